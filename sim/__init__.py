@@ -1,0 +1,1 @@
+"""The numerical core: arrays in, arrays out; it knows nothing of graphs, files or names."""

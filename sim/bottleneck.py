@@ -1,0 +1,152 @@
+"""Closed form with backpressure: the largest utilisation throttles every source alike.
+
+throughput = source rate * min(1, 1 / largest utilisation of a device or link)
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.flow import Columns, Floats, Flow, Ints, blocks, check_devices
+from sim.jit import kernel
+
+LANES = 4  # placements scored side by side: hides the latency of adding to the same device
+U = np.uint64  # unsigned indices spare the wrap-around check of negative ones
+
+
+def throughput(flow: Flow, placements: NDArray[np.integer]) -> Floats:
+    """Return the throughput of each placement, (K,) tuples/s at the sources."""
+    return flow.source_rate / np.maximum(1.0, worst_utilisation(flow, placements))
+
+
+def worst_utilisation(flow: Flow, placements: NDArray[np.integer]) -> Floats:
+    """Return the largest utilisation of any device or link, (K,), at the offered rate.
+
+    Parameters
+    ----------
+    placements
+        (K, V) device indices; (V,) counts as K = 1.
+
+    Raises
+    ------
+    ValueError
+        If `placements` does not fit the flow or names a device it lacks.
+    """
+    worst = np.empty(len(np.atleast_2d(placements)))
+    weights = flow.pair_weights
+    for rows, block in blocks(flow, placements):
+        if weights is None or len(block) < LANES:
+            check_devices(flow, block)
+            _worst_general(block, flow.columns, worst[rows])
+        elif not _worst_pair(
+            block, flow.work, flow.source, flow.target, *weights, flow.devices, worst[rows]
+        ):
+            check_devices(flow, block)
+    return worst
+
+
+def utilisations(flow: Flow, placement: NDArray[np.integer]) -> tuple[Floats, Floats]:
+    """Return the utilisation of every device, (D,), and link, (L,), at the offered rate.
+
+    Parameters
+    ----------
+    placement
+        (V,) device indices.
+
+    Raises
+    ------
+    ValueError
+        If `placement` does not fit the flow.
+    """
+    device, link = np.zeros(flow.devices), np.zeros(len(flow.gap_s))
+    ((_, block),) = blocks(flow, placement)
+    check_devices(flow, block)
+    add_utilisations(block[0], flow.columns, device, link)
+    return device, link
+
+
+@kernel
+def add_utilisations(placement: Ints, flow: Columns, device: Floats, link: Floats) -> None:
+    """Add the utilisations of one placement to `device` (D,) and `link` (L,)."""
+    devices = flow.capacity.shape[0]
+    for v in range(flow.work.shape[0]):
+        device[placement[v]] += flow.work[v] / flow.capacity[placement[v]]
+    for e in range(flow.source.shape[0]):
+        a, b = placement[flow.source[e]], placement[flow.target[e]]
+        if a == b:
+            continue
+        tuples, bits = flow.stream_tuples[e], flow.bits[e]
+        sends = a if flow.nic else a * devices + b
+        receives = devices + b if flow.nic else sends
+        device[a] += tuples * flow.overhead_s[sends] / flow.cores[a]
+        device[b] += tuples * flow.overhead_s[receives] / flow.cores[b]
+        link[sends] += tuples * (flow.gap_s[sends] + bits * flow.seconds_per_bit[sends])
+        if flow.nic:
+            link[receives] += tuples * (
+                flow.gap_s[receives] + bits * flow.seconds_per_bit[receives]
+            )
+
+
+@kernel
+def _worst_general(placements: Ints, flow: Columns, worst: Floats) -> None:
+    device, link = np.empty(flow.capacity.shape[0]), np.empty(flow.gap_s.shape[0])
+    for k in range(placements.shape[0]):
+        device[:] = 0.0
+        link[:] = 0.0
+        add_utilisations(placements[k], flow, device, link)
+        worst[k] = max(device.max(), link.max())
+
+
+@kernel
+def _worst_pair(
+    placements: Ints,
+    work: Floats,
+    source: Ints,
+    target: Ints,
+    weight: Floats,
+    coefficient: Floats,
+    devices: int,
+    worst: Floats,
+) -> bool:
+    """Score `LANES` or more placements, that many side by side; False if a device is unknown.
+
+    One row of `load` holds a placement's devices and its link matrix. The largest is found on the
+    bit patterns: for floats of at least 0 they order as integers do, and integers vectorise.
+    """
+    count = placements.shape[0]
+    operators, size, span = U(placements.shape[1]), U(devices), U(coefficient.shape[0])
+    entries = placements.reshape(-1)
+    unsigned = entries.view(np.uint32)
+    load = np.zeros(LANES * span)
+    patterns = load.view(np.int64)
+    largest = np.zeros(LANES, np.int64)
+    values = largest.view(np.float64)
+    for step in range(0, count, LANES):
+        first = min(step, count - LANES)  # the last step looks again at some it has seen
+        start = U(first) * operators
+        highest = np.uint32(0)
+        for i in range(start, start + U(LANES) * operators):
+            highest = max(highest, unsigned[i])
+        if highest >= size:
+            return False
+        for v in range(operators):
+            for j in range(LANES):
+                device = U(entries[start + U(j) * operators + v])
+                load[U(j) * span + device] += work[v]
+        for e in range(U(source.shape[0])):
+            a, b = U(source[e]) + start, U(target[e]) + start
+            for j in range(LANES):
+                row = U(j) * operators
+                pair = U(entries[a + row]) * size + U(entries[b + row])
+                load[U(j) * span + size + pair] += weight[e]
+        for j in range(LANES):
+            row = U(j) * span
+            for i in range(span):
+                load[row + i] *= coefficient[i]
+            top = 0
+            for i in range(span):
+                top = max(top, patterns[row + i])
+            largest[j] = top
+        load[:] = 0.0
+        for j in range(LANES):
+            worst[first + j] = values[j]
+    return True

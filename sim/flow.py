@@ -1,0 +1,241 @@
+"""Flow: one graph on one cluster at one source rate, as checked arrays."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.jit import kernel
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+
+
+class Columns(NamedTuple):
+    """A flow as kernels take it; see `Flow` for the columns."""
+
+    source_tuples: Floats
+    work: Floats
+    source: Ints
+    target: Ints
+    selectivity: Floats
+    bits: Floats
+    stream_tuples: Floats
+    capacity: Floats
+    cores: Floats
+    nic: bool
+    gap_s: Floats
+    seconds_per_bit: Floats
+    overhead_s: Floats
+
+
+BLOCK_ENTRIES = 1 << 16  # 256 KiB of int32
+
+
+@dataclass(frozen=True, eq=False)
+class Flow:
+    """One graph on one cluster at one source rate. V operators, E streams, D devices, L links.
+
+    Parameters
+    ----------
+    source_tuples
+        (V,) tuples/s offered to each source, 0 elsewhere.
+    instructions
+        (V,) instructions per tuple processed.
+    source, target
+        (E,) int32 operator indices; every stream into an operator precedes those out of it.
+    selectivity
+        (E,) tuples put on the stream per tuple that its source operator processes.
+    bits
+        (E,) bits per tuple on the stream.
+    capacity
+        (D,) instructions/s, all cores together.
+    cores
+        (D,) number of cores.
+    nic
+        False: one link per ordered device pair, a -> b at a * D + b, L = D * D.
+        True: what device a sends is link a, what b receives is link D + b, L = 2 * D.
+    gap_s, seconds_per_bit, overhead_s
+        (L,) LogP: time a link is taken by one message and by each of its bits; CPU time of one
+        core per message at either end (under ``nic``: at that end).
+
+    Raises
+    ------
+    ValueError
+        On shapes that do not fit, indices out of range, numbers that are not finite or are
+        negative, and streams out of order (so also on cycles).
+    """
+
+    source_tuples: Floats
+    instructions: Floats
+    source: Ints
+    target: Ints
+    selectivity: Floats
+    bits: Floats
+    capacity: Floats
+    cores: Floats
+    nic: bool
+    gap_s: Floats
+    seconds_per_bit: Floats
+    overhead_s: Floats
+
+    def __post_init__(self) -> None:
+        operators, streams, devices = len(self.instructions), len(self.source), len(self.capacity)
+        links = 2 * devices if self.nic else devices * devices
+        lengths = dict.fromkeys(("source_tuples", "instructions"), operators)
+        lengths |= dict.fromkeys(("source", "target", "selectivity", "bits"), streams)
+        lengths |= dict.fromkeys(("capacity", "cores"), devices)
+        lengths |= dict.fromkeys(("gap_s", "seconds_per_bit", "overhead_s"), links)
+        for name, length in lengths.items():
+            _check_column(name, getattr(self, name), length)
+        if operators == 0 or devices == 0:
+            raise ValueError("a flow needs at least one operator and one device")
+        if not (np.all(self.capacity > 0) and np.all(self.cores > 0)):
+            raise ValueError("capacity and cores must be above 0")
+        for ends in (self.source, self.target):
+            if streams and (ends.min() < 0 or ends.max() >= operators):
+                raise ValueError("source and target must be operator indices")
+        misplaced = _first_misplaced(self.source, self.target, operators)
+        if misplaced >= 0:
+            raise ValueError(f"stream {misplaced} enters an operator that has already emitted")
+
+    @property
+    def operators(self) -> int:
+        """V."""
+        return len(self.instructions)
+
+    @property
+    def devices(self) -> int:
+        """D."""
+        return len(self.capacity)
+
+    @cached_property
+    def source_rate(self) -> float:
+        """Offered tuples/s, all sources together."""
+        return float(self.source_tuples.sum())
+
+    @cached_property
+    def operator_tuples(self) -> Floats:
+        """(V,) tuples/s each operator processes at the offered rate."""
+        return _run_down(self.source_tuples, self.source, self.target, self.selectivity)
+
+    @cached_property
+    def stream_tuples(self) -> Floats:
+        """(E,) tuples/s on each stream at the offered rate."""
+        return self.operator_tuples[self.source] * self.selectivity
+
+    @cached_property
+    def stream_bits(self) -> Floats:
+        """(E,) bit/s on each stream at the offered rate."""
+        return self.stream_tuples * self.bits
+
+    @cached_property
+    def work(self) -> Floats:
+        """(V,) instructions/s of each operator at the offered rate."""
+        return self.operator_tuples * self.instructions
+
+    @cached_property
+    def columns(self) -> Columns:
+        """The flow as kernels take it."""
+        return Columns(*(getattr(self, name) for name in Columns._fields))
+
+    @cached_property
+    def sinks(self) -> Ints:
+        """Indices of the operators without streams out of them."""
+        return np.setdiff1d(np.arange(self.operators, dtype=np.int32), self.source)
+
+    @cached_property
+    def nominal_sink_tuples(self) -> float:
+        """Tuples/s that reach the sinks where nothing is throttled."""
+        return float(self.operator_tuples[self.sinks].sum())
+
+    @cached_property
+    def pair_weights(self) -> tuple[Floats, Floats] | None:
+        """Stream weights (E,) and resource coefficients of the fast bottleneck kernel, if it fits.
+
+        That kernel sums one weight a stream into a D x D matrix and takes the largest
+        coefficient * sum, so it needs pair links without overhead, and a gap only where all
+        links are alike. Coefficients: devices, then links (0 on the diagonal: a device to
+        itself is free), padded with zeros to whole vectors of 8.
+        """
+        gap, per_bit = self.gap_s, self.seconds_per_bit
+        if self.nic or self.overhead_s.any():
+            return None
+        crossing = ~np.eye(self.devices, dtype=bool).ravel()
+        if not gap[crossing].any():
+            weight, coefficient = self.stream_bits, per_bit * crossing
+        elif np.ptp(gap[crossing]) == 0 and np.ptp(per_bit[crossing]) == 0:
+            first = int(np.argmax(crossing))
+            weight = self.stream_tuples * gap[first] + self.stream_bits * per_bit[first]
+            coefficient = crossing.astype(np.float64)
+        else:
+            return None
+        coefficient = np.concatenate([1.0 / self.capacity, coefficient])
+        return weight, np.pad(coefficient, (0, -len(coefficient) % 8))
+
+    def __repr__(self) -> str:
+        return (
+            f"Flow({self.operators} operators, {len(self.source)} streams, {self.devices} devices)"
+        )
+
+
+def blocks(flow: Flow, placements: NDArray[np.integer]) -> Iterator[tuple[slice, Ints]]:
+    """Yield placements as C-ordered int32 blocks of rows that stay in the cache.
+
+    Parameters
+    ----------
+    placements
+        (V,) or (K, V) device indices of any integer type.
+
+    Raises
+    ------
+    ValueError
+        If the shape or type is another.
+    """
+    rows = np.atleast_2d(np.asarray(placements))
+    if rows.shape[1:] != (flow.operators,) or rows.dtype.kind not in "iu":
+        raise ValueError(f"placements must be integers of shape (K, {flow.operators})")
+    step = max(1, BLOCK_ENTRIES // flow.operators)
+    for first in range(0, len(rows), step):
+        block = rows[first : first + step]
+        if block.dtype != np.int32:
+            check_devices(flow, block)
+        yield slice(first, first + len(block)), np.ascontiguousarray(block, dtype=np.int32)
+
+
+def check_devices(flow: Flow, placements: NDArray[np.integer]) -> None:
+    """Raise ValueError unless every entry is a device of the flow."""
+    if placements.size and not 0 <= placements.min() <= placements.max() < flow.devices:
+        raise ValueError(f"a placement names a device outside 0..{flow.devices - 1}")
+
+
+def _check_column(name: str, column: Floats | Ints, length: int) -> None:
+    kind = np.int32 if name in ("source", "target") else np.float64
+    if column.shape != (length,) or column.dtype != kind:
+        expected = f"({length},) {np.dtype(kind)}"
+        raise ValueError(f"{name} must be {expected}, not {column.shape} {column.dtype}")
+    if not (np.isfinite(column).all() and np.all(column >= 0)):
+        raise ValueError(f"{name} must be finite and at least 0")
+
+
+@kernel
+def _first_misplaced(source: Ints, target: Ints, operators: int) -> int:
+    """Return the first stream that enters an operator which has emitted before, or -1."""
+    emitted = np.zeros(operators, np.bool_)
+    for e in range(source.shape[0]):
+        emitted[source[e]] = True
+        if emitted[target[e]]:
+            return e
+    return -1
+
+
+@kernel
+def _run_down(source_tuples: Floats, source: Ints, target: Ints, selectivity: Floats) -> Floats:
+    """Return the tuples/s of every operator, following the streams from the sources."""
+    rate = source_tuples.copy()
+    for e in range(source.shape[0]):
+        rate[target[e]] += rate[source[e]] * selectivity[e]
+    return rate

@@ -1,0 +1,88 @@
+"""Operators one after another, each where the largest utilisation stays lowest."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.flow import Columns, Floats, Flow, Ints
+from sim.jit import kernel
+
+
+def greedy(flow: Flow, allowed: NDArray[np.bool_]) -> Ints:
+    """Return one placement, (V,) device indices.
+
+    Upstream operators go first. Of the allowed devices the one is taken that gives the lowest
+    maximum over the utilisations that the choice raises; then the one that raises them least in
+    sum; then the first.
+
+    Parameters
+    ----------
+    allowed
+        (V, D) devices each operator may run on.
+    """
+    last = np.full(flow.operators, -1)
+    last[flow.target] = np.arange(len(flow.target))
+    order = np.argsort(last, kind="stable").astype(np.int32)  # by the last stream in: topological
+    by_target = np.argsort(flow.target, kind="stable").astype(np.int32)
+    first_in = np.searchsorted(flow.target[by_target], np.arange(flow.operators + 1))
+    inputs = (by_target, first_in.astype(np.int32))
+    return _greedy(flow.columns, order, *inputs, np.ascontiguousarray(allowed))
+
+
+@kernel
+def _greedy(
+    flow: Columns, order: Ints, by_target: Ints, first_in: Ints, allowed: NDArray[np.bool_]
+) -> Ints:
+    devices = flow.capacity.shape[0]
+    device, link = np.zeros(devices), np.zeros(flow.gap_s.shape[0])
+    placement = np.full(order.shape[0], -1, np.int32)
+    for v in order:
+        inputs = by_target[first_in[v] : first_in[v + 1]]
+        best, lowest, least = -1, np.inf, np.inf
+        for d in range(devices):
+            if allowed[v, d]:
+                highest, added = _raise(flow, placement, v, d, inputs, device, link, 1.0)
+                _raise(flow, placement, v, d, inputs, device, link, -1.0)
+                if highest < lowest or (highest == lowest and added < least):
+                    best, lowest, least = d, highest, added
+        placement[v] = best
+        _raise(flow, placement, v, best, inputs, device, link, 1.0)
+    return placement
+
+
+@kernel
+def _raise(
+    flow: Columns,
+    placement: Ints,
+    v: int,
+    b: int,
+    inputs: Ints,
+    device: Floats,
+    link: Floats,
+    sign: float,
+) -> tuple[float, float]:
+    """Add operator v on device b, or take it back (sign -1); return the highest and the sum."""
+    devices = flow.capacity.shape[0]
+    own = flow.work[v] / flow.capacity[b]
+    device[b] += sign * own
+    highest, added = 0.0, own
+    for e in inputs:
+        a = placement[flow.source[e]]
+        if a == b:
+            continue
+        tuples, bits = flow.stream_tuples[e], flow.bits[e]
+        sends = a if flow.nic else a * devices + b
+        receives = devices + b if flow.nic else sends
+        sent = tuples * flow.overhead_s[sends] / flow.cores[a]
+        received = tuples * flow.overhead_s[receives] / flow.cores[b]
+        device[a] += sign * sent
+        device[b] += sign * received
+        crossing = tuples * (flow.gap_s[sends] + bits * flow.seconds_per_bit[sends])
+        link[sends] += sign * crossing
+        added += sent + received + crossing
+        highest = max(highest, device[a], link[sends])
+        if flow.nic:
+            crossing = tuples * (flow.gap_s[receives] + bits * flow.seconds_per_bit[receives])
+            link[receives] += sign * crossing
+            added += crossing
+            highest = max(highest, link[receives])
+    return max(highest, device[b]), added

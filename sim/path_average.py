@@ -1,0 +1,169 @@
+"""Closed form without network backpressure: what CEPSim, and so the published numbers, measure.
+
+The sources run at r = R * min(1, 1 / largest device utilisation). Flows run down the streams;
+every link scales what it carries by s = min(1, 1 / utilisation offered to it), where what is
+offered has passed the links before, so s solves a system of equations. Throughput is
+R * (tuples/s reaching the sinks) / (tuples/s reaching them where nothing is throttled).
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.bottleneck import add_utilisations
+from sim.flow import Columns, Floats, Flow, Ints, blocks, check_devices
+from sim.jit import kernel
+
+RESIDUAL = 1e-12  # largest |s - min(1, 1 / offered utilisation)| of a solution
+ROUNDS = 100_000
+QUICK_ROUNDS = 200  # with a damping that adapts; then fixed ones, each half of the last
+SETTLING = 60  # rounds * damping given to a fixed damping: e**-60 is below any residual
+
+
+class ConvergenceError(ArithmeticError):
+    """The equations of the links were not solved; no throughput is known."""
+
+
+def throughput(flow: Flow, placements: NDArray[np.integer]) -> Floats:
+    """Return the throughput of each placement, (K,) tuples/s at the sources.
+
+    Parameters
+    ----------
+    placements
+        (K, V) device indices; (V,) counts as K = 1.
+
+    Raises
+    ------
+    ValueError
+        If `placements` does not fit the flow or names a device it lacks, or no tuple is ever
+        offered to a sink.
+    ConvergenceError
+        If the residual is above 1e-12 after 100,000 rounds.
+    """
+    if flow.nominal_sink_tuples <= 0:
+        raise ValueError("no tuple reaches a sink, so there is no throughput to speak of")
+    reached = np.empty(len(np.atleast_2d(placements)))
+    for rows, block in blocks(flow, placements):
+        check_devices(flow, block)
+        failed = _sink_tuples(block, flow.columns, flow.sinks, reached[rows])
+        if failed >= 0:
+            raise ConvergenceError(
+                f"placement {rows.start + failed}: link equations not solved to {RESIDUAL:g} "
+                f"within {ROUNDS} rounds"
+            )
+    return flow.source_rate * reached / flow.nominal_sink_tuples
+
+
+@kernel
+def _sink_tuples(placements: Ints, flow: Columns, sinks: Ints, reached: Floats) -> int:
+    """Fill in the tuples/s that reach the sinks; return the first unsolved placement or -1.
+
+    Crossed links are numbered as met; number 0 stands for staying on a device, where s = 1.
+    Under ``nic`` a stream passes two resources, the sender's and then the receiver's.
+    """
+    streams = flow.source.shape[0]
+    device, link = np.empty(flow.capacity.shape[0]), np.empty(flow.gap_s.shape[0])
+    number = np.zeros(flow.gap_s.shape[0], np.int32)
+    sends, receives = np.zeros(streams, np.int32), np.zeros(streams, np.int32)
+    send_s, receive_s = np.zeros(streams), np.zeros(streams)
+    room = min(2 * streams, flow.gap_s.shape[0]) + 1
+    scale, change, rate = np.empty(room), np.empty(room), np.empty(flow.work.shape[0])
+    for k in range(placements.shape[0]):
+        placement = placements[k]
+        device[:] = 0.0
+        link[:] = 0.0
+        add_utilisations(placement, flow, device, link)
+        start = 1.0 / max(1.0, device.max())
+        links = _number_links(placement, flow, number, sends, receives, send_s, receive_s)
+        if not _solve(flow, start, links, sends, receives, send_s, receive_s, scale, change, rate):
+            return k
+        total = 0.0
+        for v in sinks:
+            total += rate[v]
+        reached[k] = total
+    return -1
+
+
+@kernel
+def _number_links(
+    placement: Ints,
+    flow: Columns,
+    number: Ints,
+    sends: Ints,
+    receives: Ints,
+    send_s: Floats,
+    receive_s: Floats,
+) -> int:
+    """Number the crossed links from 1 on; per stream, note which it crosses and seconds/tuple."""
+    devices, count = flow.capacity.shape[0], 1
+    number[:] = 0
+    for e in range(flow.source.shape[0]):
+        a, b = placement[flow.source[e]], placement[flow.target[e]]
+        sends[e] = receives[e] = 0
+        if a == b:
+            continue
+        first = a if flow.nic else a * devices + b
+        if number[first] == 0:
+            number[first] = count
+            count += 1
+        sends[e] = number[first]
+        send_s[e] = flow.gap_s[first] + flow.bits[e] * flow.seconds_per_bit[first]
+        if flow.nic:
+            second = devices + b
+            if number[second] == 0:
+                number[second] = count
+                count += 1
+            receives[e] = number[second]
+            receive_s[e] = flow.gap_s[second] + flow.bits[e] * flow.seconds_per_bit[second]
+    return count
+
+
+@kernel
+def _solve(
+    flow: Columns,
+    start: float,
+    links: int,
+    sends: Ints,
+    receives: Ints,
+    send_s: Floats,
+    receive_s: Floats,
+    scale: Floats,
+    change: Floats,
+    rate: Floats,
+) -> bool:
+    """Solve for `scale` (links,), leaving the flows under it in `rate` (V,).
+
+    Damped rounds: a growing residual halves the damping, a falling one raises it slowly. That
+    can go on for ever at the edge of stability, so after `QUICK_ROUNDS` come fixed dampings,
+    each half of the last, long enough for a stable one to settle.
+    """
+    scale[:links] = 1.0
+    damping, fixed, last, left = 0.5, 1.0, np.inf, QUICK_ROUNDS
+    for _ in range(ROUNDS):
+        change[:links] = 0.0
+        for v in range(rate.shape[0]):
+            rate[v] = flow.source_tuples[v] * start
+        for e in range(flow.source.shape[0]):
+            tuples = rate[flow.source[e]] * flow.selectivity[e]
+            change[sends[e]] += tuples * send_s[e]
+            tuples *= scale[sends[e]]
+            if flow.nic:
+                change[receives[e]] += tuples * receive_s[e]
+                tuples *= scale[receives[e]]
+            rate[flow.target[e]] += tuples
+        residual = 0.0
+        for i in range(1, links):
+            change[i] = 1.0 / max(1.0, change[i]) - scale[i]
+            residual = max(residual, abs(change[i]))
+        if residual <= RESIDUAL:
+            return True
+        left -= 1
+        if left == 0:
+            fixed *= 0.5
+            damping = fixed
+            left = int(SETTLING / fixed)
+        elif fixed == 1.0:
+            damping = damping * 0.5 if residual > last else min(1.0, damping * 1.1)
+        last = residual
+        for i in range(1, links):
+            scale[i] += damping * change[i]
+    return False
