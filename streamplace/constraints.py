@@ -1,0 +1,29 @@
+"""Constraints: what a placement must obey, by the names of operators and devices."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """Rules beyond labels (`Operator.requires`) and memory, which operators and devices carry.
+
+    Parameters
+    ----------
+    pins
+        Operator -> the device it must run on.
+    colocate
+        Groups of operators; each group runs on one device.
+    exlocate
+        Groups of operators; no two of a group share a device.
+    allowed
+        Operator -> the devices it may run on.
+    """
+
+    pins: Mapping[str, str] = field(default_factory=dict)
+    colocate: Sequence[Sequence[str]] = ()
+    exlocate: Sequence[Sequence[str]] = ()
+    allowed: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.pins or self.colocate or self.exlocate or self.allowed)

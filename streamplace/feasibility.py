@@ -1,0 +1,200 @@
+"""What may run where: constraints, labels and memory as one mask over units, and one check."""
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamplace.cluster import Cluster
+from streamplace.constraints import Constraints
+from streamplace.errors import InfeasibleError, ProblemError
+from streamplace.graph import StreamGraph
+
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int32]
+
+NAMES_SHOWN = 6
+
+
+class Feasibility:
+    """The constraints of a problem, compiled.
+
+    A *unit* is a colocated group, or an operator of none. Constraints on units are all there is:
+    a mask of devices, memory, and sets of units that exclude one another.
+
+    Attributes
+    ----------
+    unit_of
+        (V,) int32: each operator's unit.
+    allowed
+        (U, D) bool: devices a unit may run on, by pins, allowed devices, labels and memory.
+    unit_memory
+        (U,) bytes.
+    excluding
+        Tuples of units of which no two may share a device.
+
+    Raises
+    ------
+    ProblemError
+        On names that the graph or cluster does not have.
+    InfeasibleError
+        Where it is certain that no placement obeys: names what cannot hold.
+    """
+
+    def __init__(self, graph: StreamGraph, cluster: Cluster, constraints: Constraints) -> None:
+        self._graph, self._cluster = graph, cluster
+        _check_names(graph, cluster, constraints)
+        self.unit_of = _units(graph, constraints.colocate)
+        self.unit_count = int(self.unit_of.max()) + 1
+        self.unit_memory = np.bincount(
+            self.unit_of, weights=graph.memory_bytes, minlength=self.unit_count
+        )
+        self.allowed = self._mask(constraints)
+        self.excluding = tuple(
+            tuple(int(self.unit_of[graph.index[name]]) for name in dict.fromkeys(group))
+            for group in constraints.exlocate
+        )
+        self._prove_infeasible(constraints)
+
+    @cached_property
+    def memory_bounded(self) -> bool:
+        """Whether the memory of some device can run out."""
+        limit: float = self._cluster.memory_bytes.min()
+        return bool(self.unit_memory.sum() > limit)
+
+    @cached_property
+    def is_free(self) -> bool:
+        """Whether every placement is feasible."""
+        colocated = self.unit_count < len(self._graph.names)
+        return not (self.excluding or self.memory_bounded or colocated) and bool(self.allowed.all())
+
+    def violation(self, devices: Ints) -> str | None:
+        """Return what a placement, (V,) device indices, breaks first; None if it is feasible."""
+        if self.is_free:
+            return None
+        names, where = self._graph.names, self._cluster.names
+        wrong = np.flatnonzero(~self.allowed[self.unit_of, devices])
+        if len(wrong):
+            return (
+                f"operator {names[wrong[0]]!r} may not run on device {where[devices[wrong[0]]]!r}"
+            )
+        leader = np.zeros(self.unit_count, dtype=np.int32)
+        leader[self.unit_of] = devices
+        apart = np.flatnonzero(leader[self.unit_of] != devices)
+        if len(apart):
+            return f"operator {names[apart[0]]!r} is apart from those it is colocated with"
+        for group in self.excluding:
+            on = leader[list(group)].tolist()
+            if len(set(on)) < len(on):
+                twice = next(d for d in on if on.count(d) > 1)
+                return f"device {where[twice]!r} runs two operators that are to be apart"
+        used = np.bincount(leader, weights=self.unit_memory, minlength=len(where))
+        full = np.flatnonzero(used > self._cluster.memory_bytes)
+        if len(full):
+            return f"device {where[full[0]]!r} would need {used[full[0]]:g} bytes of memory"
+        return None
+
+    def _mask(self, constraints: Constraints) -> Bools:
+        graph, cluster = self._graph, self._cluster
+        shape = (self.unit_count, len(cluster.devices))
+        fits = self.unit_memory.max() <= cluster.memory_bytes.min()
+        if fits and not (constraints.pins or constraints.allowed or graph.requires):
+            return np.broadcast_to(np.True_, shape)
+        mask = self.unit_memory[:, None] <= cluster.memory_bytes[None, :]
+        for operator, labels in graph.requires.items():
+            carries = [set(labels) <= set(device.labels) for device in cluster.devices]
+            mask[self.unit_of[operator]] &= carries
+        for names in (constraints.allowed, {v: [d] for v, d in constraints.pins.items()}):
+            for operator_name, device_names in names.items():
+                among = np.isin(np.arange(shape[1]), [cluster.index[d] for d in device_names])
+                mask[self.unit_of[graph.index[operator_name]]] &= among
+        return mask
+
+    def _prove_infeasible(self, constraints: Constraints) -> None:
+        nowhere = np.flatnonzero(~self.allowed.any(axis=1))
+        if len(nowhere):
+            raise InfeasibleError(f"no device may run {self._describe(nowhere[0], constraints)}")
+        for names, group in zip(constraints.exlocate, self.excluding, strict=True):
+            if len(set(group)) < len(group):
+                raise InfeasibleError(f"constraints: {_join(names)} must be together and apart")
+            if not _can_all_differ(self.allowed[list(group)]):
+                raise InfeasibleError(f"constraints: too few devices to keep {_join(names)} apart")
+        needed, there = self.unit_memory.sum(), self._cluster.memory_bytes.sum()
+        if needed > there:
+            raise InfeasibleError(
+                f"memory: operators need {needed:g} bytes, devices have {there:g}"
+            )
+
+    def _describe(self, unit: int, constraints: Constraints) -> str:
+        members = np.flatnonzero(self.unit_of == unit)
+        names = [self._graph.names[v] for v in members]
+        reasons = []
+        if labels := sorted({x for v in members for x in self._graph.requires.get(int(v), ())}):
+            reasons.append(f"it requires {_join(labels)}")
+        reasons += [f"{v!r} is pinned to {d!r}" for v, d in constraints.pins.items() if v in names]
+        reasons += [
+            f"{v!r} is allowed on {_join(d)}" for v, d in constraints.allowed.items() if v in names
+        ]
+        if self.unit_memory[unit] > 0:
+            reasons.append(f"it needs {self.unit_memory[unit]:g} bytes of memory")
+        what = f"operator {names[0]!r}" if len(names) == 1 else f"operators {_join(names)} together"
+        return f"{what}: {', '.join(reasons)}"
+
+
+def _check_names(graph: StreamGraph, cluster: Cluster, constraints: Constraints) -> None:
+    groups = [*enumerate(constraints.colocate), *enumerate(constraints.exlocate)]
+    kinds = ["colocate"] * len(constraints.colocate) + ["exlocate"] * len(constraints.exlocate)
+    operators = [("pins", name) for name in constraints.pins]
+    operators += [("allowed", name) for name in constraints.allowed]
+    operators += [
+        (f"{k}[{i}]", v) for k, (i, group) in zip(kinds, groups, strict=True) for v in group
+    ]
+    devices = [(f"pins[{v!r}]", name) for v, name in constraints.pins.items()]
+    devices += [
+        (f"allowed[{v!r}]", name) for v, names in constraints.allowed.items() for name in names
+    ]
+    for what, known, named in (
+        ("operator", graph.index, operators),
+        ("device", cluster.index, devices),
+    ):
+        for place, name in named:
+            if name not in known:
+                raise ProblemError(f"constraints.{place}: no {what} is called {name!r}")
+
+
+def _units(graph: StreamGraph, groups: Sequence[Sequence[str]]) -> Ints:
+    """Number colocated groups, joined where they overlap, and the operators of none."""
+    count = len(graph.names)
+    if not groups:
+        return np.arange(count, dtype=np.int32)
+    root = np.arange(count)
+    for group in groups:
+        members = [graph.index[name] for name in group]
+        together = np.isin(root, root[members])
+        root[together] = root[together].min(initial=count)
+    return np.unique(root, return_inverse=True)[1].astype(np.int32)
+
+
+def _can_all_differ(allowed: Bools) -> bool:
+    """Whether every row can have a True column of its own (bipartite matching)."""
+    taken: dict[int, int] = {}
+
+    def give(row: int, tried: set[int]) -> bool:
+        for column in np.flatnonzero(allowed[row]).tolist():
+            if column not in tried:
+                tried.add(column)
+                if column not in taken or give(taken[column], tried):
+                    taken[column] = row
+                    return True
+        return False
+
+    if len(allowed) > allowed.shape[1]:
+        return False
+    return all(give(row, set()) for row in range(len(allowed)))
+
+
+def _join(names: Iterable[str]) -> str:
+    quoted = [repr(name) for name in names]
+    more = len(quoted) - NAMES_SHOWN
+    return ", ".join(quoted[:NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")

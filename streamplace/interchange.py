@@ -1,0 +1,84 @@
+"""Stream graphs <-> networkx graphs."""
+
+from typing import TYPE_CHECKING, Any
+
+from streamplace.errors import GraphError
+from streamplace.graph import Operator, Stream, StreamGraph
+
+if TYPE_CHECKING:
+    import networkx
+
+
+def to_networkx(graph: StreamGraph) -> "networkx.DiGraph[str]":
+    """Return a networkx graph of operator names.
+
+    Nodes carry ``instructions``, ``payload_bytes``, ``memory_bytes`` and ``requires``, edges
+    ``selectivity`` and ``payload_bytes``, the graph ``name``, ``source_rate`` and
+    ``source_shares``. It is a MultiDiGraph if two streams join the same two operators, else a
+    DiGraph. Constraints stay behind.
+    """
+    import networkx  # noqa: PLC0415 - heavy
+
+    ends = set(zip(graph.stream_source.tolist(), graph.stream_target.tolist(), strict=True))
+    several = len(ends) < len(graph.streams)
+    made: networkx.DiGraph[str] = networkx.MultiDiGraph() if several else networkx.DiGraph()
+    made.graph["name"] = graph.name
+    made.graph["source_rate"] = graph.source_rate
+    made.graph["source_shares"] = {
+        graph.names[v]: float(graph.source_share[v]) for v in graph.sources
+    }
+    for operator in graph.operators:
+        made.add_node(
+            operator.name,
+            instructions=operator.instructions,
+            payload_bytes=operator.payload_bytes,
+            memory_bytes=operator.memory_bytes,
+            requires=operator.requires,
+        )
+    for stream in graph.streams:
+        made.add_edge(
+            stream.source,
+            stream.target,
+            selectivity=stream.selectivity,
+            payload_bytes=stream.payload_bytes,
+        )
+    return made
+
+
+def from_networkx(graph: "networkx.DiGraph[Any]") -> StreamGraph:
+    """Return the stream graph of a networkx DiGraph or MultiDiGraph.
+
+    Attributes are those of `to_networkx`; ``instructions`` is needed on every node, the others
+    default as in `Operator` and `Stream`, a payload to 0. Node names become text.
+
+    Raises
+    ------
+    GraphError
+        If the graph is undirected, a node has no instructions, or it is no stream graph.
+    """
+    if not graph.is_directed():
+        raise GraphError("a stream graph is directed, and this networkx graph is not")
+    operators = []
+    for node, data in graph.nodes(data=True):
+        if "instructions" not in data:
+            raise GraphError(f"node {str(node)!r} has no attribute 'instructions'")
+        operators.append(
+            Operator(
+                str(node),
+                data["instructions"],
+                data.get("payload_bytes", 0.0),
+                data.get("memory_bytes", 0.0),
+                tuple(data.get("requires", ())),
+            )
+        )
+    streams = [
+        Stream(str(a), str(b), data.get("selectivity", 1.0), data.get("payload_bytes"))
+        for a, b, data in graph.edges(data=True)
+    ]
+    return StreamGraph(
+        operators,
+        streams,
+        name=str(graph.graph.get("name", "")),
+        source_rate=graph.graph.get("source_rate"),
+        source_shares=graph.graph.get("source_shares"),
+    )

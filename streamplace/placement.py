@@ -1,0 +1,110 @@
+"""Placement: which device runs which operator."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from streamplace.errors import ProblemError
+from streamplace.problem import Problem
+
+Ints = NDArray[np.int32]
+
+
+class Placement:
+    """An answer to a problem, feasible or not.
+
+    Parameters
+    ----------
+    devices
+        (V,) device index of each operator, in the graph's order.
+
+    Raises
+    ------
+    ProblemError
+        If `devices` is not one device of the cluster for each operator of the graph.
+    """
+
+    def __init__(self, problem: Problem, devices: ArrayLike) -> None:
+        given = np.asarray(devices)
+        operators, count = len(problem.graph.names), len(problem.cluster.devices)
+        if given.shape != (operators,) or given.dtype.kind not in "iu":
+            raise ProblemError(f"a placement needs {operators} device indices, not {given.shape}")
+        if not 0 <= given.min() <= given.max() < count:
+            raise ProblemError(f"a placement names a device outside 0..{count - 1}")
+        self.problem = problem
+        self.devices: Ints = given.astype(np.int32)
+        self.devices.flags.writeable = False
+
+    @classmethod
+    def of(cls, problem: Problem, assignment: Mapping[str, str]) -> "Placement":
+        """Build a placement from operator name -> device name.
+
+        Raises
+        ------
+        ProblemError
+            On an operator that is missing or unknown, or an unknown device.
+        """
+        graph, cluster = problem.graph, problem.cluster
+        devices = np.full(len(graph.names), -1, dtype=np.int32)
+        for operator, device in assignment.items():
+            if operator not in graph.index:
+                raise ProblemError(f"assignment: the graph has no operator {operator!r}")
+            if device not in cluster.index:
+                raise ProblemError(
+                    f"assignment[{operator!r}]: the cluster has no device {device!r}"
+                )
+            devices[graph.index[operator]] = cluster.index[device]
+        missing = np.flatnonzero(devices < 0)
+        if len(missing):
+            raise ProblemError(f"assignment: operator {graph.names[missing[0]]!r} has no device")
+        return cls(problem, devices)
+
+    @property
+    def assignment(self) -> dict[str, str]:
+        """Operator name -> device name."""
+        where = self.problem.cluster.names
+        names = self.problem.graph.names
+        return {name: where[d] for name, d in zip(names, self.devices, strict=True)}
+
+    @property
+    def pes(self) -> dict[str, tuple[str, ...]]:
+        """Device name -> the operators fused on it, for devices that run any."""
+        names = self.problem.graph.names
+        return {
+            self.problem.cluster.names[d]: tuple(
+                names[v] for v in np.flatnonzero(self.devices == d)
+            )
+            for d in np.unique(self.devices)
+        }
+
+    def canonical(self) -> "Placement":
+        """Return the same placement up to the names of devices that are alike.
+
+        Devices are alike if equal but for their name, on no overridden link and in no constraint;
+        of those, the first that the operators use becomes the one of the lowest index, and so on.
+        """
+        problem = self.problem
+        named = {end for o in problem.cluster.network.overrides for end in (o.source, o.target)}
+        named.update(problem.constraints.pins.values(), *problem.constraints.allowed.values())
+        alike: dict[object, list[int]] = {}
+        for d, device in enumerate(problem.cluster.devices):
+            traits = (device.mips, device.cores, device.memory_bytes, frozenset(device.labels))
+            alike.setdefault(device.name if device.name in named else traits, []).append(d)
+        first_use = np.full(len(problem.cluster.devices), len(self.devices))
+        np.minimum.at(first_use, self.devices, np.arange(len(self.devices)))
+        relabelled = np.arange(len(problem.cluster.devices))
+        for group in alike.values():
+            relabelled[sorted(group, key=lambda d: first_use[d])] = group
+        return Placement(problem, relabelled[self.devices])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Placement):
+            return NotImplemented
+        return self.assignment == other.assignment
+
+    def __hash__(self) -> int:
+        return hash(self.devices.tobytes())
+
+    def __repr__(self) -> str:
+        return f"<Placement: {len(self.devices)} operators on {len(self.pes)} devices>"

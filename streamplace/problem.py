@@ -1,0 +1,68 @@
+"""Problem: a graph, a cluster, a source rate and constraints; and how to score a placement."""
+
+from typing import Literal, get_args
+
+import numpy as np
+
+from streamplace.cluster import Cluster
+from streamplace.constraints import Constraints
+from streamplace.errors import ProblemError
+from streamplace.feasibility import Feasibility
+from streamplace.graph import StreamGraph
+
+Model = Literal["bottleneck", "path-average"]
+MODELS: tuple[Model, ...] = get_args(Model)
+
+
+class Problem:
+    """Where should each operator of a graph run on a cluster?
+
+    Parameters
+    ----------
+    source_rate
+        Offered tuples/s over all sources; None: the graph's own.
+    constraints
+        None: the graph's own.
+    model
+        How throughput follows from a placement: ``bottleneck`` or ``path-average``.
+
+    Attributes
+    ----------
+    feasibility
+        What may run where; see `Feasibility`.
+
+    Raises
+    ------
+    ProblemError
+        Without a source rate, on an unknown model, or on constraints that name unknown operators
+        or devices.
+    InfeasibleError
+        If constraints, labels or memory provably leave no placement.
+    """
+
+    def __init__(
+        self,
+        graph: StreamGraph,
+        cluster: Cluster | None = None,
+        *,
+        source_rate: float | None = None,
+        constraints: Constraints | None = None,
+        model: Model = "bottleneck",
+    ) -> None:
+        rate = graph.source_rate if source_rate is None else source_rate
+        if rate is None:
+            raise ProblemError("source_rate: the graph has none, so it must be given")
+        if not (np.isfinite(rate) and rate > 0):
+            raise ProblemError(f"source_rate: must be finite and above 0 (got {rate})")
+        if model not in MODELS:
+            raise ProblemError(f"model: must be one of {', '.join(MODELS)} (got {model!r})")
+        self.graph = graph
+        self.cluster = Cluster.equal() if cluster is None else cluster
+        self.source_rate = float(rate)
+        self.constraints = graph.constraints if constraints is None else constraints
+        self.model = model
+        self.feasibility = Feasibility(self.graph, self.cluster, self.constraints)
+
+    def __repr__(self) -> str:
+        rate = f"{self.source_rate:g} tuples/s"
+        return f"<Problem: {self.graph!r} on {self.cluster!r} at {rate}, {self.model}>"

@@ -1,0 +1,214 @@
+"""Score: what a placement of a problem achieves. The bridge to `sim`."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim import bottleneck, path_average
+from sim.flow import Flow
+from streamplace.errors import GraphError, SimulationError
+from streamplace.placement import Placement
+from streamplace.problem import Problem
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Bottleneck:
+    """The device or link of the largest utilisation, even below 1."""
+
+    kind: str
+    name: str
+    utilisation: float
+
+
+@dataclass(frozen=True)
+class DeviceLoad:
+    """Utilisation of a device at the offered rate, and how many operators it runs."""
+
+    name: str
+    utilisation: float
+    operators: int
+
+
+@dataclass(frozen=True)
+class LinkLoad:
+    """Utilisation of a link at the offered rate. Under ``nic`` one end is None."""
+
+    source: str | None
+    target: str | None
+    utilisation: float
+
+    @property
+    def name(self) -> str:
+        """``a->b``; under ``nic`` ``a->`` for what a sends, ``->b`` for what b receives."""
+        return f"{self.source or ''}->{self.target or ''}"
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a placement achieves.
+
+    Parameters
+    ----------
+    throughput
+        Tuples/s at the sources that the placement keeps up with.
+    relative_throughput
+        The same as a share of the source rate.
+    devices
+        All of them.
+    links
+        Those that carry traffic.
+    """
+
+    throughput: float
+    relative_throughput: float
+    bottleneck: Bottleneck
+    devices: tuple[DeviceLoad, ...]
+    links: tuple[LinkLoad, ...]
+    devices_used: int
+    model: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `simulate --json` prints."""
+        fields = asdict(self)
+        fields["devices"] = list(fields["devices"])
+        fields["links"] = [
+            {"from": link.source, "to": link.target, "utilisation": link.utilisation}
+            for link in self.links
+        ]
+        return fields
+
+
+_FLOWS: WeakKeyDictionary[Problem, Flow] = WeakKeyDictionary()
+
+
+def flow(problem: Problem) -> Flow:
+    """Return the problem as arrays, made once a problem.
+
+    Raises
+    ------
+    GraphError
+        If tuple rates overflow, or no tuple ever reaches a sink.
+    """
+    if problem not in _FLOWS:
+        _FLOWS[problem] = _make_flow(problem)
+    return _FLOWS[problem]
+
+
+def _make_flow(problem: Problem) -> Flow:
+    graph, cluster = problem.graph, problem.cluster
+    result = Flow(
+        source_tuples=graph.source_share * problem.source_rate,
+        instructions=graph.instructions,
+        source=graph.stream_source,
+        target=graph.stream_target,
+        selectivity=graph.selectivity,
+        bits=graph.stream_payload_bytes * 8.0,
+        capacity=cluster.capacity,
+        cores=np.array([float(device.cores) for device in cluster.devices]),
+        nic=cluster.network.kind == "nic",
+        gap_s=cluster.link_column("gap_s"),
+        seconds_per_bit=1e-6 / cluster.link_column("bandwidth_mbps"),
+        overhead_s=cluster.link_column("overhead_s"),
+    )
+    for rows, load in (("operators", result.work), ("streams", result.stream_bits)):
+        if not np.isfinite(load.sum()):
+            first = int(np.argmin(np.isfinite(np.cumsum(load))))
+            raise GraphError(
+                f"{rows}[{first}]: its load overflows at {problem.source_rate:g} tuples/s"
+            )
+    if result.nominal_sink_tuples <= 0:
+        raise GraphError("streams: no tuple ever reaches a sink")
+    return result
+
+
+def throughput(problem: Problem, placements: NDArray[np.integer]) -> Floats:
+    """Return the throughput of K placements, (K,) tuples/s, under the problem's model.
+
+    Parameters
+    ----------
+    placements
+        (K, V) device indices.
+
+    Raises
+    ------
+    SimulationError
+        If the equations of the model could not be solved.
+    """
+    return throughput_of(flow(problem), problem.model, placements)
+
+
+def throughput_of(flow: Flow, model: str, placements: NDArray[np.integer]) -> Floats:
+    """Do as `throughput` for a flow that is at hand."""
+    if model == "bottleneck":
+        return bottleneck.throughput(flow, placements)
+    try:
+        return path_average.throughput(flow, placements)
+    except path_average.ConvergenceError as error:
+        raise SimulationError(f"path-average: {error}") from None
+
+
+def simulate(placement: Placement) -> Score:
+    """Return what a placement achieves under its problem's model.
+
+    Raises
+    ------
+    GraphError
+        If tuple rates overflow, or no tuple ever reaches a sink.
+    SimulationError
+        If the equations of the model could not be solved.
+    """
+    problem, arrays = placement.problem, flow(placement.problem)
+    cluster = problem.cluster
+    achieved = float(throughput_of(arrays, problem.model, placement.devices)[0])
+    on_device, on_link = bottleneck.utilisations(arrays, placement.devices)
+    operators = np.bincount(placement.devices, minlength=len(on_device))
+    devices = tuple(
+        DeviceLoad(name, float(u), int(n))
+        for name, u, n in zip(cluster.names, on_device, operators, strict=True)
+    )
+    links = tuple(
+        LinkLoad(*cluster.link_ends(int(i)), float(on_link[i]))
+        for i in np.flatnonzero(_carries(arrays, placement.devices))
+    )
+    worst_device = max(devices, key=lambda load: load.utilisation)
+    top = Bottleneck("device", worst_device.name, worst_device.utilisation)
+    if links:
+        worst_link = max(links, key=lambda load: load.utilisation)
+        if worst_link.utilisation > top.utilisation:
+            top = Bottleneck("link", worst_link.name, worst_link.utilisation)
+    used = int(np.count_nonzero(operators))
+    return Score(achieved, achieved / problem.source_rate, top, devices, links, used, problem.model)
+
+
+def bound(problem: Problem) -> float:
+    """Return tuples/s that no placement exceeds, under either model.
+
+    source rate * min(1, total capacity / total CPU, fastest device / largest operator)
+    """
+    arrays = flow(problem)
+    total, largest = arrays.work.sum(), arrays.work.max()
+    share = 1.0
+    if total > 0:
+        share = min(share, arrays.capacity.sum() / total, arrays.capacity.max() / largest)
+    return float(problem.source_rate * share)
+
+
+def _carries(arrays: Flow, devices: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Return the links that a stream with tuples on it crosses, (L,)."""
+    a, b = devices[arrays.source], devices[arrays.target]
+    crossing = (a != b) & (arrays.stream_tuples > 0)
+    carries = np.zeros(len(arrays.gap_s), dtype=np.bool_)
+    if arrays.nic:
+        carries[a[crossing]] = True
+        carries[arrays.devices + b[crossing]] = True
+    else:
+        carries[a[crossing] * arrays.devices + b[crossing]] = True
+    return carries
+
+
+score = simulate
