@@ -1,0 +1,56 @@
+"""Files: graphs, datasets, clusters and placements, read and written."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from streamplace.cluster import Cluster
+from streamplace.constraints import Constraints
+from streamplace.files.atomic import write_text
+from streamplace.files.clusters import cluster_from, cluster_to
+from streamplace.files.datasets import iter_graphs, read_dataset, read_graph, write_dataset
+from streamplace.files.formats import ConstraintsForm
+from streamplace.files.graphs import constraints_from
+from streamplace.files.placements import placement_to, read_placement
+from streamplace.files.shipped import resolve
+from streamplace.files.text import check, read_json
+from streamplace.placement import Placement
+
+
+def read_cluster(path: str | Path) -> Cluster:
+    """Read a cluster file."""
+    return cluster_from(read_json(resolve(path)), str(path))
+
+
+def read_constraints(path: str | Path) -> Constraints:
+    """Read a file that holds the ``constraints`` object of a graph file."""
+    return constraints_from(check(ConstraintsForm, read_json(path), str(path)))
+
+
+def write_cluster(path: str | Path, cluster: Cluster) -> None:
+    """Write a cluster file."""
+    write_json(path, cluster_to(cluster))
+
+
+def write_placement(path: str | Path, placement: Placement, **result: Any) -> None:
+    """Write a placement file with its whole problem; see `placement_to`."""
+    write_json(path, placement_to(placement, **result))
+
+
+def write_json(path: str | Path, value: Any) -> None:
+    """Write a JSON value for people: indented, in UTF-8."""
+    write_text(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
+
+
+__all__ = [
+    "iter_graphs",
+    "read_cluster",
+    "read_constraints",
+    "read_dataset",
+    "read_graph",
+    "read_placement",
+    "write_cluster",
+    "write_dataset",
+    "write_json",
+    "write_placement",
+]

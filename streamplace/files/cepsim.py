@@ -1,0 +1,58 @@
+"""Placements as CEPSim's runner takes them: device and operator indices."""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from streamplace.errors import FormatError
+from streamplace.files.text import check
+from streamplace.placement import Placement
+from streamplace.problem import Problem
+
+
+class _Form(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+
+class _Device(_Form):
+    idx: int = Field(ge=0)
+    ops: list[int]
+
+
+class _Placements(_Form):
+    placements: list[_Device]
+
+
+def looks_like(value: Any) -> bool:
+    """Whether a JSON value is a CEPSim placement rather than one of ours."""
+    return isinstance(value, dict) and "placements" in value and "assignment" not in value
+
+
+def placement_from(value: Any, problem: Problem, where: str) -> Placement:
+    """Read a placement; indices count the operators of the graph and the devices of the cluster."""
+    names, devices = problem.graph.names, problem.cluster.names
+    assignment: dict[str, str] = {}
+    for i, entry in enumerate(check(_Placements, value, where).placements):
+        if entry.idx >= len(devices):
+            raise FormatError(
+                f"{where}: placements[{i}].idx: the cluster has no device {entry.idx}"
+            )
+        for j, operator in enumerate(entry.ops):
+            place = f"{where}: placements[{i}].ops[{j}]"
+            if not 0 <= operator < len(names):
+                raise FormatError(f"{place}: the graph has no operator {operator}")
+            if names[operator] in assignment:
+                raise FormatError(f"{place}: operator {operator} is placed twice")
+            assignment[names[operator]] = devices[entry.idx]
+    return Placement.of(problem, assignment)
+
+
+def placement_to(placement: Placement) -> dict[str, Any]:
+    """Return a placement as CEPSim's runner takes it."""
+    devices = placement.devices
+    return {
+        "placements": [
+            {"idx": d, "ops": [v for v, on in enumerate(devices.tolist()) if on == d]}
+            for d in sorted(set(devices.tolist()))
+        ]
+    }

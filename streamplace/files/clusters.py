@@ -1,0 +1,61 @@
+"""Clusters <-> JSON values."""
+
+from dataclasses import asdict
+from typing import Any
+
+from streamplace.cluster import Cluster, Device, LinkOverride, Network
+from streamplace.errors import ClusterError, FormatError
+from streamplace.files.formats import ClusterForm
+from streamplace.files.text import check
+
+
+def cluster_from(value: Any, where: str) -> Cluster:
+    """Read a cluster from a JSON value.
+
+    Raises
+    ------
+    FormatError
+        Naming `where`, the place in it and the fault.
+    """
+    try:
+        return from_form(check(ClusterForm, value, where))
+    except ClusterError as error:
+        raise FormatError(f"{where}: {error}") from None
+
+
+def from_form(form: ClusterForm) -> Cluster:
+    """Build the cluster that a checked form describes."""
+    network = form.network.model_dump(exclude={"comment", "overrides"})
+    overrides = (o.model_dump(exclude={"comment"}) for o in form.network.overrides)
+    return Cluster(
+        [Device(d.name, d.mips, d.cores, d.memory_bytes, tuple(d.labels)) for d in form.devices],
+        Network(**network, overrides=tuple(LinkOverride(**fields) for fields in overrides)),
+    )
+
+
+def cluster_to(cluster: Cluster) -> dict[str, Any]:
+    """Return a cluster as a JSON value."""
+    network = asdict(cluster.network)
+    overrides = [_override_to(fields) for fields in network.pop("overrides")]
+    if overrides:
+        network["overrides"] = overrides
+    return {
+        "format": "streamplace-cluster",
+        "version": 1,
+        "devices": [_device_to(device) for device in cluster.devices],
+        "network": network,
+    }
+
+
+def _device_to(device: Device) -> dict[str, Any]:
+    value: dict[str, Any] = {"name": device.name, "mips": device.mips, "cores": device.cores}
+    if device.memory_bytes is not None:
+        value["memory_bytes"] = device.memory_bytes
+    if device.labels:
+        value["labels"] = list(device.labels)
+    return value
+
+
+def _override_to(fields: dict[str, Any]) -> dict[str, Any]:
+    ends = {"from": fields.pop("source"), "to": fields.pop("target")}
+    return {key: value for key, value in {**ends, **fields}.items() if value is not None}

@@ -1,0 +1,61 @@
+"""Graphs as the DREAM benchmark was released: payloads in Mbit per tuple, indices for names."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from streamplace.errors import FormatError
+from streamplace.files.text import check
+from streamplace.graph import Operator, Stream, StreamGraph
+
+BYTES_PER_MBIT = 125_000.0
+Number = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class _Form(BaseModel):
+    model_config = ConfigDict(strict=True)  # what else a release carries is left alone
+
+
+class _Operator(_Form):
+    idx: int
+    name: str = Field(min_length=1)
+    cpu: Number
+    payload: Number
+
+
+class _Connection(_Form):
+    from_vertex: int
+    to_vertex: int
+    selectivity: Number
+
+
+class _Graph(_Form):
+    name: str = ""
+    operators: list[_Operator] = Field(min_length=1)
+    connections: list[_Connection]
+    event_rate: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+def looks_like(value: Any) -> bool:
+    """Whether a JSON value is a released graph rather than one of ours."""
+    return isinstance(value, dict) and "connections" in value and "streams" not in value
+
+
+def graph_from(value: Any, where: str, name: str) -> StreamGraph:
+    """Read a released graph. Rates follow from the selectivities; stored weights are not read."""
+    form = check(_Graph, value, where)
+    names: dict[int, str] = {}
+    for i, operator in enumerate(form.operators):
+        if operator.idx in names:
+            raise FormatError(f"{where}: operators[{i}].idx: {operator.idx} stands twice")
+        names[operator.idx] = operator.name
+    for i, connection in enumerate(form.connections):
+        for end in (connection.from_vertex, connection.to_vertex):
+            if end not in names:
+                raise FormatError(f"{where}: connections[{i}]: no operator has the idx {end}")
+    return StreamGraph(
+        [Operator(o.name, o.cpu, o.payload * BYTES_PER_MBIT) for o in form.operators],
+        [Stream(names[c.from_vertex], names[c.to_vertex], c.selectivity) for c in form.connections],
+        name=form.name or name,
+        source_rate=form.event_rate,
+    )

@@ -1,0 +1,136 @@
+"""Our JSON formats as pydantic models: they check files at the border and print JSON Schema."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+VERSION = 1
+Number = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Name = Annotated[str, Field(min_length=1)]
+
+
+class Form(BaseModel):
+    """An object of a file: no unknown fields, no conversions, a comment anywhere."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, populate_by_name=True)
+
+    comment: str | None = Field(None, description="for people; kept by no program")
+
+
+class OperatorForm(Form):
+    """A step of the job."""
+
+    name: Name
+    instructions: Number = Field(description="CPU instructions per tuple it processes")
+    payload_bytes: Number = Field(0.0, description="bytes of a tuple it emits")
+    memory_bytes: Number = Field(0.0, description="what it takes of its device's memory")
+    requires: list[Name] = Field([], description="labels that its device must carry")
+
+
+class StreamForm(Form):
+    """A directed edge between two operators."""
+
+    source: Name
+    target: Name
+    selectivity: Number = Field(1.0, description="tuples on it per tuple its source processes")
+    payload_bytes: Number | None = Field(None, description="null: its source operator's")
+
+
+class ConstraintsForm(Form):
+    """What a placement must obey."""
+
+    pins: dict[Name, Name] = Field({}, description="operator: the device it must run on")
+    colocate: list[list[Name]] = Field([], description="groups of operators, each on one device")
+    exlocate: list[list[Name]] = Field([], description="groups, no two operators on one device")
+    allowed: dict[Name, list[Name]] = Field({}, description="operator: devices it may run on")
+
+
+class GraphForm(Form):
+    """A stream graph."""
+
+    format: Literal["streamplace-graph"] = "streamplace-graph"
+    version: Literal[1] = 1
+    name: str = ""
+    source_rate: Positive | None = Field(None, description="tuples/s over all sources")
+    source_shares: dict[Name, Number] | None = Field(None, description="null: equal shares")
+    operators: list[OperatorForm] = Field(min_length=1)
+    streams: list[StreamForm] = []
+    constraints: ConstraintsForm | None = None
+
+
+class DeviceForm(Form):
+    """What runs operators."""
+
+    name: Name
+    mips: Positive = Field(description="million instructions/s of one core")
+    cores: int = Field(1, ge=1)
+    memory_bytes: Number | None = Field(None, description="null: no limit")
+    labels: list[Name] = []
+
+
+class OverrideForm(Form):
+    """A link that differs; under nic only one of from and to is given."""
+
+    source: Name | None = Field(None, alias="from")
+    target: Name | None = Field(None, alias="to")
+    bandwidth_mbps: Positive | None = None
+    latency_s: Number | None = None
+    overhead_s: Number | None = None
+    gap_s: Number | None = None
+
+
+class NetworkForm(Form):
+    """LogP links."""
+
+    kind: Literal["pair", "nic"] = "pair"
+    bandwidth_mbps: Positive | None = Field(1000.0, description="null: no limit")
+    latency_s: Number = 0.001
+    overhead_s: Number = 0.0
+    gap_s: Number = 0.0
+    overrides: list[OverrideForm] = []
+
+
+class ClusterForm(Form):
+    """Devices and the network between them."""
+
+    format: Literal["streamplace-cluster"] = "streamplace-cluster"
+    version: Literal[1] = 1
+    devices: list[DeviceForm] = Field(min_length=1)
+    network: NetworkForm = NetworkForm()
+
+
+class ProblemForm(Form):
+    """The whole problem that a placement answers."""
+
+    graph: GraphForm
+    graph_sha256: str
+    cluster: ClusterForm
+    source_rate: Positive
+    constraints: ConstraintsForm = ConstraintsForm()
+    model: Literal["bottleneck", "path-average"] = "bottleneck"
+
+
+class PlacementForm(Form):
+    """Operator -> device, what that achieves, and the problem it answers."""
+
+    format: Literal["streamplace-placement"] = "streamplace-placement"
+    version: Literal[1] = 1
+    placer: str = ""
+    assignment: dict[Name, Name]
+    score: dict[str, Any] | None = Field(None, description="as `simulate --json` prints it")
+    bound: Number | None = None
+    gap: float | None = None
+    problem: ProblemForm
+
+
+FORMS: dict[str, type[Form]] = {
+    "graph": GraphForm,
+    "cluster": ClusterForm,
+    "placement": PlacementForm,
+}
+
+
+def schema(kind: str) -> dict[str, Any]:
+    """Return the JSON Schema of ``graph``, ``cluster`` or ``placement``."""
+    return FORMS[kind].model_json_schema(by_alias=True)

@@ -1,0 +1,103 @@
+"""Stream graphs <-> JSON values: ours, and the released DREAM files."""
+
+from typing import Any
+
+from streamplace.constraints import Constraints
+from streamplace.errors import FormatError, GraphError
+from streamplace.files import dream
+from streamplace.files.formats import ConstraintsForm, GraphForm
+from streamplace.files.text import check
+from streamplace.graph import Operator, Stream, StreamGraph
+
+
+def graph_from(value: Any, where: str, name: str = "") -> StreamGraph:
+    """Read a graph from a JSON value; `name` is for those that carry none.
+
+    Raises
+    ------
+    FormatError
+        Naming `where`, the place in it and the fault.
+    """
+    try:
+        if dream.looks_like(value):
+            return dream.graph_from(value, where, name)
+        return from_form(check(GraphForm, value, where), name)
+    except GraphError as error:
+        raise FormatError(f"{where}: {error}") from None
+
+
+def from_form(form: GraphForm, name: str = "") -> StreamGraph:
+    """Build the graph that a checked form describes."""
+    return StreamGraph(
+        [
+            Operator(o.name, o.instructions, o.payload_bytes, o.memory_bytes, tuple(o.requires))
+            for o in form.operators
+        ],
+        [Stream(s.source, s.target, s.selectivity, s.payload_bytes) for s in form.streams],
+        name=form.name or name,
+        source_rate=form.source_rate,
+        source_shares=form.source_shares,
+        constraints=constraints_from(form.constraints),
+    )
+
+
+def constraints_from(form: ConstraintsForm | None) -> Constraints:
+    """Return the constraints of a checked form."""
+    if form is None:
+        return Constraints()
+    return Constraints(form.pins, form.colocate, form.exlocate, form.allowed)
+
+
+def constraints_to(constraints: Constraints) -> dict[str, Any]:
+    """Return constraints as a JSON value, without what is empty."""
+    value = {
+        "pins": dict(constraints.pins),
+        "colocate": [list(group) for group in constraints.colocate],
+        "exlocate": [list(group) for group in constraints.exlocate],
+        "allowed": {operator: list(names) for operator, names in constraints.allowed.items()},
+    }
+    return {key: rules for key, rules in value.items() if rules}
+
+
+def graph_to(graph: StreamGraph) -> dict[str, Any]:
+    """Return a graph as a JSON value, without what is at its default."""
+    value: dict[str, Any] = {"format": "streamplace-graph", "version": 1}
+    if graph.name:
+        value["name"] = graph.name
+    if graph.source_rate is not None:
+        value["source_rate"] = graph.source_rate
+    shares = graph.source_share[graph.sources]
+    if (shares != 1.0 / len(shares)).any():
+        value["source_shares"] = {
+            graph.names[v]: float(graph.source_share[v]) for v in graph.sources
+        }
+    value["operators"] = [_operator_to(operator) for operator in graph.operators]
+    default = graph.payload_bytes[graph.stream_source] == graph.stream_payload_bytes
+    value["streams"] = [
+        _stream_to(stream, bool(same)) for stream, same in zip(graph.streams, default, strict=True)
+    ]
+    if graph.constraints:
+        value["constraints"] = constraints_to(graph.constraints)
+    return value
+
+
+def _operator_to(operator: Operator) -> dict[str, Any]:
+    value: dict[str, Any] = {
+        "name": operator.name,
+        "instructions": operator.instructions,
+        "payload_bytes": operator.payload_bytes,
+    }
+    if operator.memory_bytes:
+        value["memory_bytes"] = operator.memory_bytes
+    if operator.requires:
+        value["requires"] = list(operator.requires)
+    return value
+
+
+def _stream_to(stream: Stream, default_payload: bool) -> dict[str, Any]:
+    value: dict[str, Any] = {"source": stream.source, "target": stream.target}
+    if stream.selectivity != 1.0:
+        value["selectivity"] = stream.selectivity
+    if not default_payload:
+        value["payload_bytes"] = stream.payload_bytes
+    return value

@@ -1,0 +1,33 @@
+"""The data files that come with streamplace, from a checkout as from a wheel."""
+
+from pathlib import Path
+
+from streamplace.errors import FormatError
+
+PREFIX = "dataset:"
+
+
+def shipped_folder() -> Path:
+    """Return the folder of shipped datasets."""
+    package = Path(__file__).resolve().parent.parent
+    in_wheel = package / "datasets"
+    return in_wheel if in_wheel.is_dir() else package.parent / "datasets"
+
+
+def resolve(path: str | Path) -> Path:
+    """Return the path of a file; ``dataset:real/x.json`` is one that streamplace ships.
+
+    Raises
+    ------
+    FormatError
+        If no such dataset is shipped.
+    """
+    text = str(path)
+    if not text.startswith(PREFIX):
+        return Path(path)
+    folder = shipped_folder()
+    found = (folder / text.removeprefix(PREFIX)).resolve()
+    if not (found.exists() and found.is_relative_to(folder.resolve())):
+        names = sorted(str(p.relative_to(folder)) for p in folder.rglob("*.json*"))
+        raise FormatError(f"{text}: not shipped; there are {', '.join(names)}")
+    return found

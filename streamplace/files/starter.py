@@ -1,0 +1,81 @@
+"""The files `streamplace init` writes: a small job to edit, explained where it stands."""
+
+from typing import Any
+
+STARTERS: dict[str, dict[str, Any]] = {
+    "graph.json": {
+        "format": "streamplace-graph",
+        "version": 1,
+        "comment": "Operators, and streams between them; see 'streamplace schema graph'.",
+        "name": "clicks",
+        "source_rate": 20000.0,
+        "operators": [
+            {
+                "name": "clicks",
+                "comment": "No stream leads here, so it is a source; source_rate is its tuples/s.",
+                "instructions": 20000.0,
+                "payload_bytes": 400.0,
+            },
+            {
+                "name": "parse",
+                "comment": "instructions: CPU work per tuple; payload_bytes: size of a tuple sent.",
+                "instructions": 90000.0,
+                "payload_bytes": 250.0,
+            },
+            {
+                "name": "sessions",
+                "comment": "memory_bytes counts where devices have a limit.",
+                "instructions": 110000.0,
+                "payload_bytes": 600.0,
+                "memory_bytes": 2e9,
+            },
+            {
+                "name": "fraud-model",
+                "comment": "requires: labels that its device must carry.",
+                "instructions": 400000.0,
+                "payload_bytes": 100.0,
+                "requires": ["gpu"],
+            },
+            {"name": "store", "instructions": 60000.0, "payload_bytes": 0.0},
+        ],
+        "streams": [
+            {"source": "clicks", "target": "parse"},
+            {
+                "source": "parse",
+                "target": "sessions",
+                "comment": "selectivity: tuples put on this stream per tuple that parse takes.",
+                "selectivity": 0.8,
+            },
+            {"source": "parse", "target": "fraud-model", "selectivity": 0.2},
+            {"source": "sessions", "target": "store", "selectivity": 0.1},
+            {"source": "fraud-model", "target": "store"},
+        ],
+        "constraints": {
+            "comment": "Also: pins, allowed (operator: devices), exlocate (groups kept apart).",
+            "colocate": [["clicks", "parse"]],
+        },
+    },
+    "cluster.json": {
+        "format": "streamplace-cluster",
+        "version": 1,
+        "comment": "Devices and their network; see 'streamplace schema cluster'.",
+        "devices": [
+            {"name": "rack1", "mips": 2500.0, "cores": 1, "memory_bytes": 8e9},
+            {"name": "rack2", "mips": 2500.0, "cores": 1, "memory_bytes": 8e9},
+            {
+                "name": "gpu1",
+                "comment": "Devices may differ; labels are what operators require.",
+                "mips": 2000.0,
+                "cores": 2,
+                "memory_bytes": 16e9,
+                "labels": ["gpu"],
+            },
+        ],
+        "network": {
+            "comment": "pair: a link per device pair; nic: what a device sends and receives.",
+            "kind": "nic",
+            "bandwidth_mbps": 1000.0,
+            "latency_s": 0.001,
+        },
+    },
+}
