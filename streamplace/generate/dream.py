@@ -1,0 +1,91 @@
+"""The branched operator benchmark: source, b parallel branches of l operators, sink.
+
+Ni et al. 2020 (section on the benchmark), read off the released files: 40 classes, two to five
+devices' worth of CPU work, equal costs within a stage, payloads of up to half a Mbit.
+"""
+
+import math
+from functools import cache
+
+import numpy as np
+
+from streamplace.generate.apportion import largest_remainder
+from streamplace.generate.setting import BYTES_PER_MBIT, INSTRUCTIONS_PER_DEVICE, SOURCE_RATE
+from streamplace.graph import StreamGraph
+
+# load in devices, graphs a class in the set of 3,150, classes (branches, length)
+TABLE: tuple[tuple[int, int, tuple[tuple[int, int], ...]], ...] = (
+    (2, 50, (*((1, length) for length in range(2, 11)),
+             (2, 2), (3, 2), (4, 2), (5, 2), (2, 3), (3, 3), (2, 4), (2, 5))),
+    (3, 100, ((2, 6), (6, 2), (3, 4), (4, 3), (5, 3), (3, 5), (2, 7), (7, 2))),
+    (4, 100, ((3, 6), (6, 3), (5, 4), (4, 5), (2, 10), (10, 2), (7, 3), (3, 7))),
+    (5, 100, ((4, 6), (6, 4), (5, 5), (3, 8), (8, 3), (2, 12), (12, 2))),
+)  # fmt: skip
+CLASSES = tuple(
+    (load, graphs, branches, length)
+    for load, graphs, shapes in TABLE
+    for branches, length in shapes
+)
+END_INSTRUCTIONS = 10_000.0  # of the source and of the sink
+LARGEST_PAYLOAD_MBIT = 0.5
+LOAD_OF_SMALL_PAYLOADS = 2  # there a graph draws its own largest payload first
+
+
+@cache
+def classes_for(count: int, sizes: range | None) -> tuple[tuple[int, int, int], ...]:
+    """Return the (load, branches, length) of each of `count` graphs, in the table's order.
+
+    Classes share by largest remainder of the table's numbers; `sizes` keeps those whose number
+    of operators is in it.
+    """
+    kept = [c for c in CLASSES if sizes is None or 2 + c[2] * c[3] in sizes]
+    if not kept:
+        return ()
+    shares = largest_remainder(count, [graphs for _, graphs, _, _ in kept])
+    return tuple(
+        (load, branches, length)
+        for (load, _, branches, length), share in zip(kept, shares, strict=True)
+        for _ in range(share)
+    )
+
+
+def branched(
+    load: int, branches: int, length: int, rng: np.random.Generator, name: str
+) -> StreamGraph:
+    """Return one graph: `branches` x `length` operators between a source and a sink.
+
+    Parameters
+    ----------
+    load
+        Total CPU work in devices of 2500 MIPS at 10,000 tuples/s.
+    """
+    per_tuple = load * INSTRUCTIONS_PER_DEVICE - 2 * END_INSTRUCTIONS
+    while True:
+        drawn = rng.random(length).tolist()
+        total = math.fsum(drawn)
+        stages = [per_tuple * u / total for u in drawn]
+        if max(stages) <= INSTRUCTIONS_PER_DEVICE * branches:
+            break
+    largest = LARGEST_PAYLOAD_MBIT
+    if load == LOAD_OF_SMALL_PAYLOADS:
+        largest *= rng.random()
+    inner = branches * length
+    payloads = rng.random(inner + 1) * (largest * BYTES_PER_MBIT)
+    costs = [END_INSTRUCTIONS, *np.repeat(stages, branches), END_INSTRUCTIONS]
+    index = np.arange(1, inner + 1)
+    before = np.maximum(index - branches, 0)  # stage after stage, branch beside branch
+    ends = np.concatenate(
+        [
+            np.stack([before, index], axis=1),
+            np.stack([index[-branches:], np.full(branches, inner + 1)], axis=1),
+        ]
+    )
+    return StreamGraph.from_columns(
+        [f"op_{v}" for v in range(inner + 2)],
+        costs,
+        [*payloads, 0.0],
+        ends,
+        selectivity=np.where(ends[:, 0] == 0, 1.0 / branches, 1.0),
+        name=name,
+        source_rate=SOURCE_RATE,
+    )

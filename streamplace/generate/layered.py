@@ -1,0 +1,61 @@
+"""Random layered graphs: several sources and sinks, joins, streams that skip layers."""
+
+from math import isqrt
+
+import numpy as np
+
+from streamplace.generate.rates import furnish
+from streamplace.graph import StreamGraph
+
+MOST_ENDS = 4  # sources; sinks in the last layer
+ONE_INPUT, TWO_INPUTS = 0.6, 0.9  # cumulated; the others have three
+SKIPS = 0.15  # of the streams come from further up than the layer before
+
+
+def layered(count: int, rng: np.random.Generator, name: str) -> StreamGraph:
+    """Return a graph of `count` operators, at least 4.
+
+    The first layer holds the sources, up to four with unequal shares, the last up to four sinks.
+    An operator takes one to three inputs, mostly from the layer before; one that nobody took
+    from feeds some operator of the next layer.
+    """
+    first = _layers(count, rng)
+    depth = len(first) - 1
+    ends = {
+        (source, target)
+        for layer in range(1, depth)
+        for target in range(first[layer], first[layer + 1])
+        for source in _inputs(first, layer, rng)
+    }
+    fed = {source for source, _ in ends}
+    for layer in range(depth - 1):
+        low, high = first[layer + 1], first[layer + 2]
+        ends |= {
+            (v, low + int(rng.random() * (high - low)))
+            for v in range(first[layer], low)
+            if v not in fed
+        }
+    drawn = (rng.random(first[1]) + 0.25).tolist()
+    shares = [share / sum(drawn) for share in drawn]
+    return furnish(count, np.array(sorted(ends), dtype=np.int64), shares, rng, name)
+
+
+def _layers(count: int, rng: np.random.Generator) -> list[int]:
+    """Return the first operator of each layer, and `count` at the end."""
+    most = max(1, min(MOST_ENDS, count // 4))
+    sources, sinks = (1 + int(u * most) for u in rng.random(2).tolist())
+    inner = count - sources - sinks
+    depth = 1 + int(rng.random() * min(inner, 2 * isqrt(inner)))
+    width = np.ones(depth, dtype=np.int64)
+    np.add.at(width, (rng.random(inner - depth) * depth).astype(np.int64), 1)
+    return [0, *np.cumsum([sources, *width, sinks]).tolist()]
+
+
+def _inputs(first: list[int], layer: int, rng: np.random.Generator) -> list[int]:
+    how_many = rng.random()
+    inputs = 1 + (how_many > ONE_INPUT) + (how_many > TWO_INPUTS)
+    drawn = []
+    for skip, which in rng.random((inputs, 2)).tolist():
+        low = 0 if skip < SKIPS else first[layer - 1]
+        drawn.append(low + int(which * (first[layer] - low)))
+    return drawn

@@ -1,0 +1,6 @@
+"""The setting that generated graphs are meant for: the paper's."""
+
+SOURCE_RATE = 10_000.0  # tuples/s
+DEVICE_MIPS = 2500.0
+INSTRUCTIONS_PER_DEVICE = DEVICE_MIPS * 1e6 / SOURCE_RATE  # per source tuple
+BYTES_PER_MBIT = 125_000.0
