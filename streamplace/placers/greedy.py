@@ -1,0 +1,24 @@
+"""Operators one after another, upstream first, each where the bottleneck stays lowest."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim import greedy
+from streamplace.placement import Placement
+from streamplace.placers.repair import feasible
+from streamplace.problem import Problem
+from streamplace.score import flow
+
+
+@dataclass(frozen=True)
+class Greedy:
+    """Place each operator where the utilisations it raises stay lowest; see `sim.greedy`."""
+
+    def __call__(
+        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
+    ) -> Placement:
+        """Return the placement, repaired where groups or memory ask for it."""
+        rules = problem.feasibility
+        allowed = rules.allowed if rules.is_free else rules.allowed[rules.unit_of]
+        return feasible(problem, greedy.greedy(flow(problem), allowed))

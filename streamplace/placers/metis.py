@@ -1,0 +1,112 @@
+"""METIS as a placer: balance the load of the parts, cut little traffic (Karypis and Kumar 1998)."""
+
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamplace.errors import UsageError
+from streamplace.grouping import Grouping, Quotient
+from streamplace.placement import Placement
+from streamplace.placers.base import devices_of_parts, parts_for
+from streamplace.placers.metis_library import partition
+from streamplace.placers.repair import feasible
+from streamplace.problem import Problem
+from streamplace.score import flow
+
+Floats = NDArray[np.float64]
+Weights = Literal["instructions", "utilisation"]
+
+TRAFFIC_UNIT_BITS = 1000.0  # edge weight: Mbit per source tuple, times 1000
+UTILISATION_UNIT = 1000.0
+LARGEST_SUM = 2**30  # METIS adds weights up as 32-bit integers
+LEAST_MEAN = 100.0  # finer vertex weights than this would be lost in rounding
+
+
+@dataclass(frozen=True)
+class Metis:
+    """K-way partitioning by METIS with its default options.
+
+    Parameters
+    ----------
+    parts
+        Their number; as many as devices unless told.
+    weights
+        Of operators: ``instructions`` per source tuple, as published; or ``utilisation`` of a mean
+        device, times 1000, which METIS balances better.
+    recursive
+        Recursive bisection instead of k-way.
+    """
+
+    parts: int | None = None
+    weights: Weights = "instructions"
+    recursive: bool = False
+
+    def __post_init__(self) -> None:
+        if self.weights not in get_args(Weights):
+            raise UsageError(f"metis: weights must be {' or '.join(get_args(Weights))}")
+        if self.parts is not None and self.parts < 1:
+            raise UsageError(f"metis: parts must be at least 1 (got {self.parts})")
+
+    def with_parts(self, parts: int) -> "Metis":
+        """Return the same placer for another number of parts."""
+        return replace(self, parts=parts)
+
+    def __call__(
+        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
+    ) -> Placement:
+        """Return the placement of the parts, repaired where constraints ask for it."""
+        arrays = flow(problem)
+        units = Grouping(problem.graph, problem.feasibility.unit_of)
+        quotient = units.quotient(
+            arrays.work / problem.source_rate, arrays.stream_bits / problem.source_rate
+        )
+        parts = parts_for(problem, self.parts)
+        fastest = problem.cluster.fastest_first[:parts]
+        shares = problem.cluster.capacity[fastest] / problem.cluster.capacity[fastest].sum()
+        part_of_unit = partition(
+            quotient.source,
+            quotient.target,
+            self._vertex_weights(problem, quotient),
+            _edge_weights(quotient),
+            None if np.ptp(shares) == 0 else shares,
+            parts,
+            recursive=self.recursive,
+        )
+        part_of = units.expand(part_of_unit).astype(np.int32)
+        return feasible(problem, devices_of_parts(problem, part_of, arrays.work))
+
+    def _vertex_weights(self, problem: Problem, quotient: Quotient) -> NDArray[np.int64]:
+        if not quotient.load.any():
+            return np.ones(len(quotient.load), dtype=np.int64)
+        weights = quotient.load
+        if self.weights == "utilisation":
+            capacity = problem.cluster.capacity.mean()
+            weights = quotient.load * (problem.source_rate * UTILISATION_UNIT / capacity)
+        return _bounded(np.rint(weights * max(1.0, LEAST_MEAN / weights.mean())))
+
+
+@dataclass(frozen=True)
+class MetisRecursive(Metis):
+    """The same by recursive bisection."""
+
+    recursive: bool = True
+
+
+def _edge_weights(quotient: Quotient) -> NDArray[np.int64]:
+    """Return kbit per source tuple, at least 1; scaled up where all would round to that."""
+    weights = quotient.traffic / TRAFFIC_UNIT_BITS
+    largest = weights.max(initial=0.0)
+    if 0.0 < largest < 1.0:
+        weights = weights * (TRAFFIC_UNIT_BITS / largest)
+    return _bounded(np.maximum(1.0, np.rint(weights)))
+
+
+def _bounded(weights: Floats) -> NDArray[np.int64]:
+    """Return integer weights whose sum METIS can hold; those of 1 and more stay so."""
+    total = weights.sum()
+    if total > LARGEST_SUM:
+        shrunk = np.floor(weights * (LARGEST_SUM / 2 / total))
+        weights = np.maximum(np.minimum(weights, 1.0), shrunk)
+    return weights.astype(np.int64)

@@ -1,0 +1,112 @@
+"""pymetis behind checks: it ends the process on a graph that is not symmetric or out of range."""
+
+import ctypes
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamplace.errors import PlacementError
+
+Ints = NDArray[np.integer]
+
+_ONE_AT_A_TIME = threading.Lock()  # stdout belongs to the process
+
+
+def partition(
+    source: Ints,
+    target: Ints,
+    vertex_weights: NDArray[np.int64],
+    edge_weights: NDArray[np.int64],
+    shares: NDArray[np.float64] | None,
+    parts: int,
+    *,
+    recursive: bool,
+) -> Ints:
+    """Return the part, 0..parts-1, of each of the N vertices.
+
+    Parameters
+    ----------
+    source, target
+        (Q,) ends of edges in any direction; repeated ones add up.
+    vertex_weights, edge_weights
+        (N,) at least 0; (Q,) at least 1.
+    shares
+        (parts,) of the vertex weight that each part should get; None: equal.
+    parts
+        At most N.
+
+    Raises
+    ------
+    PlacementError
+        If METIS fails, or its answer is not what it claims.
+    """
+    count = len(vertex_weights)
+    if parts == 1:
+        return np.zeros(count, dtype=np.int32)
+    starts, neighbours, weights = _symmetric(count, source, target, edge_weights)
+    import pymetis  # noqa: PLC0415 - heavy
+
+    native = pymetis.zero_copy_dtype()
+    try:
+        with _stdout_silenced():
+            cut, part_of = pymetis.part_graph(
+                parts,
+                pymetis.CSRAdjacency(starts.astype(native), neighbours.astype(native)),
+                vweights=vertex_weights.astype(native),
+                eweights=weights.astype(native),
+                tpwgts=None if shares is None else (shares / shares.sum()).tolist(),
+                recursive=recursive,
+            )
+    except RuntimeError as error:
+        raise PlacementError(f"METIS failed: {error}") from None
+    found = np.asarray(part_of, dtype=np.int32)
+    _recheck(found, cut, parts, starts, neighbours, weights)
+    return found
+
+
+def _symmetric(count: int, source: Ints, target: Ints, weights: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return the graph in both directions as CSR: starts (N + 1,), neighbours, weights (2Q',)."""
+    if not (len(source) == len(target) == len(weights)):
+        raise ValueError("source, target and edge weights differ in length")
+    a, b = np.concatenate([source, target]), np.concatenate([target, source])
+    if len(a) and not (a.min() >= 0 and a.max() < count and (a != b).all()):
+        raise ValueError("an edge leaves the graph, or joins a vertex to itself")
+    pairs, which = np.unique(a.astype(np.int64) * count + b, return_inverse=True)
+    summed = np.bincount(which, weights=np.tile(weights, 2), minlength=len(pairs))
+    starts = np.searchsorted(pairs // max(count, 1), np.arange(count + 1))
+    return starts, pairs % max(count, 1), summed.astype(np.int64)
+
+
+def _recheck(
+    found: Ints, cut: int, parts: int, starts: Ints, neighbours: Ints, weights: Ints
+) -> None:
+    count = len(starts) - 1
+    if found.shape != (count,) or found.min() < 0 or found.max() >= parts:
+        raise PlacementError("METIS returned parts that do not exist")
+    ends = np.repeat(found, np.diff(starts))
+    if weights[ends != found[neighbours]].sum() != 2 * cut:
+        raise PlacementError(f"METIS claims a cut of {cut}, which is not that of its parts")
+
+
+@contextmanager
+def _stdout_silenced() -> Iterator[None]:
+    """Send what C code prints to stdout nowhere: METIS writes its complaints there."""
+    with _ONE_AT_A_TIME:
+        sys.stdout.flush()
+        libc = ctypes.CDLL(None)
+        libc.fflush(None)
+        kept = os.dup(1)
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        try:
+            os.dup2(nowhere, 1)
+            yield
+        finally:
+            libc.fflush(None)
+            os.dup2(kept, 1)
+            os.close(nowhere)
+            os.close(kept)

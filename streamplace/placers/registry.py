@@ -1,0 +1,95 @@
+"""Placers by name, with options: ``metis``, ``metis:parts=3``, ``fuser-oracle``.
+
+Modules are imported when a placer of theirs is asked for.
+"""
+
+from dataclasses import fields
+from importlib import import_module
+from typing import Any, get_type_hints
+
+from streamplace.errors import UsageError
+from streamplace.placers.auto import Auto
+from streamplace.placers.base import Partitioner, Placer
+from streamplace.placers.oracle import Oracle
+
+PLACERS = {
+    "single": "streamplace.placers.simple:Single",
+    "round-robin": "streamplace.placers.simple:RoundRobin",
+    "random": "streamplace.placers.simple:Random",
+    "greedy": "streamplace.placers.greedy:Greedy",
+    "metis": "streamplace.placers.metis:Metis",
+    "metis-recursive": "streamplace.placers.metis:MetisRecursive",
+    "fuser": "streamplace.placers.fuser:Fuser",
+}
+PARTITIONERS = ("metis", "metis-recursive", "fuser")
+ORACLES = tuple(f"{name}-oracle" for name in PARTITIONERS)
+AUTO_TRIES = (
+    "single",
+    "round-robin",
+    "random",
+    "greedy",
+    "metis-oracle",
+    "metis-oracle:weights=utilisation",
+    "metis-recursive-oracle",
+    "metis-recursive-oracle:weights=utilisation",
+    "fuser-oracle",
+)
+"""What `auto` asks."""
+NAMES = ("auto", *PLACERS, *ORACLES)
+
+
+def make_placer(text: str) -> Placer:
+    """Return the placer that a name with options stands for.
+
+    Raises
+    ------
+    UsageError
+        On an unknown name or option, or a value of the wrong type.
+    """
+    name, *options = text.split(":")
+    if name in ORACLES:
+        inner = make_placer(":".join([name.removesuffix("-oracle"), *options]))
+        if not isinstance(inner, Partitioner):
+            raise UsageError(f"placer {name!r} has no number of parts to try")
+        return Oracle(inner)
+    if name == "auto":
+        _no_options(text, options)
+        return Auto(tuple(make_placer(tried) for tried in AUTO_TRIES))
+    if name not in PLACERS:
+        raise UsageError(f"no placer is called {name!r}; there are {', '.join(NAMES)}")
+    module, attribute = PLACERS[name].split(":")
+    cls = getattr(import_module(module), attribute)
+    made: Placer = cls(**_options(text, cls, options))
+    return made
+
+
+def _no_options(text: str, options: list[str]) -> None:
+    if options:
+        raise UsageError(f"placer {text!r}: it takes no options")
+
+
+def _options(text: str, cls: type, options: list[str]) -> dict[str, Any]:
+    types = get_type_hints(cls)
+    known = [f.name for f in fields(cls)]
+    given: dict[str, Any] = {}
+    for option in options:
+        key, equals, value = option.partition("=")
+        if not equals or key not in known:
+            there = f"options are {', '.join(known)}" if known else "it takes no options"
+            raise UsageError(f"placer {text!r}: {option!r} is no option=value; {there}")
+        given[key] = _converted(text, key, value, types[key])
+    return given
+
+
+def _converted(text: str, key: str, value: str, wanted: Any) -> Any:
+    for kind in (int, float):
+        if wanted in (kind, kind | None):
+            try:
+                return kind(value)
+            except ValueError:
+                raise UsageError(f"placer {text!r}: {key} must be a number") from None
+    if wanted is bool:
+        if value not in ("true", "false"):
+            raise UsageError(f"placer {text!r}: {key} must be true or false")
+        return value == "true"
+    return value

@@ -1,0 +1,96 @@
+"""Make a draft placement feasible with few changes, or say why that cannot be."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamplace.errors import InfeasibleError, PlacementError
+from streamplace.placement import Placement
+from streamplace.problem import Problem
+from streamplace.score import flow
+
+Ints = NDArray[np.int32]
+
+STEPS = 100_000  # of backtracking beyond one step a unit, before giving up
+
+
+def feasible(problem: Problem, draft: Ints) -> Placement:
+    """Return `draft`, (V,) device indices, changed where it breaks a constraint.
+
+    Units (colocated operators) keep the device of most of their CPU work where they can; else they
+    go to the least loaded device that takes them. Units with the fewest choices go first, and a
+    depth-first search takes back what leaves no choice.
+
+    Raises
+    ------
+    PlacementError
+        If the search gives up.
+    InfeasibleError
+        If it has tried everything.
+    """
+    rules = problem.feasibility
+    if rules.is_free or rules.violation(draft) is None:
+        return Placement(problem, draft)
+    preferred = _preferences(problem, draft)
+    on = _search(problem, preferred)
+    return Placement(problem, on[rules.unit_of])
+
+
+def _preferences(problem: Problem, draft: Ints) -> list[list[int]]:
+    """Return each unit's allowed devices, best first."""
+    rules, work = problem.feasibility, flow(problem).work
+    count = len(problem.cluster.devices)
+    drawn = np.bincount(
+        rules.unit_of.astype(np.int64) * count + draft,
+        weights=work + work.sum() * 1e-12 + 1e-300,  # operators without cost count for a little
+        minlength=rules.unit_count * count,
+    ).reshape(-1, count)
+    load = np.bincount(draft, weights=work, minlength=count) / problem.cluster.capacity
+    emptiest = np.argsort(load, kind="stable")
+    preferred = []
+    for unit in range(rules.unit_count):
+        favourite = int(drawn[unit].argmax())
+        rest = [int(d) for d in emptiest if d != favourite]
+        preferred.append([d for d in (favourite, *rest) if rules.allowed[unit, d]])
+    return preferred
+
+
+def _search(problem: Problem, preferred: list[list[int]]) -> Ints:
+    """Assign every unit one of its preferred devices, depth first."""
+    rules = problem.feasibility
+    memory = rules.unit_memory
+    room = problem.cluster.memory_bytes.copy()
+    rivals: dict[int, set[int]] = {}
+    for group in rules.excluding:
+        for unit in group:
+            rivals.setdefault(unit, set()).update(set(group) - {unit})
+    order = sorted(
+        range(len(preferred)), key=lambda u: (len(preferred[u]), u not in rivals, -memory[u], u)
+    )
+    on = np.full(len(preferred), -1, dtype=np.int32)
+    tried = [0] * len(order)
+    depth, steps = 0, 0
+    while depth < len(order):
+        unit = order[depth]
+        if on[unit] >= 0:  # come back to: take the last choice back
+            room[on[unit]] += memory[unit]
+            on[unit] = -1
+        taken = {int(on[rival]) for rival in rivals.get(unit, ())}
+        choices = preferred[unit]
+        while tried[depth] < len(choices):
+            device = choices[tried[depth]]
+            tried[depth] += 1
+            if device not in taken and memory[unit] <= room[device]:
+                on[unit] = device
+                room[device] -= memory[unit]
+                break
+        steps += 1
+        if on[unit] >= 0:
+            depth += 1
+        elif depth == 0:
+            raise InfeasibleError("constraints and memory: every placement breaks one (all tried)")
+        elif steps > STEPS + len(order):
+            raise PlacementError("found no placement that obeys the constraints and memory limits")
+        else:
+            tried[depth] = 0
+            depth -= 1
+    return on

@@ -1,0 +1,92 @@
+"""Place and score: the toolkit's main job as one call."""
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from streamplace.cluster import Cluster
+from streamplace.constraints import Constraints
+from streamplace.errors import PlacementError
+from streamplace.graph import StreamGraph
+from streamplace.placement import Placement
+from streamplace.placers.registry import make_placer
+from streamplace.problem import Model, Problem
+from streamplace.score import Score, bound, simulate
+
+
+@dataclass(frozen=True)
+class Result:
+    """A placement and how good it is.
+
+    Parameters
+    ----------
+    bound
+        Tuples/s that no placement exceeds.
+    seconds
+        Wall time of the placer, its libraries loaded.
+    """
+
+    placement: Placement
+    score: Score
+    placer: str
+    bound: float
+    seconds: float
+
+    @property
+    def gap(self) -> float:
+        """How far below the bound the throughput is, as a share of the bound."""
+        return 1.0 - self.score.throughput / self.bound
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `place --json` prints."""
+        return {
+            **self.score.to_dict(),
+            "assignment": self.placement.assignment,
+            "placer": self.placer,
+            "bound": self.bound,
+            "gap": self.gap,
+            "seconds": self.seconds,
+        }
+
+
+def place(
+    graph: StreamGraph,
+    cluster: Cluster | None = None,
+    *,
+    source_rate: float | None = None,
+    constraints: Constraints | None = None,
+    model: Model = "bottleneck",
+    placer: str = "auto",
+    seed: int = 0,
+) -> Result:
+    """Place a graph on a cluster, by default the paper's five equal devices.
+
+    Parameters
+    ----------
+    source_rate, constraints
+        None: the graph's own.
+    placer
+        A name with options, as ``metis:parts=3``.
+
+    Raises
+    ------
+    StreamplaceError
+        Whatever is wrong with the problem, the placer's name or its answer.
+    """
+    problem = Problem(graph, cluster, source_rate=source_rate, constraints=constraints, model=model)
+    return solve(problem, placer, seed)
+
+
+def solve(problem: Problem, placer: str = "auto", seed: int = 0) -> Result:
+    """Place and score a problem; see `place`."""
+    place_it = make_placer(placer)
+    most = bound(problem)
+    started = time.perf_counter()
+    placement = place_it(problem, np.random.default_rng(seed))
+    seconds = time.perf_counter() - started
+    broken = problem.feasibility.violation(placement.devices)
+    if broken is not None:
+        raise PlacementError(f"placer {placer!r} broke a constraint: {broken}")
+    return Result(placement, simulate(placement), placer, most, seconds)
