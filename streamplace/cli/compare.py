@@ -1,0 +1,84 @@
+"""`streamplace compare`."""
+
+from typing import Any
+
+import click
+
+from streamplace.cli import options
+
+
+class Rates(click.ParamType[tuple[float, ...]]):
+    """R or R,R2,…"""
+
+    name = "rates"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[float, ...]:
+        """Return the source rates."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            return tuple(float(part) for part in str(value).split(","))
+        except ValueError:
+            self.fail(f"{value!r} is not R or R,R2,…", param, ctx)
+
+
+@click.command()
+@click.argument("dataset")
+@click.option(
+    "--placers", default="metis,metis-oracle,fuser,auto", show_default=True, metavar="A,B"
+)
+@options.cluster
+@click.option(
+    "--source-rate",
+    "source_rates",
+    type=Rates(),
+    metavar="R[,R2]",
+    help="Tuples/s over all sources  [default: each graph's own]",
+)
+@options.model
+@click.option("-o", "folder", metavar="DIR", help="Folder for compare.json, table.csv, graphs.csv.")
+@options.jobs
+@options.common
+def compare(
+    dataset: str,
+    placers: str,
+    cluster_file: str | None,
+    devices: str | None,
+    source_rates: tuple[float, ...] | None,
+    model: str | None,
+    folder: str | None,
+    jobs: int | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Compare placers over the graphs of DATASET.
+
+    \b
+    streamplace compare dataset:real --placers metis,fuser,greedy,auto
+    streamplace compare dream.jsonl.gz --placers metis,metis-oracle --source-rate 1e4,2e4
+    """
+    from streamplace import trials  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.cli import show  # noqa: PLC0415
+    from streamplace.files import read_dataset  # noqa: PLC0415
+    from streamplace.progress import working  # noqa: PLC0415
+
+    with working("reading"):
+        graphs = read_dataset(dataset)
+    result = trials.compare(
+        graphs,
+        placers.split(","),
+        source_rates or (None,),
+        cluster=options.the_cluster(cluster_file, devices),
+        model=model or "bottleneck",  # type: ignore[arg-type]  # one of MODELS
+        dataset=dataset,
+        seed=seed,
+        jobs=jobs,
+    )
+    if folder:
+        result.save(folder)
+    if as_json:
+        options.print_json(result.to_dict())
+    else:
+        show.comparison(result)

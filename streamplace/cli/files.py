@@ -1,0 +1,77 @@
+"""`streamplace init`, `info`, `export` and `schema`: files in and out."""
+
+from pathlib import Path
+
+import click
+
+from streamplace.cli import options
+
+
+@click.command()
+@click.argument("folder", default=".")
+@options.common
+def init(folder: str, seed: int, as_json: bool) -> None:
+    """Write a starter graph.json and cluster.json into FOLDER, explained in their comments."""
+    from streamplace.errors import FormatError  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.files import write_json  # noqa: PLC0415
+    from streamplace.files.starter import STARTERS  # noqa: PLC0415
+
+    paths = {Path(folder) / name: value for name, value in STARTERS.items()}
+    for path in paths:
+        if path.exists():
+            raise FormatError(f"{path}: is there already, and is left as it is")
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FormatError(f"{folder}: cannot be made: {error.strerror}") from None
+    for path, value in paths.items():
+        write_json(path, value)
+    if as_json:
+        options.print_json({"files": [str(path) for path in paths]})
+    else:
+        graph, cluster = paths
+        click.echo(f"wrote {graph} and {cluster}; next:", err=True)
+        click.echo(f"  streamplace place {graph} --cluster {cluster} -o placement.json", err=True)
+
+
+@click.command()
+@click.argument("file")
+@options.common
+def info(file: str, seed: int, as_json: bool) -> None:
+    """Tell what is in a graph, dataset, cluster or placement."""
+    from streamplace.cli import show  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.files.summary import summary  # noqa: PLC0415
+
+    found = summary(file)
+    if as_json:
+        options.print_json(found)
+    else:
+        show.facts(found)
+
+
+@click.command()
+@click.argument("placement")
+@click.option("--to", "kind", type=click.Choice(("json", "csv", "cepsim")), required=True)
+@click.option("-o", "output", default="-", metavar="FILE", help="File to write  [default: stdout]")
+@options.common
+def export(placement: str, kind: str, output: str, seed: int, as_json: bool) -> None:
+    """Write PLACEMENT for others: our json, csv (operator,device) or cepsim."""
+    if output == "-" and as_json:
+        raise click.UsageError("--json tells of the file that -o names, so it needs one")
+    from streamplace.files import read_placement  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.files.atomic import write_text  # noqa: PLC0415
+    from streamplace.files.export import EXPORTERS  # noqa: PLC0415
+
+    write_text(output, EXPORTERS[kind](read_placement(placement)))
+    if as_json:
+        options.print_json({"format": kind, "file": output})
+
+
+@click.command()
+@click.argument("kind", type=click.Choice(("graph", "cluster", "placement")))
+@options.common
+def schema(kind: str, seed: int, as_json: bool) -> None:
+    """Print the JSON Schema of a file format."""
+    from streamplace.files import formats  # noqa: PLC0415 - a command loads what it needs
+
+    options.print_json(formats.schema(kind))

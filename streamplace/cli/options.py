@@ -1,0 +1,63 @@
+"""Options that commands share, and what they stand for."""
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from streamplace.cluster import Cluster
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+MODELS = ("bottleneck", "path-average")
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+seed = click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed."
+)
+jobs = click.option("--jobs", type=click.IntRange(min=1), help="Processes  [default: all cores]")
+model = click.option(
+    "--model", type=click.Choice(MODELS), help="How throughput is computed  [default: bottleneck]"
+)
+source_rate = click.option(
+    "--source-rate",
+    type=float,
+    metavar="R",
+    help="Tuples/s over all sources  [default: the graph's own]",
+)
+
+
+def common(command: Command) -> Command:
+    """Add --json and --seed, which every command takes."""
+    return as_json(seed(command))
+
+
+def cluster(command: Command) -> Command:
+    """Add --cluster and --devices."""
+    by_file = click.option("--cluster", "cluster_file", metavar="FILE", help="Cluster file.")
+    by_text = click.option(
+        "--devices", metavar="5x2500", help="Devices as COUNTxMIPS[xCORES],…  [default: 5x2500]"
+    )
+    return by_file(by_text(command))
+
+
+def the_cluster(cluster_file: str | None, devices: str | None) -> "Cluster | None":
+    """Return the cluster that the options describe; None if they say nothing."""
+    if cluster_file and devices:
+        raise click.UsageError("--cluster and --devices exclude each other")
+    if devices:
+        from streamplace.cluster import Cluster  # noqa: PLC0415 - see main
+
+        return Cluster.parse(devices)
+    if cluster_file:
+        from streamplace.files import read_cluster  # noqa: PLC0415
+
+        return read_cluster(cluster_file)
+    return None
+
+
+def print_json(value: Any) -> None:
+    """Print a JSON value on stdout."""
+    click.echo(json.dumps(value, indent=1, ensure_ascii=False))

@@ -1,0 +1,138 @@
+"""The table of a comparison: placers x source rates, over graphs."""
+
+import csv
+import io
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamplace.errors import FormatError
+from streamplace.files import write_json
+from streamplace.files.atomic import write_text
+
+Floats = NDArray[np.float64]
+
+TIE = 0.001  # of relative throughput
+KEEPS_UP = 0.97
+REFERENCE = "metis"
+
+
+@dataclass(frozen=True)
+class Row:
+    """How one placer did at one source rate: relative throughput over the graphs.
+
+    ``better_than_metis`` and its like are shares of graphs, None without `metis` among the placers.
+    """
+
+    placer: str
+    source_rate: float | None
+    mean: float
+    q1: float
+    median: float
+    min: float
+    share_above_0_97: float
+    better_than_metis: float | None
+    tied_with_metis: float | None
+    worse_than_metis: float | None
+    mean_devices: float
+    seconds_per_graph: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row as `compare --json` prints it."""
+        return {key.replace("0_97", "0.97"): value for key, value in asdict(self).items()}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Every graph with every placer at every source rate.
+
+    Parameters
+    ----------
+    source_rates
+        None stands for each graph's own.
+    relative_throughput, devices_used, seconds
+        (source rates, placers, graphs).
+    """
+
+    dataset: str
+    graphs: tuple[str, ...]
+    model: str
+    placers: tuple[str, ...]
+    source_rates: tuple[float | None, ...]
+    relative_throughput: Floats
+    devices_used: Floats
+    seconds: Floats
+
+    @property
+    def rows(self) -> list[Row]:
+        """The table, source rate by source rate."""
+        return [
+            self._row(i, j) for i in range(len(self.source_rates)) for j in range(len(self.placers))
+        ]
+
+    def _row(self, i: int, j: int) -> Row:
+        reached = self.relative_throughput[i, j]
+        better = tied = worse = None
+        if REFERENCE in self.placers:
+            ahead = reached - self.relative_throughput[i, self.placers.index(REFERENCE)]
+            better, worse = float((ahead > TIE).mean()), float((ahead < -TIE).mean())
+            tied = float((np.abs(ahead) <= TIE).mean())
+        return Row(
+            placer=self.placers[j],
+            source_rate=self.source_rates[i],
+            mean=float(reached.mean()),
+            q1=float(np.percentile(reached, 25)),
+            median=float(np.median(reached)),
+            min=float(reached.min()),
+            share_above_0_97=float((reached > KEEPS_UP).mean()),
+            better_than_metis=better,
+            tied_with_metis=tied,
+            worse_than_metis=worse,
+            mean_devices=float(self.devices_used[i, j].mean()),
+            seconds_per_graph=float(self.seconds[i, j].mean()),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `compare --json` prints."""
+        return {
+            "dataset": self.dataset,
+            "graphs": len(self.graphs),
+            "model": self.model,
+            "rows": [row.to_dict() for row in self.rows],
+        }
+
+    def save(self, folder: str | Path) -> None:
+        """Write compare.json, table.csv (its rows) and graphs.csv (a line a graph)."""
+        folder = Path(folder)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise FormatError(f"{folder}: cannot be made: {error.strerror}") from None
+        write_json(folder / "compare.json", self.to_dict())
+        rows = [row.to_dict() for row in self.rows]
+        write_text(folder / "table.csv", _csv(list(rows[0]), [list(row.values()) for row in rows]))
+        cases = [(i, j) for i in range(len(self.source_rates)) for j in range(len(self.placers))]
+        header = ["graph", "source_rate", "placer", "relative_throughput", "devices_used"]
+        lines = [
+            [
+                name,
+                self.source_rates[i],
+                self.placers[j],
+                self.relative_throughput[i, j, n],
+                int(self.devices_used[i, j, n]),
+            ]
+            for n, name in enumerate(self.graphs)
+            for i, j in cases
+        ]
+        write_text(folder / "graphs.csv", _csv(header, lines))
+
+
+def _csv(header: list[str], lines: list[list[Any]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(lines)
+    return text.getvalue()

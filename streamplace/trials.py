@@ -1,0 +1,108 @@
+"""Placers x graphs -> table."""
+
+import time
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamplace.cluster import Cluster
+from streamplace.comparison import Comparison
+from streamplace.errors import StreamplaceError
+from streamplace.graph import StreamGraph
+from streamplace.parallel import each
+from streamplace.placement import Placement
+from streamplace.placers.base import Placer
+from streamplace.placers.registry import make_placer
+from streamplace.problem import Model, Problem
+from streamplace.progress import track
+from streamplace.score import throughput
+
+Floats = NDArray[np.float64]
+
+_warm: set[str] = set()  # placers that this process has loaded and compiled
+
+
+def compare(
+    graphs: Sequence[StreamGraph],
+    placers: Sequence[str],
+    source_rates: Sequence[float | None] = (None,),
+    *,
+    cluster: Cluster | None = None,
+    model: Model = "bottleneck",
+    dataset: str = "",
+    seed: int = 0,
+    jobs: int | None = None,
+) -> Comparison:
+    """Place every graph with every placer at every source rate.
+
+    Parameters
+    ----------
+    placers
+        Names with options.
+    source_rates
+        None stands for each graph's own.
+    jobs
+        Processes; None: as many as processors. Results do not depend on it.
+
+    Raises
+    ------
+    StreamplaceError
+        If a name is wrong, or any graph has no score; it names graph and placer.
+    """
+    for name in placers:
+        make_placer(name)
+    task = partial(
+        _one_graph,
+        placers=tuple(placers),
+        source_rates=tuple(source_rates),
+        cluster=cluster or Cluster.equal(),
+        model=model,
+        seed=seed,
+    )
+    done = track(each(task, list(enumerate(graphs)), jobs), len(graphs), "comparing")
+    outcome = np.stack(list(done), axis=-1)  # (3, rates, placers, graphs)
+    return Comparison(
+        dataset,
+        tuple(graph.name for graph in graphs),
+        model,
+        tuple(placers),
+        tuple(source_rates),
+        *outcome,
+    )
+
+
+def _one_graph(
+    numbered: tuple[int, StreamGraph],
+    *,
+    placers: tuple[str, ...],
+    source_rates: tuple[float | None, ...],
+    cluster: Cluster,
+    model: Model,
+    seed: int,
+) -> Floats:
+    """Return relative throughput, devices used and seconds, (3, source rates, placers)."""
+    number, graph = numbered
+    outcome = np.empty((3, len(source_rates), len(placers)))
+    for i, rate in enumerate(source_rates):
+        problem = Problem(graph, cluster, source_rate=rate, model=model)
+        for j, name in enumerate(placers):
+            try:
+                placement, seconds = _timed(name, problem, seed, number)
+                reached = throughput(problem, placement.devices)[0]
+            except StreamplaceError as error:
+                raise type(error)(f"{graph.name or f'graph {number}'}: {name}: {error}") from None
+            used = len(np.unique(placement.devices))
+            outcome[:, i, j] = reached / problem.source_rate, used, seconds
+    return outcome
+
+
+def _timed(name: str, problem: Problem, seed: int, number: int) -> tuple[Placement, float]:
+    placer: Placer = make_placer(name)
+    if name not in _warm:
+        placer(problem, np.random.default_rng([seed, number]))
+        _warm.add(name)
+    started = time.perf_counter()
+    placement = placer(problem, np.random.default_rng([seed, number]))
+    return placement, time.perf_counter() - started
