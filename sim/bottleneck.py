@@ -6,7 +6,7 @@ throughput = source rate * min(1, 1 / largest utilisation of a device or link)
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.flow import Columns, Floats, Flow, Ints, blocks, check_devices
+from sim.flow import Columns, Floats, Flow, Ints, as_rows, checked
 from sim.jit import kernel
 
 LANES = 4  # placements scored side by side: hides the latency of adding to the same device
@@ -31,16 +31,15 @@ def worst_utilisation(flow: Flow, placements: NDArray[np.integer]) -> Floats:
     ValueError
         If `placements` does not fit the flow or names a device it lacks.
     """
-    worst = np.empty(len(np.atleast_2d(placements)))
-    weights = flow.pair_weights
-    for rows, block in blocks(flow, placements):
-        if weights is None or len(block) < LANES:
-            check_devices(flow, block)
-            _worst_general(block, flow.columns, worst[rows])
-        elif not _worst_pair(
-            block, flow.work, flow.source, flow.target, *weights, flow.devices, worst[rows]
-        ):
-            check_devices(flow, block)
+    rows = as_rows(flow, placements)
+    worst = np.empty(len(rows))
+    if flow.pair_weights is None or len(rows) < LANES:
+        _worst_general(checked(flow, rows), flow.columns, worst)
+        return worst
+    unsigned = rows.view(f"u{rows.itemsize}")  # a negative entry becomes one too large
+    streams = (flow.source, flow.target, *flow.pair_weights)
+    if not _worst_pair(unsigned, flow.work, *streams, flow.devices, worst):
+        checked(flow, rows)
     return worst
 
 
@@ -58,9 +57,7 @@ def utilisations(flow: Flow, placement: NDArray[np.integer]) -> tuple[Floats, Fl
         If `placement` does not fit the flow.
     """
     device, link = np.zeros(flow.devices), np.zeros(len(flow.gap_s))
-    ((_, block),) = blocks(flow, placement)
-    check_devices(flow, block)
-    add_utilisations(block[0], flow.columns, device, link)
+    add_utilisations(checked(flow, placement)[0], flow.columns, device, link)
     return device, link
 
 
@@ -98,7 +95,7 @@ def _worst_general(placements: Ints, flow: Columns, worst: Floats) -> None:
 
 @kernel
 def _worst_pair(
-    placements: Ints,
+    placements: NDArray[np.unsignedinteger],
     work: Floats,
     source: Ints,
     target: Ints,
@@ -115,7 +112,6 @@ def _worst_pair(
     count = placements.shape[0]
     operators, size, span = U(placements.shape[1]), U(devices), U(coefficient.shape[0])
     entries = placements.reshape(-1)
-    unsigned = entries.view(np.uint32)
     load = np.zeros(LANES * span)
     patterns = load.view(np.int64)
     largest = np.zeros(LANES, np.int64)
@@ -123,9 +119,9 @@ def _worst_pair(
     for step in range(0, count, LANES):
         first = min(step, count - LANES)  # the last step looks again at some it has seen
         start = U(first) * operators
-        highest = np.uint32(0)
+        highest = entries[start]
         for i in range(start, start + U(LANES) * operators):
-            highest = max(highest, unsigned[i])
+            highest = max(highest, entries[i])
         if highest >= size:
             return False
         for v in range(operators):

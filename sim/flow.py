@@ -1,6 +1,5 @@
 """Flow: one graph on one cluster at one source rate, as checked arrays."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -30,9 +29,6 @@ class Columns(NamedTuple):
     gap_s: Floats
     seconds_per_bit: Floats
     overhead_s: Floats
-
-
-BLOCK_ENTRIES = 1 << 16  # 256 KiB of int32
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,13 +178,8 @@ class Flow:
         )
 
 
-def blocks(flow: Flow, placements: NDArray[np.integer]) -> Iterator[tuple[slice, Ints]]:
-    """Yield placements as C-ordered int32 blocks of rows that stay in the cache.
-
-    Parameters
-    ----------
-    placements
-        (V,) or (K, V) device indices of any integer type.
+def as_rows(flow: Flow, placements: NDArray[np.integer]) -> NDArray[np.integer]:
+    """Return placements, (V,) or (K, V) of any integer type, as C-ordered (K, V).
 
     Raises
     ------
@@ -198,18 +189,21 @@ def blocks(flow: Flow, placements: NDArray[np.integer]) -> Iterator[tuple[slice,
     rows = np.atleast_2d(np.asarray(placements))
     if rows.shape[1:] != (flow.operators,) or rows.dtype.kind not in "iu":
         raise ValueError(f"placements must be integers of shape (K, {flow.operators})")
-    step = max(1, BLOCK_ENTRIES // flow.operators)
-    for first in range(0, len(rows), step):
-        block = rows[first : first + step]
-        if block.dtype != np.int32:
-            check_devices(flow, block)
-        yield slice(first, first + len(block)), np.ascontiguousarray(block, dtype=np.int32)
+    return np.ascontiguousarray(rows)
 
 
-def check_devices(flow: Flow, placements: NDArray[np.integer]) -> None:
-    """Raise ValueError unless every entry is a device of the flow."""
-    if placements.size and not 0 <= placements.min() <= placements.max() < flow.devices:
+def checked(flow: Flow, placements: NDArray[np.integer]) -> Ints:
+    """Return placements as `as_rows` does, int32, every entry a device of the flow.
+
+    Raises
+    ------
+    ValueError
+        If they are not.
+    """
+    rows = as_rows(flow, placements)
+    if rows.size and not 0 <= rows.min() <= rows.max() < flow.devices:
         raise ValueError(f"a placement names a device outside 0..{flow.devices - 1}")
+    return rows.astype(np.int32, copy=False)
 
 
 def _check_column(name: str, column: Floats | Ints, length: int) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.bottleneck import add_utilisations
-from sim.flow import Columns, Floats, Flow, Ints, blocks, check_devices
+from sim.flow import Columns, Floats, Flow, Ints, checked
 from sim.jit import kernel
 
 RESIDUAL = 1e-12  # largest |s - min(1, 1 / offered utilisation)| of a solution
@@ -41,15 +41,13 @@ def throughput(flow: Flow, placements: NDArray[np.integer]) -> Floats:
     """
     if flow.nominal_sink_tuples <= 0:
         raise ValueError("no tuple reaches a sink, so there is no throughput to speak of")
-    reached = np.empty(len(np.atleast_2d(placements)))
-    for rows, block in blocks(flow, placements):
-        check_devices(flow, block)
-        failed = _sink_tuples(block, flow.columns, flow.sinks, reached[rows])
-        if failed >= 0:
-            raise ConvergenceError(
-                f"placement {rows.start + failed}: link equations not solved to {RESIDUAL:g} "
-                f"within {ROUNDS} rounds"
-            )
+    rows = checked(flow, placements)
+    reached = np.empty(len(rows))
+    failed = _sink_tuples(rows, flow.columns, flow.sinks, reached)
+    if failed >= 0:
+        raise ConvergenceError(
+            f"placement {failed}: link equations not solved to {RESIDUAL:g} in {ROUNDS} rounds"
+        )
     return flow.source_rate * reached / flow.nominal_sink_tuples
 
 

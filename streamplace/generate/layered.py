@@ -45,7 +45,8 @@ def _layers(count: int, rng: np.random.Generator) -> list[int]:
     most = max(1, min(MOST_ENDS, count // 4))
     sources, sinks = (1 + int(u * most) for u in rng.random(2).tolist())
     inner = count - sources - sinks
-    depth = 1 + int(rng.random() * min(inner, 2 * isqrt(inner)))
+    least, most = max(1, isqrt(inner) // 2), min(inner, 2 * isqrt(inner))
+    depth = least + int(rng.random() * (most - least + 1))
     width = np.ones(depth, dtype=np.int64)
     np.add.at(width, (rng.random(inner - depth) * depth).astype(np.int64), 1)
     return [0, *np.cumsum([sources, *width, sinks]).tolist()]

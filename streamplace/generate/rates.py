@@ -11,7 +11,7 @@ from streamplace.graph import StreamGraph
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-HIGHEST_RATE, LOWEST_RATE = 4.0, 0.01  # tuples per source tuple: no copy or filter leads beyond
+HIGHEST, LOWEST = 4.0, 0.1  # of the rate if every operator just split: nothing leads beyond
 FILTERS, FAN_OUTS, COPIES = 0.25, 0.15, 0.5  # how often
 LEAST_LOAD, MOST_LOAD = 2.0, 5.0  # devices; less for graphs of few operators
 OPERATORS_PER_DEVICE = 2.0  # at least, so that none needs more than a device
@@ -69,21 +69,24 @@ def _selectivities(
     outputs = np.bincount(ends[:, 0], minlength=count).tolist()
     targets = ends[:, 1].tolist()
     given = iter(shares)
-    rate = [0.0] * count
+    rate, just_split = [0.0] * count, [0.0] * count
     selectivity: list[float] = []
     for v, (kind, amount, copies) in enumerate(rng.random((count, 3)).tolist()):
         if not inputs[v]:
-            rate[v] = next(given)
+            rate[v] = just_split[v] = next(given)
         if not outputs[v]:
             continue
         kept = 1.0
-        if kind < FILTERS and rate[v] * (0.3 + 0.7 * amount) >= LOWEST_RATE:
+        if kind < FILTERS:
             kept = 0.3 + 0.7 * amount
-        elif kind > 1.0 - FAN_OUTS and rate[v] * (1.0 + 2.0 * amount) <= HIGHEST_RATE:
+        elif kind > 1.0 - FAN_OUTS:
             kept = 1.0 + 2.0 * amount
-        if copies > COPIES or rate[v] * kept * outputs[v] > HIGHEST_RATE:
+        if not LOWEST * just_split[v] <= rate[v] * kept <= HIGHEST * just_split[v]:
+            kept = 1.0
+        if copies > COPIES or rate[v] * kept * outputs[v] > HIGHEST * just_split[v]:
             kept /= outputs[v]
         for target in targets[len(selectivity) : len(selectivity) + outputs[v]]:
             rate[target] += rate[v] * kept
+            just_split[target] += just_split[v] / outputs[v]
         selectivity += [kept] * outputs[v]
     return np.array(selectivity), np.array(rate)

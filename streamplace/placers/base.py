@@ -38,7 +38,10 @@ class Placer(Protocol):
 class Partitioner(Placer, Protocol):
     """A placer that cuts the graph into a number of parts."""
 
-    parts: int | None
+    @property
+    def parts(self) -> int | None:
+        """Their number; None: as many as devices."""
+        ...
 
     def with_parts(self, parts: int) -> "Partitioner":
         """Return the same placer for that number of parts."""

@@ -20,7 +20,7 @@ Weights = Literal["instructions", "utilisation"]
 
 TRAFFIC_UNIT_BITS = 1000.0  # edge weight: Mbit per source tuple, times 1000
 UTILISATION_UNIT = 1000.0
-LARGEST_SUM = 2**30  # METIS adds weights up as 32-bit integers
+LARGEST_SUM = 2**30  # METIS adds weights up, in some builds as 32-bit integers
 LEAST_MEAN = 100.0  # finer vertex weights than this would be lost in rounding
 
 
@@ -34,7 +34,7 @@ class Metis:
         Their number; as many as devices unless told.
     weights
         Of operators: ``instructions`` per source tuple, as published; or ``utilisation`` of a mean
-        device, times 1000, which METIS balances better.
+        device, times 1000, which on the benchmark gives better placements.
     recursive
         Recursive bisection instead of k-way.
     """

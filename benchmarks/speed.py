@@ -1,0 +1,132 @@
+"""Speed of scoring, comparing and starting up, against stated targets, in one run.
+
+    python benchmarks/speed.py
+
+CPU seconds of one core, medians over interleaved rounds; `compare` alone is wall time.
+"""
+
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.plain import PlainScorer
+from streamplace import Cluster, Problem, Recipe, write_dataset
+from streamplace.score import throughput
+
+ROUNDS = 9
+FAST, SLOW, PLAIN = 200_000, 20_000, 2_000  # placements a round
+SIZES = (10**3, 10**4, 10**5, 10**6)
+COMPARED = "metis,metis-oracle,fuser,fuser-oracle"
+GRAPHS = 3150
+
+
+def main() -> None:
+    """Print one line a figure."""
+    print(f"{'figure':52} {'measured':>26} {'target':>12}")
+    scoring()
+    linearity()
+    start_up()
+    comparing()
+
+
+def scoring() -> None:
+    """Placements/s under both models, and of plain Python, on 27 operators and 5 devices."""
+    graph = Recipe("dream", 1, range(27, 28)).graph(0)
+    bottleneck, path_average = Problem(graph), Problem(graph, model="path-average")
+    rows = np.random.default_rng(0).integers(0, 5, (FAST, len(graph.names)), dtype=np.int32)
+    plain, lists = PlainScorer(bottleneck), rows[:PLAIN].tolist()
+    if not np.allclose([plain.throughput(p) for p in lists], throughput(bottleneck, rows[:PLAIN])):
+        raise SystemExit("the two scorers differ")
+    seconds = interleaved(
+        [
+            lambda: throughput(bottleneck, rows),
+            lambda: throughput(path_average, rows[:SLOW]),
+            lambda: [plain.throughput(p) for p in lists],
+        ]
+    )
+    fast, slow, python = FAST / seconds[0], SLOW / seconds[1], PLAIN / seconds[2]
+    report("bottleneck, placements/s", f"{fast:,.0f}", "10,000,000", fast >= 1e7)
+    report("bottleneck, times plain Python", f"{fast / python:,.0f}", "50", fast >= 50 * python)
+    report("path average to 1e-12, placements/s", f"{slow:,.0f}", "120,000", slow >= 120_000)
+
+
+def linearity() -> None:
+    """Time to score one placement on 16 devices, per operator and stream."""
+    cluster = Cluster.equal(16)
+    for preset in ("series-parallel", "layered"):
+        calls, items = [], []
+        for size in SIZES:
+            graph = Recipe(preset, 1, range(size, size + 1)).graph(0)
+            placement = (np.arange(size) * 16 // size).astype(np.int32)
+            repeats = SIZES[-1] // size
+            calls.append(partial(score_often, Problem(graph, cluster), placement, repeats))
+            items.append(repeats * (size + len(graph.streams)))
+        seconds = interleaved(calls)
+        each = [1e9 * spent / count for spent, count in zip(seconds, items, strict=True)]
+        figures = " ".join(f"{x:.1f}" for x in each)
+        title = f"{preset}, ns an operator or stream, 1e3 … 1e6"
+        report(title, figures, "linear", max(each[1:]) < 4 * min(each[1:]))
+
+
+def score_often(problem: Problem, placement: np.ndarray, repeats: int) -> None:
+    """Score one placement several times."""
+    for _ in range(repeats):
+        throughput(problem, placement)
+
+
+def start_up() -> None:
+    """CPU seconds of `streamplace --help`."""
+    spent = statistics.median(cpu_of("--help") for _ in range(ROUNDS))
+    report("streamplace --help, CPU s", f"{spent:.3f}", "0.2", spent <= 0.2)
+
+
+def comparing() -> None:
+    """Wall time of `compare` on all cores, from the command line."""
+    with tempfile.TemporaryDirectory() as folder:
+        dataset = str(Path(folder) / "dream.jsonl.gz")
+        recipe = Recipe("dream", GRAPHS)
+        write_dataset(dataset, map(recipe.graph, range(GRAPHS)))
+        started = time.perf_counter()
+        options = ("--placers", COMPARED, "--source-rate", "1e4,2e4", "--model", "path-average")
+        cpu = cpu_of("compare", dataset, *options)
+        wall = time.perf_counter() - started
+    report(f"compare {GRAPHS} graphs, 4 placers, 2 rates, wall s", f"{wall:.1f}", "60", wall <= 60)
+    print(f"{'  the same in CPU s':52} {cpu:>26.1f}")
+
+
+def interleaved(calls: list[Callable[[], object]]) -> list[float]:
+    """Return the median CPU seconds of each call, after one that does not count."""
+    spent: list[list[float]] = [[] for _ in calls]
+    for turn in range(ROUNDS + 1):
+        for call, times in zip(calls, spent, strict=True):
+            started = time.process_time()
+            call()
+            if turn:
+                times.append(time.process_time() - started)
+    return [statistics.median(times) for times in spent]
+
+
+def cpu_of(*arguments: str) -> float:
+    """Return the CPU seconds of one run of the command line, its worker processes included."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [sys.executable, "-m", "streamplace.cli.main", *arguments]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def report(figure: str, measured: str, target: str, met: bool) -> None:
+    """Print one line."""
+    print(f"{figure:52} {measured:>26} {target:>12} {'' if met else 'MISSED'}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

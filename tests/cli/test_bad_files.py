@@ -1,0 +1,120 @@
+"""Every bad file: exit 2, one line that names file, place and fault, and nothing written."""
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from streamplace.cli.main import main
+from tests.cli.command import DATA, Capture, one_line, refused, run
+from tests.cli.conftest import Job
+from tests.cli.faults import (
+    ALL,
+    CLUSTERS,
+    CONSTRAINTS,
+    DREAM,
+    EXTREME,
+    GRAPHS,
+    OF_THE_JOB,
+    PLACEMENTS,
+    Fault,
+)
+
+
+def faults(rows: Sequence[Fault]) -> pytest.MarkDecorator:
+    """Return a test per bad file, named after it."""
+    return pytest.mark.parametrize("fault", rows, ids=[file for file, _, _ in rows])
+
+
+def check(line: str, fault: Fault, folder: Path) -> None:
+    """Check what is said of a fault, and that nothing was written into the folder."""
+    file, place, said = fault
+    after = line.partition(file)[2]
+    assert after, f"{line!r} does not name the file"
+    assert place in after
+    assert re.search(said, after)
+    assert list(folder.iterdir()) == []
+
+
+@faults([*GRAPHS, *DREAM])
+def test_graphs(fault: Fault, tmp_path: Path, capsys: Capture) -> None:
+    line = refused(
+        capsys, "place", DATA / fault[0], "--placer", "single", "-o", tmp_path / "out.json"
+    )
+    check(line, fault, tmp_path)
+
+
+@faults(CLUSTERS)
+def test_clusters(fault: Fault, job: Job, tmp_path: Path, capsys: Capture) -> None:
+    out = tmp_path / "out.json"
+    line = refused(capsys, "place", job.graph, "--cluster", DATA / fault[0], "-o", out)
+    check(line, fault, tmp_path)
+
+
+@faults(CONSTRAINTS)
+def test_constraints(fault: Fault, job: Job, tmp_path: Path, capsys: Capture) -> None:
+    command = ["place", job.graph, "--cluster", job.cluster, "--constraints", DATA / fault[0]]
+    line = refused(capsys, *command, "-o", tmp_path / "out.json")
+    check(line, fault, tmp_path)
+
+
+@faults(PLACEMENTS)
+def test_placements(fault: Fault, tmp_path: Path, capsys: Capture) -> None:
+    out = tmp_path / "out.csv"
+    line = refused(capsys, "export", DATA / fault[0], "--to", "csv", "-o", out)
+    check(line, fault, tmp_path)
+
+
+@faults(OF_THE_JOB)
+def test_placements_of_a_given_graph(
+    fault: Fault, job: Job, tmp_path: Path, capsys: Capture
+) -> None:
+    check(refused(capsys, "simulate", job.graph, DATA / fault[0], "--json"), fault, tmp_path)
+
+
+@faults([f for f in ALL if not f[0].startswith(("constraints-", "cepsim-"))])
+def test_info_never_raises(fault: Fault, capsys: Capture) -> None:
+    """`info` tells kinds apart by looking, and must not stumble while it looks."""
+    assert main(["info", str(DATA / fault[0]), "--json"]) in (0, 2)
+    out, err = capsys.readouterr()
+    if out:
+        json.loads(out, parse_constant=pytest.fail)
+    else:
+        assert fault[0] in one_line(err)
+
+
+@pytest.mark.parametrize("file", ["cepsim-rows-are-numbers.json", "cepsim-not-a-list.json"])
+def test_info_refuses_a_malformed_cepsim_placement(file: str, capsys: Capture) -> None:
+    assert file in refused(capsys, "info", DATA / file)
+
+
+@pytest.mark.parametrize("file", EXTREME)
+def test_extreme_numbers_are_refused_or_give_finite_results(
+    file: str, job: Job, capsys: Capture
+) -> None:
+    arguments = ["place", job.graph, "--cluster", DATA / file, "--placer", "round-robin", "--json"]
+    code = main([str(argument) for argument in arguments])
+    out, err = capsys.readouterr()
+    if code == 0:
+        json.loads(out, parse_constant=pytest.fail)  # neither NaN nor Infinity is JSON
+    else:
+        assert code == 2
+        assert file in one_line(err)
+
+
+def test_every_bad_file_is_tested() -> None:
+    listed = [file for file, _, _ in ALL] + list(EXTREME)
+    assert sorted(listed) == sorted(path.name for path in DATA.iterdir())
+
+
+@pytest.mark.parametrize(
+    "file",
+    ["graph-cycle.json", "graph-nan.json", "graph-load-overflows.json", "graph-truncated.json.gz"],
+)
+def test_as_a_process(file: str, tmp_path: Path) -> None:
+    done = run("place", DATA / file, "-o", tmp_path / "out.json")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert file in one_line(done.stderr)
+    assert list(tmp_path.iterdir()) == []

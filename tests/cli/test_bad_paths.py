@@ -1,0 +1,169 @@
+"""Paths that cannot be read or written: exit 2, one line with the path, nothing left behind."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from streamplace.cli.main import main
+from tests.cli.command import Capture, one_line, refused, run, succeeds
+from tests.cli.conftest import Job
+
+TOO_LONG = "n" * 300 + ".json"
+
+READERS = [
+    ["place", "BAD"],
+    ["place", "GRAPH", "--cluster", "BAD"],
+    ["place", "GRAPH", "--constraints", "BAD"],
+    ["simulate", "BAD", "CEPSIM"],
+    ["simulate", "GRAPH", "BAD"],
+    ["compare", "BAD"],
+    ["info", "BAD"],
+    ["export", "BAD", "--to", "csv"],
+    ["diff", "BAD", "BAD"],
+]
+
+
+def filled(words: list[str], job: Job, bad: str) -> list[str]:
+    """Return a command line with its file names put in."""
+    paths = {"BAD": bad, "GRAPH": str(job.graph), "CEPSIM": str(job.cepsim)}
+    return [paths.get(word, word) for word in words]
+
+
+@pytest.mark.parametrize("words", READERS, ids=" ".join)
+def test_a_file_that_is_not_there(words: list[str], job: Job, capsys: Capture) -> None:
+    assert "absent.json: No such file" in refused(capsys, *filled(words, job, "absent.json"))
+
+
+@pytest.mark.parametrize("words", [w for w in READERS if w[0] != "info"], ids=" ".join)
+def test_a_folder_without_graphs(
+    words: list[str], job: Job, tmp_path: Path, capsys: Capture
+) -> None:
+    """Only datasets may be folders; in one without graphs there is nothing to do."""
+    (tmp_path / "empty").mkdir()
+    assert "empty" in refused(capsys, *filled(words, job, str(tmp_path / "empty")))
+
+
+@pytest.mark.parametrize("words", READERS, ids=" ".join)
+def test_a_name_too_long(words: list[str], job: Job, capsys: Capture) -> None:
+    assert "File name too long" in refused(capsys, *filled(words, job, TOO_LONG))
+
+
+@pytest.mark.parametrize("words", READERS, ids=" ".join)
+def test_a_file_below_a_file(words: list[str], job: Job, capsys: Capture) -> None:
+    refused(capsys, *filled(words, job, f"{job.graph}/x.json"))
+
+
+@pytest.mark.parametrize("words", READERS, ids=" ".join)
+def test_an_empty_file(words: list[str], job: Job, tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "void.json").touch()
+    assert "void.json: is empty" in refused(capsys, *filled(words, job, f"{tmp_path}/void.json"))
+
+
+@pytest.mark.parametrize("words", READERS, ids=" ".join)
+@pytest.mark.parametrize("opening", ["[", '{"a":'])
+def test_deep_nesting(
+    words: list[str], opening: str, job: Job, tmp_path: Path, capsys: Capture
+) -> None:
+    deep = tmp_path / "deep.json"
+    deep.write_text(opening * 100_000)
+    assert "deep.json: nested too deeply" in refused(capsys, *filled(words, job, str(deep)))
+
+
+def writers(job: Job) -> list[list[str]]:
+    """Return commands that write a file, without the file's name."""
+    graph = str(job.graph)
+    return [
+        ["place", graph, "--placer", "single", "-o"],
+        ["generate", "dream", "--count", "2", "-o"],
+    ]
+
+
+@pytest.mark.parametrize("writer", [0, 1], ids=["place", "generate"])
+@pytest.mark.parametrize(
+    "target",
+    ["no/such/folder/x.jsonl", "file/x.jsonl", "folder.jsonl", "n" * 300 + ".jsonl"],
+)
+def test_an_output_that_cannot_be_written(
+    writer: int, target: str, job: Job, tmp_path: Path, capsys: Capture
+) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "folder.jsonl").mkdir()
+    line = refused(capsys, *writers(job)[writer], tmp_path / target)
+    assert f"{target}: cannot be written" in line
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder.jsonl"]
+    assert list((tmp_path / "folder.jsonl").iterdir()) == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_read_only_folder(job: Job, tmp_path: Path, capsys: Capture) -> None:
+    tmp_path.chmod(0o500)
+    try:
+        line = refused(capsys, *writers(job)[1], tmp_path / "x.jsonl")
+    finally:
+        tmp_path.chmod(0o700)
+    assert "Permission denied" in line
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder nobody may write to")
+def test_a_folder_that_takes_no_files(job: Job, capsys: Capture) -> None:
+    assert "cannot be written" in refused(capsys, *writers(job)[1], "/proc/x.jsonl")
+
+
+def test_the_longest_name_a_folder_takes(job: Job, tmp_path: Path, capsys: Capture) -> None:
+    """The temporary file's name must not be what is too long."""
+    name = "n" * 250 + ".json"
+    succeeds(capsys, *writers(job)[0], tmp_path / name)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_an_output_without_a_name(job: Job, capsys: Capture) -> None:
+    """`-o "$UNSET"` must not pass for a placement that was saved."""
+    refused(capsys, *writers(job)[0], "")
+
+
+def test_a_named_pipe_is_written_to_or_refused_but_not_replaced(
+    job: Job, tmp_path: Path, capsys: Capture
+) -> None:
+    """For root, replacing what -o names would turn /dev/null into a file."""
+    pipe = tmp_path / "pipe.json"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        code = main([*writers(job)[0], str(pipe)])
+    finally:
+        os.close(reader)
+    assert code in (0, 2)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+@pytest.mark.parametrize("where", ["file", "file/x"])
+def test_compare_and_init_into_what_is_no_folder(
+    where: str, job: Job, tmp_path: Path, capsys: Capture
+) -> None:
+    (tmp_path / "file").touch()
+    assert "cannot be made" in refused(capsys, "init", tmp_path / where)
+    command = ["compare", job.graph, "--placers", "single", "--jobs", "1"]
+    assert "cannot be made" in refused(capsys, *command, "-o", tmp_path / where)
+
+
+def test_init_into_a_name_too_long(tmp_path: Path, capsys: Capture) -> None:
+    assert "File name too long" in refused(capsys, "init", tmp_path / TOO_LONG)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize(
+    "words", [["info", "GRAPH"], ["info", "GRAPH", "--json"], ["generate", "dream", "-o", "-"]]
+)
+def test_a_full_disk_behind_stdout(words: list[str], job: Job) -> None:
+    with open("/dev/full", "w") as full:
+        done = run(*filled(words, job, ""), stdout=full)
+    assert done.returncode in (1, 2)
+    assert "No space left" in one_line(done.stderr)
+
+
+def test_stdin_closed() -> None:
+    done = run("info", "-", preexec_fn=lambda: os.close(0))
+    assert done.returncode == 2
+    one_line(done.stderr)

@@ -1,0 +1,73 @@
+"""`streamplace generate`: one seed, one dataset."""
+
+import gzip
+import json
+import struct
+from pathlib import Path
+
+import pytest
+
+from streamplace.files import read_dataset, read_graph
+from tests.cli.command import Capture, succeeds
+
+PRESETS = ["dream", "series-parallel", "layered"]
+
+
+def generated(capsys: Capture, path: Path, *options: str) -> bytes:
+    """Generate a dataset, and return the file's bytes."""
+    succeeds(capsys, "generate", *options, "-o", path)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_number_of_processes_changes_nothing(
+    preset: str, tmp_path: Path, capsys: Capture
+) -> None:
+    options = [preset, "--count", "70", "--seed", "5", "--jobs"]  # enough to be shared out
+    one = generated(capsys, tmp_path / "one.jsonl.gz", *options, "1")
+    two = generated(capsys, tmp_path / "two.jsonl.gz", *options, "2")
+    assert gzip.decompress(one) == gzip.decompress(two)
+    assert one == two
+    assert len(read_dataset(tmp_path / "one.jsonl.gz")) == 70
+
+
+def test_a_longer_dataset_starts_with_the_shorter(tmp_path: Path, capsys: Capture) -> None:
+    short = generated(capsys, tmp_path / "s.jsonl", "layered", "--count", "2")
+    assert generated(capsys, tmp_path / "l.jsonl", "layered", "--count", "3").startswith(short)
+
+
+def test_another_seed_gives_another_dataset(tmp_path: Path, capsys: Capture) -> None:
+    first = generated(capsys, tmp_path / "a.jsonl", "dream", "--seed", "1")
+    assert generated(capsys, tmp_path / "b.jsonl", "dream", "--seed", "2") != first
+
+
+def test_the_gzip_header_holds_neither_time_nor_name(tmp_path: Path, capsys: Capture) -> None:
+    data = generated(capsys, tmp_path / "x.jsonl.gz", "dream")
+    flags, mtime = struct.unpack("<xxxBI", data[:8])
+    assert (flags, mtime) == (0, 0)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("ending", [".json", ".npz", ".jsonl", ".jsonl.gz"])
+def test_every_ending_holds_the_same_graph(
+    preset: str, ending: str, tmp_path: Path, capsys: Capture
+) -> None:
+    generated(capsys, tmp_path / "reference.jsonl", preset)
+    generated(capsys, tmp_path / f"x{ending}", preset)
+    assert read_graph(tmp_path / f"x{ending}") == read_graph(tmp_path / "reference.jsonl")
+
+
+@pytest.mark.parametrize(("text", "least", "most"), [("12", 12, 12), ("4-7", 4, 7)])
+def test_sizes(text: str, least: int, most: int, tmp_path: Path, capsys: Capture) -> None:
+    options = ["layered", "--count", "30", "--operators", text]
+    generated(capsys, tmp_path / "x.jsonl", *options)
+    sizes = {len(graph.names) for graph in read_dataset(tmp_path / "x.jsonl")}
+    assert (min(sizes), max(sizes)) == (least, most)
+
+
+def test_lines_are_json_of_our_format(tmp_path: Path, capsys: Capture) -> None:
+    data = generated(capsys, tmp_path / "x.jsonl", "dream", "--count", "2")
+    lines = data.decode().splitlines()
+    assert len(lines) == 2
+    for line in lines:
+        assert json.loads(line)["format"] == "streamplace-graph"

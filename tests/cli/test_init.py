@@ -1,0 +1,51 @@
+"""`streamplace init`: files to start from, which a second run leaves alone."""
+
+import json
+from pathlib import Path
+
+from streamplace.files import read_cluster, read_graph
+from streamplace.files.starter import STARTERS
+from tests.cli.command import Capture, refused, succeeds
+
+
+def test_the_starters_can_be_placed(tmp_path: Path, capsys: Capture) -> None:
+    succeeds(capsys, "init", tmp_path / "new" / "folder")
+    graph, cluster = (tmp_path / "new" / "folder" / name for name in STARTERS)
+    found = json.loads(succeeds(capsys, "place", graph, "--cluster", cluster, "--json"))
+    assert found["assignment"]["fraud-model"] == "gpu1"
+    assert found["assignment"]["clicks"] == found["assignment"]["parse"]
+    assert found["throughput"] > 0
+
+
+def test_the_starters_say_what_they_mean(tmp_path: Path, capsys: Capture) -> None:
+    """Comments are for people; without them the files read the same."""
+    succeeds(capsys, "init", tmp_path)
+    graph, cluster = read_graph(tmp_path / "graph.json"), read_cluster(tmp_path / "cluster.json")
+    for name in STARTERS:
+        text = (tmp_path / name).read_text()
+        assert text.count('"comment"') >= 3
+        (tmp_path / name).write_text(json.dumps(without_comments(json.loads(text))))
+    assert read_graph(tmp_path / "graph.json") == graph
+    assert read_cluster(tmp_path / "cluster.json") == cluster
+
+
+def without_comments(value: object) -> object:
+    """Return a JSON value without the comments in it."""
+    if isinstance(value, dict):
+        return {k: without_comments(v) for k, v in value.items() if k != "comment"}
+    return [without_comments(v) for v in value] if isinstance(value, list) else value
+
+
+def test_a_second_run_refuses_and_changes_nothing(tmp_path: Path, capsys: Capture) -> None:
+    succeeds(capsys, "init", tmp_path)
+    (tmp_path / "graph.json").write_text("mine")
+    before = (tmp_path / "cluster.json").read_bytes()
+    assert "graph.json" in refused(capsys, "init", tmp_path)
+    assert (tmp_path / "graph.json").read_text() == "mine"
+    assert (tmp_path / "cluster.json").read_bytes() == before
+
+
+def test_one_file_in_the_way_is_enough(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "cluster.json").write_text("mine")
+    assert "cluster.json" in refused(capsys, "init", tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["cluster.json"]

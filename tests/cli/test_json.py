@@ -1,0 +1,160 @@
+"""`--json` prints exactly the keys of the contract (DESIGN.md, command line), and JSON alone."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.command import Capture, succeeds
+from tests.cli.conftest import CLUSTER, Job
+
+SCORE = {
+    "throughput",
+    "relative_throughput",
+    "bottleneck",
+    "devices",
+    "links",
+    "devices_used",
+    "model",
+}
+RESULT = SCORE | {"assignment", "placer", "bound", "gap", "seconds"}
+ROW = {
+    "placer",
+    "source_rate",
+    "mean",
+    "q1",
+    "median",
+    "min",
+    "share_above_0.97",
+    "better_than_metis",
+    "tied_with_metis",
+    "worse_than_metis",
+    "mean_devices",
+    "seconds_per_graph",
+}
+
+
+def printed(capsys: Capture, *arguments: str | Path) -> Any:
+    """Return what a command prints with --json; NaN and Infinity are no JSON."""
+    return json.loads(succeeds(capsys, *arguments, "--json"), parse_constant=pytest.fail)
+
+
+def check_score(found: dict[str, Any], devices: int) -> None:
+    """Check the keys inside a score."""
+    assert set(found["bottleneck"]) == {"kind", "name", "utilisation"}
+    assert found["bottleneck"]["kind"] in ("device", "link")
+    assert len(found["devices"]) == devices
+    assert all(set(row) == {"name", "utilisation", "operators"} for row in found["devices"])
+    assert all(set(row) == {"from", "to", "utilisation"} for row in found["links"])
+
+
+@pytest.mark.parametrize("model", ["bottleneck", "path-average"])
+def test_simulate(model: str, job: Job, capsys: Capture) -> None:
+    found = printed(capsys, "simulate", job.graph, job.cepsim, "--model", model)
+    assert set(found) == SCORE
+    check_score(found, devices=5)
+    assert [(link["from"], link["to"]) for link in found["links"]] == [("d0", "d1")]
+    assert [row["operators"] for row in found["devices"]] == [2, 1, 0, 0, 0]
+    assert found["devices_used"] == 2
+    assert found["model"] == model
+
+
+def test_simulate_names_one_end_under_nic(job: Job, tmp_path: Path, capsys: Capture) -> None:
+    nic = tmp_path / "nic.json"
+    slow = {"kind": "nic", "bandwidth_mbps": 1e-3}
+    nic.write_text(json.dumps({**CLUSTER, "network": slow}))
+    found = printed(capsys, "simulate", job.graph, job.cepsim, "--cluster", nic)
+    check_score(found, devices=2)
+    ends = [(link["from"], link["to"]) for link in found["links"]]
+    assert sorted(ends, key=str) == sorted([("d0", None), (None, "d1")], key=str)
+    assert found["bottleneck"]["kind"] == "link"
+    assert found["bottleneck"]["name"] in ("d0->", "->d1")
+
+
+@pytest.mark.parametrize("placer", ["auto", "single", "metis:parts=2", "fuser-oracle"])
+def test_place(placer: str, job: Job, capsys: Capture) -> None:
+    found = printed(capsys, "place", job.graph, "--cluster", job.cluster, "--placer", placer)
+    assert set(found) == RESULT
+    check_score(found, devices=2)
+    assert set(found["assignment"]) == {"a", "b", "c"}
+    assert set(found["assignment"].values()) <= {"d0", "d1"}
+    assert found["placer"] == placer
+    assert found["throughput"] <= found["bound"] <= 1000.0
+
+
+@pytest.mark.parametrize("metis_too", [True, False])
+def test_compare(metis_too: bool, job: Job, capsys: Capture) -> None:
+    placers = ["single", "round-robin"] + ["metis"] * metis_too
+    command = ["compare", job.graph, "--placers", ",".join(placers), "--source-rate", "1e3,1e6"]
+    found = printed(capsys, *command, "--jobs", "1")
+    assert set(found) == {"dataset", "graphs", "model", "rows"}
+    assert found["dataset"] == str(job.graph)
+    assert found["graphs"] == 1
+    assert all(set(row) == ROW for row in found["rows"])
+    expected = [(placer, rate) for rate in (1e3, 1e6) for placer in placers]
+    assert [(row["placer"], row["source_rate"]) for row in found["rows"]] == expected
+    for row in found["rows"]:
+        against = [row[f"{word}_metis"] for word in ("better_than", "tied_with", "worse_than")]
+        assert sum(against) == 1.0 if metis_too else against == [None, None, None]
+
+
+def test_diff(job: Job, tmp_path: Path, capsys: Capture) -> None:
+    files = [tmp_path / "a.json", tmp_path / "b.json"]
+    for file, placer in zip(files, ("single", "round-robin"), strict=True):
+        succeeds(capsys, "place", job.graph, "--placer", placer, "-o", file)
+    found = printed(capsys, "diff", *files)
+    assert set(found) == {"moves", "throughput"}
+    assert found["moves"] == [
+        {"operator": "b", "from": "d0", "to": "d1"},
+        {"operator": "c", "from": "d0", "to": "d2"},
+    ]
+    assert len(found["throughput"]) == 2
+    assert printed(capsys, "diff", files[0], files[0])["moves"] == []
+
+
+@pytest.mark.parametrize("kind", ["graph", "cluster", "placement"])
+def test_schema(kind: str, capsys: Capture) -> None:
+    plain = json.loads(succeeds(capsys, "schema", kind))
+    assert plain == printed(capsys, "schema", kind)
+    assert plain["type"] == "object"
+    assert plain["additionalProperties"] is False
+
+
+def test_commands_that_write_name_their_files(job: Job, tmp_path: Path, capsys: Capture) -> None:
+    dataset = tmp_path / "x.jsonl"
+    found = printed(capsys, "generate", "dream", "--count", "2", "-o", dataset)
+    assert found == {"preset": "dream", "graphs": 2, "seed": 0, "file": str(dataset)}
+    starters = [str(tmp_path / "graph.json"), str(tmp_path / "cluster.json")]
+    assert printed(capsys, "init", tmp_path) == {"files": starters}
+    placement, table = tmp_path / "placement.json", tmp_path / "table.csv"
+    printed(capsys, "place", job.graph, "--placer", "single", "-o", placement)
+    exported = printed(capsys, "export", placement, "--to", "csv", "-o", table)
+    assert exported == {"format": "csv", "file": str(table)}
+
+
+def test_info_tells_kinds_apart(job: Job, tmp_path: Path, capsys: Capture) -> None:
+    dataset = tmp_path / "x.jsonl"
+    succeeds(capsys, "generate", "dream", "--count", "2", "-o", dataset)
+    kinds = {
+        job.graph: "graph",
+        job.cluster: "cluster",
+        job.cepsim: "CEPSim placement",
+        job.placement: "placement",
+        dataset: "dataset",
+    }
+    for file, kind in kinds.items():
+        assert printed(capsys, "info", file)["kind"] == kind
+
+
+def test_without_json_the_same_is_printed_for_people(
+    job: Job, tmp_path: Path, capsys: Capture
+) -> None:
+    placement = tmp_path / "placement.json"
+    said = succeeds(capsys, "place", job.graph, "--placer", "single", "-o", placement)
+    assert "throughput 1,000 tuples/s, 100.0% of 1,000 (bottleneck)" in said
+    assert "placed by single" in said
+    assert "0 moves" in succeeds(capsys, "diff", placement, placement)
+    assert "operators: 3" in succeeds(capsys, "info", job.graph)
+    command = ["compare", job.graph, "--placers", "single,metis", "--jobs", "1"]
+    assert "relative throughput over 1 graphs" in succeeds(capsys, *command)

@@ -1,0 +1,138 @@
+"""place -> simulate, export, diff, compare -o: what one command writes another reads."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streamplace.files import read_graph
+from streamplace.files.formats import PlacementForm
+from tests.cli.command import Capture, refused, succeeds
+from tests.cli.conftest import Job
+
+
+def scored(capsys: Capture, *arguments: str | Path) -> dict[str, Any]:
+    """Return what a command prints with --json."""
+    found: dict[str, Any] = json.loads(succeeds(capsys, *arguments, "--json"))
+    return found
+
+
+def test_the_file_carries_its_whole_problem(job: Job, tmp_path: Path, capsys: Capture) -> None:
+    """`simulate` scores it as `place` did, without being told cluster, rate or model again."""
+    placement = tmp_path / "placement.json"
+    problem = ["--cluster", job.cluster, "--source-rate", "5e6", "--model", "path-average"]
+    placed = scored(capsys, "place", job.graph, *problem, "-o", placement)
+    again = scored(capsys, "simulate", job.graph, placement)
+    assert again == {key: placed[key] for key in again}
+    assert again["relative_throughput"] < 1
+
+
+def test_what_simulate_is_told_goes_before_the_file(job: Job, capsys: Capture) -> None:
+    own = scored(capsys, "simulate", job.graph, job.placement)
+    told = ["--devices", "4x1", "--source-rate", "1e4", "--model", "path-average"]
+    other = scored(capsys, "simulate", job.graph, job.placement, *told)
+    assert own["relative_throughput"] == 1.0
+    assert other["relative_throughput"] < 1.0
+    assert other["model"] == "path-average"
+    assert len(other["devices"]) == 4
+
+
+def test_a_smaller_cluster_lacks_a_device(job: Job, capsys: Capture) -> None:
+    line = refused(capsys, "simulate", job.graph, job.placement, "--devices", "2x2500")
+    assert "placement.json: assignment['c']: the cluster has no device 'd2'" in line
+
+
+def test_the_file_says_how_good_it_is(job: Job) -> None:
+    value = json.loads(job.placement.read_text())
+    form = PlacementForm.model_validate(value)
+    assert form.placer == "round-robin"
+    assert form.bound == 1000.0
+    assert form.gap == 0.0
+    assert value["score"]["throughput"] == 1000.0
+    assert form.problem.graph_sha256 == read_graph(job.graph).sha256
+
+
+def test_export_csv(job: Job, tmp_path: Path, capsys: Capture) -> None:
+    text = succeeds(capsys, "export", job.placement, "--to", "csv")
+    assert text == "operator,device\na,d0\nb,d1\nc,d2\n"
+    succeeds(capsys, "export", job.placement, "--to", "csv", "-o", tmp_path / "x.csv")
+    assert (tmp_path / "x.csv").read_text() == text
+
+
+def test_export_csv_quotes_what_needs_it(tmp_path: Path, capsys: Capture) -> None:
+    names = ["a,b", 'say "x"', "two\nlines", "größe"]
+    graph = tmp_path / "graph.json"
+    operators = [{"name": name, "instructions": 1.0} for name in names]
+    graph.write_text(json.dumps({"source_rate": 1.0, "operators": operators}))
+    placement, table = tmp_path / "placement.json", tmp_path / "x.csv"
+    succeeds(capsys, "place", graph, "--placer", "single", "-o", placement)
+    succeeds(capsys, "export", placement, "--to", "csv", "-o", table)
+    with table.open(encoding="utf-8", newline="") as file:
+        assert list(csv.reader(file)) == [["operator", "device"], *([name, "d0"] for name in names)]
+
+
+def test_export_cepsim_and_back(job: Job, tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "cepsim.json"
+    succeeds(capsys, "export", job.placement, "--to", "cepsim", "-o", file)
+    assert json.loads(file.read_text()) == {
+        "placements": [{"idx": d, "ops": [d]} for d in range(3)]
+    }
+    ours, theirs = (scored(capsys, "simulate", job.graph, p) for p in (job.placement, file))
+    assert ours == theirs
+
+
+def test_export_json_is_a_placement_again(job: Job, tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "again.json"
+    succeeds(capsys, "export", job.placement, "--to", "json", "-o", file)
+    assert scored(capsys, "diff", job.placement, file)["moves"] == []
+    assert scored(capsys, "simulate", job.graph, file)["throughput"] == 1000.0
+
+
+def test_export_json_keeps_the_score(job: Job, capsys: Capture) -> None:
+    """Nothing that the file knew is lost on the way."""
+    exported = json.loads(succeeds(capsys, "export", job.placement, "--to", "json"))
+    assert exported == json.loads(job.placement.read_text())
+
+
+def test_export_of_a_cepsim_placement_needs_a_graph(job: Job, capsys: Capture) -> None:
+    assert "cepsim.json" in refused(capsys, "export", job.cepsim, "--to", "csv")
+
+
+def test_diff_of_different_jobs_names_a_file(job: Job, tmp_path: Path, capsys: Capture) -> None:
+    other = tmp_path / "other.json"
+    succeeds(
+        capsys, "place", "dataset:real/riotbench-etl.json", "--placer", "single", "-o", other
+    )
+    assert "other.json" in refused(capsys, "diff", job.placement, other)
+
+
+def test_compare_saves_its_tables(job: Job, tmp_path: Path, capsys: Capture) -> None:
+    folder = tmp_path / "new" / "folder"
+    command = ["compare", job.graph, "--placers", "single,metis", "--jobs", "1", "-o", folder]
+    found = scored(capsys, *command)
+    assert json.loads((folder / "compare.json").read_text()) == found
+    with (folder / "table.csv").open(newline="") as file:
+        assert [row["placer"] for row in csv.DictReader(file)] == ["single", "metis"]
+    with (folder / "graphs.csv").open(newline="") as file:
+        assert [row["graph"] for row in csv.DictReader(file)] == ["line", "line"]
+    assert len(list(folder.iterdir())) == 3
+
+
+@pytest.mark.parametrize("fault", ["constraints", "source_rate", "load"])
+def test_compare_names_the_graph_that_is_at_fault(
+    fault: str, tmp_path: Path, capsys: Capture
+) -> None:
+    """In a dataset of thousands, 'the graph has none' is of no help."""
+    good = {"source_rate": 1.0, "operators": [{"name": "a", "instructions": 1.0}]}
+    bad: dict[str, Any] = {
+        "constraints": {**good, "constraints": {"pins": {"a": "d9"}}},
+        "source_rate": {"operators": good["operators"]},
+        "load": {**good, "operators": [{"name": "a", "instructions": 1e308}], "source_rate": 1e9},
+    }[fault]
+    file = tmp_path / "x.jsonl"
+    lines = [{**good, "name": "fine"}, {**bad, "name": "the-bad-one"}]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    line = refused(capsys, "compare", file, "--placers", "single", "--jobs", "1")
+    assert "the-bad-one" in line

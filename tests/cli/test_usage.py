@@ -1,0 +1,144 @@
+"""Bad usage: exit 2, one line that says what was wrong, nothing written, never a traceback."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from streamplace.cli.main import main
+from tests.cli.command import ENVIRONMENT, Capture, one_line, refused, run, succeeds
+from tests.cli.conftest import Job
+
+MANY_DIGITS = "9" * 5000  # more than Python turns into an integer
+
+USAGE = [
+    (["nonsense"], "nonsense"),
+    (["place"], "GRAPH"),
+    (["place", "a.json", "b.json"], "b.json"),
+    (["place", "GRAPH", "--colour", "red"], "--colour"),
+    (["place", "GRAPH", "--seed", "-1"], "--seed"),
+    (["place", "GRAPH", "--seed", "one"], "--seed"),
+    (["place", "GRAPH", "--seed"], "--seed"),
+    (["place", "GRAPH", "--model", "guess"], "--model"),
+    (["place", "GRAPH", "--source-rate", "fast"], "--source-rate"),
+    (["place", "GRAPH", "--source-rate", "0"], "source_rate"),
+    (["place", "GRAPH", "--source-rate", "-5"], "source_rate"),
+    (["place", "GRAPH", "--source-rate", "nan"], "source_rate"),
+    (["place", "GRAPH", "--source-rate", "inf"], "source_rate"),
+    (["place", "GRAPH", "--cluster", "CLUSTER", "--devices", "5x2500"], "--devices"),
+    (["place", "GRAPH", "--json", "-o", "-"], "--json"),
+    (["place", "GRAPH", "--placer", "nobody"], "'nobody'"),
+    (["place", "GRAPH", "--placer", ""], "''"),
+    (["place", "GRAPH", "--placer", "metis:parts"], "'parts'"),
+    (["place", "GRAPH", "--placer", "metis:colour=red"], "'colour=red'"),
+    (["place", "GRAPH", "--placer", "metis:parts=three"], "parts"),
+    (["place", "GRAPH", "--placer", "metis:parts=0"], "parts"),
+    (["place", "GRAPH", "--placer", "metis:weights=gold"], "weights"),
+    (["place", "GRAPH", "--placer", "single:parts=3"], "no options"),
+    (["place", "GRAPH", "--placer", "auto:seconds=x"], "auto"),
+    (["place", "GRAPH", "--placer", "single-oracle"], "'single-oracle'"),
+    (["compare", "GRAPH", "--placers", "metis,nobody"], "'nobody'"),
+    (["compare", "GRAPH", "--placers", "metis,"], "''"),
+    (["compare", "GRAPH", "--source-rate", "1e4,fast"], "--source-rate"),
+    (["compare", "GRAPH", "--source-rate", "1e4,-1"], "source_rate"),
+    (["compare", "GRAPH", "--jobs", "0"], "--jobs"),
+    (["generate", "dream"], "-o"),
+    (["generate", "nonsense", "-o", "OUT/x.jsonl"], "'nonsense'"),
+    (["generate", "dream", "--count", "0", "-o", "OUT/x.jsonl"], "count"),
+    (["generate", "dream", "--count", "-3", "-o", "OUT/x.jsonl"], "count"),
+    (["generate", "dream", "--count", "1.5", "-o", "OUT/x.jsonl"], "--count"),
+    (["generate", "dream", "--operators", "9-5", "-o", "OUT/x.jsonl"], "--operators"),
+    (["generate", "dream", "--operators", "-5", "-o", "OUT/x.jsonl"], "--operators"),
+    (["generate", "dream", "--operators", "some", "-o", "OUT/x.jsonl"], "--operators"),
+    (["generate", "dream", "--operators", MANY_DIGITS, "-o", "OUT/x.jsonl"], "operators"),
+    (["generate", "dream", "--operators", "500", "-o", "OUT/x.jsonl"], "operators"),
+    (["generate", "layered", "--operators", "0", "-o", "OUT/x.jsonl"], "operators"),
+    (["generate", "layered", "--operators", "9999999", "-o", "OUT/x.npz"], "operators"),
+    (["generate", "layered", "--count", "2", "-o", "OUT/x.json"], "x.json"),
+    (["generate", "layered", "--count", "2", "-o", "OUT/x.npz"], "x.npz"),
+    (["generate", "layered", "-o", "OUT/x.txt"], "x.txt"),
+    (["export", "PLACEMENT", "--to", "yaml"], "--to"),
+    (["export", "PLACEMENT"], "--to"),
+    (["export", "PLACEMENT", "--to", "csv", "--json"], "--json"),
+    (["schema", "nonsense"], "nonsense"),
+    (["simulate", "GRAPH"], "PLACEMENT"),
+    (["diff", "PLACEMENT"], "B"),
+]
+
+DEVICES = ["", "5", "x2500", "5x", "0x2500", "5x0", "5x-1", "5xnan", "5x2500x0", "5x2500x1.5"]
+DEVICES += ["5x2500,", "5x2500;3x1", "5x1e3", "1x" + "9" * 400, "1x1x" + "9" * 400]
+DEVICES += [MANY_DIGITS + "x1"]
+
+
+@pytest.mark.parametrize(
+    ("words", "named"), USAGE, ids=[" ".join(words).replace(MANY_DIGITS, "9…") for words, _ in USAGE]
+)
+def test_bad_usage(
+    words: list[str], named: str, job: Job, tmp_path: Path, capsys: Capture
+) -> None:
+    paths = {"GRAPH": job.graph, "CLUSTER": job.cluster, "PLACEMENT": job.placement}
+    arguments = [str(paths.get(word, word)) for word in words]
+    line = refused(capsys, *(word.replace("OUT", str(tmp_path)) for word in arguments))
+    assert named in line
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("text", DEVICES, ids=lambda text: text[:12])
+def test_bad_devices(text: str, job: Job, capsys: Capture) -> None:
+    line = refused(capsys, "place", job.graph, "--placer", "single", "--devices", text)
+    assert "device" in line
+    assert len(line) < 1000
+
+
+def test_no_command_prints_the_help_and_exits_2(capsys: Capture) -> None:
+    assert main([]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "Usage: streamplace" in err
+
+
+@pytest.mark.parametrize("command", ["place", "simulate", "compare", "generate", "init", "info"])
+def test_every_command_has_help(command: str, capsys: Capture) -> None:
+    assert f"Usage: streamplace {command}" in succeeds(capsys, command, "--help")
+
+
+def test_a_placer_that_finds_nothing_exits_1(job: Job, tmp_path: Path, capsys: Capture) -> None:
+    constraints = tmp_path / "constraints.json"
+    constraints.write_text('{"exlocate": [["a", "b"]]}')
+    command = ["place", job.graph, "--constraints", constraints, "--placer", "single"]
+    assert "single" in refused(capsys, *command, "-o", tmp_path / "out.json", code=1)
+    assert list(tmp_path.iterdir()) == [constraints]
+
+
+@pytest.mark.parametrize(
+    "words", [["nonsense"], ["place", "absent.json"], ["generate", "dream", "-o", "x.txt"]]
+)
+def test_as_a_process(words: list[str], tmp_path: Path) -> None:
+    done = run(*words, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    one_line(done.stderr)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_help_loads_nothing_heavy() -> None:
+    """`streamplace --help` costs no more than click."""
+    program = (
+        "import sys; from streamplace.cli.main import main; code = main(['--help']);"
+        "heavy = {'numpy', 'numba', 'pydantic', 'rich', 'networkx', 'joblib', 'pymetis', 'torch'};"
+        "print(sorted(heavy & set(sys.modules)), file=sys.stderr); sys.exit(code)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={k: v for k, v in ENVIRONMENT.items() if not k.startswith("COV")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == "[]\n"
+    for command in ("generate", "init", "info", "simulate", "place", "compare", "diff", "export"):
+        assert f"\n  {command} " in done.stdout
+
+
+def test_version(capsys: Capture) -> None:
+    assert succeeds(capsys, "--version").startswith("streamplace, version ")

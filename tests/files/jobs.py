@@ -1,0 +1,138 @@
+"""Jobs with everything a file can hold, and good files to spoil."""
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+from hypothesis import strategies as st
+
+from streamplace.constraints import Constraints
+from streamplace.graph import Operator, Stream, StreamGraph
+from tests.strategies import graphs
+
+GRAPH: dict[str, Any] = {
+    "format": "streamplace-graph",
+    "version": 1,
+    "name": "line",
+    "source_rate": 1000.0,
+    "source_shares": {"a": 0.25, "b": 0.75},
+    "operators": [
+        {"name": "a", "instructions": 1000.0, "payload_bytes": 100.0},
+        {"name": "b", "instructions": 2000.0, "memory_bytes": 5.0},
+        {"name": "c", "instructions": 3000.0, "requires": ["gpu"]},
+    ],
+    "streams": [
+        {"source": "a", "target": "c", "selectivity": 0.5},
+        {"source": "b", "target": "c", "payload_bytes": 7.0},
+    ],
+    "constraints": {
+        "pins": {"a": "d0"},
+        "colocate": [["a", "b"]],
+        "exlocate": [["a", "c"]],
+        "allowed": {"c": ["d1"]},
+    },
+}
+DREAM: dict[str, Any] = {
+    "name": "graph_0",
+    "operators": [
+        {"idx": i, "name": f"op_{i}", "cpu": 1e4 * (i + 1), "payload": 0.2 - 0.1 * i, "weight": 1.0}
+        for i in range(3)
+    ],
+    "connections": [
+        {"from_vertex": 0, "to_vertex": 1, "selectivity": 0.5, "weight": 0.2},
+        {"from_vertex": 1, "to_vertex": 2, "selectivity": 1.0, "weight": 0.1},
+    ],
+    "max_throughput": 10000,
+    "event_rate": 10000,
+    "num_vms": 2,
+}
+CLUSTER: dict[str, Any] = {
+    "format": "streamplace-cluster",
+    "version": 1,
+    "devices": [
+        {"name": "d0", "mips": 2500.0, "cores": 2, "memory_bytes": 1e9},
+        {"name": "d1", "mips": 1000.0, "labels": ["gpu"]},
+    ],
+    "network": {
+        "kind": "pair",
+        "bandwidth_mbps": None,
+        "latency_s": 0.002,
+        "overrides": [{"from": "d0", "to": "d1", "bandwidth_mbps": 10.0, "gap_s": 1e-6}],
+    },
+}
+CEPSIM: dict[str, Any] = {"placements": [{"idx": 0, "ops": [0, 1]}, {"idx": 1, "ops": [2]}]}
+
+NAMES = st.text(min_size=1, max_size=8)
+JUNK = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.sampled_from([-1, 0, 1, 3, 2**31, 2**63, -0.5, 1e308, float("nan"), float("-inf")]),
+    st.sampled_from(["", "a", "b", "d0", "gpu", "nobody", "nic", "1"]),
+    st.sampled_from([[], {}, [[]], [{}], ["a", "a"], {"a": 1}, {"a": "d0"}, {"comment": "x"}]),
+)
+
+
+@st.composite
+def full_graphs(draw: st.DrawFn) -> StreamGraph:
+    """Return a graph of any names, with labels, constraints, shares and a source rate."""
+    plain = draw(graphs(max_size=6))
+    count = len(plain.names)
+    names = draw(st.lists(NAMES, min_size=count, max_size=count, unique=True))
+    called = dict(zip(plain.names, names, strict=True))
+    labels = st.lists(NAMES, max_size=2, unique=True).map(tuple)
+    return StreamGraph(
+        [
+            Operator(called[o.name], o.instructions, o.payload_bytes, o.memory_bytes, draw(labels))
+            for o in plain.operators
+        ],
+        [
+            Stream(called[s.source], called[s.target], s.selectivity, s.payload_bytes)
+            for s in plain.streams
+        ],
+        name=draw(st.text(max_size=8)),
+        source_rate=draw(st.none() | st.floats(1e-3, 1e9)),
+        source_shares={called[plain.names[v]]: plain.source_share[v] for v in plain.sources},
+        constraints=draw(st.none() | constraints(names)),
+    )
+
+
+@st.composite
+def constraints(draw: st.DrawFn, operators: Sequence[str]) -> Constraints:
+    """Return constraints as people write them in Python: some of the fields, tuples or lists."""
+    some = st.lists(st.sampled_from(operators), min_size=1, max_size=3, unique=True)
+    given_fields: dict[str, Any] = {}
+    if draw(st.booleans()):
+        given_fields["pins"] = draw(st.dictionaries(st.sampled_from(operators), NAMES, max_size=2))
+    if draw(st.booleans()):
+        given_fields["colocate"] = draw(st.lists(some.map(tuple), max_size=2).map(tuple))
+    if draw(st.booleans()):
+        given_fields["exlocate"] = draw(st.lists(some, max_size=2))
+    if draw(st.booleans()):
+        devices = st.lists(NAMES, min_size=1, max_size=2).map(tuple)
+        given_fields["allowed"] = draw(st.dictionaries(st.sampled_from(operators), devices))
+    return Constraints(**given_fields)
+
+
+@st.composite
+def spoilt(draw: st.DrawFn, value: Any) -> Any:
+    """Return a JSON value with one thing in it replaced, removed, repeated or added."""
+    result = copy.deepcopy(value)
+    here: Any = result
+    while True:
+        keys = list(here) if isinstance(here, dict) else list(range(len(here)))
+        if not keys:
+            return result
+        key = draw(st.sampled_from(keys))
+        if not (isinstance(here[key], dict | list) and here[key] and draw(st.integers(0, 3))):
+            break
+        here = here[key]
+    act = draw(st.sampled_from(["replace", "replace", "remove", "add"]))
+    if act == "replace":
+        here[key] = draw(JUNK)
+    elif act == "remove":
+        del here[key]
+    elif isinstance(here, dict):
+        here[draw(st.sampled_from(["comment", "colour", "payload_bytes"]))] = draw(JUNK)
+    else:
+        here.append(draw(st.just(here[key]) | JUNK))
+    return result

@@ -1,0 +1,80 @@
+"""The presets beyond the paper: what their graphs have, and from 4 to many operators."""
+
+import networkx
+import numpy as np
+import pytest
+
+from streamplace import Problem, Recipe, to_networkx
+from streamplace.errors import UsageError
+from streamplace.generate.apportion import largest_remainder
+from streamplace.score import flow
+
+OTHERS = ("series-parallel", "layered")
+
+
+@pytest.mark.parametrize("preset", OTHERS)
+@pytest.mark.parametrize("size", [4, 5, 7, 40, 3000])
+def test_has_the_operators_asked_for_in_one_piece(preset: str, size: int) -> None:
+    for seed in range(5):
+        graph = Recipe(preset, 1, range(size, size + 1), seed).graph(0)
+        assert len(graph.names) == size
+        assert networkx.is_weakly_connected(to_networkx(graph)) or preset == "layered"
+
+
+@pytest.mark.parametrize("preset", OTHERS)
+def test_fits_a_cluster_of_five_but_not_one_device(preset: str) -> None:
+    for number in range(60):
+        problem = flow(Problem(Recipe(preset, 60).graph(number)))
+        assert 2 <= problem.work.sum() / 2.5e9 <= 5
+        assert problem.work.max() <= 2.5e9
+        assert problem.operator_tuples.min() > 0
+
+
+@pytest.mark.parametrize("preset", OTHERS)
+def test_selectivities_filter_split_copy_and_fan_out(preset: str) -> None:
+    graph = Recipe(preset, 1, range(2000, 2001)).graph(0)
+    out = np.bincount(graph.stream_source, weights=graph.selectivity, minlength=2000)
+    streams = np.bincount(graph.stream_source, minlength=2000)
+    assert ((out < 0.99) & (streams > 0)).sum() > 100  # filters
+    assert ((out > 1.01) & (streams == 1)).sum() > 50  # fan-outs
+    assert (np.isclose(out, 1) & (streams > 1)).sum() > 50  # splits
+    assert (np.isclose(out, streams) & (streams > 1)).sum() > 20  # copies
+    assert (np.bincount(graph.stream_target) > 1).sum() > 200  # joins
+
+
+def test_series_parallel_graphs_reduce_to_one_stream() -> None:
+    reduced = networkx.DiGraph(to_networkx(Recipe("series-parallel", 1, range(60, 61)).graph(0)))
+    while inner := [v for v in reduced if reduced.in_degree(v) == reduced.out_degree(v) == 1]:
+        (before,), (after,) = reduced.predecessors(inner[0]), reduced.successors(inner[0])
+        reduced.remove_node(inner[0])
+        reduced.add_edge(before, after)  # parallel ones fall together
+    assert reduced.number_of_nodes() == 2
+
+
+def test_layered_graphs_have_several_sources_with_unequal_shares_and_sinks() -> None:
+    graphs = [Recipe("layered", 60).graph(number) for number in range(60)]
+    assert {len(graph.sources) for graph in graphs} == {1, 2, 3, 4}
+    assert {len(graph.sinks) for graph in graphs} >= {1, 2, 3, 4}
+    several = next(graph for graph in graphs if len(graph.sources) == 4)
+    assert len(set(several.source_share[several.sources])) == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("dreams", 1), "no preset is called 'dreams'"),
+        (("dream", 0), "count must be at least 1"),
+        (("layered", 1, range(3, 9)), "operators must be 4 to 1000000"),
+        (("layered", 1, range(4, 1_000_002)), "operators must be 4 to 1000000"),
+        (("layered", 1, range(4, 5), -1), "seed must be at least 0"),
+    ],
+)
+def test_recipes_that_make_nothing_are_refused(arguments: tuple[object, ...], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        Recipe(*arguments)  # type: ignore[arg-type]
+
+
+def test_shares_add_up_and_follow_the_weights() -> None:
+    assert largest_remainder(7, [1, 1, 2]) == [2, 2, 3]
+    assert largest_remainder(0, [3, 1]) == [0, 0]
+    assert sum(largest_remainder(1001, [50] * 17 + [100] * 23)) == 1001

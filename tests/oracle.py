@@ -1,0 +1,194 @@
+"""An independent scorer in plain Python, written from DESIGN section 4; it shares no code with `sim`.
+
+Utilisations are exact (Fractions of the floats given). The path-average equations are solved by
+damped rounds, slowly.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from streamplace.cluster import Device
+from streamplace.problem import Problem
+
+RESIDUAL = 1e-13
+
+
+@dataclass(frozen=True)
+class Link:
+    """A resource of the network that a stream crosses."""
+
+    name: str
+    bandwidth_mbps: float | None
+    overhead_s: float
+    gap_s: float
+
+    def seconds(self, payload_bytes: float) -> Fraction:
+        """Return for how long one tuple takes the link."""
+        if self.bandwidth_mbps is None:
+            return Fraction(self.gap_s)
+        per_second = Fraction(self.bandwidth_mbps) * 1_000_000
+        return Fraction(self.gap_s) + 8 * Fraction(payload_bytes) / per_second
+
+
+def utilisations(
+    problem: Problem, devices: Sequence[int]
+) -> tuple[dict[str, Fraction], dict[str, Fraction]]:
+    """Return the utilisation of every device, and of every link that carries tuples."""
+    place = _place(problem, devices)
+    rates = operator_rates(problem)
+    on_device = {device.name: Fraction(0) for device in problem.cluster.devices}
+    on_link: dict[str, Fraction] = {}
+    for operator in problem.graph.operators:
+        device = place[operator.name]
+        capacity = Fraction(device.mips) * 1_000_000 * device.cores
+        load = rates[operator.name] * Fraction(operator.instructions)
+        on_device[device.name] += load / capacity
+    for stream in problem.graph.streams:
+        rate = rates[stream.source] * Fraction(stream.selectivity)
+        crossed = _crossed(problem, place[stream.source], place[stream.target])
+        if not crossed or rate == 0:
+            continue
+        for device, link in (
+            (place[stream.source], crossed[0]),
+            (place[stream.target], crossed[-1]),
+        ):
+            on_device[device.name] += rate * Fraction(link.overhead_s) / device.cores
+        payload = payload_of(problem, stream.source, stream.payload_bytes)
+        for link in crossed:
+            on_link[link.name] = on_link.get(link.name, Fraction(0)) + rate * link.seconds(payload)
+    return on_device, on_link
+
+
+def bottleneck(problem: Problem, devices: Sequence[int]) -> Fraction:
+    """Return the throughput where the largest utilisation throttles all sources alike."""
+    on_device, on_link = utilisations(problem, devices)
+    worst = max([*on_device.values(), *on_link.values()])
+    return Fraction(problem.source_rate) / max(Fraction(1), worst)
+
+
+def path_average(problem: Problem, devices: Sequence[int]) -> float:
+    """Return the throughput where nothing pushes back over the network."""
+    equations = Equations(problem, devices)
+    rates, _ = equations.flow(equations.solve())
+    sinks = {o.name for o in problem.graph.operators}
+    sinks -= {stream.source for stream in problem.graph.streams}
+    nominal = operator_rates(problem)
+    reached = sum(rates[name] for name in sinks)
+    return problem.source_rate * reached / float(sum(nominal[name] for name in sinks))
+
+
+class Equations:
+    """What is offered to each link, given by how much each scales what it carries."""
+
+    def __init__(self, problem: Problem, devices: Sequence[int]) -> None:
+        place = _place(problem, devices)
+        on_device, _ = utilisations(problem, devices)
+        throttle = float(max(Fraction(1), *on_device.values()))
+        self.sources = {v: float(r) / throttle for v, r in source_rates(problem).items()}
+        self.names: list[str] = []
+        self.streams: list[tuple[str, str, float, list[tuple[str, float]]]] = []
+        position = {name: i for i, name in enumerate(upstream_first(problem))}
+        for stream in sorted(problem.graph.streams, key=lambda s: position[s.source]):
+            payload = payload_of(problem, stream.source, stream.payload_bytes)
+            crossed = _crossed(problem, place[stream.source], place[stream.target])
+            passes = [(link.name, float(link.seconds(payload))) for link in crossed]
+            self.streams.append((stream.source, stream.target, stream.selectivity, passes))
+            self.names += [name for name, _ in passes if name not in self.names]
+
+    def flow(self, scale: dict[str, float]) -> tuple[dict[str, float], dict[str, float]]:
+        """Return the tuples/s of every operator and the utilisation offered to every link."""
+        rates = dict(self.sources)
+        offered = dict.fromkeys(self.names, 0.0)
+        for source, target, selectivity, passes in self.streams:
+            tuples = rates[source] * selectivity
+            for name, seconds in passes:
+                offered[name] += tuples * seconds
+                tuples *= scale[name]
+            rates[target] += tuples
+        return rates, offered
+
+    def residual(self, scale: dict[str, float]) -> float:
+        """Return by how much the scales miss what is offered under them."""
+        _, offered = self.flow(scale)
+        return max((abs(scale[x] - 1 / max(1.0, offered[x])) for x in scale), default=0.0)
+
+    def solve(self, start: float = 1.0) -> dict[str, float]:
+        """Return scales that leave no residual: a damping is kept while it gets nearer to some."""
+        for halvings in range(1, 12):
+            scale, last = dict.fromkeys(self.names, start), 2.0
+            while (residual := self.residual(scale)) < 0.9 * last:
+                if residual <= RESIDUAL:
+                    return scale
+                last = residual
+                for _ in range(100 * 2**halvings):
+                    _, offered = self.flow(scale)
+                    for name in scale:
+                        missing = 1 / max(1.0, offered[name]) - scale[name]
+                        scale[name] += 0.5**halvings * missing
+        raise AssertionError("the oracle found no solution")
+
+
+def source_rates(problem: Problem) -> dict[str, Fraction]:
+    """Return the tuples/s offered to every operator from outside."""
+    graph = problem.graph
+    shares = zip(graph.operators, graph.source_share.tolist(), strict=True)
+    return {o.name: Fraction(problem.source_rate) * Fraction(share) for o, share in shares}
+
+
+def operator_rates(problem: Problem) -> dict[str, Fraction]:
+    """Return the tuples/s every operator processes at the offered rate."""
+    rates = source_rates(problem)
+    for name in upstream_first(problem):
+        for stream in problem.graph.streams:
+            if stream.source == name:
+                rates[stream.target] += rates[name] * Fraction(stream.selectivity)
+    return rates
+
+
+def upstream_first(problem: Problem) -> list[str]:
+    """Return the operators' names, each after all that send it tuples."""
+    waits = {o.name: 0 for o in problem.graph.operators}
+    targets: dict[str, list[str]] = {name: [] for name in waits}
+    for stream in problem.graph.streams:
+        waits[stream.target] += 1
+        targets[stream.source].append(stream.target)
+    order = [name for name, count in waits.items() if count == 0]
+    for name in order:  # grows while it is read
+        for target in targets[name]:
+            waits[target] -= 1
+            if waits[target] == 0:
+                order.append(target)
+    return order
+
+
+def payload_of(problem: Problem, source: str, own: float | None) -> float:
+    """Return the bytes of a tuple on a stream from `source`."""
+    if own is not None:
+        return own
+    return next(o.payload_bytes for o in problem.graph.operators if o.name == source)
+
+
+def _place(problem: Problem, devices: Sequence[int]) -> dict[str, Device]:
+    operators = problem.graph.operators
+    return {o.name: problem.cluster.devices[d] for o, d in zip(operators, devices, strict=True)}
+
+
+def _crossed(problem: Problem, a: Device, b: Device) -> list[Link]:
+    """Return what a tuple from a to b passes, in that order; nothing within a device."""
+    if a.name == b.name:
+        return []
+    if problem.cluster.network.kind == "pair":
+        return [_link(problem, a.name, b.name)]
+    return [_link(problem, a.name, None), _link(problem, None, b.name)]
+
+
+def _link(problem: Problem, source: str | None, target: str | None) -> Link:
+    network = problem.cluster.network
+    numbers = [network.bandwidth_mbps, network.overhead_s, network.gap_s]
+    for override in network.overrides:
+        if (override.source, override.target) == (source, target):
+            own = (override.bandwidth_mbps, override.overhead_s, override.gap_s)
+            numbers = [n if o is None else o for n, o in zip(numbers, own, strict=True)]
+    bandwidth, overhead, gap = numbers
+    return Link(f"{source or ''}->{target or ''}", bandwidth, overhead or 0.0, gap or 0.0)

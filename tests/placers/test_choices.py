@@ -1,0 +1,68 @@
+"""Oracles, auto and greedy: placers that choose by score."""
+
+import numpy as np
+import pytest
+
+from streamplace import Cluster, Network, Operator, Problem, Recipe, Stream, StreamGraph
+from streamplace.placers.registry import AUTO_TRIES, NAMES, make_placer
+from streamplace.score import throughput
+from tests.placers.jobs import pipeline
+
+
+def rng() -> np.random.Generator:
+    """Return the generator every placer starts with here."""
+    return np.random.default_rng(0)
+
+
+@pytest.mark.parametrize("name", ["metis", "metis-recursive", "fuser"])
+@pytest.mark.parametrize("model", ["bottleneck", "path-average"])
+def test_an_oracle_is_the_best_of_its_numbers_of_parts(name: str, model: str) -> None:
+    recipe = Recipe("dream", 40, seed=3)
+    for number in range(0, 40, 4):
+        problem = Problem(recipe.graph(number), model=model)  # type: ignore[arg-type]
+        tried = [make_placer(f"{name}:parts={k}")(problem, rng()).devices for k in range(2, 6)]
+        found = make_placer(f"{name}-oracle")(problem, rng()).devices
+        best = throughput(problem, np.stack(tried)).max()
+        assert throughput(problem, found)[0] == pytest.approx(best, rel=1e-12)
+
+
+def test_an_oracle_on_one_device_uses_it() -> None:
+    problem = Problem(pipeline(1.0, 2.0, 3.0), Cluster.equal(1))
+    assert make_placer("metis-oracle")(problem, rng()).devices.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("preset", ["dream", "layered"])
+def test_auto_is_never_worse_than_any_other(preset: str) -> None:
+    recipe = Recipe(preset, 20, seed=2)
+    for number in range(20):
+        problem = Problem(recipe.graph(number))
+        best = throughput(problem, make_placer("auto")(problem, rng()).devices)[0]
+        for name in NAMES:
+            other = throughput(problem, make_placer(name)(problem, rng()).devices)[0]
+            assert best >= other * (1 - 1e-9), name
+
+
+def test_auto_takes_no_more_devices_than_it_needs() -> None:
+    placement = make_placer("auto")(Problem(pipeline(*[1.0] * 8)), rng())
+    assert len(placement.pes) == 1
+
+
+def test_auto_asks_only_what_exists() -> None:
+    assert {tried.split(":")[0] for tried in AUTO_TRIES} <= set(NAMES)
+
+
+def test_greedy_puts_each_operator_where_the_worst_stays_lowest() -> None:
+    # at 1,000 tuples/s on 1,000 MIPS a takes .6, b .5 and c .3 of a device; streams weigh little
+    problem = Problem(pipeline(6e5, 5e5, 3e5), Cluster.equal(2, mips=1000.0))
+    assert make_placer("greedy")(problem, rng()).devices.tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize("kind", ["pair", "nic"])
+def test_greedy_minds_the_links(kind: str) -> None:
+    # crossing costs 4 links' worth, sharing a device costs 1.2 devices' worth
+    network = Network(kind=kind, bandwidth_mbps=1.0)  # type: ignore[arg-type]
+    graph = StreamGraph(
+        [Operator("a", 6e5, 500.0), Operator("b", 6e5, 0.0)], [Stream("a", "b")], source_rate=1e3
+    )
+    problem = Problem(graph, Cluster.equal(2, mips=1000.0, network=network))
+    assert make_placer("greedy")(problem, rng()).devices.tolist() == [0, 0]

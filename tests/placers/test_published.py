@@ -1,0 +1,51 @@
+"""On the released graphs METIS and the fuser come out as published, under path-average."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from streamplace import Problem
+from streamplace.placers.base import Placer
+from streamplace.placers.fuser import Fuser
+from streamplace.placers.metis import Metis
+from streamplace.score import throughput
+from tests.shared import needs_dream, released_graphs
+
+RNG = np.random.default_rng(0)
+
+
+def relative_throughput(placer: Placer, source_rate: float) -> NDArray[np.float64]:
+    """Return relative throughput of every released graph."""
+    problems = (
+        Problem(graph, source_rate=source_rate, model="path-average") for graph in released_graphs()
+    )
+    reached = [throughput(problem, placer(problem, RNG).devices)[0] for problem in problems]
+    return np.array(reached) / source_rate
+
+
+@needs_dream
+def test_metis_reproduces_its_published_row() -> None:
+    reached = relative_throughput(Metis(), 1e4)
+    assert reached.mean() == pytest.approx(0.81, abs=0.03)
+    assert np.percentile(reached, 25) == pytest.approx(0.70, abs=0.03)
+    assert np.median(reached) == pytest.approx(0.88, abs=0.03)
+    assert (reached > 0.97).mean() == pytest.approx(0.30, abs=0.03)
+    assert reached.min() == pytest.approx(0.222, abs=0.03)
+
+
+@needs_dream
+def test_metis_reproduces_its_published_row_at_twice_the_rate() -> None:
+    reached = relative_throughput(Metis(), 2e4)
+    assert reached.mean() == pytest.approx(0.48, abs=0.03)
+    assert np.percentile(reached, 25) == pytest.approx(0.37, abs=0.03)
+    assert np.median(reached) == pytest.approx(0.46, abs=0.03)
+
+
+@needs_dream
+def test_fuser_is_that_of_ibm_streams() -> None:
+    reached = relative_throughput(Fuser(), 1e4)
+    assert reached.mean() == pytest.approx(0.711, abs=0.002)
+    assert np.percentile(reached, 25) == pytest.approx(0.568, abs=0.002)
+    assert np.median(reached) == pytest.approx(0.711, abs=0.002)
+    assert (reached > 0.97).mean() == pytest.approx(0.154, abs=0.002)
+    assert reached.min() == pytest.approx(0.037, abs=0.001)

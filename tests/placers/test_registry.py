@@ -1,0 +1,39 @@
+"""Placers by name, with options."""
+
+import pytest
+
+from streamplace.errors import UsageError
+from streamplace.placers.fuser import Fuser
+from streamplace.placers.metis import Metis
+from streamplace.placers.oracle import Oracle
+from streamplace.placers.registry import make_placer
+
+
+def test_options_reach_the_placer() -> None:
+    made = make_placer("metis:parts=3:weights=utilisation")
+    assert made == Metis(parts=3, weights="utilisation")
+    assert make_placer("fuser") == Fuser()
+    assert make_placer("metis-oracle:weights=utilisation") == Oracle(Metis(weights="utilisation"))
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("metsi", "no placer is called 'metsi'; there are auto, single"),
+        ("", "no placer is called ''"),
+        ("metis:", "'' is no option=value; options are parts, weights, recursive"),
+        ("metis:part=3", "'part=3' is no option=value"),
+        ("metis:parts=three", "parts must be a number"),
+        ("metis:parts=0", "parts must be at least 1"),
+        ("metis:recursive=maybe", "recursive must be true or false"),
+        ("metis:weights=heavy", "weights must be instructions or utilisation"),
+        ("fuser:parts=-2", "parts must be at least 1"),
+        ("greedy:depth=3", "it takes no options"),
+        ("auto:seconds=0.2", "it takes no options"),
+        ("single-oracle", "no placer is called 'single-oracle'"),
+    ],
+)
+def test_wrong_names_and_options_are_told(name: str, said: str) -> None:
+    with pytest.raises(UsageError) as told:
+        make_placer(name)
+    assert said in str(told.value)

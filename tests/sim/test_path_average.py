@@ -1,0 +1,179 @@
+"""The closed form without network backpressure: by hand, against the oracle, and hard cases."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sim import path_average
+from streamplace.cluster import Cluster, Network, NetworkKind
+from streamplace.graph import Operator, Stream, StreamGraph
+from streamplace.problem import Problem
+from streamplace.score import flow as flow_of
+from tests import oracle
+from tests.strategies import Case, batches, cases, problems
+
+MBIT = 125_000.0  # bytes: at 1000 tuples/s a payload of 1 Mbit fills a link of 1000 Mbit/s
+
+
+def job(
+    payloads_mbit: dict[str, float],
+    streams: str,
+    devices: int,
+    kind: NetworkKind = "pair",
+    source_rate: float = 1000,
+) -> Problem:
+    """Return a job without work, of streams such as ``"ab bc"``, on equal devices."""
+    rows = [Operator(name, 0, mbit * MBIT) for name, mbit in payloads_mbit.items()]
+    graph = StreamGraph(rows, [Stream(*ends) for ends in streams.split()])
+    cluster = Cluster.equal(devices, network=Network(kind))
+    return Problem(graph, cluster, source_rate=source_rate, model="path-average")
+
+
+def throughput(problem: Problem, devices: Sequence[int]) -> float:
+    return float(path_average.throughput(flow_of(problem), np.array(devices))[0])
+
+
+def scales(problem: Problem, devices: Sequence[int]) -> dict[str, float]:
+    """Return what the solver took for the scale of every crossed link."""
+    flow, placement = flow_of(problem), np.array(devices, np.int32)
+    streams, links = len(flow.source), len(flow.gap_s)
+    number, sends, receives = (np.zeros(n, np.int32) for n in (links, streams, streams))
+    costs = np.zeros(streams), np.zeros(streams)
+    room = np.empty(links + 1), np.empty(links + 1), np.empty(flow.operators)
+    count = path_average._number_links(placement, flow.columns, number, sends, receives, *costs)
+    device, _ = oracle.utilisations(problem, devices)
+    start = 1 / float(max(1, *device.values()))
+    assert path_average._solve(flow.columns, start, count, sends, receives, *costs, *room)
+    crossed = np.flatnonzero(number)
+    ends = [problem.cluster.link_ends(int(i)) for i in crossed]
+    values = room[0][number[crossed]].tolist()
+    return {f"{a or ''}->{b or ''}": s for (a, b), s in zip(ends, values, strict=True)}
+
+
+def test_only_the_branch_behind_a_full_link_loses_tuples() -> None:
+    """Of two sinks one sits behind a link offered twice what it holds: (1 + 1/2) / 2."""
+    problem = job({"s": 2.0, "x": 0, "y": 0}, "sx sy", devices=2)
+    assert throughput(problem, [0, 0, 1]) == pytest.approx(750, rel=1e-11)
+
+
+def test_a_link_crossed_twice_by_hand() -> None:
+    """Offered .8 + .8 s s' with s' = 1, as less than 1 is sent back: .8 s² + .8 s = 1."""
+    problem = job(dict.fromkeys("abcd", 0.8), "ab bc cd", devices=2)
+    s = (-0.8 + np.sqrt(0.64 + 3.2)) / 1.6
+    assert throughput(problem, [0, 1, 0, 1]) == pytest.approx(1000 * s * s, rel=1e-11)
+
+
+def test_interfaces_in_series_by_hand() -> None:
+    """Each sender lets through half, which the receiver halves again; as pairs, only the first."""
+    payloads = {"a": 2.0, "b": 2.0, "z": 0}
+    for kind, expected in (("pair", 1000.0), ("nic", 500.0)):
+        problem = job(payloads, "az bz", devices=3, kind=kind, source_rate=2000)
+        assert throughput(problem, [0, 1, 2]) == pytest.approx(expected, rel=1e-11)
+
+
+def test_slow_devices_throttle_the_sources_by_hand() -> None:
+    """A device at twice its capacity halves all, so the link, offered 1.5, is not full."""
+    graph = StreamGraph([Operator("a", 5e6, 1.5 * MBIT), Operator("b", 0, 0)], [Stream("a", "b")])
+    problem = Problem(graph, Cluster.equal(2), source_rate=1000, model="path-average")
+    assert throughput(problem, [0, 1]) == pytest.approx(500, rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["pair", "nic"])
+def test_agrees_with_the_oracle(kind: NetworkKind) -> None:
+    @given(cases("path-average", kind))
+    def agrees(case: Case) -> None:
+        assert throughput(*case) == pytest.approx(oracle.path_average(*case), rel=1e-9)
+
+    agrees()
+
+
+@given(cases("path-average"))
+def test_the_equations_hold(case: Case) -> None:
+    assert oracle.Equations(*case).residual(scales(*case)) <= 2e-12
+
+
+@given(st.data(), problems("path-average"))
+def test_placements_do_not_touch_each_other(data: st.DataObject, problem: Problem) -> None:
+    placements, flow = data.draw(batches(problem)), flow_of(problem)
+    together = path_average.throughput(flow, placements)
+    alone = [path_average.throughput(flow, row)[0] for row in placements]
+    np.testing.assert_array_equal(together, alone)
+    assert np.all(together <= problem.source_rate * (1 + 1e-9))
+
+
+def alternating(payloads_mbit: Sequence[float]) -> tuple[Problem, list[int]]:
+    """Return a pipeline whose operators take turns on two devices."""
+    count = len(payloads_mbit)
+    names = [f"o{v}" for v in range(count)]
+    ends = [(v, v + 1) for v in range(count - 1)]
+    graph = StreamGraph.from_columns(names, np.zeros(count), np.array(payloads_mbit) * MBIT, ends)
+    problem = Problem(graph, Cluster.equal(2), source_rate=1000, model="path-average")
+    return problem, [v % 2 for v in range(count)]
+
+
+@pytest.mark.parametrize(
+    "payloads",
+    [[0.3] * 30, [0.01] * 28 + [9, 9], [9] + [0.1] * 29, [0.5] * 200, [0.001] * 198 + [9, 9]],
+    ids=["even", "heavy end", "heavy start", "200 even", "200 heavy end"],
+)
+def test_alternating_pipelines(payloads: list[float]) -> None:
+    """Every hop feeds back on all behind it: damping 0.5 does not solve these."""
+    problem, devices = alternating(payloads)
+    assert oracle.Equations(problem, devices).residual(scales(problem, devices)) <= 2e-12
+    expected = oracle.path_average(problem, devices)
+    assert throughput(problem, devices) == pytest.approx(expected, rel=1e-9)
+
+
+def crossing(share: float, first: float, second: float) -> tuple[Problem, list[int]]:
+    """Return two chains, each twice over the link that the other one ends with.
+
+    Light tuples go first, 10 times what the link holds at the end; `share` Mbit more load each
+    link. The less one link passes the more the other may: there can be several solutions.
+    """
+    chains = {v: 0.0 for v in "abcdefghijklmnop"}
+    chains |= {"e": first, "k": second, "m": share, "o": share}
+    problem = job(chains, "ab bc cd de ef gh hi ij jk kl mn op", devices=4, source_rate=4000)
+    return problem, [0, 1, 0, 1, 2, 3, 2, 3, 2, 3, 0, 1, 2, 3, 0, 1]
+
+
+@pytest.mark.parametrize("second", [10.0, 10.000001, 11.0])
+def test_one_of_several_solutions_is_a_solution(second: float) -> None:
+    problem, devices = crossing(0.01, 10.0, second)
+    assert oracle.Equations(problem, devices).residual(scales(problem, devices)) <= 2e-12
+
+
+def test_slow_convergence_is_convergence() -> None:
+    """Where solutions are about to part, damping 0.5 needs some thousand rounds, not small steps."""
+    problem, devices = crossing(1.35, 10.0, 10.1)
+    expected = oracle.path_average(problem, devices)
+    assert throughput(problem, devices) == pytest.approx(expected, rel=1e-9)
+
+
+def test_giving_up_is_an_error() -> None:
+    """2,100 crossings of one link need a damping below 1/1050, and more rounds than are allowed."""
+    problem, devices = alternating([0.0] * 4198 + [1e6, 0])
+    placements = np.array([[0] * 4200, devices])
+    with pytest.raises(path_average.ConvergenceError, match=r"^placement 1: .* 100000 rounds"):
+        path_average.throughput(flow_of(problem), placements)
+
+
+def test_without_sink_tuples_there_is_no_throughput() -> None:
+    flow = replace(flow_of(job({"a": 1, "b": 1}, "ab", devices=1)), selectivity=np.zeros(1))
+    with pytest.raises(ValueError, match="no tuple reaches a sink"):
+        path_average.throughput(flow, np.array([0, 0]))
+
+
+@pytest.mark.parametrize("device", [-1, 2, 2**31 - 1])
+def test_unknown_devices(device: int) -> None:
+    flow = flow_of(job({"a": 1, "b": 1}, "ab", devices=2))
+    with pytest.raises(ValueError, match=r"outside 0\.\.1"):
+        path_average.throughput(flow, np.array([[0, 0], [0, device]], np.int32))
+
+
+def test_no_placements() -> None:
+    flow = flow_of(job({"a": 1, "b": 1}, "ab", devices=2))
+    assert path_average.throughput(flow, np.empty((0, 2), np.int32)).shape == (0,)

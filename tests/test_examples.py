@@ -1,0 +1,47 @@
+"""Examples print what is written down beside them; the README shows them as they are."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLES = sorted((ROOT / "examples").glob("*.out"))
+
+
+@pytest.mark.parametrize("expected", EXAMPLES, ids=lambda path: path.stem)
+def test_prints_what_is_expected(expected: Path, tmp_path: Path) -> None:
+    script = expected.with_suffix(".py")
+    run = subprocess.run(
+        [sys.executable, "-W", "error", str(script)],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert run.stderr == ""
+    assert run.stdout == expected.read_text()
+
+
+def test_the_demo_does_the_main_job(tmp_path: Path) -> None:
+    script = (ROOT / "examples" / "demo.py").read_text().replace("--count 600", "--count 40")
+    small = tmp_path / "demo.py"
+    small.write_text(script)
+    run = subprocess.run(
+        [sys.executable, str(small)], cwd=tmp_path, capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    written = sorted(p.name for p in (tmp_path / "demo-output").iterdir())
+    assert written == ["comparison", "dream.jsonl.gz", "mapping.csv", "placement.json"]
+    mapping = (tmp_path / "demo-output" / "mapping.csv").read_text().splitlines()
+    assert mapping[0] == "operator,device"
+    assert len(mapping) == 9
+
+
+def test_the_readme_shows_the_quickstart_as_it_is() -> None:
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    quickstart = (ROOT / "examples" / "quickstart.py").read_text()
+    assert quickstart.split('"""\n\n', 1)[1] in blocks
+    printed = re.findall(r"```text\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert (ROOT / "examples" / "quickstart.out").read_text() in printed

@@ -1,0 +1,101 @@
+"""DESIGN's import rule, held by reading the source: who may import whom."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MODEL = {
+    "graph",
+    "cluster",
+    "problem",
+    "placement",
+    "grouping",
+    "constraints",
+    "ordering",
+    "feasibility",
+    "errors",
+}
+MAY_IMPORT = {
+    "sim": {"sim"},
+    "errors": set[str](),
+    **dict.fromkeys(MODEL - {"errors"}, MODEL),
+    "files": MODEL | {"files"},
+    "generate": MODEL | {"generate"},
+    "score": MODEL | {"sim"},
+    "placers": MODEL | {"score", "sim", "placers"},
+    "policy": MODEL | {"score", "policy"},
+    "training": MODEL | {"policy", "score", "files", "placers", "training"},
+}
+WITH_TORCH = {"policy", "training", "engines", "report", "compare", "cli"}
+SOURCES = sorted([*ROOT.glob("sim/**/*.py"), *ROOT.glob("streamplace/**/*.py")])
+
+
+def part(module: str) -> str:
+    """Return what the rule calls a module: ``sim``, or what follows ``streamplace.``."""
+    names = module.split(".")
+    return names[1] if names[0] == "streamplace" and len(names) > 1 else names[0]
+
+
+def dotted(path: Path) -> str:
+    names = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(names[:-1] if names[-1] == "__init__" else names)
+
+
+def imported(nodes: Iterator[ast.AST]) -> Iterator[str]:
+    """Yield the modules that import statements name, those inside functions too."""
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            if node.module == "streamplace":
+                yield from (f"streamplace.{alias.name}" for alias in node.names)
+            else:
+                yield str(node.module)
+
+
+def at_top(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield what runs when a module is imported: no functions, nothing for type checkers only."""
+    for node in ast.iter_child_nodes(tree):
+        checked = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        if not checked and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+            yield from at_top(node)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=dotted)
+def test_who_imports_whom(path: Path) -> None:
+    own = part(dotted(path))
+    for module in imported(ast.walk(ast.parse(path.read_text()))):
+        if module.split(".")[0] in ("sim", "streamplace"):
+            assert part(module) != "cli" or own == "cli"
+            assert own not in MAY_IMPORT or part(module) in MAY_IMPORT[own], module
+        elif module.split(".")[0].startswith("torch"):
+            assert own in WITH_TORCH
+        elif own == "sim":
+            known = {"numpy", "numba", *sys.stdlib_module_names}
+            assert module.split(".")[0] in known, module
+
+
+def test_the_command_line_starts_with_click_alone() -> None:
+    """What `streamplace --help` loads, module after module; the rest is imported in commands."""
+    waiting, seen = ["streamplace.cli.main"], {"streamplace"}
+    while waiting:
+        module = waiting.pop()
+        seen.add(module)
+        path = ROOT.joinpath(*module.split(".")).with_suffix(".py")
+        if module.split(".")[0] == "streamplace":
+            tree = ast.parse(
+                (path if path.exists() else path.with_suffix("") / "__init__.py").read_text()
+            )
+            names = set(imported(at_top(tree)))
+            for node in at_top(tree):  # `from streamplace.cli import place` names a module too
+                if isinstance(node, ast.ImportFrom) and node.module == "streamplace.cli":
+                    names |= {f"streamplace.cli.{alias.name}" for alias in node.names}
+            waiting += names - seen
+    foreign = {m.split(".")[0] for m in seen} - set(sys.stdlib_module_names)
+    assert foreign == {"streamplace", "click"}

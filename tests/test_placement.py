@@ -1,0 +1,143 @@
+"""Placement: names and indices, fused operators, and one form for all that are alike."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamplace.cluster import Cluster, Device, LinkOverride, Network
+from streamplace.constraints import Constraints
+from streamplace.errors import ProblemError
+from streamplace.graph import Operator, StreamGraph
+from streamplace.placement import Placement
+from streamplace.problem import Problem
+from streamplace.score import throughput
+from tests.strategies import device_lists, graphs, networks
+
+GRAPH = StreamGraph([Operator(name, 1, 1) for name in "abc"], [], source_rate=1)
+
+
+def problem(devices: int = 3, **options: Any) -> Problem:
+    return Problem(GRAPH, Cluster.equal(devices, **options))
+
+
+def test_of_and_back() -> None:
+    placement = Placement.of(problem(), {"c": "d1", "a": "d2", "b": "d1"})
+    assert placement.devices.tolist() == [2, 1, 1]
+    assert placement.assignment == {"a": "d2", "b": "d1", "c": "d1"}
+    assert placement.pes == {"d1": ("b", "c"), "d2": ("a",)}
+    assert repr(placement) == "<Placement: 3 operators on 2 devices>"
+    assert placement == Placement(placement.problem, np.array([2, 1, 1], np.uint8))
+    assert placement != Placement(placement.problem, [2, 1, 0])
+    assert placement != [2, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("assignment", "message"),
+    [
+        ({"a": "d0", "b": "d0"}, "^assignment: operator 'c' has no device"),
+        ({"q": "d0"}, "^assignment: the graph has no operator 'q'"),
+        ({"a": "q"}, r"^assignment\['a'\]: the cluster has no device 'q'"),
+    ],
+)
+def test_faults_of_assignments(assignment: dict[str, str], message: str) -> None:
+    with pytest.raises(ProblemError, match=message):
+        Placement.of(problem(), assignment)
+
+
+@pytest.mark.parametrize(
+    "devices",
+    [
+        [0, 1],
+        [[0, 1, 2]],
+        [0.0, 1.0, 2.0],
+        [True, False, True],
+        [0, 1, 3],
+        [0, -1, 0],
+        [2**32, 0, 0],
+    ],
+    ids=["short", "deep", "floats", "truths", "unknown", "negative", "wraps"],
+)
+def test_faults_of_indices(devices: list[Any]) -> None:
+    with pytest.raises(ProblemError, match="a placement"):
+        Placement(problem(), devices)
+
+
+def test_devices_are_a_copy_that_cannot_be_written() -> None:
+    given = np.zeros(3, np.int32)
+    placement = Placement(problem(), given)
+    given[0] = 2
+    assert placement.devices.tolist() == [0, 0, 0]
+    with pytest.raises(ValueError, match="read-only"):
+        placement.devices[0] = 1
+
+
+def test_equal_placements_have_equal_hashes() -> None:
+    """Equality goes by names, so the order of devices in the cluster has no say."""
+    devices = [Device("x", 1), Device("y", 1)]
+    one, other = (
+        Placement.of(Problem(GRAPH, Cluster(order)), dict.fromkeys("abc", "x"))
+        for order in (devices, devices[::-1])
+    )
+    assert one == other
+    assert hash(one) == hash(other)
+
+
+def test_canonical_numbers_devices_as_they_are_used() -> None:
+    assert Placement(problem(), [2, 0, 2]).canonical().devices.tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    "cluster",
+    [
+        Cluster([Device("x", 1), Device("y", 2), Device("z", 3)]),
+        Cluster([Device("x", 1), Device("y", 1, cores=2), Device("z", 1, memory_bytes=9)]),
+        Cluster([Device("x", 1), Device("y", 1, labels=("g",)), Device("z", 1, labels=("h",))]),
+        Cluster.equal(3, network=Network(overrides=(LinkOverride("d0", "d1", gap_s=1.0),))),
+        Cluster.equal(
+            3,
+            network=Network(
+                "nic", overrides=(LinkOverride("d0", None), LinkOverride(None, "d1", gap_s=1.0))
+            ),
+        ),
+    ],
+    ids=["speed", "cores and memory", "labels", "pair", "nic"],
+)
+def test_canonical_leaves_unlike_devices(cluster: Cluster) -> None:
+    devices = [2, 1, 1]
+    assert Placement(Problem(GRAPH, cluster), devices).canonical().devices.tolist() == devices
+
+
+@pytest.mark.parametrize(
+    "rules", [Constraints(pins={"b": "d1"}), Constraints(allowed={"b": ["d1"]})]
+)
+def test_canonical_leaves_devices_that_constraints_name(rules: Constraints) -> None:
+    constrained = Problem(GRAPH, Cluster.equal(3), constraints=rules)
+    assert Placement(constrained, [2, 1, 2]).canonical().devices.tolist() == [0, 1, 0]
+
+
+@st.composite
+def half_alike(draw: st.DrawFn) -> tuple[Problem, list[int], list[int]]:
+    """Return a placement on devices of which some are alike, and a relabelling of devices."""
+    speeds = draw(st.lists(st.sampled_from([500.0, 1000.0]), min_size=2, max_size=4))
+    devices = [Device(f"d{i}", mips) for i, mips in enumerate(speeds)]
+    cluster = Cluster(devices, draw(networks([d.name for d in devices])))
+    made = Problem(draw(graphs()), cluster, source_rate=500)
+    return made, draw(device_lists(made)), draw(st.permutations(range(len(devices))))
+
+
+@given(half_alike())
+def test_canonical_keeps_score_and_is_final(case: tuple[Problem, list[int], list[int]]) -> None:
+    made, devices, relabelling = case
+    placement = Placement(made, devices)
+    canonical = placement.canonical()
+    assert canonical.canonical() == canonical
+    both = np.stack([placement.devices, canonical.devices])
+    before, after = throughput(made, both)
+    assert after == pytest.approx(before, rel=1e-12)
+    named = {end for o in made.cluster.network.overrides for end in (o.source, o.target)}
+    if not named and len({device.mips for device in made.cluster.devices}) == 1:
+        other = Placement(made, np.array(relabelling)[placement.devices])
+        assert other.canonical() == canonical
