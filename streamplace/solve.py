@@ -11,7 +11,7 @@ from streamplace.constraints import Constraints
 from streamplace.errors import PlacementError
 from streamplace.graph import StreamGraph
 from streamplace.placement import Placement
-from streamplace.placers.registry import make_placer
+from streamplace.placers.ready import ready_placer
 from streamplace.problem import Model, Problem
 from streamplace.score import Score, bound, simulate
 
@@ -81,7 +81,7 @@ def place(
 
 def solve(problem: Problem, placer: str = "auto", seed: int = 0) -> Result:
     """Place and score a problem; see `place`."""
-    place_it = make_placer(placer)
+    place_it = ready_placer(placer, problem.model)
     most = bound(problem)
     started = time.perf_counter()
     placement = place_it(problem, np.random.default_rng(seed))

@@ -13,15 +13,13 @@ from streamplace.errors import StreamplaceError
 from streamplace.graph import StreamGraph
 from streamplace.parallel import each
 from streamplace.placement import Placement
-from streamplace.placers.base import Placer
+from streamplace.placers.ready import ready_placer
 from streamplace.placers.registry import make_placer
 from streamplace.problem import Model, Problem
 from streamplace.progress import track
 from streamplace.score import throughput
 
 Floats = NDArray[np.float64]
-
-_warm: set[str] = set()  # placers that this process has loaded and compiled
 
 
 def compare(
@@ -99,10 +97,7 @@ def _one_graph(
 
 
 def _timed(name: str, problem: Problem, seed: int, number: int) -> tuple[Placement, float]:
-    placer: Placer = make_placer(name)
-    if name not in _warm:
-        placer(problem, np.random.default_rng([seed, number]))
-        _warm.add(name)
+    placer = ready_placer(name, problem.model)
     started = time.perf_counter()
     placement = placer(problem, np.random.default_rng([seed, number]))
     return placement, time.perf_counter() - started

@@ -1,4 +1,4 @@
-"""An independent scorer in plain Python, written from DESIGN section 4; it shares no code with `sim`.
+"""An independent scorer in plain Python, from DESIGN section 4; it shares no code with `sim`.
 
 Utilisations are exact (Fractions of the floats given). The path-average equations are solved by
 damped rounds, slowly.

@@ -1,7 +1,7 @@
 """Hypothesis strategies: small jobs and clusters with numbers that a real one could have."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from hypothesis import strategies as st
@@ -72,13 +72,14 @@ def _sinks_get_tuples(graph: StreamGraph) -> bool:
 @st.composite
 def networks(draw: st.DrawFn, devices: Sequence[str], kind: NetworkKind | None = None) -> Network:
     """Return a network; some links may differ from the rest."""
-    kind = draw(st.sampled_from(["pair", "nic"])) if kind is None else kind
+    kinds: tuple[NetworkKind, ...] = get_args(NetworkKind) if kind is None else (kind,)
+    chosen_kind = draw(st.sampled_from(kinds))
     ends: list[tuple[str | None, str | None]] = [(a, b) for a in devices for b in devices if a != b]
-    if kind == "nic":
+    if chosen_kind == "nic":
         ends = [(a, None) for a in devices] + [(None, b) for b in devices]
     chosen = draw(st.lists(st.sampled_from(ends), max_size=3, unique=True)) if ends else []
     overrides = [LinkOverride(a, b, **draw(_costs(may_keep=True))) for a, b in chosen]
-    return Network(kind, latency_s=0.002, overrides=tuple(overrides), **draw(_costs()))
+    return Network(chosen_kind, latency_s=0.002, overrides=tuple(overrides), **draw(_costs()))
 
 
 @st.composite

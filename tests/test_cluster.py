@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from streamplace.cluster import Cluster, Device, LinkOverride, Network
+from streamplace.cluster import Cluster, Device, LinkOverride, Network, NetworkKind
 from streamplace.errors import ClusterError
 
 TWO = [Device("a", 100), Device("b", 200, cores=2)]
@@ -78,10 +78,12 @@ def test_nic_overrides() -> None:
 NAN, INF = float("nan"), float("inf")
 
 
-def overridden(kind: Any, *ends: str | None, **numbers: float) -> Cluster:
-    """Return two devices, all links but the second override as usual."""
+def overridden(
+    kind: NetworkKind, source: str | None, target: str | None, **numbers: Any
+) -> Cluster:
+    """Return two devices and two overrides, the first of them in order."""
     first = LinkOverride("a", "b" if kind == "pair" else None)
-    return Cluster(TWO, Network(kind, overrides=(first, LinkOverride(*ends, **numbers))))
+    return Cluster(TWO, Network(kind, overrides=(first, LinkOverride(source, target, **numbers))))
 
 
 FAULTS: dict[str, tuple[Callable[[], Any], str]] = {

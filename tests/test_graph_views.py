@@ -1,4 +1,6 @@
-"""What a StreamGraph shows of itself: rows, sources and sinks, shares, hash; none can be changed."""
+"""What a StreamGraph shows of itself, rows, sources, sinks, hash; and that none can be changed."""
+
+from typing import Any
 
 import numpy as np
 import pytest
@@ -82,8 +84,12 @@ def test_what_the_hash_tells_apart() -> None:
 
 def test_equal_graphs_share_name_rate_and_constraints_too() -> None:
     graph = example()
-    same = {"name": "n", "source_rate": 5.0, "constraints": Constraints({"a": "d0"})}
-    one, other = (StreamGraph(graph.operators, graph.streams, **same) for _ in "12")  # type: ignore[arg-type]
+    same: dict[str, Any] = {
+        "name": "n",
+        "source_rate": 5.0,
+        "constraints": Constraints({"a": "d0"}),
+    }
+    one, other = (StreamGraph(graph.operators, graph.streams, **same) for _ in "12")
     assert one == other
     assert hash(one) == hash(other) == hash(graph)
     assert one.sha256 == graph.sha256

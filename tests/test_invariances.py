@@ -1,6 +1,7 @@
 """What must not change a score: names, the order of rows, and units."""
 
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from streamplace.graph import StreamGraph
 from streamplace.problem import Model, Problem
 from streamplace.score import bound, throughput
 from tests.strategies import Case, cases
+
+Link = TypeVar("Link", Network, LinkOverride)
 
 models = pytest.mark.parametrize("model", ["bottleneck", "path-average"])
 
@@ -107,12 +110,12 @@ def test_units_of_work_and_data(model: Model, data: st.DataObject, factor: float
     assert_same((problem, placement), (other, placement))
 
 
-def wider[Link: (Network, LinkOverride)](link: Link, factor: float) -> Link:
+def wider(link: Link, factor: float) -> Link:
     bandwidth = link.bandwidth_mbps
     return replace(link, bandwidth_mbps=None if bandwidth is None else bandwidth * factor)
 
 
-def faster[Link: (Network, LinkOverride)](link: Link, factor: float) -> Link:
+def faster(link: Link, factor: float) -> Link:
     """Return the link with its times shortened."""
     overhead, gap = link.overhead_s, link.gap_s
     return replace(

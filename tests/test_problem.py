@@ -43,5 +43,5 @@ def test_faults(options: dict[str, Any], message: str) -> None:
 
 
 def test_without_a_rate() -> None:
-    with pytest.raises(ProblemError, match="^source_rate: the graph has none"):
+    with pytest.raises(ProblemError, match=r"^source_rate: the graph has none"):
         Problem(StreamGraph([Operator("a", 1, 1)], []))

@@ -48,15 +48,6 @@ def test_fields_of_simulate_json(model: Model, rate: float) -> None:
         "devices_used": 3,
         "model": model,
     }
-    assert list(fields) == [
-        "throughput",
-        "relative_throughput",
-        "bottleneck",
-        "devices",
-        "links",
-        "devices_used",
-        "model",
-    ]
 
 
 def test_interfaces_have_one_end() -> None:
@@ -90,7 +81,7 @@ def test_agrees_with_the_oracle(case: Case) -> None:
     for loads, expected in ((score.devices, on_device), (score.links, on_link)):
         found: dict[str, Any] = {load.name: load.utilisation for load in loads}
         assert found == pytest.approx({k: float(u) for k, u in expected.items()}, rel=1e-12)
-    worst = max(*on_device.values(), *on_link.values(), 0)
+    worst = max([*on_device.values(), *on_link.values()])
     assert score.bottleneck.utilisation == pytest.approx(float(worst), rel=1e-12)
     named = on_device if score.bottleneck.kind == "device" else on_link
     assert float(named[score.bottleneck.name]) == pytest.approx(float(worst), rel=1e-12)
@@ -154,7 +145,7 @@ def test_unsolved_equations_are_an_error_of_ours(monkeypatch: pytest.MonkeyPatch
         raise path_average.ConvergenceError("placement 0: not solved")
 
     monkeypatch.setattr(path_average, "throughput", give_up)
-    with pytest.raises(SimulationError, match="^path-average: placement 0"):
+    with pytest.raises(SimulationError, match=r"^path-average: placement 0"):
         simulate(split(Network(), "path-average"))
 
 

@@ -28,9 +28,10 @@ def score(placement: Placement, scored: Score, to_stderr: bool = False) -> None:
     top = scored.bottleneck
     out.print(f"bottleneck {top.kind} {escape(top.name)} at {top.utilisation:.1%}")
     table = Table("device", "utilisation", "operators", box=None, pad_edge=False)
+    pes = placement.pes
     for load in scored.devices:
-        operators = placement.pes.get(load.name, ())
-        table.add_row(escape(load.name), f"{load.utilisation:.1%}", _names(operators))
+        operators = _names(pes.get(load.name, ()))
+        table.add_row(escape(load.name), f"{load.utilisation:.1%}", operators)
     out.print(table)
     busiest = sorted(scored.links, key=lambda load: -load.utilisation)
     if busiest:

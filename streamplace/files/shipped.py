@@ -28,6 +28,6 @@ def resolve(path: str | Path) -> Path:
     folder = shipped_folder()
     found = (folder / text.removeprefix(PREFIX)).resolve()
     if not (found.exists() and found.is_relative_to(folder.resolve())):
-        names = sorted(str(p.relative_to(folder)) for p in folder.rglob("*.json*"))
+        names = sorted(str(p.relative_to(folder)) for p in folder.glob("real/*.json"))
         raise FormatError(f"{text}: not shipped; there are {', '.join(names)}")
     return found

@@ -102,9 +102,7 @@ def test_export_of_a_cepsim_placement_needs_a_graph(job: Job, capsys: Capture) -
 
 def test_diff_of_different_jobs_names_a_file(job: Job, tmp_path: Path, capsys: Capture) -> None:
     other = tmp_path / "other.json"
-    succeeds(
-        capsys, "place", "dataset:real/riotbench-etl.json", "--placer", "single", "-o", other
-    )
+    succeeds(capsys, "place", "dataset:real/riotbench-etl.json", "--placer", "single", "-o", other)
     assert "other.json" in refused(capsys, "diff", job.placement, other)
 
 

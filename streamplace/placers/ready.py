@@ -1,0 +1,37 @@
+"""Placers with their libraries loaded and kernels compiled, so that clocks time placing alone."""
+
+from contextlib import suppress
+from functools import cache
+
+import numpy as np
+
+from streamplace.cluster import Cluster
+from streamplace.errors import PlacementError
+from streamplace.graph import Operator, Stream, StreamGraph
+from streamplace.placers.base import Placer
+from streamplace.placers.registry import make_placer
+from streamplace.problem import Model, Problem
+from streamplace.score import simulate
+
+OPERATORS = 8  # enough for every number of parts on five devices
+
+
+@cache
+def ready_placer(text: str, model: Model) -> Placer:
+    """Return the placer of a name with options, after it has placed and scored a small job once.
+
+    Raises
+    ------
+    UsageError
+        On an unknown name or option.
+    """
+    placer = make_placer(text)
+    names = [str(v) for v in range(OPERATORS)]
+    graph = StreamGraph(
+        [Operator(name, 1e5, 1e4) for name in names],
+        [Stream(names[0], name) for name in names[1:]],
+    )
+    problem = Problem(graph, Cluster.equal(), source_rate=1e4, model=model)
+    with suppress(PlacementError):  # what it says of this job is nobody's concern
+        simulate(placer(problem, np.random.default_rng(0)))
+    return placer

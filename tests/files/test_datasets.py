@@ -1,0 +1,119 @@
+"""Datasets: folders, lists, lines, zipped or not; and those that are shipped."""
+
+import gzip
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from streamplace.errors import FormatError
+from streamplace.files import read_dataset, read_graph, write_dataset
+from streamplace.files.graphs import graph_from, graph_to
+from streamplace.files.shipped import resolve, shipped_folder
+from tests.files.jobs import GRAPH
+
+NAMELESS = {key: value for key, value in GRAPH.items() if key != "name"}
+SEVERAL = [graph_from({**GRAPH, "name": f"g{i}"}, "x") for i in range(3)]
+
+
+def names(path: str | Path) -> list[str]:
+    """Return the names of a dataset's graphs."""
+    return [graph.name for graph in read_dataset(path)]
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".jsonl.gz"])
+def test_lines(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"x{ending}"
+    write_dataset(path, iter(SEVERAL))
+    assert read_dataset(path) == SEVERAL
+    text = gzip.decompress(path.read_bytes()) if ending.endswith("gz") else path.read_bytes()
+    assert text.count(b"\n") == 3
+
+
+def test_blank_lines_and_windows_line_ends_do_not_count(tmp_path: Path) -> None:
+    lines = [json.dumps(graph_to(graph)) for graph in SEVERAL]
+    (tmp_path / "x.jsonl").write_bytes("\r\n\r\n".join(["", *lines, ""]).encode())
+    assert read_dataset(tmp_path / "x.jsonl") == SEVERAL
+
+
+def test_a_line_separator_inside_a_name_ends_no_line(tmp_path: Path) -> None:
+    odd = graph_from({**GRAPH, "name": "a\u2028b\x85c"}, "x")
+    write_dataset(tmp_path / "x.jsonl", [odd, odd])
+    assert read_dataset(tmp_path / "x.jsonl") == [odd, odd]
+
+
+def test_a_list(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text(json.dumps([graph_to(graph) for graph in SEVERAL]))
+    assert read_dataset(tmp_path / "x.json") == SEVERAL
+
+
+def test_a_folder_is_read_in_the_order_of_its_names(tmp_path: Path) -> None:
+    for number, ending in enumerate([".json", ".npz", ".jsonl", ".jsonl.gz"]):
+        write_dataset(tmp_path / f"{9 - number}{ending}", [SEVERAL[number % 3]])
+    (tmp_path / "README.md").write_text("not a graph")
+    (tmp_path / "below").mkdir()
+    assert names(tmp_path) == ["g0", "g2", "g1", "g0"]
+
+
+def test_graphs_without_a_name_are_called_after_the_file(tmp_path: Path) -> None:
+    text = json.dumps(NAMELESS)
+    (tmp_path / "a.json").write_text(text)
+    (tmp_path / "b.json").write_text(f"[{text}, {text}]")
+    (tmp_path / "c.jsonl.gz").write_bytes(gzip.compress(f"{text}\n{text}\n".encode()))
+    assert names(tmp_path) == ["a", "b_0", "b_1", "c_0", "c_1"]
+
+
+def test_zipped_or_not_is_told_by_the_bytes(tmp_path: Path) -> None:
+    write_dataset(tmp_path / "x.jsonl.gz", SEVERAL)
+    (tmp_path / "x.jsonl.gz").rename(tmp_path / "x.jsonl")
+    assert read_dataset(tmp_path / "x.jsonl") == SEVERAL
+
+
+def test_a_dataset_is_not_a_graph(tmp_path: Path) -> None:
+    write_dataset(tmp_path / "x.jsonl", SEVERAL)
+    with pytest.raises(FormatError, match=r"x\.jsonl: holds several"):
+        read_graph(tmp_path / "x.jsonl")
+
+
+@pytest.mark.parametrize("ending", [".json", ".npz"])
+@pytest.mark.parametrize("count", [0, 2])
+def test_json_and_npz_hold_one_graph(ending: str, count: int, tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=f"x{ending}"):
+        write_dataset(tmp_path / f"x{ending}", SEVERAL[:count])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_other_endings_are_refused_before_work_is_done(tmp_path: Path) -> None:
+    def never() -> None:
+        pytest.fail("a graph was asked for")
+
+    with pytest.raises(FormatError, match=r"x\.csv: must end in"):
+        write_dataset(tmp_path / "x.csv", (never() for _ in range(1)))  # type: ignore[misc]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_shipped_graphs_are_there() -> None:
+    graphs = read_dataset("dataset:real")
+    assert len(graphs) >= 9
+    assert all(graph.source_rate for graph in graphs)
+    assert read_graph("dataset:real/riotbench-etl.json") in graphs
+
+
+@pytest.mark.parametrize("name", ["../x", "../pyproject.toml", "real/../../x", "/etc/passwd", "no"])
+def test_nothing_else_is_shipped(name: str) -> None:
+    with pytest.raises(FormatError, match=r"not shipped; there are real/"):
+        resolve(f"dataset:{name}")
+
+
+def test_a_link_out_of_the_shipped_folder_is_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = tmp_path / "datasets"
+    shutil.copytree(shipped_folder(), copy)
+    (tmp_path / "secret.json").write_text("{}")
+    (copy / "link.json").symlink_to(tmp_path / "secret.json")
+    monkeypatch.setattr("streamplace.files.shipped.shipped_folder", lambda: copy)
+    assert resolve("dataset:real").is_dir()
+    with pytest.raises(FormatError, match="not shipped"):
+        resolve("dataset:link.json")

@@ -1,0 +1,158 @@
+"""Placements as files: ours carry their problem, CEPSim's are indices."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from streamplace.cluster import Cluster
+from streamplace.constraints import Constraints
+from streamplace.errors import FormatError, StreamplaceError
+from streamplace.files import cepsim, read_placement, write_placement
+from streamplace.files.export import to_csv
+from streamplace.files.formats import PlacementForm
+from streamplace.files.graphs import graph_from
+from streamplace.files.placements import placement_to
+from streamplace.placement import Placement
+from streamplace.problem import Problem
+from streamplace.score import simulate
+from tests.files.jobs import CEPSIM, CLUSTER, GRAPH, spoilt
+from tests.strategies import Case, cases
+
+LINE = {k: v for k, v in GRAPH.items() if k not in ("constraints", "source_shares")}
+LINE["operators"] = [{"name": name, "instructions": 1e3} for name in "abc"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("placements")
+
+
+@settings(max_examples=40)
+@given(case=cases())
+def test_round_trip_with_the_whole_problem(case: Case, folder: Path) -> None:
+    problem, devices = case
+    placement = Placement(problem, devices)
+    write_placement(folder / "p.json", placement, placer="x", gap=0.5)
+    again = read_placement(folder / "p.json")
+    assert again == placement
+    assert again.problem.graph == problem.graph
+    assert again.problem.cluster == problem.cluster
+    assert again.problem.source_rate == problem.source_rate
+    assert simulate(again) == simulate(placement)
+    PlacementForm.model_validate(json.loads((folder / "p.json").read_text()))
+
+
+@pytest.mark.parametrize(
+    "constraints",
+    [
+        Constraints(pins={"a": "d1"}),
+        Constraints(colocate=[["a", "b"]]),
+        Constraints(exlocate=[["a", "c"]]),
+        Constraints(allowed={"c": ["d0", "d1"]}),
+    ],
+    ids=["pins", "colocate", "exlocate", "allowed"],
+)
+def test_constraints_stay_with_the_placement(constraints: Constraints, folder: Path) -> None:
+    problem = Problem(graph_from(LINE, "x"), constraints=constraints)
+    write_placement(folder / "p.json", Placement(problem, [1, 1, 0]))
+    again = read_placement(folder / "p.json").problem
+    for devices in ([1, 1, 0], [0, 1, 1], [2, 2, 2]):
+        kept, given_ = (
+            p.feasibility.violation(Placement(p, devices).devices) for p in (again, problem)
+        )
+        assert kept == given_
+
+
+def test_no_constraints_go_before_those_of_the_graph(folder: Path) -> None:
+    """A problem may say that the graph's own constraints do not hold; its file must say so too."""
+    pinned = graph_from({**LINE, "constraints": {"pins": {"a": "d1"}}}, "x")
+    free = Problem(pinned, constraints=Constraints())
+    write_placement(folder / "p.json", Placement(free, [0, 0, 0]))
+    again = read_placement(folder / "p.json")
+    assert again.problem.feasibility.violation(again.devices) is None
+
+
+def test_what_is_given_goes_before_the_file(folder: Path) -> None:
+    problem = Problem(graph_from(LINE, "x"))
+    write_placement(folder / "p.json", Placement(problem, [0, 1, 2]))
+    cluster = Cluster.equal(3, 7.0)
+    told = read_placement(
+        folder / "p.json", cluster=cluster, source_rate=5.0, model="path-average"
+    ).problem
+    assert (told.cluster, told.source_rate, told.model) == (cluster, 5.0, "path-average")
+
+
+def test_the_graph_must_be_the_same_but_for_its_name(folder: Path) -> None:
+    write_placement(folder / "p.json", Placement(Problem(graph_from(LINE, "x")), [0, 1, 2]))
+    renamed = graph_from({**LINE, "name": "other"}, "x")
+    assert read_placement(folder / "p.json", graph=renamed).problem.graph is renamed
+    heavier = [{"name": name, "instructions": 2e3} for name in "abc"]
+    other = graph_from({**LINE, "name": "other", "operators": heavier}, "x")
+    with pytest.raises(FormatError, match=r"another graph: of 'line', not 'other'"):
+        read_placement(folder / "p.json", graph=other)
+
+
+@given(cases())
+def test_cepsim_round_trip(case: Case) -> None:
+    problem, devices = case
+    value = json.loads(json.dumps(cepsim.placement_to(Placement(problem, devices))))
+    again = cepsim.placement_from(value, problem, "x")
+    assert again.devices.tolist() == devices
+    assert sorted(v for row in value["placements"] for v in row["ops"]) == list(range(len(devices)))
+
+
+def test_cepsim_reads_what_its_runner_writes(folder: Path) -> None:
+    """Devices in any order, some without operators, and fields of its own."""
+    rows = [{"idx": 3, "ops": [2]}, {"idx": 0, "ops": []}, {"idx": 1, "ops": [1, 0], "vm": "x"}]
+    (folder / "c.json").write_text(json.dumps({"placements": rows, "by": "someone"}))
+    placement = read_placement(folder / "c.json", graph=graph_from(LINE, "x"))
+    assert placement.devices.tolist() == [1, 1, 3]
+    assert placement.problem.cluster == Cluster.equal()
+    assert placement.problem.model == "bottleneck"
+
+
+@given(cases())
+def test_csv(case: Case) -> None:
+    placement = Placement(*case)
+    rows = [line.split(",") for line in to_csv(placement).splitlines()]
+    assert rows[0] == ["operator", "device"]
+    assert dict(rows[1:]) == placement.assignment
+
+
+OURS = placement_to(
+    Placement(Problem(graph_from(LINE, "x"), Cluster.equal(2)), [0, 1, 1]), placer="x", bound=1.0
+)
+
+
+@settings(max_examples=150)
+@given(spoilt(OURS))
+def test_a_spoilt_placement_is_a_placement_or_one_line(folder: Path, value: Any) -> None:
+    check_spoilt(folder / "spoilt.json", value)
+
+
+@given(spoilt(CEPSIM))
+def test_a_spoilt_cepsim_placement_is_a_placement_or_one_line(folder: Path, value: Any) -> None:
+    check_spoilt(folder / "spoilt.json", value)
+
+
+def check_spoilt(path: Path, value: Any) -> None:
+    """Read a spoilt placement of the line on the cluster of `CLUSTER`."""
+    path.write_text(json.dumps(value))
+    own = "assignment" in value
+    try:
+        placement = read_placement(path, graph=None if own else graph_from(LINE, "x"))
+    except StreamplaceError as error:
+        assert str(error).startswith(f"{path}: ")
+        assert "\n" not in str(error)
+    else:
+        assert len(placement.devices) == 3
+
+
+def test_a_placement_of_another_cluster_is_refused(folder: Path) -> None:
+    write_placement(folder / "p.json", Placement(Problem(graph_from(LINE, "x")), [0, 1, 4]))
+    with pytest.raises(FormatError, match=r"p\.json: assignment\['c'\]: .* no device 'd4'"):
+        read_placement(folder / "p.json", cluster=Cluster.equal(2))
+    assert len(CLUSTER["devices"]) == 2
