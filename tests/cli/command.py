@@ -18,7 +18,7 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 Capture = pytest.CaptureFixture[str]
 
 
-def succeeds(capsys: Capture, *arguments: str | Path) -> str:
+def succeeds(capsys: Capture, *arguments: object) -> str:
     """Run a command that must exit 0, and return its stdout."""
     capsys.readouterr()
     code = main([str(argument) for argument in arguments])
@@ -27,7 +27,7 @@ def succeeds(capsys: Capture, *arguments: str | Path) -> str:
     return out
 
 
-def refused(capsys: Capture, *arguments: str | Path, code: int = 2) -> str:
+def refused(capsys: Capture, *arguments: object, code: int = 2) -> str:
     """Run a command that must be refused in one line on stderr, and return that line."""
     capsys.readouterr()
     got = main([str(argument) for argument in arguments])
@@ -45,7 +45,7 @@ def one_line(err: str) -> str:
     return err.rstrip("\n")
 
 
-def run(*arguments: str | Path, **options: Any) -> "subprocess.CompletedProcess[str]":
+def run(*arguments: object, **options: Any) -> "subprocess.CompletedProcess[str]":
     """Run `streamplace` as a process of its own."""
     return subprocess.run(
         [*MODULE, *map(str, arguments)],

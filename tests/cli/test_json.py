@@ -35,7 +35,7 @@ ROW = {
 }
 
 
-def printed(capsys: Capture, *arguments: str | Path) -> Any:
+def printed(capsys: Capture, *arguments: object) -> Any:
     """Return what a command prints with --json; NaN and Infinity are no JSON."""
     return json.loads(succeeds(capsys, *arguments, "--json"), parse_constant=pytest.fail)
 

@@ -13,7 +13,7 @@ from tests.cli.command import Capture, refused, succeeds
 from tests.cli.conftest import Job
 
 
-def scored(capsys: Capture, *arguments: str | Path) -> dict[str, Any]:
+def scored(capsys: Capture, *arguments: object) -> dict[str, Any]:
     """Return what a command prints with --json."""
     found: dict[str, Any] = json.loads(succeeds(capsys, *arguments, "--json"))
     return found

@@ -1,14 +1,18 @@
 """Jobs with everything a file can hold, and good files to spoil."""
 
 import copy
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, ParamSpec, TypeVar
 
 from hypothesis import strategies as st
 
 from streamplace.constraints import Constraints
+from streamplace.errors import StreamplaceError
 from streamplace.graph import Operator, Stream, StreamGraph
 from tests.strategies import graphs
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 GRAPH: dict[str, Any] = {
     "format": "streamplace-graph",
@@ -70,6 +74,16 @@ JUNK = st.one_of(
     st.sampled_from(["", "a", "b", "d0", "gpu", "nobody", "nic", "1"]),
     st.sampled_from([[], {}, [[]], [{}], ["a", "a"], {"a": 1}, {"a": "d0"}, {"comment": "x"}]),
 )
+
+
+def outcome(
+    function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
+) -> tuple[Result | None, str]:
+    """Return a result and nothing said, or None and what the error says."""
+    try:
+        return function(*args, **kwargs), ""
+    except StreamplaceError as error:
+        return None, str(error)
 
 
 @st.composite

@@ -15,6 +15,13 @@ from streamplace.graph import StreamGraph
 from tests.files.jobs import GRAPH
 
 
+def write_half(target: str | Path, failure: type[BaseException]) -> None:
+    """Begin to write, and fail."""
+    with atomic(target) as file:
+        file.write(b"half" * 100_000)
+        raise failure
+
+
 @pytest.mark.parametrize("failure", [RuntimeError, KeyboardInterrupt, MemoryError, SystemExit])
 @pytest.mark.parametrize("name", ["x.json", "x.json.gz"])
 def test_a_failure_in_the_middle_leaves_the_old_file(
@@ -22,9 +29,8 @@ def test_a_failure_in_the_middle_leaves_the_old_file(
 ) -> None:
     target = tmp_path / name
     target.write_text("old")
-    with pytest.raises(failure), atomic(target) as file:
-        file.write(b"half" * 100_000)
-        raise failure
+    with pytest.raises(failure):
+        write_half(target, failure)
     assert target.read_text() == "old"
     assert list(tmp_path.iterdir()) == [target]
 
@@ -50,9 +56,8 @@ def test_nothing_is_seen_until_it_is_whole(tmp_path: Path) -> None:
 
 
 def test_a_failure_writes_nothing_to_stdout(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    with pytest.raises(RuntimeError), atomic("-") as file:
-        file.write(b"half")
-        raise RuntimeError
+    with pytest.raises(RuntimeError):
+        write_half("-", RuntimeError)
     assert capfdbinary.readouterr().out == b""
 
 

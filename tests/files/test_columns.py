@@ -17,7 +17,7 @@ from streamplace.errors import FormatError
 from streamplace.files import read_graph, write_dataset
 from streamplace.files.graphs import graph_from
 from streamplace.graph import StreamGraph
-from tests.files.jobs import GRAPH, full_graphs
+from tests.files.jobs import GRAPH, full_graphs, outcome
 
 Columns = dict[str, NDArray[Any]]
 LARGE = {**GRAPH, "streams": [*GRAPH["streams"], {"source": "a", "target": "b"}]}
@@ -275,12 +275,9 @@ def test_one_wrong_byte_is_found_or_harmless(folder: Path, data: st.DataObject) 
     at = data.draw(st.integers(0, len(whole) - 1))
     whole[at] ^= data.draw(st.integers(1, 255))
     (folder / "wrong.npz").write_bytes(whole)
-    try:
-        graph = read_graph(folder / "wrong.npz")
-    except FormatError as error:
-        assert "\n" not in str(error)
-    else:
-        assert graph == read_graph(folder / "good.npz")
+    graph, said = outcome(read_graph, folder / "wrong.npz")
+    assert "\n" not in said
+    assert said or graph == read_graph(folder / "good.npz")
 
 
 def test_other_archives(folder: Path) -> None:

@@ -3,6 +3,7 @@
 import gzip
 import json
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from streamplace.errors import FormatError
 from streamplace.files import read_dataset, read_graph, write_dataset
 from streamplace.files.graphs import graph_from, graph_to
 from streamplace.files.shipped import resolve, shipped_folder
+from streamplace.graph import StreamGraph
 from tests.files.jobs import GRAPH
 
 NAMELESS = {key: value for key, value in GRAPH.items() if key != "name"}
@@ -85,11 +87,12 @@ def test_json_and_npz_hold_one_graph(ending: str, count: int, tmp_path: Path) ->
 
 
 def test_other_endings_are_refused_before_work_is_done(tmp_path: Path) -> None:
-    def never() -> None:
+    def never() -> Iterator[StreamGraph]:
         pytest.fail("a graph was asked for")
+        yield SEVERAL[0]
 
     with pytest.raises(FormatError, match=r"x\.csv: must end in"):
-        write_dataset(tmp_path / "x.csv", (never() for _ in range(1)))  # type: ignore[misc]
+        write_dataset(tmp_path / "x.csv", never())
     assert list(tmp_path.iterdir()) == []
 
 
@@ -102,7 +105,7 @@ def test_shipped_graphs_are_there() -> None:
 
 @pytest.mark.parametrize("name", ["../x", "../pyproject.toml", "real/../../x", "/etc/passwd", "no"])
 def test_nothing_else_is_shipped(name: str) -> None:
-    with pytest.raises(FormatError, match=r"not shipped; there are real/"):
+    with pytest.raises(FormatError, match=r": not shipped; there are .*real/"):
         resolve(f"dataset:{name}")
 
 

@@ -5,7 +5,6 @@ import gzip
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from streamplace.files import read_dataset, write_dataset
@@ -62,7 +61,5 @@ def test_the_released_dataset() -> None:
     assert (min(sizes), max(sizes)) == (4, 27)
     assert len({graph.name for graph in graphs}) == 2520
     assert all(len(graph.sources) == 1 for graph in graphs)
-    work = np.array([graph.instructions.max() for graph in graphs])
-    assert (work <= 250_000.0).all()  # no operator is more than a device can take
     line = gzip.decompress((RELEASED / "graphs.jsonl.gz").read_bytes()).split(b"\n", 1)[0]
     assert graph_from(json.loads(line), "x") == graphs[0]

@@ -63,7 +63,7 @@ def test_what_is_no_stream_graph() -> None:
         from_networkx(networkx.Graph())  # type: ignore[arg-type]  # what is to be refused
     with pytest.raises(GraphError, match="has none"):
         from_networkx(networkx.DiGraph())
-    networkx.set_node_attributes(bare, 1.0, "instructions")
+    bare.add_nodes_from("ab", instructions=1.0)
     bare.add_edge("b", "a")
     with pytest.raises(GraphError, match="cycle"):
         from_networkx(bare)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from streamplace.cluster import Cluster
 from streamplace.constraints import Constraints
-from streamplace.errors import FormatError, StreamplaceError
+from streamplace.errors import FormatError
 from streamplace.files import cepsim, read_placement, write_placement
 from streamplace.files.export import to_csv
 from streamplace.files.formats import PlacementForm
@@ -18,7 +18,7 @@ from streamplace.files.placements import placement_to
 from streamplace.placement import Placement
 from streamplace.problem import Problem
 from streamplace.score import simulate
-from tests.files.jobs import CEPSIM, CLUSTER, GRAPH, spoilt
+from tests.files.jobs import CEPSIM, GRAPH, outcome, spoilt
 from tests.strategies import Case, cases
 
 LINE = {k: v for k, v in GRAPH.items() if k not in ("constraints", "source_shares")}
@@ -139,14 +139,14 @@ def test_a_spoilt_cepsim_placement_is_a_placement_or_one_line(folder: Path, valu
 
 
 def check_spoilt(path: Path, value: Any) -> None:
-    """Read a spoilt placement of the line on the cluster of `CLUSTER`."""
+    """Read a spoilt placement of the line."""
     path.write_text(json.dumps(value))
     own = "assignment" in value
-    try:
-        placement = read_placement(path, graph=None if own else graph_from(LINE, "x"))
-    except StreamplaceError as error:
-        assert str(error).startswith(f"{path}: ")
-        assert "\n" not in str(error)
+    graph = None if own else graph_from(LINE, "x")
+    placement, said = outcome(lambda: read_placement(path, graph=graph))
+    if placement is None:
+        assert said.startswith(f"{path}: ")
+        assert "\n" not in said
     else:
         assert len(placement.devices) == 3
 
@@ -155,4 +155,3 @@ def test_a_placement_of_another_cluster_is_refused(folder: Path) -> None:
     write_placement(folder / "p.json", Placement(Problem(graph_from(LINE, "x")), [0, 1, 4]))
     with pytest.raises(FormatError, match=r"p\.json: assignment\['c'\]: .* no device 'd4'"):
         read_placement(folder / "p.json", cluster=Cluster.equal(2))
-    assert len(CLUSTER["devices"]) == 2
