@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf, isfinite
+from math import inf
 from typing import Literal, get_args
 
 import numpy as np
@@ -13,6 +13,10 @@ from numpy.typing import NDArray
 from streamplace.errors import ClusterError
 
 Floats = NDArray[np.float64]
+LEAST, MOST = 1e-9, 1e15  # of speeds and bandwidths: beyond lies arithmetic that overflows
+MOST_CORES = 10**6
+MOST_MEMORY = 1e30
+MOST_DEVICES = 4096  # pair links are a matrix
 NetworkKind = Literal["pair", "nic"]
 
 
@@ -41,11 +45,11 @@ class Device:
     def __post_init__(self) -> None:
         if not self.name:
             raise ClusterError("a device's name is empty")
-        _check(f"device {self.name!r}: mips", self.mips, above=0)
-        if self.cores < 1:
-            raise ClusterError(f"device {self.name!r}: cores must be at least 1 (got {self.cores})")
+        _check(f"device {self.name!r}: mips", self.mips, least=LEAST)
+        if not 1 <= self.cores <= MOST_CORES:
+            raise ClusterError(f"device {self.name!r}: cores must be 1 to {MOST_CORES}")
         if self.memory_bytes is not None:
-            _check(f"device {self.name!r}: memory_bytes", self.memory_bytes)
+            _check(f"device {self.name!r}: memory_bytes", self.memory_bytes, most=MOST_MEMORY)
 
 
 @dataclass(frozen=True)
@@ -97,7 +101,7 @@ class Network:
         parts: tuple[Network | LinkOverride, ...] = (self, *self.overrides)
         for part in parts:
             if part.bandwidth_mbps is not None:
-                _check("network: bandwidth_mbps", part.bandwidth_mbps, above=0)
+                _check("network: bandwidth_mbps", part.bandwidth_mbps, least=LEAST)
             for name in ("latency_s", "overhead_s", "gap_s"):
                 if (value := getattr(part, name)) is not None:
                     _check(f"network: {name}", value)
@@ -118,6 +122,8 @@ class Cluster:
         self.network = network or Network()
         if not self.devices:
             raise ClusterError("devices: the cluster has none")
+        if len(self.devices) > MOST_DEVICES:
+            raise ClusterError(f"devices: more than {MOST_DEVICES} (got {len(self.devices)})")
         self.index = {device.name: d for d, device in enumerate(self.devices)}
         if len(self.index) < len(self.devices):
             names = [device.name for device in self.devices]
@@ -138,11 +144,11 @@ class Cluster:
         """Read ``COUNTxMIPS[xCORES]`` parts joined by commas: ``5x2500``, ``2x5000x4,8x1000``."""
         devices: list[Device] = []
         for part in text.split(","):
-            match = re.fullmatch(r"\s*(\d+)x(\d+(?:\.\d+)?)(?:x(\d+))?\s*", part)
+            match = re.fullmatch(r"\s*(\d{1,6})x(\d{1,18}(?:\.\d{1,18})?)(?:x(\d{1,9}))?\s*", part)
             if match is None or int(match[1]) == 0:
-                raise ClusterError(
-                    f"devices {text!r}: {part!r} is not COUNTxMIPS or COUNTxMIPSxCORES, as 5x2500"
-                )
+                raise ClusterError(f"devices: {part[:30]!r} is not COUNTxMIPS[xCORES], as 5x2500")
+            if int(match[1]) > MOST_DEVICES:
+                raise ClusterError(f"devices: more than {MOST_DEVICES} (got {match[1]})")
             for _ in range(int(match[1])):
                 devices.append(Device(f"d{len(devices)}", float(match[2]), int(match[3] or 1)))
         return cls(devices)
@@ -208,6 +214,9 @@ class Cluster:
         for end in ends:
             if end not in self.index:
                 raise ClusterError(f"network.overrides[{i}]: no device is called {end!r}")
+        others = self.network.overrides[:i]
+        if (override.source, override.target) in ((o.source, o.target) for o in others):
+            raise ClusterError(f"network.overrides[{i}]: its link is overridden twice")
         if override.source == override.target:
             raise ClusterError(f"network.overrides[{i}]: a device has no link to itself")
 
@@ -227,7 +236,6 @@ def _or_inf(value: float | None) -> float:
     return inf if value is None else value
 
 
-def _check(what: str, value: float, above: float | None = None) -> None:
-    if not isfinite(value) or value < 0 or value == above:
-        wanted = "at least 0" if above is None else f"above {above}"
-        raise ClusterError(f"{what} must be finite and {wanted} (got {value})")
+def _check(what: str, value: float, least: float = 0.0, most: float = MOST) -> None:
+    if not least <= value <= most:
+        raise ClusterError(f"{what} must be {least:g} to {most:g} (got {value:g})")

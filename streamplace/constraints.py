@@ -25,5 +25,15 @@ class Constraints:
     exlocate: Sequence[Sequence[str]] = ()
     allowed: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        allowed = {operator: tuple(names) for operator, names in self.allowed.items()}
+        for name, value in (
+            ("pins", dict(self.pins)),
+            ("colocate", tuple(tuple(group) for group in self.colocate)),
+            ("exlocate", tuple(tuple(group) for group in self.exlocate)),
+            ("allowed", allowed),
+        ):
+            object.__setattr__(self, name, value)
+
     def __bool__(self) -> bool:
         return bool(self.pins or self.colocate or self.exlocate or self.allowed)

@@ -1,5 +1,8 @@
 """What can go wrong, by whose fault it is. The command line turns these into exit codes."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class StreamplaceError(Exception):
     """Anything streamplace raises on purpose; its text is one line for the user."""
@@ -41,3 +44,17 @@ class SimulationError(StreamplaceError):
     """A simulation failed. It has no score."""
 
     exit_code = 1
+
+
+@contextmanager
+def located(where: str, kind: type[StreamplaceError] | None = None) -> Iterator[None]:
+    """Put `where` before what goes wrong in the block; `kind` is raised instead, if given."""
+    try:
+        yield
+    except UsageError:
+        raise
+    except StreamplaceError as error:
+        said = str(error)
+        if not said.startswith(where):
+            said = f"{where}: {said}"
+        raise (kind or type(error))(said) from None

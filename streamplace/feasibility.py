@@ -195,6 +195,6 @@ def _can_all_differ(allowed: Bools) -> bool:
 
 
 def _join(names: Iterable[str]) -> str:
-    quoted = [repr(name) for name in names]
+    quoted = [repr(name) for name in names] or ["nothing"]
     more = len(quoted) - NAMES_SHOWN
     return ", ".join(quoted[:NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")

@@ -218,6 +218,7 @@ class StreamGraph:
         source_shares: Mapping[str, float] | None,
         constraints: Constraints | None,
     ) -> None:
+        _check_text("name", name)
         names, count = tuple(index), len(index)
         self.name = name
         self.names = names
@@ -233,6 +234,8 @@ class StreamGraph:
         if len(ends) and not 0 <= ends.min() <= ends.max() < count:
             raise GraphError(f"streams: an end is outside 0..{count - 1}")
         own = np.asarray(stream_payload_bytes, dtype=np.float64)
+        if own.shape != (len(ends),):
+            raise GraphError(f"streams: payload_bytes must be a column of {len(ends)}")
         payload = np.where(np.isnan(own), self.payload_bytes[ends[:, 0]], own)
         payload = _column("streams", "payload_bytes", payload, len(ends))
         chosen = _column("streams", "selectivity", selectivity, len(ends))
@@ -268,7 +271,7 @@ class StreamGraph:
         for source, value in given.items():
             if not (np.isfinite(value) and value >= 0):
                 raise GraphError(f"source_shares[{source!r}]: must be finite and at least 0")
-            share[self.index[source]] = value
+            share[self.index[source]] = value + 0.0
         if abs(share.sum() - 1.0) > SHARES_TOLERANCE:
             raise GraphError(f"source_shares: must sum to 1 (got {share.sum():g})")
         return share
@@ -350,11 +353,19 @@ def _index(names: Sequence[str]) -> dict[str, int]:
         raise GraphError("operators: the graph has none")
     index: dict[str, int] = {}
     for v, name in enumerate(names):
+        _check_text(f"operators[{v}].name", name)
         if not name:
             raise GraphError(f"operators[{v}].name: is empty")
         if index.setdefault(name, v) != v:
             raise GraphError(f"operators[{v}].name: {name!r} is operators[{index[name]}]'s already")
     return index
+
+
+def _check_text(what: str, text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise GraphError(f"{what}: is no valid unicode text") from None
 
 
 def _endpoints(i: int, stream: Stream, index: Mapping[str, int]) -> tuple[int, int]:
@@ -365,7 +376,7 @@ def _endpoints(i: int, stream: Stream, index: Mapping[str, int]) -> tuple[int, i
 
 
 def _column(rows: str, name: str, values: ArrayLike, length: int) -> Floats:
-    column = np.array(values, dtype=np.float64)
+    column = np.array(values, dtype=np.float64) + 0.0  # which makes -0 a plain 0
     if column.shape != (length,):
         raise GraphError(f"{rows}: {name} must be a column of {length}, not {column.shape}")
     wrong = np.flatnonzero(~(np.isfinite(column) & (column >= 0)))

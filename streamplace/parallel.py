@@ -1,5 +1,6 @@
 """The same function over many items, on several processes, results in order."""
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
@@ -33,4 +34,6 @@ def each(
     import joblib  # noqa: PLC0415 - heavy
 
     pool = joblib.Parallel(n_jobs=processes, return_as="generator", batch_size="auto")
-    yield from pool(joblib.delayed(function)(item) for item in items)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of tasks cancelled by an interruption
+        yield from pool(joblib.delayed(function)(item) for item in items)

@@ -2,9 +2,7 @@
 
 from typing import Literal, get_args
 
-import numpy as np
-
-from streamplace.cluster import Cluster
+from streamplace.cluster import LEAST, MOST, Cluster
 from streamplace.constraints import Constraints
 from streamplace.errors import ProblemError
 from streamplace.feasibility import Feasibility
@@ -52,8 +50,8 @@ class Problem:
         rate = graph.source_rate if source_rate is None else source_rate
         if rate is None:
             raise ProblemError("source_rate: the graph has none, so it must be given")
-        if not (np.isfinite(rate) and rate > 0):
-            raise ProblemError(f"source_rate: must be finite and above 0 (got {rate})")
+        if not LEAST <= rate <= MOST:
+            raise ProblemError(f"source_rate: must be {LEAST:g} to {MOST:g} (got {rate:g})")
         if model not in MODELS:
             raise ProblemError(f"model: must be one of {', '.join(MODELS)} (got {model!r})")
         self.graph = graph

@@ -83,6 +83,8 @@ class Score:
         return fields
 
 
+HEAVIEST = 1e100  # instructions/s or bit/s: far beyond any job, far below overflow
+
 _FLOWS: WeakKeyDictionary[Problem, Flow] = WeakKeyDictionary()
 
 
@@ -115,12 +117,17 @@ def _make_flow(problem: Problem) -> Flow:
         seconds_per_bit=1e-6 / cluster.link_column("bandwidth_mbps"),
         overhead_s=cluster.link_column("overhead_s"),
     )
-    for rows, load in (("operators", result.work), ("streams", result.stream_bits)):
-        if not np.isfinite(load.sum()):
-            first = int(np.argmin(np.isfinite(np.cumsum(load))))
-            raise GraphError(
-                f"{rows}[{first}]: its load overflows at {problem.source_rate:g} tuples/s"
-            )
+    with np.errstate(over="ignore", invalid="ignore"):
+        heavy = np.flatnonzero(~(result.work <= HEAVIEST))
+        busy = np.flatnonzero(~(result.stream_bits <= HEAVIEST))
+    if len(heavy):
+        v = int(heavy[0])
+        raise GraphError(f"operators[{v}]: {graph.names[v]!r} has a load that overflows")
+    if len(busy):
+        stream = graph.streams[int(busy[0])]
+        raise GraphError(
+            f"streams: {stream.source!r} -> {stream.target!r} has a load that overflows"
+        )
     if result.nominal_sink_tuples <= 0:
         raise GraphError("streams: no tuple ever reaches a sink")
     return result

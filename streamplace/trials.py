@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from streamplace.cluster import Cluster
 from streamplace.comparison import Comparison
-from streamplace.errors import StreamplaceError
+from streamplace.errors import located
 from streamplace.graph import StreamGraph
 from streamplace.parallel import each
 from streamplace.placement import Placement
@@ -84,15 +84,14 @@ def _one_graph(
     number, graph = numbered
     outcome = np.empty((3, len(source_rates), len(placers)))
     for i, rate in enumerate(source_rates):
-        problem = Problem(graph, cluster, source_rate=rate, model=model)
-        for j, name in enumerate(placers):
-            try:
-                placement, seconds = _timed(name, problem, seed, number)
-                reached = throughput(problem, placement.devices)[0]
-            except StreamplaceError as error:
-                raise type(error)(f"{graph.name or f'graph {number}'}: {name}: {error}") from None
-            used = len(np.unique(placement.devices))
-            outcome[:, i, j] = reached / problem.source_rate, used, seconds
+        with located(graph.name or f"graph {number}"):
+            problem = Problem(graph, cluster, source_rate=rate, model=model)
+            for j, name in enumerate(placers):
+                with located(name):
+                    placement, seconds = _timed(name, problem, seed, number)
+                    reached = throughput(problem, placement.devices)[0] / problem.source_rate
+                used = len(np.unique(placement.devices))
+                outcome[:, i, j] = reached, used, seconds
     return outcome
 
 

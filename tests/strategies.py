@@ -19,11 +19,11 @@ SELECTIVITIES = (0.0, 0.25, 0.5, 1.0, 1.0, 1.0, 1.5, 3.0)
 @st.composite
 def operators(draw: st.DrawFn, max_size: int = 9) -> list[Operator]:
     """Return operators of unequal weight; work and payload may be nothing."""
-    count = draw(st.integers(1, max_size))
+    count = draw(st.integers(1, max_size) | st.just(max_size))
     return [
         Operator(
             f"op{i}",
-            instructions=draw(st.integers(0, 100)) * 1e4,
+            instructions=draw(st.integers(0, 40)) * 1e4,
             payload_bytes=draw(st.integers(0, 50)) * 500.0,
             memory_bytes=draw(st.integers(0, 4)) * 1e6,
         )
@@ -40,8 +40,9 @@ def graphs(draw: st.DrawFn, max_size: int = 9) -> StreamGraph:
     rows = draw(operators(max_size))
     order = draw(st.permutations(rows))
     streams: list[Stream] = []
+    few = st.sampled_from([1, 1, 0])
     for later in range(1, len(order)):
-        for earlier in draw(st.lists(st.integers(0, later - 1), max_size=3)):
+        for earlier in draw(st.lists(st.integers(0, later - 1), min_size=draw(few), max_size=3)):
             payload = draw(st.none() | st.integers(0, 50).map(lambda n: n * 500.0))
             selectivity = draw(st.sampled_from(SELECTIVITIES))
             streams.append(Stream(order[earlier].name, order[later].name, selectivity, payload))
@@ -86,7 +87,7 @@ def networks(draw: st.DrawFn, devices: Sequence[str], kind: NetworkKind | None =
 def _costs(draw: st.DrawFn, may_keep: bool = False) -> dict[str, Any]:
     microseconds = st.integers(0, 50).map(lambda n: n * 1e-6)
     seconds = st.none() | microseconds if may_keep else st.just(0.0) | microseconds
-    mbps = st.none() | st.integers(20, 400).map(float)
+    mbps = st.none() | st.integers(5, 100).map(float)
     return {
         "bandwidth_mbps": draw(mbps),
         "overhead_s": draw(seconds),
@@ -97,7 +98,7 @@ def _costs(draw: st.DrawFn, may_keep: bool = False) -> dict[str, Any]:
 @st.composite
 def clusters(draw: st.DrawFn, kind: NetworkKind | None = None) -> Cluster:
     """Return one to four devices, unequal in speed and cores."""
-    count = draw(st.integers(1, 4))
+    count = draw(st.sampled_from([3, 4, 2, 1]))
     mips, cores = st.integers(5, 50).map(lambda n: n * 100.0), st.integers(1, 4)
     devices = [Device(f"d{i}", draw(mips), draw(cores)) for i in range(count)]
     return Cluster(devices, draw(networks([d.name for d in devices], kind)))
@@ -111,7 +112,7 @@ def problems(
     max_size: int = 9,
 ) -> Problem:
     """Return a graph on a cluster at up to 2,000 tuples/s: from idle to badly overloaded."""
-    rate = draw(st.integers(1, 20)) * 100.0
+    rate = draw(st.integers(3, 20)) * 100.0
     graph, cluster = draw(graphs(max_size)), draw(clusters(kind))
     return Problem(graph, cluster, source_rate=rate, model=model)
 

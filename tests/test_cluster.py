@@ -90,15 +90,15 @@ FAULTS: dict[str, tuple[Callable[[], Any], str]] = {
     "no devices": (lambda: Cluster([]), "^devices: the cluster has none"),
     "twice": (lambda: Cluster([*TWO, Device("a", 1)]), "^devices: two are called 'a'"),
     "no name": (lambda: Device("", 1), "name is empty"),
-    "no speed": (lambda: Device("a", 0), "^device 'a': mips must be finite and above 0"),
+    "no speed": (lambda: Device("a", 0), "^device 'a': mips must be"),
     "nan speed": (lambda: Device("a", NAN), "^device 'a': mips"),
-    "cores": (lambda: Device("a", 1, cores=0), "^device 'a': cores must be at least 1"),
+    "cores": (lambda: Device("a", 1, cores=0), "^device 'a': cores must be"),
     "memory": (lambda: Device("a", 1, memory_bytes=-1), "^device 'a': memory_bytes must be"),
     "memory inf": (lambda: Device("a", 1, memory_bytes=INF), "^device 'a': memory_bytes must be"),
     "kind": (lambda: Network("ring"), "^network: kind must be pair or nic"),  # type: ignore[arg-type]
-    "bandwidth": (lambda: Network(bandwidth_mbps=0), "^network: bandwidth_mbps .* above 0"),
-    "inf": (lambda: Network(bandwidth_mbps=INF), "^network: bandwidth_mbps must be finite"),
-    "latency": (lambda: Network(latency_s=-1), "^network: latency_s must be .* at least 0"),
+    "bandwidth": (lambda: Network(bandwidth_mbps=0), "^network: bandwidth_mbps must be"),
+    "inf": (lambda: Network(bandwidth_mbps=INF), "^network: bandwidth_mbps must be"),
+    "latency": (lambda: Network(latency_s=-1), "^network: latency_s must be"),
     "overhead": (lambda: Network(overhead_s=NAN), "^network: overhead_s"),
     "gap": (lambda: Network(gap_s=-1e-9), "^network: gap_s"),
     "override number": (lambda: overridden("pair", "b", "a", gap_s=-1), "gap_s must be"),
@@ -114,6 +114,10 @@ FAULTS: dict[str, tuple[Callable[[], Any], str]] = {
     "none of nic": (
         lambda: overridden("nic", None, None),
         r"^network\.overrides\[1\]: nic links have either",
+    ),
+    "twice overridden": (
+        lambda: overridden("pair", "a", "b"),
+        r"^network\.overrides\[1\]: its link is overridden twice",
     ),
     "unknown": (
         lambda: overridden("pair", "a", "x"),

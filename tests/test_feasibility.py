@@ -41,7 +41,11 @@ def feasibility(cluster: Cluster = CLUSTER, **rules: Any) -> Feasibility:
         ({"allowed": {"c": ["y", "z"]}}, "xyzy", None),
         ({"colocate": [["a", "c"]]}, "xyyy", "is apart from those it is colocated with"),
         ({"colocate": [["a", "c"]]}, "xyxy", None),
-        ({"colocate": [["a", "c"], ["c", "d"]]}, "yyyz", "is apart from those it is colocated with"),
+        (
+            {"colocate": [["a", "c"], ["c", "d"]]},
+            "yyyz",
+            "is apart from those it is colocated with",
+        ),
         ({"colocate": [["b", "c"]]}, "xyxy", "operator 'c' may not run on device 'x'"),
         ({"exlocate": [["a", "c", "d"]]}, "xyzx", "device 'x' runs two operators that are to"),
         ({"exlocate": [["a", "c", "d"]]}, "xyzy", None),

@@ -31,8 +31,8 @@ def test_a_problem_may_say_otherwise() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"source_rate": 0}, "^source_rate: must be finite and above 0"),
-        ({"source_rate": float("inf")}, "^source_rate: must be finite and above 0"),
+        ({"source_rate": 0}, "^source_rate: must be"),
+        ({"source_rate": float("inf")}, "^source_rate: must be"),
         ({"model": "engine"}, "^model: must be one of bottleneck, path-average"),
         ({"constraints": Constraints(pins={"a": "x"})}, "no device is called 'x'"),
     ],

@@ -127,7 +127,7 @@ def test_bound_by_hand(instructions: list[float], expected: float) -> None:
 def test_loads_that_overflow(rows: list[Operator], streams: list[Stream]) -> None:
     """An error of ours with its place; no warning of numpy's on the way."""
     problem = Problem(StreamGraph(rows, streams), source_rate=3)
-    with pytest.raises(GraphError, match=r"^(operators|streams)\[\d\].*overflows"):
+    with pytest.raises(GraphError, match=r"^(operators\[\d\]|streams).*overflows"):
         flow(problem)
 
 

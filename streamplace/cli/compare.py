@@ -1,27 +1,20 @@
 """`streamplace compare`."""
 
-from typing import Any
-
 import click
 
 from streamplace.cli import options
 
 
-class Rates(click.ParamType[tuple[float, ...]]):
-    """R or R,R2,…"""
-
-    name = "rates"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[float, ...]:
-        """Return the source rates."""
-        if isinstance(value, tuple):
-            return value
-        try:
-            return tuple(float(part) for part in str(value).split(","))
-        except ValueError:
-            self.fail(f"{value!r} is not R or R,R2,…", param, ctx)
+def rates(
+    ctx: click.Context, param: click.Parameter, value: str | None
+) -> tuple[float, ...] | None:
+    """Read R or R,R2,…"""
+    if value is None:
+        return None
+    try:
+        return tuple(float(part) for part in value.split(","))
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is not R or R,R2,…", ctx, param) from None
 
 
 @click.command()
@@ -33,12 +26,18 @@ class Rates(click.ParamType[tuple[float, ...]]):
 @click.option(
     "--source-rate",
     "source_rates",
-    type=Rates(),
+    callback=rates,
     metavar="R[,R2]",
     help="Tuples/s over all sources  [default: each graph's own]",
 )
 @options.model
-@click.option("-o", "folder", metavar="DIR", help="Folder for compare.json, table.csv, graphs.csv.")
+@click.option(
+    "-o",
+    "folder",
+    callback=options.file_name,
+    metavar="DIR",
+    help="Folder for compare.json, table.csv, graphs.csv.",
+)
 @options.jobs
 @options.common
 def compare(
@@ -76,7 +75,7 @@ def compare(
         seed=seed,
         jobs=jobs,
     )
-    if folder:
+    if folder is not None:
         result.save(folder)
     if as_json:
         options.print_json(result.to_dict())

@@ -1,35 +1,34 @@
 """`streamplace generate`."""
 
 import re
-from typing import Any
 
 import click
 
 from streamplace.cli import options
 
 
-class Sizes(click.ParamType[range]):
-    """N or MIN-MAX."""
-
-    name = "sizes"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> range:
-        """Return the range of sizes."""
-        if isinstance(value, range):
-            return value
-        match = re.fullmatch(r"(\d+)(?:-(\d+))?", str(value))
-        if match is None or int(match[2] or match[1]) < int(match[1]):
-            self.fail(f"{value!r} is neither N nor MIN-MAX", param, ctx)
-        return range(int(match[1]), int(match[2] or match[1]) + 1)
+def sizes(ctx: click.Context, param: click.Parameter, value: str | None) -> range | None:
+    """Read N or MIN-MAX."""
+    if value is None:
+        return None
+    match = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", value)
+    if match is None or int(match[2] or match[1]) < int(match[1]):
+        raise click.BadParameter(f"{value!r} is neither N nor MIN-MAX", ctx, param)
+    return range(int(match[1]), int(match[2] or match[1]) + 1)
 
 
 @click.command()
 @click.argument("preset")
 @click.option("--count", type=int, default=1, show_default=True, help="Number of graphs.")
-@click.option("--operators", type=Sizes(), metavar="N|MIN-MAX", help="Operators of a graph.")
-@click.option("-o", "output", required=True, metavar="FILE", help=".jsonl[.gz], .json, .npz or -")
+@click.option("--operators", callback=sizes, metavar="N|MIN-MAX", help="Operators of a graph.")
+@click.option(
+    "-o",
+    "output",
+    callback=options.file_name,
+    required=True,
+    metavar="FILE",
+    help=".jsonl[.gz], .json, .npz or -",
+)
 @options.jobs
 @options.common
 def generate(
@@ -61,4 +60,6 @@ def generate(
     if as_json and output != "-":
         options.print_json({"preset": preset, "graphs": count, "seed": seed, "file": output})
     else:
-        click.echo(f"{count} {preset} graphs, seed {seed}, in {output}", err=True)
+        graphs_are = "1 graph" if count == 1 else f"{count} graphs"
+        to = "stdout" if output == "-" else output
+        click.echo(f"wrote {graphs_are} of {preset}, seed {seed}, to {to}", err=True)

@@ -8,7 +8,7 @@ from streamplace.cli import options
 
 
 @click.command()
-@click.argument("folder", default=".")
+@click.argument("folder", callback=options.file_name, default=".")
 @options.common
 def init(folder: str, seed: int, as_json: bool) -> None:
     """Write a starter graph.json and cluster.json into FOLDER, explained in their comments."""
@@ -17,13 +17,13 @@ def init(folder: str, seed: int, as_json: bool) -> None:
     from streamplace.files.starter import STARTERS  # noqa: PLC0415
 
     paths = {Path(folder) / name: value for name, value in STARTERS.items()}
-    for path in paths:
-        if path.exists():
-            raise FormatError(f"{path}: is there already, and is left as it is")
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FormatError(f"{folder}: cannot be made: {error.strerror}") from None
+    for path in paths:
+        if path.exists():
+            raise FormatError(f"{path}: is there already, and is left as it is")
     for path, value in paths.items():
         write_json(path, value)
     if as_json:
@@ -52,17 +52,23 @@ def info(file: str, seed: int, as_json: bool) -> None:
 @click.command()
 @click.argument("placement")
 @click.option("--to", "kind", type=click.Choice(("json", "csv", "cepsim")), required=True)
-@click.option("-o", "output", default="-", metavar="FILE", help="File to write  [default: stdout]")
+@click.option(
+    "-o", "output", callback=options.file_name, default="-", metavar="FILE", help="[default: -]"
+)
 @options.common
 def export(placement: str, kind: str, output: str, seed: int, as_json: bool) -> None:
     """Write PLACEMENT for others: our json, csv (operator,device) or cepsim."""
     if output == "-" and as_json:
         raise click.UsageError("--json tells of the file that -o names, so it needs one")
-    from streamplace.files import read_placement  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.files import export  # noqa: PLC0415 - a command loads what it needs
     from streamplace.files.atomic import write_text  # noqa: PLC0415
-    from streamplace.files.export import EXPORTERS  # noqa: PLC0415
+    from streamplace.files.placements import placement_from, results_in  # noqa: PLC0415
+    from streamplace.files.text import name_of, read_json  # noqa: PLC0415
 
-    write_text(output, EXPORTERS[kind](read_placement(placement)))
+    value = read_json(placement)
+    read = placement_from(value, name_of(placement))
+    results = results_in(value) if kind == "json" else {}
+    write_text(output, export.EXPORTERS[kind](read, **results))
     if as_json:
         options.print_json({"format": kind, "file": output})
 

@@ -1,6 +1,7 @@
 """The `streamplace` command: parse, call one function, print. Exit codes are given here."""
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -42,28 +43,48 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line; return its exit code. Every expected fault is one line on stderr."""
     try:
         cli.main(arguments, prog_name="streamplace", standalone_mode=False)
-    except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.format_message(), err=True)
-        return error.exit_code
-    except click.ClickException as error:
-        where = getattr(error, "ctx", None)
-        more = f" (see {where.command_path} --help)" if where else ""
-        return _failed(error.format_message() + more, error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        return _failed("interrupted; nothing was half-written", INTERRUPTED)
-    except StreamplaceError as error:
-        return _failed(str(error), error.exit_code)
-    except MemoryError:
-        return _failed("out of memory", 1)
+    except SystemExit as stopped:  # rich, when nobody reads on
+        return int(stopped.code or 0)
     except BrokenPipeError:  # whoever read our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (Exception, KeyboardInterrupt) as error:
+        message, code = _explain(error)
+        click.echo(message, err=True)
+        return code
     return 0
 
 
-def _failed(message: str, code: int) -> int:
-    click.echo("streamplace: " + " ".join(message.split()), err=True)
-    return code
+def _explain(error: BaseException) -> tuple[str, int]:
+    """Return what to say of an expected fault, and the exit code; raise any other again."""
+    match error:
+        case click.exceptions.NoArgsIsHelpError():
+            return error.format_message(), error.exit_code
+        case click.ClickException():
+            context = getattr(error, "ctx", None)
+            more = f" (see {context.command_path} --help)" if context else ""
+            said, code = error.format_message() + more, error.exit_code
+        case click.Abort() | KeyboardInterrupt():
+            said, code = "interrupted; nothing was half-written", INTERRUPTED
+        case StreamplaceError():
+            said, code = str(error), error.exit_code
+        case MemoryError():
+            said, code = "out of memory", 1
+        case OSError():
+            said, code = f"{error.filename or 'output'}: {error.strerror or error}", 1
+        case _:
+            raise error
+    return "streamplace: " + " ".join(said.split()), code
+
+
+def script() -> None:
+    """Run the command line of this process; a SIGTERM leaves nothing half-written either."""
+    signal.signal(signal.SIGTERM, _terminated)
+    sys.exit(main())
+
+
+def _terminated(number: int, frame: object) -> None:
+    raise SystemExit(128 + number)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    script()

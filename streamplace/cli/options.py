@@ -13,6 +13,14 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 MODELS = ("bottleneck", "path-average")
 
+
+def file_name(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Refuse the empty name, which is a slip of a script rather than a wish for nothing."""
+    if value == "":
+        raise click.BadParameter("is empty, and names no file", ctx, param)
+    return value
+
+
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 seed = click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed."
@@ -36,7 +44,9 @@ def common(command: Command) -> Command:
 
 def cluster(command: Command) -> Command:
     """Add --cluster and --devices."""
-    by_file = click.option("--cluster", "cluster_file", metavar="FILE", help="Cluster file.")
+    by_file = click.option(
+        "--cluster", "cluster_file", callback=file_name, metavar="FILE", help="Cluster file."
+    )
     by_text = click.option(
         "--devices", metavar="5x2500", help="Devices as COUNTxMIPS[xCORES],…  [default: 5x2500]"
     )
@@ -45,13 +55,13 @@ def cluster(command: Command) -> Command:
 
 def the_cluster(cluster_file: str | None, devices: str | None) -> "Cluster | None":
     """Return the cluster that the options describe; None if they say nothing."""
-    if cluster_file and devices:
+    if cluster_file is not None and devices is not None:
         raise click.UsageError("--cluster and --devices exclude each other")
-    if devices:
+    if devices is not None:
         from streamplace.cluster import Cluster  # noqa: PLC0415 - see main
 
         return Cluster.parse(devices)
-    if cluster_file:
+    if cluster_file is not None:
         from streamplace.files import read_cluster  # noqa: PLC0415
 
         return read_cluster(cluster_file)

@@ -1,8 +1,14 @@
 """`streamplace simulate`, `place` and `diff`: one placement at a time."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from streamplace.cli import options
+
+if TYPE_CHECKING:
+    from streamplace.cluster import Cluster
+    from streamplace.problem import Problem
 
 
 @click.command()
@@ -51,11 +57,19 @@ def simulate(
 @click.command()
 @click.argument("graph")
 @options.cluster
-@click.option("--constraints", "constraints_file", metavar="FILE", help="A constraints object.")
+@click.option(
+    "--constraints",
+    "constraints_file",
+    callback=options.file_name,
+    metavar="FILE",
+    help="Constraints.",
+)
 @options.source_rate
 @options.model
 @click.option("--placer", default="auto", show_default=True, help="NAME[:OPTION=VALUE…]")
-@click.option("-o", "output", metavar="FILE", help="Placement file to write, or -.")
+@click.option(
+    "-o", "output", callback=options.file_name, metavar="FILE", help="File to write, or -."
+)
 @options.common
 def place(
     graph: str,
@@ -79,26 +93,24 @@ def place(
         raise click.UsageError("-o - and --json both want stdout")
     from streamplace import solve  # noqa: PLC0415 - a command loads what it needs
     from streamplace.cli import show  # noqa: PLC0415
-    from streamplace.files import read_constraints, read_graph, write_placement  # noqa: PLC0415
-    from streamplace.problem import Problem  # noqa: PLC0415
+    from streamplace.errors import located  # noqa: PLC0415
+    from streamplace.files import write_placement  # noqa: PLC0415
     from streamplace.progress import working  # noqa: PLC0415
 
+    cluster = options.the_cluster(cluster_file, devices)
     with working("reading"):
-        problem = Problem(
-            read_graph(graph),
-            options.the_cluster(cluster_file, devices),
-            source_rate=source_rate,
-            constraints=read_constraints(constraints_file) if constraints_file else None,
-            model=model or "bottleneck",  # type: ignore[arg-type]  # one of MODELS
-        )
-    with working("placing"):
+        problem = _problem(graph, cluster, constraints_file, source_rate, model or "bottleneck")
+    with working("placing"), located(graph):
         result = solve.solve(problem, placer, seed)
-    if output:
-        facts = result.to_dict()
-        del facts["assignment"]
-        kept = {key: facts.pop(key) for key in ("placer", "bound", "gap")}
-        del facts["seconds"]
-        write_placement(output, result.placement, **kept, score=facts)
+    if output is not None:
+        write_placement(
+            output,
+            result.placement,
+            placer=result.placer,
+            score=result.score.to_dict(),
+            bound=result.bound,
+            gap=result.gap,
+        )
     if as_json:
         options.print_json(result.to_dict())
     else:
@@ -112,11 +124,45 @@ def place(
 def diff(a: str, b: str, seed: int, as_json: bool) -> None:
     """Show which operators move between placements A and B, and what that changes."""
     from streamplace.cli import show  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.errors import located  # noqa: PLC0415
     from streamplace.files import read_placement  # noqa: PLC0415
     from streamplace.moves import difference  # noqa: PLC0415
 
-    found = difference(read_placement(a), read_placement(b))
+    with located(f"{a} and {b}"):
+        found = difference(read_placement(a), read_placement(b))
     if as_json:
         options.print_json(found.to_dict())
     else:
         show.difference(found)
+
+
+def _problem(
+    graph: str,
+    cluster: "Cluster | None",
+    constraints_file: str | None,
+    source_rate: float | None,
+    model: str,
+) -> "Problem":
+    """Read the problem; what is wrong is told of the file that it is wrong in."""
+    from streamplace.constraints import Constraints  # noqa: PLC0415 - see place
+    from streamplace.errors import located  # noqa: PLC0415
+    from streamplace.files import read_constraints, read_graph  # noqa: PLC0415
+    from streamplace.problem import Problem  # noqa: PLC0415
+
+    read = read_graph(graph)
+    constraints = None if constraints_file is None else read_constraints(constraints_file)
+    with located(graph):
+        without = None if constraints is None else Constraints()
+        problem = Problem(
+            read,
+            cluster,
+            source_rate=source_rate,
+            constraints=without,
+            model=model,  # type: ignore[arg-type]
+        )
+    if constraints is None or constraints_file is None:
+        return problem
+    with located(constraints_file):
+        return Problem(
+            read, cluster, source_rate=source_rate, constraints=constraints, model=problem.model
+        )

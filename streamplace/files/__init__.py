@@ -13,18 +13,18 @@ from streamplace.files.formats import ConstraintsForm
 from streamplace.files.graphs import constraints_from
 from streamplace.files.placements import placement_to, read_placement
 from streamplace.files.shipped import resolve
-from streamplace.files.text import check, read_json
+from streamplace.files.text import check, name_of, read_json
 from streamplace.placement import Placement
 
 
 def read_cluster(path: str | Path) -> Cluster:
     """Read a cluster file."""
-    return cluster_from(read_json(resolve(path)), str(path))
+    return cluster_from(read_json(resolve(path)), name_of(path))
 
 
 def read_constraints(path: str | Path) -> Constraints:
     """Read a file that holds the ``constraints`` object of a graph file."""
-    return constraints_from(check(ConstraintsForm, read_json(path), str(path)))
+    return constraints_from(check(ConstraintsForm, read_json(path), name_of(path)))
 
 
 def write_cluster(path: str | Path, cluster: Cluster) -> None:

@@ -20,23 +20,48 @@ def atomic(path: str | Path) -> Iterator[IO[bytes]]:
     """Open a file for writing that takes its name only once it is complete and on the disk.
 
     ``-`` is stdout, gathered first. A name ending in .gz is compressed, the same bytes every time.
+    A link stays a link; pipes and devices are written to as they are.
 
     Raises
     ------
     FormatError
         If it cannot be written.
     """
-    if str(path) == STDOUT:
-        gathered = io.BytesIO()
-        yield gathered
-        sys.stdout.buffer.write(gathered.getvalue())
-        sys.stdout.buffer.flush()
-        return
-    target = Path(path)
+    if not str(path) or "\0" in str(path):
+        raise FormatError(f"{str(path)!r} is no name for a file")
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        if str(path) == STDOUT:
+            with _gathered() as file:
+                yield file
+        elif (target := Path(os.path.realpath(path))).exists() and not target.is_file():
+            with target.open("wb") as file:
+                yield file
+        else:
+            with _replacing(target) as file:
+                yield file
+    except BrokenPipeError:
+        raise
     except OSError as error:
-        raise FormatError(f"{path}: cannot be written: {error.strerror}") from None
+        raise FormatError(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a whole text file, or stdout for ``-``."""
+    with atomic(path) as file:
+        file.write(text.encode())
+
+
+@contextmanager
+def _gathered() -> Iterator[IO[bytes]]:
+    gathered = io.BytesIO()
+    yield gathered
+    sys.stdout.buffer.write(gathered.getvalue())
+    sys.stdout.buffer.flush()
+
+
+@contextmanager
+def _replacing(target: Path) -> Iterator[IO[bytes]]:
+    handle, temporary = tempfile.mkstemp(prefix=".streamplace-", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as raw:
             if target.suffix == ".gz":
@@ -48,17 +73,9 @@ def atomic(path: str | Path) -> Iterator[IO[bytes]]:
             os.fsync(raw.fileno())
         os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, target)
-    except OSError as error:
-        raise FormatError(f"{path}: cannot be written: {error.strerror or error}") from None
     finally:
         with suppress(FileNotFoundError):
             os.unlink(temporary)
-
-
-def write_text(path: str | Path, text: str) -> None:
-    """Write a whole text file, or stdout for ``-``."""
-    with atomic(path) as file:
-        file.write(text.encode())
 
 
 def _umask() -> int:

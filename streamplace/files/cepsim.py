@@ -28,6 +28,11 @@ def looks_like(value: Any) -> bool:
     return isinstance(value, dict) and "placements" in value and "assignment" not in value
 
 
+def devices_used(value: Any, where: str) -> int:
+    """Return how many devices a placement gives operators."""
+    return sum(bool(entry.ops) for entry in check(_Placements, value, where).placements)
+
+
 def placement_from(value: Any, problem: Problem, where: str) -> Placement:
     """Read a placement; indices count the operators of the graph and the devices of the cluster."""
     names, devices = problem.graph.names, problem.cluster.names

@@ -4,7 +4,7 @@ from dataclasses import asdict
 from typing import Any
 
 from streamplace.cluster import Cluster, Device, LinkOverride, Network
-from streamplace.errors import ClusterError, FormatError
+from streamplace.errors import FormatError, located
 from streamplace.files.formats import ClusterForm
 from streamplace.files.text import check
 
@@ -17,10 +17,8 @@ def cluster_from(value: Any, where: str) -> Cluster:
     FormatError
         Naming `where`, the place in it and the fault.
     """
-    try:
+    with located(where, FormatError):
         return from_form(check(ClusterForm, value, where))
-    except ClusterError as error:
-        raise FormatError(f"{where}: {error}") from None
 
 
 def from_form(form: ClusterForm) -> Cluster:

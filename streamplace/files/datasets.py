@@ -3,13 +3,14 @@
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from streamplace.errors import FormatError
-from streamplace.files.atomic import atomic
+from streamplace.files.atomic import STDOUT, atomic
 from streamplace.files.columns import read_columns, write_columns
 from streamplace.files.graphs import graph_from, graph_to
 from streamplace.files.shipped import resolve
-from streamplace.files.text import json_lines, read_json
+from streamplace.files.text import STDIN, json_lines, name_of, parse, read_text
 from streamplace.graph import StreamGraph
 
 LINES = (".jsonl", ".jsonl.gz")
@@ -27,9 +28,9 @@ def read_graph(path: str | Path) -> StreamGraph:
     graphs = iter_graphs(path)
     first = next(graphs, None)
     if first is None:
-        raise FormatError(f"{path}: holds no graph")
+        raise FormatError(f"{name_of(path)}: holds no graph")
     if next(graphs, None) is not None:
-        raise FormatError(f"{path}: holds several graphs, and one is wanted")
+        raise FormatError(f"{name_of(path)}: holds several graphs, and one is wanted")
     return first
 
 
@@ -43,7 +44,7 @@ def read_dataset(path: str | Path) -> list[StreamGraph]:
     """
     graphs = list(iter_graphs(path))
     if not graphs:
-        raise FormatError(f"{path}: holds no graph")
+        raise FormatError(f"{name_of(path)}: holds no graph")
     return graphs
 
 
@@ -51,21 +52,29 @@ def iter_graphs(path: str | Path) -> Iterator[StreamGraph]:
     """Yield the graphs of a dataset one by one, in the order of the file or of the file names."""
     found = resolve(path)
     if found.is_dir():
-        for member in sorted(found.iterdir()):
-            if member.is_file() and member.name.endswith(GRAPHS):
-                yield from iter_graphs(member)
+        for member in _members(found):
+            yield from iter_graphs(member)
     elif found.name.endswith(".npz"):
         yield read_columns(found)
-    elif found.name.endswith(LINES):
-        for number, (where, value) in enumerate(json_lines(found)):
-            yield graph_from(value, where, f"{_stem(found)}_{number}")
     else:
-        value = read_json(found)
-        several = value if isinstance(value, list) else [value]
-        for number, one in enumerate(several):
-            suffix = f"_{number}" if isinstance(value, list) else ""
-            where = f"{path}: [{number}]" if isinstance(value, list) else str(path)
-            yield graph_from(one, where, _stem(found) + suffix)
+        for where, name, value in iter_values(found):
+            yield graph_from(value, where, name)
+
+
+def iter_values(path: Path) -> Iterator[tuple[str, str, Any]]:
+    """Yield (place, name if it carries none, JSON value) of a text file, or stdin for ``-``."""
+    text, where = read_text(path), name_of(path)
+    stem = path.name.split(".")[0] or "graph"
+    if path.name.endswith(LINES) or (str(path) == STDIN and _is_lines(text)):
+        for number, (place, value) in enumerate(json_lines(text, where)):
+            yield place, f"{stem}_{number}", value
+        return
+    value = parse(text, where)
+    if not isinstance(value, list):
+        yield where, stem, value
+        return
+    for number, one in enumerate(value):
+        yield f"{where}: [{number}]", f"{stem}_{number}", one
 
 
 def write_dataset(path: str | Path, graphs: Iterable[StreamGraph]) -> None:
@@ -77,23 +86,38 @@ def write_dataset(path: str | Path, graphs: Iterable[StreamGraph]) -> None:
         If the name ends otherwise, or the graphs do not fit.
     """
     name = Path(path).name
-    if not name.endswith((*LINES, ".json", ".npz")) and str(path) != "-":
+    if not name.endswith((*LINES, ".json", ".npz")) and str(path) != STDOUT:
         raise FormatError(f"{path}: must end in .jsonl, .jsonl.gz, .json or .npz")
     with atomic(path) as file:
         if name.endswith((".json", ".npz")):
-            graph, *more = graphs
-            if more:
-                raise FormatError(f"{path}: holds one graph; use .jsonl or .jsonl.gz for several")
+            one = list(graphs)
+            if len(one) != 1:
+                raise FormatError(f"{path}: takes one graph, not {len(one)}; .jsonl takes any")
             if name.endswith(".npz"):
-                write_columns(graph, file)
+                write_columns(one[0], file)
             else:
-                file.write(
-                    json.dumps(graph_to(graph), indent=1, ensure_ascii=False).encode() + b"\n"
-                )
+                file.write(_json(one[0], indent=1))
         else:
             for graph in graphs:
-                file.write(json.dumps(graph_to(graph), ensure_ascii=False).encode() + b"\n")
+                file.write(_json(graph))
 
 
-def _stem(path: Path) -> str:
-    return path.name.split(".")[0] or "graph"
+def _members(folder: Path) -> list[Path]:
+    try:
+        members = sorted(folder.iterdir())
+    except OSError as error:
+        raise FormatError(f"{folder}: {error.strerror}") from None
+    return [path for path in members if path.is_file() and path.name.endswith(GRAPHS)]
+
+
+def _is_lines(text: str) -> bool:
+    first, *others = [line for line in text.split("\n") if line.strip()] or [""]
+    try:
+        json.loads(first)
+    except (ValueError, RecursionError):
+        return False
+    return bool(others)
+
+
+def _json(graph: StreamGraph, indent: int | None = None) -> bytes:
+    return json.dumps(graph_to(graph), indent=indent, ensure_ascii=False).encode() + b"\n"

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from streamplace.errors import FormatError
+from streamplace.errors import FormatError, GraphError
 from streamplace.files.text import check
 from streamplace.graph import Operator, Stream, StreamGraph
 
@@ -30,7 +30,7 @@ class _Connection(_Form):
 
 
 class _Graph(_Form):
-    name: str = ""
+    name: Annotated[str, Field(min_length=0)] = ""
     operators: list[_Operator] = Field(min_length=1)
     connections: list[_Connection]
     event_rate: Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -53,9 +53,20 @@ def graph_from(value: Any, where: str, name: str) -> StreamGraph:
         for end in (connection.from_vertex, connection.to_vertex):
             if end not in names:
                 raise FormatError(f"{where}: connections[{i}]: no operator has the idx {end}")
-    return StreamGraph(
-        [Operator(o.name, o.cpu, o.payload * BYTES_PER_MBIT) for o in form.operators],
-        [Stream(names[c.from_vertex], names[c.to_vertex], c.selectivity) for c in form.connections],
-        name=form.name or name,
-        source_rate=form.event_rate,
-    )
+    try:
+        return StreamGraph(
+            [Operator(o.name, o.cpu, o.payload * BYTES_PER_MBIT) for o in form.operators],
+            [
+                Stream(names[c.from_vertex], names[c.to_vertex], c.selectivity)
+                for c in form.connections
+            ],
+            name=form.name or name,
+            source_rate=form.event_rate,
+        )
+    except GraphError as error:
+        raise FormatError(f"{where}: {_in_its_words(str(error))}") from None
+
+
+def _in_its_words(said: str) -> str:
+    """Name a fault's place as the released files do."""
+    return said.replace("streams", "connections", 1).replace("payload_bytes", "payload", 1)

@@ -11,9 +11,9 @@ from streamplace.files.placements import placement_to
 from streamplace.placement import Placement
 
 
-def to_json(placement: Placement) -> str:
-    """Return our own format."""
-    return _json(placement_to(placement))
+def to_json(placement: Placement, **results: Any) -> str:
+    """Return our own format; `results` as for `placement_to`."""
+    return _json(placement_to(placement, **results))
 
 
 def to_csv(placement: Placement) -> str:
@@ -34,7 +34,7 @@ def _json(value: dict[str, Any]) -> str:
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
 
 
-EXPORTERS: dict[str, Callable[[Placement], str]] = {
+EXPORTERS: dict[str, Callable[..., str]] = {
     "json": to_json,
     "csv": to_csv,
     "cepsim": to_cepsim,

@@ -1,19 +1,33 @@
 """Our JSON formats as pydantic models: they check files at the border and print JSON Schema."""
 
+import json
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 VERSION = 1
 Number = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Name = Annotated[str, Field(min_length=1)]
+Title = Annotated[str, Field(min_length=0)]  # a bound makes pydantic refuse broken unicode too
+Version = Annotated[int, Field(ge=VERSION, le=VERSION)]
+
+
+def _finite(value: dict[str, Any]) -> dict[str, Any]:
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError:
+        raise ValueError("holds nan or inf, which are no JSON numbers") from None
+    return value
+
+
+FiniteObject = Annotated[dict[str, Any], AfterValidator(_finite)]
 
 
 class Form(BaseModel):
     """An object of a file: no unknown fields, no conversions, a comment anywhere."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", strict=True)
 
     comment: str | None = Field(None, description="for people; kept by no program")
 
@@ -50,8 +64,8 @@ class GraphForm(Form):
     """A stream graph."""
 
     format: Literal["streamplace-graph"] = "streamplace-graph"
-    version: Literal[1] = 1
-    name: str = ""
+    version: Version = VERSION
+    name: Title = ""
     source_rate: Positive | None = Field(None, description="tuples/s over all sources")
     source_shares: dict[Name, Number] | None = Field(None, description="null: equal shares")
     operators: list[OperatorForm] = Field(min_length=1)
@@ -64,7 +78,7 @@ class DeviceForm(Form):
 
     name: Name
     mips: Positive = Field(description="million instructions/s of one core")
-    cores: int = Field(1, ge=1)
+    cores: int = Field(1, ge=1, le=1_000_000)
     memory_bytes: Number | None = Field(None, description="null: no limit")
     labels: list[Name] = []
 
@@ -95,7 +109,7 @@ class ClusterForm(Form):
     """Devices and the network between them."""
 
     format: Literal["streamplace-cluster"] = "streamplace-cluster"
-    version: Literal[1] = 1
+    version: Version = VERSION
     devices: list[DeviceForm] = Field(min_length=1)
     network: NetworkForm = NetworkForm()
 
@@ -115,12 +129,12 @@ class PlacementForm(Form):
     """Operator -> device, what that achieves, and the problem it answers."""
 
     format: Literal["streamplace-placement"] = "streamplace-placement"
-    version: Literal[1] = 1
-    placer: str = ""
+    version: Version = VERSION
+    placer: Title = ""
     assignment: dict[Name, Name]
-    score: dict[str, Any] | None = Field(None, description="as `simulate --json` prints it")
+    score: FiniteObject | None = Field(None, description="as `simulate --json` prints it")
     bound: Number | None = None
-    gap: float | None = None
+    gap: Annotated[float, Field(allow_inf_nan=False)] | None = None
     problem: ProblemForm
 
 

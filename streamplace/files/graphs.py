@@ -3,7 +3,7 @@
 from typing import Any
 
 from streamplace.constraints import Constraints
-from streamplace.errors import FormatError, GraphError
+from streamplace.errors import FormatError, located
 from streamplace.files import dream
 from streamplace.files.formats import ConstraintsForm, GraphForm
 from streamplace.files.text import check
@@ -18,12 +18,10 @@ def graph_from(value: Any, where: str, name: str = "") -> StreamGraph:
     FormatError
         Naming `where`, the place in it and the fault.
     """
-    try:
+    with located(where, FormatError):
         if dream.looks_like(value):
             return dream.graph_from(value, where, name)
         return from_form(check(GraphForm, value, where), name)
-    except GraphError as error:
-        raise FormatError(f"{where}: {error}") from None
 
 
 def from_form(form: GraphForm, name: str = "") -> StreamGraph:

@@ -4,13 +4,15 @@ from pathlib import Path
 from typing import Any
 
 from streamplace.cluster import Cluster
-from streamplace.errors import ClusterError, FormatError, GraphError, ProblemError
+from streamplace.errors import FormatError, ProblemError, located
 from streamplace.files import cepsim, clusters, graphs
 from streamplace.files.formats import PlacementForm, ProblemForm
-from streamplace.files.text import check, read_json
+from streamplace.files.text import check, name_of, read_json
 from streamplace.graph import StreamGraph
 from streamplace.placement import Placement
 from streamplace.problem import Model, Problem
+
+RESULTS = ("placer", "score", "bound", "gap")  # what a file may tell of its placement
 
 
 def read_placement(
@@ -31,24 +33,46 @@ def read_placement(
     FormatError
         If the file is none, or is one of another graph or cluster.
     """
-    value, where = read_json(path), str(path)
-    try:
+    return placement_from(
+        read_json(path),
+        name_of(path),
+        graph=graph,
+        cluster=cluster,
+        source_rate=source_rate,
+        model=model,
+    )
+
+
+def placement_from(
+    value: Any,
+    where: str,
+    *,
+    graph: StreamGraph | None = None,
+    cluster: Cluster | None = None,
+    source_rate: float | None = None,
+    model: Model | None = None,
+) -> Placement:
+    """Read a placement from a JSON value; see `read_placement`."""
+    with located(where, FormatError):
         if not cepsim.looks_like(value):
             return _ours(check(PlacementForm, value, where), graph, cluster, source_rate, model)
         if graph is None:
-            raise FormatError(f"{where}: a CEPSim placement carries no graph, so give one")
+            raise FormatError("a CEPSim placement carries no graph; simulate takes one beside it")
         problem = Problem(graph, cluster, source_rate=source_rate, model=model or "bottleneck")
         return cepsim.placement_from(value, problem, where)
-    except (GraphError, ClusterError, ProblemError) as error:
-        raise FormatError(f"{where}: {error}") from None
 
 
-def placement_to(placement: Placement, **result: Any) -> dict[str, Any]:
+def results_in(value: Any) -> dict[str, Any]:
+    """Return what a placement file tells of its placement's score, as it stands there."""
+    return {name: value[name] for name in RESULTS if name in value}
+
+
+def placement_to(placement: Placement, **results: Any) -> dict[str, Any]:
     """Return a placement with its whole problem as a JSON value.
 
     Parameters
     ----------
-    result
+    results
         ``placer``, ``score``, ``bound`` and ``gap``, where they are known.
     """
     problem = placement.problem
@@ -64,7 +88,7 @@ def placement_to(placement: Placement, **result: Any) -> dict[str, Any]:
     return {
         "format": "streamplace-placement",
         "version": 1,
-        **result,
+        **results,
         "assignment": placement.assignment,
         "problem": own,
     }
@@ -81,12 +105,16 @@ def _ours(
     if graph is not None and graph.sha256 != own.graph_sha256:
         raise ProblemError(f"is a placement of another graph{_called(own, graph)}")
     if graph is None:
-        graph = graphs.from_form(own.graph)
+        with located("problem.graph"):
+            graph = graphs.from_form(own.graph)
         if graph.sha256 != own.graph_sha256:
             raise ProblemError("problem.graph: does not match problem.graph_sha256")
+    if cluster is None:
+        with located("problem.cluster"):
+            cluster = clusters.from_form(own.cluster)
     problem = Problem(
         graph,
-        clusters.from_form(own.cluster) if cluster is None else cluster,
+        cluster,
         source_rate=own.source_rate if source_rate is None else source_rate,
         constraints=graphs.constraints_from(own.constraints),
         model=model or own.model,

@@ -20,10 +20,11 @@ def resolve(path: str | Path) -> Path:
     Raises
     ------
     FormatError
-        If no such dataset is shipped.
+        If no such dataset is shipped, or the name cannot be one of a file.
     """
     text = str(path)
     if not text.startswith(PREFIX):
+        _look(text)
         return Path(path)
     folder = shipped_folder()
     found = (folder / text.removeprefix(PREFIX)).resolve()
@@ -31,3 +32,10 @@ def resolve(path: str | Path) -> Path:
         names = sorted(str(p.relative_to(folder)) for p in folder.glob("real/*.json"))
         raise FormatError(f"{text}: not shipped; there are {', '.join(names)}")
     return found
+
+
+def _look(text: str) -> None:
+    try:
+        Path(text).exists()  # which raises on names too long and folders closed to us
+    except (OSError, ValueError) as error:
+        raise FormatError(f"{text}: {getattr(error, 'strerror', None) or error}") from None

@@ -6,28 +6,44 @@ from typing import Any
 import numpy as np
 
 from streamplace.cluster import Cluster
-from streamplace.files import cepsim, clusters
-from streamplace.files.datasets import iter_graphs
-from streamplace.files.placements import read_placement
+from streamplace.errors import FormatError
+from streamplace.files import cepsim, clusters, graphs
+from streamplace.files.datasets import iter_values, read_dataset
+from streamplace.files.placements import placement_from
 from streamplace.files.shipped import resolve
-from streamplace.files.text import read_json
+from streamplace.files.text import name_of
 from streamplace.graph import StreamGraph
 from streamplace.placement import Placement
 
 
 def summary(path: str | Path) -> dict[str, Any]:
-    """Return facts about a graph, dataset, cluster or placement file."""
+    """Return facts about a graph, dataset, cluster or placement file.
+
+    Raises
+    ------
+    FormatError
+        If it is none.
+    """
     found = resolve(path)
-    if found.suffix == ".json" and found.is_file():
-        value = read_json(found)
-        if isinstance(value, dict) and "devices" in value:
-            return _cluster(clusters.cluster_from(value, str(path)))
+    if found.is_dir() or found.name.endswith(".npz"):
+        return _graphs(read_dataset(found))
+    values = list(iter_values(found))
+    if not values:
+        raise FormatError(f"{name_of(path)}: holds nothing")
+    where, _, value = values[0]
+    if isinstance(value, dict) and len(values) == 1:
+        if "devices" in value:
+            return _cluster(clusters.cluster_from(value, where))
         if cepsim.looks_like(value):
-            return _cepsim(value)
-        if isinstance(value, dict) and "assignment" in value:
-            return _placement(read_placement(found))
-    graphs = list(iter_graphs(path))
-    return _graph(graphs[0]) if len(graphs) == 1 else _dataset(graphs)
+            used = cepsim.devices_used(value, where)
+            return {"kind": "CEPSim placement", "devices_used": used}
+        if "assignment" in value:
+            return _placement(placement_from(value, where))
+    return _graphs([graphs.graph_from(value, where, name) for where, name, value in values])
+
+
+def _graphs(found: list[StreamGraph]) -> dict[str, Any]:
+    return _graph(found[0]) if len(found) == 1 else _dataset(found)
 
 
 def _graph(graph: StreamGraph) -> dict[str, Any]:
@@ -44,22 +60,18 @@ def _graph(graph: StreamGraph) -> dict[str, Any]:
     }
 
 
-def _dataset(graphs: list[StreamGraph]) -> dict[str, Any]:
-    operators = [len(graph.names) for graph in graphs]
-    streams = [len(graph.streams) for graph in graphs]
-    rates = sorted({graph.source_rate for graph in graphs if graph.source_rate is not None})
+def _dataset(found: list[StreamGraph]) -> dict[str, Any]:
+    rates = {graph.source_rate for graph in found if graph.source_rate is not None}
     return {
         "kind": "dataset",
-        "graphs": len(graphs),
-        "operators": _spread(operators),
-        "streams": _spread(streams),
-        "source_rates": rates if len(rates) <= 1 else [rates[0], rates[-1]],
+        "graphs": len(found),
+        "operators": _spread([len(graph.names) for graph in found]),
+        "streams": _spread([len(graph.streams) for graph in found]),
+        "source_rates": sorted({min(rates), max(rates)}) if rates else [],
     }
 
 
 def _spread(values: list[int]) -> dict[str, float]:
-    if not values:
-        return {}
     return {"min": min(values), "median": float(np.median(values)), "max": max(values)}
 
 
@@ -72,11 +84,6 @@ def _cluster(cluster: Cluster) -> dict[str, Any]:
         "bandwidth_mbps": cluster.network.bandwidth_mbps,
         "links_that_differ": len(cluster.network.overrides),
     }
-
-
-def _cepsim(value: dict[str, Any]) -> dict[str, Any]:
-    used = [entry for entry in value["placements"] if entry.get("ops")]
-    return {"kind": "CEPSim placement", "devices_used": len(used)}
 
 
 def _placement(placement: Placement) -> dict[str, Any]:

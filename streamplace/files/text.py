@@ -15,19 +15,41 @@ from streamplace.errors import FormatError
 Form = TypeVar("Form", bound=BaseModel)
 STDIN = "-"
 
+SAID = {  # pydantic's words where ours fit a file better
+    "missing": "is missing",
+    "extra_forbidden": "is an unknown field",
+    "dict_type": "must be an object",
+    "model_type": "must be an object",
+    "list_type": "must be a list",
+    "string_type": "must be a string",
+    "string_unicode": "is no valid unicode text",
+    "string_too_short": "is empty",
+    "float_type": "must be a number",
+    "int_type": "must be an integer",
+    "int_from_float": "must be an integer",
+    "finite_number": "must be a finite number",
+}
+LONGEST_SHOWN = 40
+
 
 def read_bytes(path: str | Path) -> bytes:
     """Return a file's bytes, unzipped if it is gzip; ``-`` is stdin."""
+    where = name_of(path)
     try:
-        data = sys.stdin.buffer.read() if str(path) == STDIN else Path(path).read_bytes()
-    except OSError as error:
-        raise FormatError(f"{path}: {error.strerror or error}") from None
+        data = _stdin() if str(path) == STDIN else Path(path).read_bytes()
+    except (OSError, ValueError) as error:  # ValueError: a name with a NUL
+        raise FormatError(f"{where}: {getattr(error, 'strerror', None) or error}") from None
     if data[:2] == b"\x1f\x8b":
         try:
             data = gzip.decompress(data)
         except (OSError, EOFError, zlib.error) as error:
-            raise FormatError(f"{path}: broken gzip: {error}") from None
+            raise FormatError(f"{where}: broken gzip: {error}") from None
     return data
+
+
+def read_text(path: str | Path) -> str:
+    """Return a file's text, UTF-8 with or without a byte order mark."""
+    return decode(read_bytes(path), name_of(path))
 
 
 def decode(data: bytes, where: str) -> str:
@@ -36,6 +58,11 @@ def decode(data: bytes, where: str) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise FormatError(f"{where}: byte {error.start} is not UTF-8") from None
+
+
+def name_of(path: str | Path) -> str:
+    """Return what a file is called in messages."""
+    return "stdin" if str(path) == STDIN else str(path)
 
 
 def parse(text: str, where: str) -> Any:
@@ -49,44 +76,57 @@ def parse(text: str, where: str) -> Any:
         raise FormatError(f"{where}: not JSON: {error.msg} at {place}") from None
     except RecursionError:
         raise FormatError(f"{where}: nested too deeply") from None
-    except ValueError as error:  # duplicate keys, and integers of more digits than Python takes
+    except _DuplicateKeyError as error:
         raise FormatError(f"{where}: {error}") from None
+    except ValueError:  # Python's limit on digits
+        raise FormatError(f"{where}: an integer has too many digits") from None
 
 
 def read_json(path: str | Path) -> Any:
     """Read one JSON file."""
-    return parse(decode(read_bytes(path), str(path)), str(path))
+    return parse(read_text(path), name_of(path))
 
 
-def json_lines(path: str | Path) -> Iterator[tuple[str, Any]]:
-    """Yield (place, value) for the lines of a .jsonl file that are not blank."""
-    text = decode(read_bytes(path), str(path))
+def json_lines(text: str, where: str) -> Iterator[tuple[str, Any]]:
+    """Yield (place, value) for the lines of JSON lines that are not blank."""
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
-            where = f"{path}: line {number}"
-            yield where, parse(line, where)
+            place = f"{where}: line {number}"
+            yield place, parse(line, place)
 
 
 def check(form: type[Form], value: Any, where: str) -> Form:
     """Validate a JSON value against one of the forms."""
     if not isinstance(value, dict):
         raise FormatError(f"{where}: must be an object, not {_kind(value)}")
+    wanted = form.model_fields["format"].default if "format" in form.model_fields else None
+    if wanted and value.get("format", wanted) != wanted:
+        raise FormatError(f"{where}: format: must be {wanted!r} (got {value['format']!r:.80})")
     try:
         return form.model_validate(value)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
-        place = _place(first["loc"])
-        more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
-        said = first["msg"][0].lower() + first["msg"][1:]
-        raise FormatError(f"{where}: {place}{said}{_got(first)}{more}") from None
+        more = f" (and {error.error_count() - 1} more faults)" if error.error_count() > 1 else ""
+        raise FormatError(f"{where}: {_place(first['loc'])}{_said(first)}{more}") from None
+
+
+class _DuplicateKeyError(ValueError):
+    """A key stands twice in one object."""
+
+
+def _stdin() -> bytes:
+    if sys.stdin is None or sys.stdin.closed:
+        raise OSError("is closed")
+    return sys.stdin.buffer.read()
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise ValueError(f"key {twice!r} stands twice in one object")
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        first = f"{keys[0]!r}: {pairs[0][1]!r:.{LONGEST_SHOWN}}"
+        raise _DuplicateKeyError(f"key {twice!r} stands twice in the object that begins {first}")
     return found
 
 
@@ -97,11 +137,17 @@ def _place(loc: tuple[int | str, ...]) -> str:
     return f"{text.lstrip('.')}: " if text else ""
 
 
-def _got(error: Any) -> str:
-    if error["type"] in ("missing", "extra_forbidden") or isinstance(error["input"], dict | list):
-        return ""
-    shown = repr(error["input"])
-    return f" (got {shown if len(shown) <= 40 else shown[:37] + '…'})"  # noqa: PLR2004
+def _said(error: Any) -> str:
+    kind, value = error["type"], error["input"]
+    said: str = SAID.get(kind, error["msg"].removeprefix("Value error, ").removeprefix("Input "))
+    if kind == "float_type" and isinstance(value, int) and not isinstance(value, bool):
+        said = "is too large a number"
+    if kind in ("missing", "extra_forbidden", "string_unicode") or isinstance(value, dict | list):
+        return said
+    shown = repr(value)
+    return (
+        f"{said} (got {shown if len(shown) <= LONGEST_SHOWN else shown[: LONGEST_SHOWN - 1] + '…'})"
+    )
 
 
 def _kind(value: Any) -> str:

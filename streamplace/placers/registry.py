@@ -77,6 +77,8 @@ def _options(text: str, cls: type, options: list[str]) -> dict[str, Any]:
         if not equals or key not in known:
             there = f"options are {', '.join(known)}" if known else "it takes no options"
             raise UsageError(f"placer {text!r}: {option!r} is no option=value; {there}")
+        if key in given:
+            raise UsageError(f"placer {text!r}: {key} stands twice")
         given[key] = _converted(text, key, value, types[key])
     return given
 

@@ -23,7 +23,7 @@ from tests.files.jobs import DREAM, GRAPH, full_graphs, outcome, spoilt
 def test_round_trip(graph: StreamGraph) -> None:
     value = graph_to(graph)
     text = json.dumps(value, ensure_ascii=False)
-    again = graph_from(parse(decode(text.encode(), "x"), "x"), "x")
+    again = graph_from(parse(text, "x"), "x")
     assert again == graph
     assert graph_to(again) == value
     GraphForm.model_validate(value)

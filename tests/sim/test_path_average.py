@@ -98,7 +98,7 @@ def test_the_equations_hold(case: Case) -> None:
 
 @given(st.data(), problems("path-average"))
 def test_placements_do_not_touch_each_other(data: st.DataObject, problem: Problem) -> None:
-    placements, flow = data.draw(batches(problem)), flow_of(problem)
+    placements, flow = data.draw(batches(problem, min_size=4)), flow_of(problem)
     together = path_average.throughput(flow, placements)
     alone = [path_average.throughput(flow, row)[0] for row in placements]
     np.testing.assert_array_equal(together, alone)
