@@ -11,6 +11,7 @@ import argparse
 
 from streamplace import compare, read_dataset
 from streamplace.comparison import Row
+from streamplace.problem import Model
 
 PLACERS = (
     "metis",
@@ -37,7 +38,7 @@ PUBLISHED: dict[tuple[str, float], tuple[float | None, ...]] = {
     ("B+F1", 2e4): (0.48, 0.40, 0.47, 0.47, None, None),
     ("B+F1&F2", 2e4): (0.53, 0.43, 0.50, 0.65, None, None),
 }
-HEADER = "| | mean | Q1 | median | better than METIS | min | > 0.97 |\n|---|---|---|---|---|---|---|"
+HEADER = "| | mean | Q1 | median | better than METIS | min | > 0.97 |\n" + "|---" * 7 + "|"
 
 
 def main() -> None:
@@ -47,8 +48,9 @@ def main() -> None:
     parser.add_argument("--jobs", type=int)
     arguments = parser.parse_args()
     graphs = read_dataset(arguments.dataset)
-    for model in ("path-average", "bottleneck"):
-        found = compare(graphs, PLACERS, SOURCE_RATES, model=model, jobs=arguments.jobs)  # type: ignore[arg-type]
+    models: tuple[Model, ...] = ("path-average", "bottleneck")
+    for model in models:
+        found = compare(graphs, PLACERS, SOURCE_RATES, model=model, jobs=arguments.jobs)
         for rate in SOURCE_RATES:
             print(f"\n**{rate:g} tuples/s, `{model}`, {len(graphs)} graphs**\n\n{HEADER}")
             if model == "path-average":

@@ -8,17 +8,17 @@ class PlainScorer:
 
     def __init__(self, problem: Problem) -> None:
         graph, cluster = problem.graph, problem.cluster
-        self.source_rate = problem.source_rate
-        rate = [share * problem.source_rate for share in graph.source_share.tolist()]
+        self.source_rate: float = problem.source_rate
+        rate: list[float] = [share * problem.source_rate for share in graph.source_share.tolist()]
         self.streams: list[tuple[int, int, float]] = []
         for stream in graph.streams:
             a, b = graph.index[stream.source], graph.index[stream.target]
             tuples = rate[a] * stream.selectivity
             rate[b] += tuples
             self.streams.append((a, b, tuples * 8e-6 * (stream.payload_bytes or 0.0)))
-        instructions = graph.instructions.tolist()
-        self.work = [r * i for r, i in zip(rate, instructions, strict=True)]
-        self.capacity = cluster.capacity.tolist()
+        instructions: list[float] = graph.instructions.tolist()
+        self.work: list[float] = [r * i for r, i in zip(rate, instructions, strict=True)]
+        self.capacity: list[float] = cluster.capacity.tolist()
         self.bandwidth_mbps = cluster.network.bandwidth_mbps or float("inf")
 
     def throughput(self, devices: list[int]) -> float:

@@ -11,11 +11,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.plain import PlainScorer
 from streamplace import Cluster, Problem, Recipe, write_dataset
@@ -76,7 +77,7 @@ def linearity() -> None:
         report(title, figures, "linear", max(each[1:]) < 4 * min(each[1:]))
 
 
-def score_often(problem: Problem, placement: np.ndarray, repeats: int) -> None:
+def score_often(problem: Problem, placement: NDArray[np.int32], repeats: int) -> None:
     """Score one placement several times."""
     for _ in range(repeats):
         throughput(problem, placement)
@@ -102,7 +103,7 @@ def comparing() -> None:
     print(f"{'  the same in CPU s':52} {cpu:>26.1f}")
 
 
-def interleaved(calls: list[Callable[[], object]]) -> list[float]:
+def interleaved(calls: Sequence[Callable[[], object]]) -> list[float]:
     """Return the median CPU seconds of each call, after one that does not count."""
     spent: list[list[float]] = [[] for _ in calls]
     for turn in range(ROUNDS + 1):

@@ -12,9 +12,7 @@ from pathlib import Path
 from streamplace.cli.main import main
 
 FOLDER = Path("demo-output")
-PLACERS = (
-    "metis,metis-recursive,metis-oracle,metis-recursive-oracle,fuser,fuser-oracle,greedy,auto"
-)
+PLACERS = "metis,metis-recursive,metis-oracle,metis-recursive-oracle,fuser,fuser-oracle,greedy,auto"
 COMMANDS = (
     f"generate dream --count 600 --seed 1 -o {FOLDER}/dream.jsonl.gz",
     f"info {FOLDER}/dream.jsonl.gz",

@@ -8,7 +8,7 @@ from streamplace.files.export import to_csv
 shape = nx.DiGraph([("in", "a"), ("in", "b"), ("a", "join"), ("b", "join"), ("join", "out")])
 costs = {"in": 1e5, "a": 6e5, "b": 5e5, "join": 4e5, "out": 1e5}
 nx.set_node_attributes(shape, costs, "instructions")
-nx.set_node_attributes(shape, 20_000.0, "payload_bytes")
+nx.set_node_attributes(shape, dict.fromkeys(shape, 20_000.0), "payload_bytes")
 nx.set_edge_attributes(shape, {("in", "a"): 0.5, ("in", "b"): 0.5}, "selectivity")
 
 graph = sp.from_networkx(shape)

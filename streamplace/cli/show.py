@@ -15,6 +15,7 @@ from streamplace.solve import Result
 LINKS_SHOWN = 8
 WIDTH_OF_FILES = 200  # where stdout is no terminal nothing is to be cut off
 NAMES_SHOWN = 12
+NAME_WIDTH = 48
 
 
 def score(placement: Placement, scored: Score, to_stderr: bool = False) -> None:
@@ -69,6 +70,7 @@ def comparison(found: Comparison) -> None:
     out = _console()
     heads = ("placer", "rate", "mean", "Q1", "median", "min", ">0.97", "vs metis", "devices", "ms")
     table = Table(*heads, box=None, pad_edge=False, title_justify="left")
+    table.columns[0].min_width = min(NAME_WIDTH, max(map(len, found.placers)))
     table.title = f"relative throughput over {len(found.graphs)} graphs ({found.model})"
     for row in found.rows:
         against = "-"
