@@ -56,6 +56,8 @@ def utilisations(flow: Flow, placement: NDArray[np.integer]) -> tuple[Floats, Fl
     ValueError
         If `placement` does not fit the flow.
     """
+    if np.ndim(placement) != 1:
+        raise ValueError(f"utilisations are of one placement of shape ({flow.operators},)")
     device, link = np.zeros(flow.devices), np.zeros(len(flow.gap_s))
     add_utilisations(checked(flow, placement)[0], flow.columns, device, link)
     return device, link

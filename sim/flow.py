@@ -189,7 +189,7 @@ def as_rows(flow: Flow, placements: NDArray[np.integer]) -> NDArray[np.integer]:
     rows = np.atleast_2d(np.asarray(placements))
     if rows.shape[1:] != (flow.operators,) or rows.dtype.kind not in "iu":
         raise ValueError(f"placements must be integers of shape (K, {flow.operators})")
-    return np.ascontiguousarray(rows)
+    return np.ascontiguousarray(rows, dtype=rows.dtype.newbyteorder("="))
 
 
 def checked(flow: Flow, placements: NDArray[np.integer]) -> Ints:

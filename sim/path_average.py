@@ -15,8 +15,9 @@ from sim.jit import kernel
 
 RESIDUAL = 1e-12  # largest |s - min(1, 1 / offered utilisation)| of a solution
 ROUNDS = 100_000
-QUICK_ROUNDS = 200  # with a damping that adapts; then fixed ones, each half of the last
-SETTLING = 60  # rounds * damping given to a fixed damping: e**-60 is below any residual
+QUICK_ROUNDS = 200  # between two looks at an adapting damping
+SETTLING = 60  # rounds * damping between two looks at a fixed one
+PROGRESS = 0.5  # of the residual at the last look: a damping that does worse is given up
 
 
 class ConvergenceError(ArithmeticError):
@@ -48,7 +49,7 @@ def throughput(flow: Flow, placements: NDArray[np.integer]) -> Floats:
         raise ConvergenceError(
             f"placement {failed}: link equations not solved to {RESIDUAL:g} in {ROUNDS} rounds"
         )
-    return flow.source_rate * reached / flow.nominal_sink_tuples
+    return flow.source_rate * np.minimum(1.0, reached / flow.nominal_sink_tuples)
 
 
 @kernel
@@ -131,11 +132,12 @@ def _solve(
     """Solve for `scale` (links,), leaving the flows under it in `rate` (V,).
 
     Damped rounds: a growing residual halves the damping, a falling one raises it slowly. That
-    can go on for ever at the edge of stability, so after `QUICK_ROUNDS` come fixed dampings,
-    each half of the last, long enough for a stable one to settle.
+    can go on for ever at the edge of stability; where it makes no progress come fixed dampings,
+    each half of the last, and each kept while it makes progress.
     """
     scale[:links] = 1.0
-    damping, fixed, last, left = 0.5, 1.0, np.inf, QUICK_ROUNDS
+    damping, fixed, left = 0.5, 1.0, QUICK_ROUNDS
+    last, best, before = np.inf, np.inf, np.inf
     for _ in range(ROUNDS):
         change[:links] = 0.0
         for v in range(rate.shape[0]):
@@ -154,12 +156,15 @@ def _solve(
             residual = max(residual, abs(change[i]))
         if residual <= RESIDUAL:
             return True
+        best = min(best, residual)
         left -= 1
         if left == 0:
-            fixed *= 0.5
-            damping = fixed
-            left = int(SETTLING / fixed)
-        elif fixed == 1.0:
+            if best > PROGRESS * before:
+                fixed *= 0.5
+                damping = fixed
+            before, best = best, np.inf
+            left = QUICK_ROUNDS if fixed == 1.0 else int(SETTLING / fixed)
+        if fixed == 1.0:
             damping = damping * 0.5 if residual > last else min(1.0, damping * 1.1)
         last = residual
         for i in range(1, links):

@@ -178,20 +178,39 @@ def _units(graph: StreamGraph, groups: Sequence[Sequence[str]]) -> Ints:
 
 def _can_all_differ(allowed: Bools) -> bool:
     """Whether every row can have a True column of its own (bipartite matching)."""
-    taken: dict[int, int] = {}
-
-    def give(row: int, tried: set[int]) -> bool:
-        for column in np.flatnonzero(allowed[row]).tolist():
-            if column not in tried:
-                tried.add(column)
-                if column not in taken or give(taken[column], tried):
-                    taken[column] = row
-                    return True
-        return False
-
     if len(allowed) > allowed.shape[1]:
         return False
-    return all(give(row, set()) for row in range(len(allowed)))
+    row_of: dict[int, int] = {}
+    column_of: dict[int, int] = {}
+    for row in range(len(allowed)):
+        reached_from: dict[int, int] = {}
+        column = _free_column(allowed, row, row_of, reached_from)
+        if column is None:
+            return False
+        while True:  # every row on the way gives its column to the one before
+            giver = reached_from[column]
+            row_of[column] = giver
+            if giver == row:
+                break
+            column, column_of[giver] = column_of[giver], column
+        column_of[row] = column
+    return True
+
+
+def _free_column(
+    allowed: Bools, row: int, row_of: dict[int, int], reached_from: dict[int, int]
+) -> int | None:
+    """Search a free column from a row, through columns whose rows might move on."""
+    rows = [row]
+    while rows:
+        looking = rows.pop()
+        for column in np.flatnonzero(allowed[looking]).tolist():
+            if column not in reached_from:
+                reached_from[column] = looking
+                if column not in row_of:
+                    return int(column)
+                rows.append(row_of[column])
+    return None
 
 
 def _join(names: Iterable[str]) -> str:

@@ -149,7 +149,7 @@ class StreamGraph:
             {i: tuple(o.requires) for i, o in enumerate(operators) if o.requires},
             np.array(ends, dtype=np.int32).reshape(-1, 2),
             [s.selectivity for s in streams],
-            [np.nan if s.payload_bytes is None else s.payload_bytes for s in streams],
+            [_own_payload(i, s) for i, s in enumerate(streams)],
             name,
             source_rate,
             source_shares,
@@ -263,10 +263,10 @@ class StreamGraph:
             share[self.sources] = 1.0 / len(self.sources)
             return share
         sources = {self.names[v] for v in self.sources}
-        if wrong := sources.symmetric_difference(given):
+        if wrong := sorted(sources.symmetric_difference(given)):
             raise GraphError(
-                f"source_shares: must name exactly the operators without inputs; "
-                f"{sorted(wrong)[0]!r} is {'missing' if wrong & sources else 'not one of them'}"
+                f"source_shares: must name exactly the operators without inputs; {wrong[0]!r} is "
+                + ("missing" if wrong[0] in sources else "not one of them")
             )
         for source, value in given.items():
             if not (np.isfinite(value) and value >= 0):
@@ -375,6 +375,15 @@ def _endpoints(i: int, stream: Stream, index: Mapping[str, int]) -> tuple[int, i
     return index[stream.source], index[stream.target]
 
 
+def _own_payload(i: int, stream: Stream) -> float:
+    """Return a stream's payload; NaN stands for its source operator's, and so cannot be one."""
+    if stream.payload_bytes is None:
+        return float("nan")
+    if stream.payload_bytes != stream.payload_bytes:
+        raise GraphError(f"streams[{i}].payload_bytes: must be finite and at least 0 (got nan)")
+    return stream.payload_bytes
+
+
 def _column(rows: str, name: str, values: ArrayLike, length: int) -> Floats:
     column = np.array(values, dtype=np.float64) + 0.0  # which makes -0 a plain 0
     if column.shape != (length,):
@@ -391,4 +400,6 @@ def _column(rows: str, name: str, values: ArrayLike, length: int) -> Floats:
 def _without(count: int, ends: Ints) -> Ints:
     lacking = np.ones(count, dtype=bool)
     lacking[ends] = False
-    return np.flatnonzero(lacking).astype(np.int32)
+    found = np.flatnonzero(lacking).astype(np.int32)
+    found.flags.writeable = False
+    return found

@@ -104,7 +104,7 @@ class Placement:
         return self.assignment == other.assignment
 
     def __hash__(self) -> int:
-        return hash(self.devices.tobytes())
+        return hash(frozenset(self.assignment.items()))
 
     def __repr__(self) -> str:
         return f"<Placement: {len(self.devices)} operators on {len(self.pes)} devices>"

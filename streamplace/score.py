@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sim import bottleneck, path_average
 from sim.flow import Flow
 from streamplace.errors import GraphError, SimulationError
+from streamplace.graph import StreamGraph
 from streamplace.placement import Placement
 from streamplace.problem import Problem
 
@@ -83,7 +84,7 @@ class Score:
         return fields
 
 
-HEAVIEST = 1e100  # instructions/s or bit/s: far beyond any job, far below overflow
+HEAVIEST = 1e100  # tuples/s, instructions/s, bit/s: far beyond any job, far below overflow
 
 _FLOWS: WeakKeyDictionary[Problem, Flow] = WeakKeyDictionary()
 
@@ -103,6 +104,7 @@ def flow(problem: Problem) -> Flow:
 
 def _make_flow(problem: Problem) -> Flow:
     graph, cluster = problem.graph, problem.cluster
+    _check_loads(graph, graph.instructions, graph.stream_payload_bytes)
     result = Flow(
         source_tuples=graph.source_share * problem.source_rate,
         instructions=graph.instructions,
@@ -118,19 +120,22 @@ def _make_flow(problem: Problem) -> Flow:
         overhead_s=cluster.link_column("overhead_s"),
     )
     with np.errstate(over="ignore", invalid="ignore"):
-        heavy = np.flatnonzero(~(result.work <= HEAVIEST))
-        busy = np.flatnonzero(~(result.stream_bits <= HEAVIEST))
-    if len(heavy):
-        v = int(heavy[0])
-        raise GraphError(f"operators[{v}]: {graph.names[v]!r} has a load that overflows")
-    if len(busy):
-        stream = graph.streams[int(busy[0])]
-        raise GraphError(
-            f"streams: {stream.source!r} -> {stream.target!r} has a load that overflows"
-        )
+        _check_loads(graph, result.operator_tuples, result.stream_tuples)
+        _check_loads(graph, result.work, result.stream_bits)
     if result.nominal_sink_tuples <= 0:
         raise GraphError("streams: no tuple ever reaches a sink")
     return result
+
+
+def _check_loads(graph: StreamGraph, of_operators: Floats, of_streams: Floats) -> None:
+    """Raise GraphError where a load, (V,) or (E,), is too large to compute with."""
+    for v in np.flatnonzero(~(of_operators <= HEAVIEST)):
+        raise GraphError(f"operators[{v}]: {graph.names[v]!r} has a load that overflows")
+    for e in np.flatnonzero(~(of_streams <= HEAVIEST)):
+        stream = graph.streams[int(e)]
+        raise GraphError(
+            f"streams: {stream.source!r} -> {stream.target!r} has a load that overflows"
+        )
 
 
 def throughput(problem: Problem, placements: NDArray[np.integer]) -> Floats:

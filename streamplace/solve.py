@@ -37,7 +37,7 @@ class Result:
     @property
     def gap(self) -> float:
         """How far below the bound the throughput is, as a share of the bound."""
-        return 1.0 - self.score.throughput / self.bound
+        return max(0.0, 1.0 - self.score.throughput / self.bound)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `place --json` prints."""

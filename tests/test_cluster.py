@@ -39,7 +39,7 @@ def test_parse(text: str, expected: list[tuple[str, float, int]]) -> None:
 def test_parse_shows_the_part_that_is_wrong(text: str) -> None:
     with pytest.raises(ClusterError, match="is not COUNTxMIPS") as caught:
         Cluster.parse(text)
-    assert repr(text.split(",")[-1]) in str(caught.value)
+    assert repr(text.rsplit(",", maxsplit=1)[-1]) in str(caught.value)
 
 
 @pytest.mark.parametrize("text", ["1x0", "1x100x0"])

@@ -49,7 +49,7 @@ def test_a_graph_without_a_placement_is_an_error_never_a_score() -> None:
         graph.operators, graph.streams, name="apart", source_rate=1e4,
         constraints=Constraints(exlocate=[graph.names[:2]]),
     )  # fmt: skip
-    with pytest.raises(PlacementError, match="apart: single: single: no one device"):
+    with pytest.raises(PlacementError, match="apart: single: no one device"):
         compare([graph, apart], ["single"])
 
 
