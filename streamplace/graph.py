@@ -2,10 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Generic, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,73 +11,22 @@ from numpy.typing import ArrayLike, NDArray
 from streamplace.constraints import Constraints
 from streamplace.errors import GraphError
 from streamplace.ordering import first_cycle, topological_order
+from streamplace.rows import Operator, Rows, Stream
+from streamplace.validation import (
+    check_text,
+    column_of,
+    endpoints,
+    index_of,
+    own_payload,
+    without_any,
+)
 
-Row = TypeVar("Row")
+__all__ = ["Operator", "Stream", "StreamGraph"]
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 
 SHARES_TOLERANCE = 1e-9
-
-
-@dataclass(frozen=True, slots=True)
-class Operator:
-    """A step of the job.
-
-    Parameters
-    ----------
-    instructions
-        CPU instructions per tuple it processes.
-    payload_bytes
-        Bytes of a tuple it emits.
-    memory_bytes
-        What it takes of its device's memory.
-    requires
-        Labels that its device must carry.
-    """
-
-    name: str
-    instructions: float
-    payload_bytes: float
-    memory_bytes: float = 0.0
-    requires: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Stream:
-    """A directed edge: tuples that one operator sends another.
-
-    Parameters
-    ----------
-    selectivity
-        Tuples put on this stream per tuple that its source operator processes.
-    payload_bytes
-        Bytes of a tuple on it; None stands for its source operator's.
-    """
-
-    source: str
-    target: str
-    selectivity: float = 1.0
-    payload_bytes: float | None = None
-
-
-class Rows(Sequence[Row], Generic[Row]):
-    """Columns seen row by row: nothing is kept but the columns."""
-
-    def __init__(self, length: int, row: Callable[[int], Row]) -> None:
-        self._length = length
-        self._row = row
-
-    def __len__(self) -> int:
-        return self._length
-
-    @overload
-    def __getitem__(self, index: int) -> Row: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Row]: ...
-    def __getitem__(self, index: int | slice) -> Row | list[Row]:
-        if isinstance(index, slice):
-            return [self._row(i) for i in range(*index.indices(self._length))]
-        return self._row(range(self._length)[index])
 
 
 class StreamGraph:
@@ -139,8 +86,8 @@ class StreamGraph:
         constraints: Constraints | None = None,
     ) -> None:
         operators, streams = list(operators), list(streams)
-        index = _index([o.name for o in operators])
-        ends = [_endpoints(i, s, index) for i, s in enumerate(streams)]
+        index = index_of([o.name for o in operators])
+        ends = [endpoints(i, s, index) for i, s in enumerate(streams)]
         self._set(
             index,
             [o.instructions for o in operators],
@@ -149,7 +96,7 @@ class StreamGraph:
             {i: tuple(o.requires) for i, o in enumerate(operators) if o.requires},
             np.array(ends, dtype=np.int32).reshape(-1, 2),
             [s.selectivity for s in streams],
-            [_own_payload(i, s) for i, s in enumerate(streams)],
+            [own_payload(i, s) for i, s in enumerate(streams)],
             name,
             source_rate,
             source_shares,
@@ -188,7 +135,7 @@ class StreamGraph:
         ends = np.asarray(ends, dtype=np.int32).reshape(-1, 2)
         cls._set(
             graph,
-            _index(names),
+            index_of(names),
             instructions,
             payload_bytes,
             np.zeros(len(names)) if memory_bytes is None else memory_bytes,
@@ -218,16 +165,16 @@ class StreamGraph:
         source_shares: Mapping[str, float] | None,
         constraints: Constraints | None,
     ) -> None:
-        _check_text("name", name)
+        check_text("name", name)
         names, count = tuple(index), len(index)
         self.name = name
         self.names = names
         self.index = index
         self.requires = requires
         self.constraints = constraints or Constraints()
-        self.instructions = _column("operators", "instructions", instructions, count)
-        self.payload_bytes = _column("operators", "payload_bytes", payload_bytes, count)
-        self.memory_bytes = _column("operators", "memory_bytes", memory_bytes, count)
+        self.instructions = column_of("operators", "instructions", instructions, count)
+        self.payload_bytes = column_of("operators", "payload_bytes", payload_bytes, count)
+        self.memory_bytes = column_of("operators", "memory_bytes", memory_bytes, count)
         if source_rate is not None and not (np.isfinite(source_rate) and source_rate > 0):
             raise GraphError(f"source_rate: must be finite and above 0 (got {source_rate})")
         self.source_rate = None if source_rate is None else float(source_rate)
@@ -237,8 +184,8 @@ class StreamGraph:
         if own.shape != (len(ends),):
             raise GraphError(f"streams: payload_bytes must be a column of {len(ends)}")
         payload = np.where(np.isnan(own), self.payload_bytes[ends[:, 0]], own)
-        payload = _column("streams", "payload_bytes", payload, len(ends))
-        chosen = _column("streams", "selectivity", selectivity, len(ends))
+        payload = column_of("streams", "payload_bytes", payload, len(ends))
+        chosen = column_of("streams", "selectivity", selectivity, len(ends))
         if len(loops := np.flatnonzero(ends[:, 0] == ends[:, 1])):
             raise GraphError(f"streams[{loops[0]}]: {names[ends[loops[0], 0]]!r} feeds itself")
         self.order = topological_order(count, ends)
@@ -279,12 +226,12 @@ class StreamGraph:
     @cached_property
     def sources(self) -> Ints:
         """Indices of the operators without inputs."""
-        return _without(len(self.names), self.stream_target)
+        return without_any(len(self.names), self.stream_target)
 
     @cached_property
     def sinks(self) -> Ints:
         """Indices of the operators without outputs."""
-        return _without(len(self.names), self.stream_source)
+        return without_any(len(self.names), self.stream_source)
 
     @cached_property
     def operators(self) -> Rows[Operator]:
@@ -346,60 +293,3 @@ class StreamGraph:
             f"<StreamGraph{label}: {len(self.names)} operators, {len(self.streams)} streams, "
             f"{len(self.sources)} sources, {len(self.sinks)} sinks>"
         )
-
-
-def _index(names: Sequence[str]) -> dict[str, int]:
-    if not names:
-        raise GraphError("operators: the graph has none")
-    index: dict[str, int] = {}
-    for v, name in enumerate(names):
-        _check_text(f"operators[{v}].name", name)
-        if not name:
-            raise GraphError(f"operators[{v}].name: is empty")
-        if index.setdefault(name, v) != v:
-            raise GraphError(f"operators[{v}].name: {name!r} is operators[{index[name]}]'s already")
-    return index
-
-
-def _check_text(what: str, text: str) -> None:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise GraphError(f"{what}: is no valid unicode text") from None
-
-
-def _endpoints(i: int, stream: Stream, index: Mapping[str, int]) -> tuple[int, int]:
-    for end in (stream.source, stream.target):
-        if end not in index:
-            raise GraphError(f"streams[{i}]: no operator is called {end!r}")
-    return index[stream.source], index[stream.target]
-
-
-def _own_payload(i: int, stream: Stream) -> float:
-    """Return a stream's payload; NaN stands for its source operator's, and so cannot be one."""
-    if stream.payload_bytes is None:
-        return float("nan")
-    if stream.payload_bytes != stream.payload_bytes:
-        raise GraphError(f"streams[{i}].payload_bytes: must be finite and at least 0 (got nan)")
-    return stream.payload_bytes
-
-
-def _column(rows: str, name: str, values: ArrayLike, length: int) -> Floats:
-    column = np.array(values, dtype=np.float64) + 0.0  # which makes -0 a plain 0
-    if column.shape != (length,):
-        raise GraphError(f"{rows}: {name} must be a column of {length}, not {column.shape}")
-    wrong = np.flatnonzero(~(np.isfinite(column) & (column >= 0)))
-    if len(wrong):
-        first = wrong[0]
-        raise GraphError(
-            f"{rows}[{first}].{name}: must be finite and at least 0 (got {column[first]:g})"
-        )
-    return column
-
-
-def _without(count: int, ends: Ints) -> Ints:
-    lacking = np.ones(count, dtype=bool)
-    lacking[ends] = False
-    found = np.flatnonzero(lacking).astype(np.int32)
-    found.flags.writeable = False
-    return found

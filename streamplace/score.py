@@ -221,6 +221,3 @@ def _carries(arrays: Flow, devices: NDArray[np.int32]) -> NDArray[np.bool_]:
     else:
         carries[a[crossing] * arrays.devices + b[crossing]] = True
     return carries
-
-
-score = simulate

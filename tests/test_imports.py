@@ -16,6 +16,8 @@ MODEL = {
     "grouping",
     "constraints",
     "ordering",
+    "rows",
+    "validation",
     "feasibility",
     "errors",
 }

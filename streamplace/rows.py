@@ -1,0 +1,68 @@
+"""Operators and streams as people write and read them: rows of a graph's columns."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar, overload
+
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """A step of the job.
+
+    Parameters
+    ----------
+    instructions
+        CPU instructions per tuple it processes.
+    payload_bytes
+        Bytes of a tuple it emits.
+    memory_bytes
+        What it takes of its device's memory.
+    requires
+        Labels that its device must carry.
+    """
+
+    name: str
+    instructions: float
+    payload_bytes: float
+    memory_bytes: float = 0.0
+    requires: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A directed edge: tuples that one operator sends another.
+
+    Parameters
+    ----------
+    selectivity
+        Tuples put on this stream per tuple that its source operator processes.
+    payload_bytes
+        Bytes of a tuple on it; None stands for its source operator's.
+    """
+
+    source: str
+    target: str
+    selectivity: float = 1.0
+    payload_bytes: float | None = None
+
+
+class Rows(Sequence[Row], Generic[Row]):
+    """Columns seen row by row: nothing is kept but the columns."""
+
+    def __init__(self, length: int, row: Callable[[int], Row]) -> None:
+        self._length = length
+        self._row = row
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Row]: ...
+    def __getitem__(self, index: int | slice) -> Row | list[Row]:
+        if isinstance(index, slice):
+            return [self._row(i) for i in range(*index.indices(self._length))]
+        return self._row(range(self._length)[index])

@@ -1,0 +1,74 @@
+"""What a graph's rows and columns must be; every fault names its place."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from streamplace.errors import GraphError
+from streamplace.rows import Stream
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+
+
+def index_of(names: Sequence[str]) -> dict[str, int]:
+    """Return name -> index, every name given, once and encodable."""
+    if not names:
+        raise GraphError("operators: the graph has none")
+    index: dict[str, int] = {}
+    for v, name in enumerate(names):
+        check_text(f"operators[{v}].name", name)
+        if not name:
+            raise GraphError(f"operators[{v}].name: is empty")
+        if index.setdefault(name, v) != v:
+            raise GraphError(f"operators[{v}].name: {name!r} is operators[{index[name]}]'s already")
+    return index
+
+
+def check_text(what: str, text: str) -> None:
+    """Refuse text that no file can hold."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise GraphError(f"{what}: is no valid unicode text") from None
+
+
+def endpoints(i: int, stream: Stream, index: Mapping[str, int]) -> tuple[int, int]:
+    """Return the operators that stream i joins."""
+    for end in (stream.source, stream.target):
+        if end not in index:
+            raise GraphError(f"streams[{i}]: no operator is called {end!r}")
+    return index[stream.source], index[stream.target]
+
+
+def own_payload(i: int, stream: Stream) -> float:
+    """Return a stream's payload; NaN stands for its source operator's, and so cannot be one."""
+    if stream.payload_bytes is None:
+        return float("nan")
+    if stream.payload_bytes != stream.payload_bytes:
+        raise GraphError(f"streams[{i}].payload_bytes: must be finite and at least 0 (got nan)")
+    return stream.payload_bytes
+
+
+def column_of(rows: str, name: str, values: ArrayLike, length: int) -> Floats:
+    """Return a column of finite numbers of at least 0; `rows` is what it is a column of."""
+    column = np.array(values, dtype=np.float64) + 0.0  # which makes -0 a plain 0
+    if column.shape != (length,):
+        raise GraphError(f"{rows}: {name} must be a column of {length}, not {column.shape}")
+    wrong = np.flatnonzero(~(np.isfinite(column) & (column >= 0)))
+    if len(wrong):
+        first = wrong[0]
+        raise GraphError(
+            f"{rows}[{first}].{name}: must be finite and at least 0 (got {column[first]:g})"
+        )
+    return column
+
+
+def without_any(count: int, ends: Ints) -> Ints:
+    """Return the vertices 0..count-1 that are not among `ends`."""
+    lacking = np.ones(count, dtype=bool)
+    lacking[ends] = False
+    found = np.flatnonzero(lacking).astype(np.int32)
+    found.flags.writeable = False
+    return found
