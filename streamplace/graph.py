@@ -16,6 +16,7 @@ from streamplace.validation import (
     check_text,
     column_of,
     endpoints,
+    ends_of,
     index_of,
     own_payload,
     without_any,
@@ -132,10 +133,13 @@ class StreamGraph:
             As the attributes and parameters of the class; memory 0 and selectivity 1 if absent.
         """
         graph = cls.__new__(cls)
-        ends = np.asarray(ends, dtype=np.int32).reshape(-1, 2)
+        index = index_of(names)
+        ends = ends_of(ends, len(index))
+        if wrong := [v for v in requires or () if not 0 <= v < len(index)]:
+            raise GraphError(f"requires: there is no operator {wrong[0]}")
         cls._set(
             graph,
-            index_of(names),
+            index,
             instructions,
             payload_bytes,
             np.zeros(len(names)) if memory_bytes is None else memory_bytes,
@@ -178,8 +182,6 @@ class StreamGraph:
         if source_rate is not None and not (np.isfinite(source_rate) and source_rate > 0):
             raise GraphError(f"source_rate: must be finite and above 0 (got {source_rate})")
         self.source_rate = None if source_rate is None else float(source_rate)
-        if len(ends) and not 0 <= ends.min() <= ends.max() < count:
-            raise GraphError(f"streams: an end is outside 0..{count - 1}")
         own = np.asarray(stream_payload_bytes, dtype=np.float64)
         if own.shape != (len(ends),):
             raise GraphError(f"streams: payload_bytes must be a column of {len(ends)}")

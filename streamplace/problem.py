@@ -1,5 +1,6 @@
 """Problem: a graph, a cluster, a source rate and constraints; and how to score a placement."""
 
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 from streamplace.cluster import LEAST, MOST, Cluster
@@ -12,6 +13,7 @@ Model = Literal["bottleneck", "path-average"]
 MODELS: tuple[Model, ...] = get_args(Model)
 
 
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Problem:
     """Where should each operator of a graph run on a cluster?
 
@@ -38,6 +40,13 @@ class Problem:
         If constraints, labels or memory provably leave no placement.
     """
 
+    graph: StreamGraph
+    cluster: Cluster
+    source_rate: float
+    constraints: Constraints
+    model: Model
+    feasibility: Feasibility
+
     def __init__(
         self,
         graph: StreamGraph,
@@ -54,12 +63,16 @@ class Problem:
             raise ProblemError(f"source_rate: must be {LEAST:g} to {MOST:g} (got {rate:g})")
         if model not in MODELS:
             raise ProblemError(f"model: must be one of {', '.join(MODELS)} (got {model!r})")
-        self.graph = graph
-        self.cluster = Cluster.equal() if cluster is None else cluster
-        self.source_rate = float(rate)
-        self.constraints = graph.constraints if constraints is None else constraints
-        self.model = model
-        self.feasibility = Feasibility(self.graph, self.cluster, self.constraints)
+        cluster = Cluster.equal() if cluster is None else cluster
+        constraints = graph.constraints if constraints is None else constraints
+        vars(self).update(  # frozen: what is scored of a problem is kept
+            graph=graph,
+            cluster=cluster,
+            source_rate=float(rate),
+            constraints=constraints,
+            model=model,
+            feasibility=Feasibility(graph, cluster, constraints),
+        )
 
     def __repr__(self) -> str:
         rate = f"{self.source_rate:g} tuples/s"

@@ -42,6 +42,18 @@ def endpoints(i: int, stream: Stream, index: Mapping[str, int]) -> tuple[int, in
     return index[stream.source], index[stream.target]
 
 
+def ends_of(values: ArrayLike, count: int) -> Ints:
+    """Return (E, 2) indices of operators; no streams may have any shape."""
+    ends = np.asarray(values)
+    if ends.size == 0:
+        return np.empty((0, 2), dtype=np.int32)
+    if ends.dtype.kind not in "iu" or ends.shape[1:] != (2,):
+        raise GraphError(f"streams: ends must be integers of shape (E, 2), not {ends.shape}")
+    if not 0 <= ends.min() <= ends.max() < count:
+        raise GraphError(f"streams: an end is outside 0..{count - 1}")
+    return ends.astype(np.int32)
+
+
 def own_payload(i: int, stream: Stream) -> float:
     """Return a stream's payload; NaN stands for its source operator's, and so cannot be one."""
     if stream.payload_bytes is None:

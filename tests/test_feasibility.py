@@ -46,6 +46,11 @@ def feasibility(cluster: Cluster = CLUSTER, **rules: Any) -> Feasibility:
             "yyyz",
             "is apart from those it is colocated with",
         ),
+        (
+            {"colocate": [["c", "d"], ["a", "c"]]},
+            "yyyz",
+            "is apart from those it is colocated with",
+        ),
         ({"colocate": [["b", "c"]]}, "xyxy", "operator 'c' may not run on device 'x'"),
         ({"exlocate": [["a", "c", "d"]]}, "xyzx", "device 'x' runs two operators that are to"),
         ({"exlocate": [["a", "c", "d"]]}, "xyzy", None),

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import ArrayLike
 
 from streamplace.errors import GraphError
 from streamplace.graph import Operator, Stream, StreamGraph
@@ -164,3 +165,22 @@ def test_columns_of_another_length() -> None:
         StreamGraph.from_columns(["a", "b"], [1, 1, 1], [1, 1], [])
     with pytest.raises(GraphError, match=r"streams: selectivity must be a column of 1"):
         StreamGraph.from_columns(["a", "b"], [1, 1], [1, 1], [[0, 1]], selectivity=[1, 1])
+
+
+@pytest.mark.parametrize(
+    ("ends", "said"),
+    [
+        ([[0.0, 1.0]], "must be integers of shape"),
+        ([0, 1, 1], "must be integers of shape"),
+        ([[0, 2**32 + 1]], r"outside 0\.\.1"),
+        ([[-1, 0]], r"outside 0\.\.1"),
+    ],
+)
+def test_columns_of_ends_that_are_none(ends: ArrayLike, said: str) -> None:
+    with pytest.raises(GraphError, match=said):
+        StreamGraph.from_columns(["a", "b"], [1, 1], [1, 0], ends)
+
+
+def test_labels_of_an_operator_that_is_not_there() -> None:
+    with pytest.raises(GraphError, match="requires: there is no operator 3"):
+        StreamGraph.from_columns(["a"], [1], [1], [], requires={3: ("gpu",)})

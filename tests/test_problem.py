@@ -45,3 +45,9 @@ def test_faults(options: dict[str, Any], message: str) -> None:
 def test_without_a_rate() -> None:
     with pytest.raises(ProblemError, match=r"^source_rate: the graph has none"):
         Problem(StreamGraph([Operator("a", 1, 1)], []))
+
+
+def test_a_problem_stays_as_it_is() -> None:
+    problem = Problem(GRAPH, source_rate=5)
+    with pytest.raises(AttributeError):
+        problem.source_rate = 6  # type: ignore[misc]
