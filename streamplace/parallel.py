@@ -1,7 +1,10 @@
 """The same function over many items, on several processes, results in order."""
 
+import signal
+import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -36,4 +39,19 @@ def each(
     pool = joblib.Parallel(n_jobs=processes, return_as="generator", batch_size="auto")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of tasks cancelled by an interruption
-        yield from pool(joblib.delayed(function)(item) for item in items)
+        with _interrupts_ignored():  # which the workers that start here inherit
+            results = pool(joblib.delayed(function)(item) for item in items)
+        yield from results
+
+
+@contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    """Let a Ctrl-C pass by: a terminal sends it to every process, and one is to answer it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)

@@ -4,6 +4,8 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
 
 import click
 
@@ -41,17 +43,34 @@ for command in (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line; return its exit code. Every expected fault is one line on stderr."""
+    code = 0
+    for step in (partial(cli.main, arguments, "streamplace", standalone_mode=False), _flush):
+        try:
+            step()
+        except SystemExit as stopped:  # rich, when nobody reads on
+            code = int(stopped.code or 0)
+        except BrokenPipeError:  # whoever read our output has seen enough
+            _drop_stdout()
+        except (Exception, KeyboardInterrupt) as error:
+            message, failed = _explain(error)
+            if not code:
+                click.echo(message, err=True)
+            code = code or failed
+    return code
+
+
+def _flush() -> None:
     try:
-        cli.main(arguments, prog_name="streamplace", standalone_mode=False)
-    except SystemExit as stopped:  # rich, when nobody reads on
-        return int(stopped.code or 0)
-    except BrokenPipeError:  # whoever read our output has seen enough
+        sys.stdout.flush()
+    except OSError:
+        _drop_stdout()
+        raise
+
+
+def _drop_stdout() -> None:
+    """Send what is still to be written to stdout nowhere; Python would try again as it exits."""
+    with suppress(OSError):  # it may be no real file
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (Exception, KeyboardInterrupt) as error:
-        message, code = _explain(error)
-        click.echo(message, err=True)
-        return code
-    return 0
 
 
 def _explain(error: BaseException) -> tuple[str, int]:
