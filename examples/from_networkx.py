@@ -3,7 +3,7 @@
 import networkx as nx
 
 import streamplace as sp
-from streamplace.files.export import to_csv
+from streamplace.files.export import as_csv
 
 shape = nx.DiGraph([("in", "a"), ("in", "b"), ("a", "join"), ("b", "join"), ("join", "out")])
 costs = {"in": 1e5, "a": 6e5, "b": 5e5, "join": 4e5, "out": 1e5}
@@ -15,4 +15,4 @@ graph = sp.from_networkx(shape)
 for placer in ("single", "round-robin", "greedy", "metis-oracle", "fuser-oracle"):
     result = sp.place(graph, sp.Cluster.equal(3), source_rate=5_000, placer=placer)
     print(f"{placer:12} {result.score.relative_throughput:.3f}")
-print(to_csv(sp.place(graph, sp.Cluster.equal(3), source_rate=5_000).placement), end="")
+print(as_csv(sp.place(graph, sp.Cluster.equal(3), source_rate=5_000).placement), end="")

@@ -146,7 +146,7 @@ class Flow:
     @cached_property
     def nominal_sink_tuples(self) -> float:
         """Tuples/s that reach the sinks where nothing is throttled."""
-        return float(self.operator_tuples[self.sinks].sum())
+        return float(np.cumsum(self.operator_tuples[self.sinks])[-1])  # in the solver's order
 
     @cached_property
     def pair_weights(self) -> tuple[Floats, Floats] | None:

@@ -7,7 +7,7 @@ from sim.flow import Columns, Floats, Flow, Ints
 from sim.jit import kernel
 
 
-def greedy(flow: Flow, allowed: NDArray[np.bool_]) -> Ints:
+def greedy(flow: Flow, allowed: NDArray[np.bool_], row_of: Ints) -> Ints:
     """Return one placement, (V,) device indices.
 
     Upstream operators go first. Of the allowed devices the one is taken that gives the lowest
@@ -17,7 +17,9 @@ def greedy(flow: Flow, allowed: NDArray[np.bool_]) -> Ints:
     Parameters
     ----------
     allowed
-        (V, D) devices each operator may run on.
+        (M, D) masks of devices.
+    row_of
+        (V,) which of the masks holds for each operator.
     """
     last = np.full(flow.operators, -1)
     last[flow.target] = np.arange(len(flow.target))
@@ -25,12 +27,17 @@ def greedy(flow: Flow, allowed: NDArray[np.bool_]) -> Ints:
     by_target = np.argsort(flow.target, kind="stable").astype(np.int32)
     first_in = np.searchsorted(flow.target[by_target], np.arange(flow.operators + 1))
     inputs = (by_target, first_in.astype(np.int32))
-    return _greedy(flow.columns, order, *inputs, np.ascontiguousarray(allowed))
+    return _greedy(flow.columns, order, *inputs, np.ascontiguousarray(allowed), row_of)
 
 
 @kernel
 def _greedy(
-    flow: Columns, order: Ints, by_target: Ints, first_in: Ints, allowed: NDArray[np.bool_]
+    flow: Columns,
+    order: Ints,
+    by_target: Ints,
+    first_in: Ints,
+    allowed: NDArray[np.bool_],
+    row_of: Ints,
 ) -> Ints:
     devices = flow.capacity.shape[0]
     device, link = np.zeros(devices), np.zeros(flow.gap_s.shape[0])
@@ -39,7 +46,7 @@ def _greedy(
         inputs = by_target[first_in[v] : first_in[v + 1]]
         best, lowest, least = -1, np.inf, np.inf
         for d in range(devices):
-            if allowed[v, d]:
+            if allowed[row_of[v], d]:
                 highest, added = _raise(flow, placement, v, d, inputs, device, link, 1.0)
                 _raise(flow, placement, v, d, inputs, device, link, -1.0)
                 if highest < lowest or (highest == lowest and added < least):

@@ -140,16 +140,7 @@ def _solve(
     last, best, before = np.inf, np.inf, np.inf
     for _ in range(ROUNDS):
         change[:links] = 0.0
-        for v in range(rate.shape[0]):
-            rate[v] = flow.source_tuples[v] * start
-        for e in range(flow.source.shape[0]):
-            tuples = rate[flow.source[e]] * flow.selectivity[e]
-            change[sends[e]] += tuples * send_s[e]
-            tuples *= scale[sends[e]]
-            if flow.nic:
-                change[receives[e]] += tuples * receive_s[e]
-                tuples *= scale[receives[e]]
-            rate[flow.target[e]] += tuples
+        _offer(flow, start, sends, receives, send_s, receive_s, scale, change, rate)
         residual = 0.0
         for i in range(1, links):
             change[i] = 1.0 / max(1.0, change[i]) - scale[i]
@@ -170,3 +161,28 @@ def _solve(
         for i in range(1, links):
             scale[i] += damping * change[i]
     return False
+
+
+@kernel
+def _offer(
+    flow: Columns,
+    start: float,
+    sends: Ints,
+    receives: Ints,
+    send_s: Floats,
+    receive_s: Floats,
+    scale: Floats,
+    offered: Floats,
+    rate: Floats,
+) -> None:
+    """Run the flows down the streams under `scale`; add up what is offered to each link."""
+    for v in range(rate.shape[0]):
+        rate[v] = flow.source_tuples[v] * start
+    for e in range(flow.source.shape[0]):
+        tuples = rate[flow.source[e]] * flow.selectivity[e]
+        offered[sends[e]] += tuples * send_s[e]
+        tuples *= scale[sends[e]]
+        if flow.nic:
+            offered[receives[e]] += tuples * receive_s[e]
+            tuples *= scale[receives[e]]
+        rate[flow.target[e]] += tuples

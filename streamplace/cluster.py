@@ -10,13 +10,13 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from streamplace.arrays import Floats
 from streamplace.errors import ClusterError
 
-Floats = NDArray[np.float64]
 LEAST, MOST = 1e-9, 1e15  # of speeds and bandwidths: beyond lies arithmetic that overflows
 MOST_CORES = 10**6
 MOST_MEMORY = 1e30
-MOST_DEVICES = 4096  # pair links are a matrix
+MOST_DEVICES = 2048  # pair links are a matrix
 NetworkKind = Literal["pair", "nic"]
 
 
@@ -46,7 +46,10 @@ class Device:
         if not self.name:
             raise ClusterError("a device's name is empty")
         _check(f"device {self.name!r}: mips", self.mips, least=LEAST)
-        if not 1 <= self.cores <= MOST_CORES:
+        if isinstance(self.labels, str):
+            raise ClusterError(f"device {self.name!r}: labels must be several, not text")
+        object.__setattr__(self, "labels", tuple(self.labels))
+        if not (isinstance(self.cores, int) and 1 <= self.cores <= MOST_CORES):
             raise ClusterError(f"device {self.name!r}: cores must be 1 to {MOST_CORES}")
         if self.memory_bytes is not None:
             _check(f"device {self.name!r}: memory_bytes", self.memory_bytes, most=MOST_MEMORY)
@@ -98,6 +101,7 @@ class Network:
     def __post_init__(self) -> None:
         if self.kind not in get_args(NetworkKind):
             raise ClusterError(f"network: kind must be pair or nic (got {self.kind!r})")
+        object.__setattr__(self, "overrides", tuple(self.overrides))
         parts: tuple[Network | LinkOverride, ...] = (self, *self.overrides)
         for part in parts:
             if part.bandwidth_mbps is not None:

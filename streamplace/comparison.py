@@ -1,19 +1,15 @@
 """The table of a comparison: placers x source rates, over graphs."""
 
-import csv
-import io
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from streamplace.errors import FormatError
+from streamplace.arrays import Floats
 from streamplace.files import write_json
-from streamplace.files.atomic import write_text
-
-Floats = NDArray[np.float64]
+from streamplace.files.atomic import make_folder, write_text
+from streamplace.files.text import to_csv
 
 TIE = 0.001  # of relative throughput
 KEEPS_UP = 0.97
@@ -106,14 +102,12 @@ class Comparison:
 
     def save(self, folder: str | Path) -> None:
         """Write compare.json, table.csv (its rows) and graphs.csv (a line a graph)."""
-        folder = Path(folder)
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise FormatError(f"{folder}: cannot be made: {error.strerror}") from None
+        folder = make_folder(folder)
         write_json(folder / "compare.json", self.to_dict())
         rows = [row.to_dict() for row in self.rows]
-        write_text(folder / "table.csv", _csv(list(rows[0]), [list(row.values()) for row in rows]))
+        write_text(
+            folder / "table.csv", to_csv(list(rows[0]), [list(row.values()) for row in rows])
+        )
         cases = [(i, j) for i in range(len(self.source_rates)) for j in range(len(self.placers))]
         header = ["graph", "source_rate", "placer", "relative_throughput", "devices_used"]
         lines = [
@@ -127,12 +121,4 @@ class Comparison:
             for n, name in enumerate(self.graphs)
             for i, j in cases
         ]
-        write_text(folder / "graphs.csv", _csv(header, lines))
-
-
-def _csv(header: list[str], lines: list[list[Any]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(lines)
-    return text.getvalue()
+        write_text(folder / "graphs.csv", to_csv(header, lines))

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from streamplace.errors import ProblemError
+
 
 @dataclass(frozen=True)
 class Constraints:
@@ -26,6 +28,10 @@ class Constraints:
     allowed: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        groups = (*self.colocate, *self.exlocate, *self.allowed.values())
+        for group in groups:
+            if isinstance(group, str):
+                raise ProblemError(f"constraints: {group!r} is text where a list is wanted")
         allowed = {operator: tuple(names) for operator, names in self.allowed.items()}
         for name, value in (
             ("pins", dict(self.pins)),

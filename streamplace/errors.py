@@ -5,9 +5,18 @@ from contextlib import contextmanager
 
 
 class StreamplaceError(Exception):
-    """Anything streamplace raises on purpose; its text is one line for the user."""
+    """Anything streamplace raises on purpose; its text is one line for the user.
+
+    Attributes
+    ----------
+    exit_code
+        What the command line ends with.
+    names_file
+        Whether the text names the file, or whatever else the fault is in; see `located`.
+    """
 
     exit_code = 2
+    names_file = False
 
 
 class GraphError(StreamplaceError):
@@ -29,9 +38,13 @@ class InfeasibleError(StreamplaceError):
 class FormatError(StreamplaceError):
     """A file that is not what it should be. Names the file and the place in it."""
 
+    names_file = True
+
 
 class UsageError(StreamplaceError):
     """A name or option that does not exist."""
+
+    names_file = True  # there is none
 
 
 class PlacementError(StreamplaceError):
@@ -47,14 +60,24 @@ class SimulationError(StreamplaceError):
 
 
 @contextmanager
-def located(where: str, kind: type[StreamplaceError] | None = None) -> Iterator[None]:
-    """Put `where` before what goes wrong in the block; `kind` is raised instead, if given."""
+def located(file: str, kind: type[StreamplaceError] | None = None) -> Iterator[None]:
+    """Name the file of what goes wrong in the block, unless it is named; raise `kind`, if given."""
     try:
         yield
-    except UsageError:
-        raise
     except StreamplaceError as error:
-        said = str(error)
-        if not said.startswith(where):
-            said = f"{where}: {said}"
-        raise (kind or type(error))(said) from None
+        if error.names_file:
+            raise
+        named = (kind or type(error))(f"{file}: {error}")
+        named.names_file = True
+        raise named from None
+
+
+@contextmanager
+def within(place: str) -> Iterator[None]:
+    """Put a place inside a file before what goes wrong in the block."""
+    try:
+        yield
+    except StreamplaceError as error:
+        if error.names_file:
+            raise
+        raise type(error)(f"{place}: {error}") from None

@@ -4,15 +4,12 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from streamplace.arrays import Bools, Ints
 from streamplace.cluster import Cluster
 from streamplace.constraints import Constraints
 from streamplace.errors import InfeasibleError, ProblemError
 from streamplace.graph import StreamGraph
-
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int32]
 
 NAMES_SHOWN = 6
 
@@ -67,7 +64,9 @@ class Feasibility:
     def is_free(self) -> bool:
         """Whether every placement is feasible."""
         colocated = self.unit_count < len(self._graph.names)
-        return not (self.excluding or self.memory_bounded or colocated) and bool(self.allowed.all())
+        if self.excluding or self.memory_bounded or colocated:
+            return False
+        return self.allowed.strides == (0, 0) or bool(self.allowed.all())
 
     def violation(self, devices: Ints) -> str | None:
         """Return what a placement, (V,) device indices, breaks first; None if it is feasible."""
@@ -114,7 +113,9 @@ class Feasibility:
     def _prove_infeasible(self, constraints: Constraints) -> None:
         nowhere = np.flatnonzero(~self.allowed.any(axis=1))
         if len(nowhere):
-            raise InfeasibleError(f"no device may run {self._describe(nowhere[0], constraints)}")
+            unit = int(nowhere[0])
+            reasons = ", ".join(self._reasons(unit, constraints))
+            raise InfeasibleError(f"no device may run {self.describe(unit)}: {reasons}")
         for names, group in zip(constraints.exlocate, self.excluding, strict=True):
             if len(set(group)) < len(group):
                 raise InfeasibleError(f"constraints: {_join(names)} must be together and apart")
@@ -126,9 +127,14 @@ class Feasibility:
                 f"memory: operators need {needed:g} bytes, devices have {there:g}"
             )
 
-    def _describe(self, unit: int, constraints: Constraints) -> str:
+    def describe(self, unit: int) -> str:
+        """Return the operators of a unit by name."""
+        names = [self._graph.names[v] for v in np.flatnonzero(self.unit_of == unit)]
+        return f"operator {names[0]!r}" if len(names) == 1 else f"operators {_join(names)} together"
+
+    def _reasons(self, unit: int, constraints: Constraints) -> list[str]:
         members = np.flatnonzero(self.unit_of == unit)
-        names = [self._graph.names[v] for v in members]
+        names = {self._graph.names[v] for v in members}
         reasons = []
         if labels := sorted({x for v in members for x in self._graph.requires.get(int(v), ())}):
             reasons.append(f"it requires {_join(labels)}")
@@ -136,10 +142,9 @@ class Feasibility:
         reasons += [
             f"{v!r} is allowed on {_join(d)}" for v, d in constraints.allowed.items() if v in names
         ]
-        if self.unit_memory[unit] > 0:
+        if self.unit_memory[unit] > self._cluster.memory_bytes.min():
             reasons.append(f"it needs {self.unit_memory[unit]:g} bytes of memory")
-        what = f"operator {names[0]!r}" if len(names) == 1 else f"operators {_join(names)} together"
-        return f"{what}: {', '.join(reasons)}"
+        return reasons
 
 
 def _check_names(graph: StreamGraph, cluster: Cluster, constraints: Constraints) -> None:

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from streamplace.arrays import Floats, Ints
 from streamplace.constraints import Constraints
 from streamplace.errors import GraphError
 from streamplace.ordering import first_cycle, topological_order
@@ -18,14 +19,13 @@ from streamplace.validation import (
     endpoints,
     ends_of,
     index_of,
+    labels_of,
     own_payload,
     without_any,
 )
 
 __all__ = ["Operator", "Stream", "StreamGraph"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
 
 SHARES_TOLERANCE = 1e-9
 
@@ -94,7 +94,7 @@ class StreamGraph:
             [o.instructions for o in operators],
             [o.payload_bytes for o in operators],
             [o.memory_bytes for o in operators],
-            {i: tuple(o.requires) for i, o in enumerate(operators) if o.requires},
+            {i: labels_of(i, o) for i, o in enumerate(operators) if o.requires},
             np.array(ends, dtype=np.int32).reshape(-1, 2),
             [s.selectivity for s in streams],
             [own_payload(i, s) for i, s in enumerate(streams)],

@@ -68,17 +68,18 @@ def from_networkx(graph: "networkx.DiGraph[Any]") -> StreamGraph:
                 data["instructions"],
                 data.get("payload_bytes", 0.0),
                 data.get("memory_bytes", 0.0),
-                tuple(data.get("requires", ())),
+                data.get("requires", ()),
             )
         )
     streams = [
         Stream(str(a), str(b), data.get("selectivity", 1.0), data.get("payload_bytes"))
         for a, b, data in graph.edges(data=True)
     ]
+    shares = graph.graph.get("source_shares")
     return StreamGraph(
         operators,
         streams,
         name=str(graph.graph.get("name", "")),
         source_rate=graph.graph.get("source_rate"),
-        source_shares=graph.graph.get("source_shares"),
+        source_shares=shares and {str(node): share for node, share in shares.items()},
     )

@@ -3,9 +3,8 @@
 import heapq
 
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int32]
+from streamplace.arrays import Ints
 
 
 def topological_order(count: int, ends: Ints) -> Ints:
@@ -33,13 +32,10 @@ def topological_order(count: int, ends: Ints) -> Ints:
 
 def first_cycle(count: int, ends: Ints, order: Ints) -> list[int]:
     """Return one cycle, its first vertex repeated at the end, given the incomplete `order`."""
+    import networkx  # noqa: PLC0415 - heavy, and only for those who have a cycle
+
     left = np.ones(count, dtype=bool)
     left[order] = False
-    upstream = {int(b): int(a) for a, b in ends if left[a] and left[b]}
-    seen: dict[int, int] = {}
-    v = next(iter(upstream))
-    while v not in seen:
-        seen[v] = len(seen)
-        v = upstream[v]
-    cycle = list(seen)[seen[v] :][::-1]
+    among: networkx.DiGraph[int] = networkx.DiGraph(ends[left[ends].all(axis=1)].tolist())
+    cycle = [a for a, _ in networkx.find_cycle(among)]
     return [*cycle, cycle[0]]

@@ -3,12 +3,11 @@
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from streamplace.arrays import Ints
 from streamplace.errors import ProblemError
 from streamplace.problem import Problem
-
-Ints = NDArray[np.int32]
 
 
 class Placement:

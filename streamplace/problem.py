@@ -1,16 +1,15 @@
 """Problem: a graph, a cluster, a source rate and constraints; and how to score a placement."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 from streamplace.cluster import LEAST, MOST, Cluster
 from streamplace.constraints import Constraints
 from streamplace.errors import ProblemError
 from streamplace.feasibility import Feasibility
 from streamplace.graph import StreamGraph
+from streamplace.models import MODELS, Model
 
-Model = Literal["bottleneck", "path-average"]
-MODELS: tuple[Model, ...] = get_args(Model)
+__all__ = ["MODELS", "Model", "Problem"]
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)

@@ -2,8 +2,7 @@
 
 import sys
 import threading
-import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -22,15 +21,10 @@ def track(items: Iterable[Item], total: int | None, label: str) -> Iterator[Item
 
     bar = Progress(console=Console(stderr=True), transient=True)
     task = bar.add_task(label, total=total)
-    started = time.monotonic()
-    try:
+    with _patiently(bar.start, bar.stop):
         for item in items:
             yield item
             bar.advance(task)
-            if not bar.live.is_started and time.monotonic() - started > PATIENCE_S:
-                bar.start()
-    finally:
-        bar.stop()
 
 
 @contextmanager
@@ -42,11 +36,18 @@ def working(label: str) -> Iterator[None]:
     from rich.console import Console  # noqa: PLC0415 - only for those who look
 
     status = Console(stderr=True).status(label)
-    timer = threading.Timer(PATIENCE_S, status.start)
+    with _patiently(status.start, status.stop):
+        yield
+
+
+@contextmanager
+def _patiently(start: Callable[[], None], stop: Callable[[], None]) -> Iterator[None]:
+    """Start once the block has run for a second, and stop with it."""
+    timer = threading.Timer(PATIENCE_S, start)
     timer.daemon = True
     timer.start()
     try:
         yield
     finally:
         timer.cancel()
-        status.stop()
+        stop()

@@ -1,5 +1,6 @@
 """Score: what a placement of a problem achieves. The bridge to `sim`."""
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -9,12 +10,12 @@ from numpy.typing import NDArray
 
 from sim import bottleneck, path_average
 from sim.flow import Flow
+from streamplace.arrays import Floats
 from streamplace.errors import GraphError, SimulationError
 from streamplace.graph import StreamGraph
+from streamplace.models import Model
 from streamplace.placement import Placement
 from streamplace.problem import Problem
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,11 @@ class Score:
 
 HEAVIEST = 1e100  # tuples/s, instructions/s, bit/s: far beyond any job, far below overflow
 
+THROUGHPUT: dict[Model, Callable[[Flow, NDArray[np.integer]], Floats]] = {
+    "bottleneck": bottleneck.throughput,
+    "path-average": path_average.throughput,
+}
+
 _FLOWS: WeakKeyDictionary[Problem, Flow] = WeakKeyDictionary()
 
 
@@ -144,24 +150,21 @@ def throughput(problem: Problem, placements: NDArray[np.integer]) -> Floats:
     Parameters
     ----------
     placements
-        (K, V) device indices.
+        (K, V) device indices; (V,) counts as K = 1.
 
     Raises
     ------
+    GraphError
+        If tuple rates overflow, or no tuple ever reaches a sink.
     SimulationError
         If the equations of the model could not be solved.
     """
-    return throughput_of(flow(problem), problem.model, placements)
-
-
-def throughput_of(flow: Flow, model: str, placements: NDArray[np.integer]) -> Floats:
-    """Do as `throughput` for a flow that is at hand."""
-    if model == "bottleneck":
-        return bottleneck.throughput(flow, placements)
+    arrays = flow(problem)
     try:
-        return path_average.throughput(flow, placements)
+        reached = THROUGHPUT[problem.model](arrays, placements)
     except path_average.ConvergenceError as error:
-        raise SimulationError(f"path-average: {error}") from None
+        raise SimulationError(f"{problem.model}: {error}") from None
+    return problem.source_rate * (reached / arrays.source_rate)  # the rates may differ by rounding
 
 
 def simulate(placement: Placement) -> Score:
@@ -176,7 +179,7 @@ def simulate(placement: Placement) -> Score:
     """
     problem, arrays = placement.problem, flow(placement.problem)
     cluster = problem.cluster
-    achieved = float(throughput_of(arrays, problem.model, placement.devices)[0])
+    achieved = float(throughput(problem, placement.devices)[0])
     on_device, on_link = bottleneck.utilisations(arrays, placement.devices)
     operators = np.bincount(placement.devices, minlength=len(on_device))
     devices = tuple(

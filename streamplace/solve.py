@@ -8,7 +8,7 @@ import numpy as np
 
 from streamplace.cluster import Cluster
 from streamplace.constraints import Constraints
-from streamplace.errors import PlacementError
+from streamplace.errors import PlacementError, UsageError, within
 from streamplace.graph import StreamGraph
 from streamplace.placement import Placement
 from streamplace.placers.ready import ready_placer
@@ -81,12 +81,27 @@ def place(
 
 def solve(problem: Problem, placer: str = "auto", seed: int = 0) -> Result:
     """Place and score a problem; see `place`."""
-    place_it = ready_placer(placer, problem.model)
+    if seed < 0:
+        raise UsageError(f"seed must be at least 0 (got {seed})")
     most = bound(problem)
+    placement, seconds = timed(problem, placer, np.random.default_rng(seed))
+    return Result(placement, simulate(placement), placer, most, seconds)
+
+
+def timed(problem: Problem, placer: str, rng: np.random.Generator) -> tuple[Placement, float]:
+    """Return a feasible placement and the wall time that finding it took, in seconds.
+
+    Raises
+    ------
+    PlacementError
+        If the placer found none, or one that breaks a constraint.
+    """
+    place_it = ready_placer(placer, problem.model)
     started = time.perf_counter()
-    placement = place_it(problem, np.random.default_rng(seed))
+    with within(placer):
+        placement = place_it(problem, rng)
     seconds = time.perf_counter() - started
     broken = problem.feasibility.violation(placement.devices)
     if broken is not None:
         raise PlacementError(f"placer {placer!r} broke a constraint: {broken}")
-    return Result(placement, simulate(placement), placer, most, seconds)
+    return placement, seconds

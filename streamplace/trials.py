@@ -1,25 +1,21 @@
 """Placers x graphs -> table."""
 
-import time
 from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from streamplace.arrays import Floats
 from streamplace.cluster import Cluster
 from streamplace.comparison import Comparison
-from streamplace.errors import located
+from streamplace.errors import UsageError, within
 from streamplace.graph import StreamGraph
 from streamplace.parallel import each
-from streamplace.placement import Placement
-from streamplace.placers.ready import ready_placer
 from streamplace.placers.registry import make_placer
 from streamplace.problem import Model, Problem
 from streamplace.progress import track
 from streamplace.score import throughput
-
-Floats = NDArray[np.float64]
+from streamplace.solve import timed
 
 
 def compare(
@@ -49,6 +45,10 @@ def compare(
     StreamplaceError
         If a name is wrong, or any graph has no score; it names graph and placer.
     """
+    if not (graphs and placers and source_rates):
+        raise UsageError("compare needs at least one graph, one placer and one source rate")
+    if seed < 0:
+        raise UsageError(f"seed must be at least 0 (got {seed})")
     for name in placers:
         make_placer(name)
     task = partial(
@@ -84,19 +84,13 @@ def _one_graph(
     number, graph = numbered
     outcome = np.empty((3, len(source_rates), len(placers)))
     for i, rate in enumerate(source_rates):
-        with located(graph.name or f"graph {number}"):
+        with within(graph.name or f"graph {number}"):
             problem = Problem(graph, cluster, source_rate=rate, model=model)
             for j, name in enumerate(placers):
-                with located(name):
-                    placement, seconds = _timed(name, problem, seed, number)
+                rng = np.random.default_rng([seed, number])
+                placement, seconds = timed(problem, name, rng)
+                with within(name):
                     reached = throughput(problem, placement.devices)[0] / problem.source_rate
                 used = len(np.unique(placement.devices))
                 outcome[:, i, j] = reached, used, seconds
     return outcome
-
-
-def _timed(name: str, problem: Problem, seed: int, number: int) -> tuple[Placement, float]:
-    placer = ready_placer(name, problem.model)
-    started = time.perf_counter()
-    placement = placer(problem, np.random.default_rng([seed, number]))
-    return placement, time.perf_counter() - started

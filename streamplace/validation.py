@@ -3,13 +3,11 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from streamplace.arrays import Floats, Ints
 from streamplace.errors import GraphError
-from streamplace.rows import Stream
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
+from streamplace.rows import Operator, Stream
 
 
 def index_of(names: Sequence[str]) -> dict[str, int]:
@@ -54,6 +52,13 @@ def ends_of(values: ArrayLike, count: int) -> Ints:
     return ends.astype(np.int32)
 
 
+def labels_of(v: int, operator: Operator) -> tuple[str, ...]:
+    """Return the labels an operator requires; text alone would be one label a letter."""
+    if isinstance(operator.requires, str):
+        raise GraphError(f"operators[{v}].requires: must be several labels, not text")
+    return tuple(operator.requires)
+
+
 def own_payload(i: int, stream: Stream) -> float:
     """Return a stream's payload; NaN stands for its source operator's, and so cannot be one."""
     if stream.payload_bytes is None:
@@ -65,9 +70,10 @@ def own_payload(i: int, stream: Stream) -> float:
 
 def column_of(rows: str, name: str, values: ArrayLike, length: int) -> Floats:
     """Return a column of finite numbers of at least 0; `rows` is what it is a column of."""
-    column = np.array(values, dtype=np.float64) + 0.0  # which makes -0 a plain 0
-    if column.shape != (length,):
-        raise GraphError(f"{rows}: {name} must be a column of {length}, not {column.shape}")
+    given = np.asarray(values)
+    if given.shape != (length,) or (length and given.dtype.kind not in "iuf"):
+        raise GraphError(f"{rows}: {name} must be a column of {length} numbers")
+    column = given.astype(np.float64) + 0.0  # which makes -0 a plain 0
     wrong = np.flatnonzero(~(np.isfinite(column) & (column >= 0)))
     if len(wrong):
         first = wrong[0]

@@ -18,6 +18,9 @@ MODEL = {
     "ordering",
     "rows",
     "validation",
+    "arrays",
+    "models",
+    "units",
     "feasibility",
     "errors",
 }
@@ -29,6 +32,13 @@ MAY_IMPORT = {
     "generate": MODEL | {"generate"},
     "score": MODEL | {"sim"},
     "placers": MODEL | {"score", "sim", "placers"},
+    "interchange": MODEL,
+    "moves": MODEL | {"score"},
+    "solve": MODEL | {"score", "placers"},
+    "comparison": MODEL | {"files"},
+    "trials": MODEL | {"score", "placers", "solve", "comparison", "parallel", "progress"},
+    "parallel": set[str](),
+    "progress": set[str](),
     "policy": MODEL | {"score", "policy"},
     "training": MODEL | {"policy", "score", "files", "placers", "training"},
 }

@@ -14,7 +14,7 @@ from streamplace.errors import GraphError, SimulationError
 from streamplace.graph import Operator, Stream, StreamGraph
 from streamplace.placement import Placement
 from streamplace.problem import Model, Problem
-from streamplace.score import bound, flow, simulate, throughput
+from streamplace.score import THROUGHPUT, bound, flow, simulate, throughput
 from tests import oracle
 from tests.strategies import Case, cases, problems
 
@@ -144,7 +144,7 @@ def test_unsolved_equations_are_an_error_of_ours(monkeypatch: pytest.MonkeyPatch
     def give_up(*_: object) -> None:
         raise path_average.ConvergenceError("placement 0: not solved")
 
-    monkeypatch.setattr(path_average, "throughput", give_up)
+    monkeypatch.setitem(THROUGHPUT, "path-average", give_up)
     with pytest.raises(SimulationError, match=r"^path-average: placement 0"):
         simulate(split(Network(), "path-average"))
 
@@ -158,3 +158,12 @@ def test_a_placement_that_keeps_up_is_not_above_the_source_rate() -> None:
         problem = Problem(StreamGraph(rows, streams), source_rate=1000, model="path-average")
         score = simulate(Placement(problem, np.zeros(12, int)))
         assert score.relative_throughput <= 1.0
+
+
+@pytest.mark.parametrize("model", ["bottleneck", "path-average"])
+def test_an_idle_job_keeps_up_exactly(model: Model) -> None:
+    """Shares of many sources do not sum to 1 to the last bit; what keeps up is 1 all the same."""
+    for sources in range(1, 40):
+        graph = StreamGraph([Operator(f"s{v}", 0, 0) for v in range(sources)], [], source_rate=1e3)
+        placement = Placement(Problem(graph, model=model), np.zeros(sources, int))
+        assert simulate(placement).relative_throughput == 1.0

@@ -1,5 +1,7 @@
 """`streamplace compare`."""
 
+from math import inf
+
 import click
 
 from streamplace.cli import options
@@ -12,9 +14,12 @@ def rates(
     if value is None:
         return None
     try:
-        return tuple(float(part) for part in value.split(","))
+        found = tuple(float(part) for part in value.split(","))
     except ValueError:
         raise click.BadParameter(f"{value!r} is not R or R,R2,…", ctx, param) from None
+    if not all(0 < rate < inf for rate in found):
+        raise click.BadParameter(f"{value!r}: rates must be finite and above 0", ctx, param)
+    return found
 
 
 @click.command()
@@ -60,21 +65,25 @@ def compare(
     """
     from streamplace import trials  # noqa: PLC0415 - a command loads what it needs
     from streamplace.cli import show  # noqa: PLC0415
+    from streamplace.errors import located  # noqa: PLC0415
     from streamplace.files import read_dataset  # noqa: PLC0415
+    from streamplace.files.text import name_of  # noqa: PLC0415
     from streamplace.progress import working  # noqa: PLC0415
 
     with working("reading"):
         graphs = read_dataset(dataset)
-    result = trials.compare(
-        graphs,
-        placers.split(","),
-        source_rates or (None,),
-        cluster=options.the_cluster(cluster_file, devices),
-        model=model or "bottleneck",  # type: ignore[arg-type]  # one of MODELS
-        dataset=dataset,
-        seed=seed,
-        jobs=jobs,
-    )
+    cluster = options.the_cluster(cluster_file, devices)
+    with located(name_of(dataset)):
+        result = trials.compare(
+            graphs,
+            placers.split(","),
+            source_rates or (None,),
+            cluster=cluster,
+            model=model or "bottleneck",  # type: ignore[arg-type]  # one of MODELS
+            dataset=dataset,
+            seed=seed,
+            jobs=jobs,
+        )
     if folder is not None:
         result.save(folder)
     if as_json:

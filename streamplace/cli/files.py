@@ -1,7 +1,5 @@
 """`streamplace init`, `info`, `export` and `schema`: files in and out."""
 
-from pathlib import Path
-
 import click
 
 from streamplace.cli import options
@@ -14,13 +12,10 @@ def init(folder: str, seed: int, as_json: bool) -> None:
     """Write a starter graph.json and cluster.json into FOLDER, explained in their comments."""
     from streamplace.errors import FormatError  # noqa: PLC0415 - a command loads what it needs
     from streamplace.files import write_json  # noqa: PLC0415
+    from streamplace.files.atomic import make_folder  # noqa: PLC0415
     from streamplace.files.starter import STARTERS  # noqa: PLC0415
 
-    paths = {Path(folder) / name: value for name, value in STARTERS.items()}
-    try:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FormatError(f"{folder}: cannot be made: {error.strerror}") from None
+    paths = {make_folder(folder) / name: value for name, value in STARTERS.items()}
     for path in paths:
         if path.exists():
             raise FormatError(f"{path}: is there already, and is left as it is")
@@ -41,8 +36,10 @@ def info(file: str, seed: int, as_json: bool) -> None:
     """Tell what is in a graph, dataset, cluster or placement."""
     from streamplace.cli import show  # noqa: PLC0415 - a command loads what it needs
     from streamplace.files.summary import summary  # noqa: PLC0415
+    from streamplace.progress import working  # noqa: PLC0415
 
-    found = summary(file)
+    with working("reading"):
+        found = summary(file)
     if as_json:
         options.print_json(found)
     else:
@@ -64,9 +61,11 @@ def export(placement: str, kind: str, output: str, seed: int, as_json: bool) -> 
     from streamplace.files.atomic import write_text  # noqa: PLC0415
     from streamplace.files.placements import placement_from, results_in  # noqa: PLC0415
     from streamplace.files.text import name_of, read_json  # noqa: PLC0415
+    from streamplace.progress import working  # noqa: PLC0415
 
-    value = read_json(placement)
-    read = placement_from(value, name_of(placement))
+    with working("reading"):
+        value = read_json(placement)
+        read = placement_from(value, name_of(placement))
     results = results_in(value) if kind == "json" else {}
     write_text(output, export.EXPORTERS[kind](read, **results))
     if as_json:

@@ -1,5 +1,6 @@
 """The `streamplace` command: parse, call one function, print. Exit codes are given here."""
 
+import io
 import os
 import signal
 import sys
@@ -9,7 +10,7 @@ from functools import partial
 
 import click
 
-from streamplace.cli import compare, datasets, files, place
+from streamplace.cli import compare, files, generate, place
 from streamplace.errors import StreamplaceError
 
 INTERRUPTED = 130
@@ -29,7 +30,7 @@ def cli() -> None:
 
 for command in (
     files.init,
-    datasets.generate,
+    generate.generate,
     files.info,
     place.simulate,
     place.place,
@@ -98,6 +99,9 @@ def _explain(error: BaseException) -> tuple[str, int]:
 def script() -> None:
     """Run the command line of this process; a SIGTERM leaves nothing half-written either."""
     signal.signal(signal.SIGTERM, _terminated)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # names of operators are any text
     sys.exit(main())
 
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from streamplace.models import MODELS
+
 if TYPE_CHECKING:
     from streamplace.cluster import Cluster
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-MODELS = ("bottleneck", "path-average")
 
 
 def file_name(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:

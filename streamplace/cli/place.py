@@ -38,16 +38,21 @@ def simulate(
     """
     from streamplace import score  # noqa: PLC0415
     from streamplace.cli import show  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.errors import located  # noqa: PLC0415
     from streamplace.files import read_graph, read_placement  # noqa: PLC0415
+    from streamplace.files.text import name_of  # noqa: PLC0415
+    from streamplace.progress import working  # noqa: PLC0415
 
-    stored = read_placement(
-        placement,
-        graph=read_graph(graph),
-        cluster=options.the_cluster(cluster_file, devices),
-        source_rate=source_rate,
-        model=model,  # type: ignore[arg-type]  # one of MODELS
-    )
-    scored = score.simulate(stored)
+    with working("reading"):
+        stored = read_placement(
+            placement,
+            graph=read_graph(graph),
+            cluster=options.the_cluster(cluster_file, devices),
+            source_rate=source_rate,
+            model=model,  # type: ignore[arg-type]  # one of MODELS
+        )
+    with working("simulating"), located(name_of(graph)):
+        scored = score.simulate(stored)
     if as_json:
         options.print_json(scored.to_dict())
     else:
@@ -95,12 +100,13 @@ def place(
     from streamplace.cli import show  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.files import write_placement  # noqa: PLC0415
+    from streamplace.files.text import name_of  # noqa: PLC0415
     from streamplace.progress import working  # noqa: PLC0415
 
     cluster = options.the_cluster(cluster_file, devices)
     with working("reading"):
         problem = _problem(graph, cluster, constraints_file, source_rate, model or "bottleneck")
-    with working("placing"), located(graph):
+    with working("placing"), located(constraints_file or name_of(graph)):
         result = solve.solve(problem, placer, seed)
     if output is not None:
         write_placement(
@@ -126,10 +132,14 @@ def diff(a: str, b: str, seed: int, as_json: bool) -> None:
     from streamplace.cli import show  # noqa: PLC0415 - a command loads what it needs
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.files import read_placement  # noqa: PLC0415
+    from streamplace.files.text import name_of  # noqa: PLC0415
     from streamplace.moves import difference  # noqa: PLC0415
+    from streamplace.progress import working  # noqa: PLC0415
 
-    with located(f"{a} and {b}"):
-        found = difference(read_placement(a), read_placement(b))
+    with working("reading"):
+        before, after = read_placement(a), read_placement(b)
+    with located(f"{name_of(a)} and {name_of(b)}"):
+        found = difference(before, after)
     if as_json:
         options.print_json(found.to_dict())
     else:
@@ -147,22 +157,18 @@ def _problem(
     from streamplace.constraints import Constraints  # noqa: PLC0415 - see place
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.files import read_constraints, read_graph  # noqa: PLC0415
+    from streamplace.files.text import name_of  # noqa: PLC0415
     from streamplace.problem import Problem  # noqa: PLC0415
+    from streamplace.score import flow  # noqa: PLC0415
 
     read = read_graph(graph)
     constraints = None if constraints_file is None else read_constraints(constraints_file)
-    with located(graph):
-        without = None if constraints is None else Constraints()
-        problem = Problem(
-            read,
-            cluster,
-            source_rate=source_rate,
-            constraints=without,
-            model=model,  # type: ignore[arg-type]
-        )
+    without = None if constraints is None else Constraints()
+    with located(name_of(graph)):
+        problem = Problem(read, cluster, source_rate=source_rate, constraints=without, model=model)  # type: ignore[arg-type]
+        flow(problem)
     if constraints is None or constraints_file is None:
         return problem
+    rate, of = problem.source_rate, problem.model
     with located(constraints_file):
-        return Problem(
-            read, cluster, source_rate=source_rate, constraints=constraints, model=problem.model
-        )
+        return Problem(read, cluster, source_rate=rate, constraints=constraints, model=of)

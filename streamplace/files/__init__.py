@@ -1,6 +1,5 @@
 """Files: graphs, datasets, clusters and placements, read and written."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from streamplace.files.formats import ConstraintsForm
 from streamplace.files.graphs import constraints_from
 from streamplace.files.placements import placement_to, read_placement
 from streamplace.files.shipped import resolve
-from streamplace.files.text import check, name_of, read_json
+from streamplace.files.text import check, name_of, read_json, to_json
 from streamplace.placement import Placement
 
 
@@ -39,7 +38,7 @@ def write_placement(path: str | Path, placement: Placement, **result: Any) -> No
 
 def write_json(path: str | Path, value: Any) -> None:
     """Write a JSON value for people: indented, in UTF-8."""
-    write_text(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
+    write_text(path, to_json(value))
 
 
 __all__ = [

@@ -51,6 +51,16 @@ def write_text(path: str | Path, text: str) -> None:
         file.write(text.encode())
 
 
+def make_folder(path: str | Path) -> Path:
+    """Make a folder where there is none, with those above it."""
+    folder = Path(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FormatError(f"{folder}: cannot be made: {error.strerror}") from None
+    return folder
+
+
 @contextmanager
 def _gathered() -> Iterator[IO[bytes]]:
     gathered = io.BytesIO()

@@ -2,24 +2,21 @@
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from streamplace.errors import FormatError
+from streamplace.files.formats import ForeignForm
 from streamplace.files.text import check
 from streamplace.placement import Placement
 from streamplace.problem import Problem
 
 
-class _Form(BaseModel):
-    model_config = ConfigDict(strict=True)
-
-
-class _Device(_Form):
+class _Device(ForeignForm):
     idx: int = Field(ge=0)
     ops: list[int]
 
 
-class _Placements(_Form):
+class _Placements(ForeignForm):
     placements: list[_Device]
 
 

@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+import zlib
 from pathlib import Path
 from typing import IO, Annotated, Literal
 
@@ -10,12 +11,23 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from streamplace.errors import FormatError, located
+from streamplace.errors import FormatError, GraphError, located
 from streamplace.files.formats import ConstraintsForm, Form, Name, Positive, Title
 from streamplace.files.graphs import constraints_from, constraints_to
 from streamplace.files.text import check, name_of, parse, read_bytes
 from streamplace.graph import StreamGraph
 
+BROKEN = (  # what numpy, zipfile and zlib make of a broken archive
+    ValueError,
+    OSError,
+    EOFError,
+    KeyError,
+    AttributeError,
+    NotImplementedError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 COLUMNS = {  # name: dtype, number of axes
     "header": ("uint8", 1),
     "names": ("uint8", 1),
@@ -58,7 +70,7 @@ def write_columns(graph: StreamGraph, file: IO[bytes]) -> None:
         "ends": np.stack([graph.stream_source, graph.stream_target], axis=1),
     }
     columns = {name: own[name] if name in own else getattr(graph, name) for name in COLUMNS}
-    np.savez(file, allow_pickle=False, **columns)
+    np.savez(file, **columns)  # type: ignore[arg-type]  # no column is called as an option
 
 
 def read_columns(path: str | Path) -> StreamGraph:
@@ -78,13 +90,13 @@ def read_columns(path: str | Path) -> StreamGraph:
         names = _names(columns["names"], columns["name_lengths"])
         ends, share = columns["ends"], columns["source_share"]
         if ends.shape[1:] != (2,) or share.shape != (len(names),):
-            raise FormatError("ends or source_share has the wrong shape")
+            raise GraphError("ends or source_share has the wrong shape")
         is_source = np.bincount(np.maximum(ends[:, 1], 0), minlength=len(names)) == 0
         if share[~is_source[: len(names)]].any():
-            raise FormatError("source_share: an operator with inputs has one")
+            raise GraphError("source_share: an operator with inputs has one")
         requires = {int(v): tuple(labels) for v, labels in header.requires.items()}
         if any(v >= len(names) or not labels for v, labels in requires.items()):
-            raise FormatError("header: requires: names an operator that is not there, or no label")
+            raise GraphError("header: requires: names an operator that is not there, or no label")
         return StreamGraph.from_columns(
             names,
             columns["instructions"],
@@ -106,7 +118,7 @@ def _load(data: bytes, where: str) -> dict[str, NDArray[np.generic]]:
     try:
         with np.lib.npyio.NpzFile(io.BytesIO(data), allow_pickle=False) as stored:
             columns = {name: stored[name] for name in stored.files}
-    except (ValueError, OSError, EOFError, KeyError, AttributeError, zipfile.BadZipFile) as error:
+    except BROKEN as error:
         said = " ".join(str(error).split())[:80]
         raise FormatError(f"{where}: not a readable .npz graph: {said}") from None
     if missing := sorted(COLUMNS.keys() ^ columns.keys()):
@@ -121,17 +133,17 @@ def _load(data: bytes, where: str) -> dict[str, NDArray[np.generic]]:
 
 def _names(blob: NDArray[np.generic], lengths: NDArray[np.generic]) -> list[str]:
     if lengths.astype(np.int64).min(initial=0) < 0 or lengths.sum(dtype=np.int64) != len(blob):
-        raise FormatError("name_lengths: does not add up to the names")
+        raise GraphError("name_lengths: does not add up to the names")
     ends = np.cumsum(lengths, dtype=np.int64).tolist()
     data = blob.tobytes()
     try:
         return [data[a:b].decode() for a, b in zip([0, *ends], ends, strict=False)]
     except UnicodeDecodeError:
-        raise FormatError("names: is not UTF-8") from None
+        raise GraphError("names: is not UTF-8") from None
 
 
 def _text(column: NDArray[np.generic], what: str) -> str:
     try:
         return column.tobytes().decode()
     except UnicodeDecodeError:
-        raise FormatError(f"{what}: is not UTF-8") from None
+        raise GraphError(f"{what}: is not UTF-8") from None

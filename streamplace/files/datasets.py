@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -90,9 +91,10 @@ def write_dataset(path: str | Path, graphs: Iterable[StreamGraph]) -> None:
         raise FormatError(f"{path}: must end in .jsonl, .jsonl.gz, .json or .npz")
     with atomic(path) as file:
         if name.endswith((".json", ".npz")):
-            one = list(graphs)
+            one = list(islice(graphs, 2))
             if len(one) != 1:
-                raise FormatError(f"{path}: takes one graph, not {len(one)}; .jsonl takes any")
+                many = "several" if one else "none"
+                raise FormatError(f"{path}: takes one graph, not {many}; .jsonl takes any number")
             if name.endswith(".npz"):
                 write_columns(one[0], file)
             else:

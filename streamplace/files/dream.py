@@ -1,39 +1,34 @@
 """Graphs as the DREAM benchmark was released: payloads in Mbit per tuple, indices for names."""
 
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from streamplace.errors import FormatError, GraphError
+from streamplace.files.formats import ForeignForm, Name, Number, Positive, Title
 from streamplace.files.text import check
 from streamplace.graph import Operator, Stream, StreamGraph
-
-BYTES_PER_MBIT = 125_000.0
-Number = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+from streamplace.units import BYTES_PER_MBIT
 
 
-class _Form(BaseModel):
-    model_config = ConfigDict(strict=True)  # what else a release carries is left alone
-
-
-class _Operator(_Form):
+class _Operator(ForeignForm):
     idx: int
-    name: str = Field(min_length=1)
+    name: Name
     cpu: Number
     payload: Number
 
 
-class _Connection(_Form):
+class _Connection(ForeignForm):
     from_vertex: int
     to_vertex: int
     selectivity: Number
 
 
-class _Graph(_Form):
-    name: Annotated[str, Field(min_length=0)] = ""
+class _Graph(ForeignForm):
+    name: Title = ""
     operators: list[_Operator] = Field(min_length=1)
     connections: list[_Connection]
-    event_rate: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    event_rate: Positive
 
 
 def looks_like(value: Any) -> bool:
@@ -69,4 +64,6 @@ def graph_from(value: Any, where: str, name: str) -> StreamGraph:
 
 def _in_its_words(said: str) -> str:
     """Name a fault's place as the released files do."""
-    return said.replace("streams", "connections", 1).replace("payload_bytes", "payload", 1)
+    place, colon, fault = said.partition(":")
+    place = place.replace("streams", "connections").replace("payload_bytes", "payload")
+    return place + colon + fault

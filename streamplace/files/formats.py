@@ -5,6 +5,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from streamplace.models import Model
+
 VERSION = 1
 Number = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -30,6 +32,12 @@ class Form(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     comment: str | None = Field(None, description="for people; kept by no program")
+
+
+class ForeignForm(BaseModel):
+    """An object of somebody else's file: what else it carries is left alone."""
+
+    model_config = ConfigDict(strict=True)
 
 
 class OperatorForm(Form):
@@ -122,7 +130,7 @@ class ProblemForm(Form):
     cluster: ClusterForm
     source_rate: Positive
     constraints: ConstraintsForm = ConstraintsForm()
-    model: Literal["bottleneck", "path-average"] = "bottleneck"
+    model: Model = "bottleneck"
 
 
 class PlacementForm(Form):

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from streamplace.cluster import Cluster
-from streamplace.errors import FormatError, ProblemError, located
+from streamplace.errors import FormatError, ProblemError, located, within
 from streamplace.files import cepsim, clusters, graphs
 from streamplace.files.formats import PlacementForm, ProblemForm
 from streamplace.files.text import check, name_of, read_json
@@ -57,7 +57,7 @@ def placement_from(
         if not cepsim.looks_like(value):
             return _ours(check(PlacementForm, value, where), graph, cluster, source_rate, model)
         if graph is None:
-            raise FormatError("a CEPSim placement carries no graph; simulate takes one beside it")
+            raise ProblemError("a CEPSim placement carries no graph; simulate takes one beside it")
         problem = Problem(graph, cluster, source_rate=source_rate, model=model or "bottleneck")
         return cepsim.placement_from(value, problem, where)
 
@@ -105,12 +105,12 @@ def _ours(
     if graph is not None and graph.sha256 != own.graph_sha256:
         raise ProblemError(f"is a placement of another graph{_called(own, graph)}")
     if graph is None:
-        with located("problem.graph"):
+        with within("problem.graph"):
             graph = graphs.from_form(own.graph)
         if graph.sha256 != own.graph_sha256:
             raise ProblemError("problem.graph: does not match problem.graph_sha256")
     if cluster is None:
-        with located("problem.cluster"):
+        with within("problem.cluster"):
             cluster = clusters.from_form(own.cluster)
     problem = Problem(
         graph,

@@ -1,10 +1,12 @@
 """Bytes in, checked JSON values out; every fault is one line that names the file and the place."""
 
+import csv
 import gzip
+import io
 import json
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -85,6 +87,20 @@ def parse(text: str, where: str) -> Any:
 def read_json(path: str | Path) -> Any:
     """Read one JSON file."""
     return parse(read_text(path), name_of(path))
+
+
+def to_json(value: Any) -> str:
+    """Return a JSON value for people: indented, with a final newline."""
+    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+
+
+def to_csv(header: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
+    """Return a table as CSV."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return text.getvalue()
 
 
 def json_lines(text: str, where: str) -> Iterator[tuple[str, Any]]:

@@ -69,7 +69,9 @@ class Recipe:
             raise UsageError(f"operators must be {LEAST_OPERATORS} to {MOST_OPERATORS}")
 
     def graph(self, number: int) -> StreamGraph:
-        """Return one graph of the dataset, 0 <= number < count."""
+        """Return one graph of the dataset, 0 <= number < count, or raise IndexError."""
+        if not 0 <= number < self.count:
+            raise IndexError(f"graph {number} of {self.count}")
         rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([self.seed, number])))
         name = f"{self.preset}_{number}"
         if self.preset == "dream":

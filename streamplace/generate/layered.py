@@ -1,6 +1,6 @@
 """Random layered graphs: several sources and sinks, joins, streams that skip layers."""
 
-from math import isqrt
+import math
 
 import numpy as np
 
@@ -36,7 +36,7 @@ def layered(count: int, rng: np.random.Generator, name: str) -> StreamGraph:
             if v not in fed
         }
     drawn = (rng.random(first[1]) + 0.25).tolist()
-    shares = [share / sum(drawn) for share in drawn]
+    shares = [share / math.fsum(drawn) for share in drawn]
     return furnish(count, np.array(sorted(ends), dtype=np.int64), shares, rng, name)
 
 
@@ -45,7 +45,7 @@ def _layers(count: int, rng: np.random.Generator) -> list[int]:
     most = max(1, min(MOST_ENDS, count // 4))
     sources, sinks = (1 + int(u * most) for u in rng.random(2).tolist())
     inner = count - sources - sinks
-    least, most = max(1, isqrt(inner) // 2), min(inner, 2 * isqrt(inner))
+    least, most = max(1, math.isqrt(inner) // 2), min(inner, 2 * math.isqrt(inner))
     depth = least + int(rng.random() * (most - least + 1))
     width = np.ones(depth, dtype=np.int64)
     np.add.at(width, (rng.random(inner - depth) * depth).astype(np.int64), 1)

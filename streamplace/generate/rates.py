@@ -5,11 +5,12 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from streamplace.generate.setting import BYTES_PER_MBIT, INSTRUCTIONS_PER_DEVICE, SOURCE_RATE
+from streamplace.arrays import Floats
+from streamplace.generate.setting import INSTRUCTIONS_PER_DEVICE, SOURCE_RATE
 from streamplace.graph import StreamGraph
+from streamplace.units import BYTES_PER_MBIT
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+Indices = NDArray[np.int64]
 
 HIGHEST, LOWEST = 4.0, 0.1  # of the rate if every operator just split: nothing leads beyond
 FILTERS, FAN_OUTS, COPIES = 0.25, 0.15, 0.5  # how often
@@ -19,7 +20,7 @@ LARGEST_PAYLOAD_MBIT = 0.5
 
 
 def furnish(
-    count: int, ends: Ints, shares: list[float], rng: np.random.Generator, name: str
+    count: int, ends: Indices, shares: list[float], rng: np.random.Generator, name: str
 ) -> StreamGraph:
     """Return a graph of the shape `ends`, with numbers drawn.
 
@@ -62,7 +63,7 @@ def furnish(
 
 
 def _selectivities(
-    count: int, ends: Ints, shares: list[float], rng: np.random.Generator
+    count: int, ends: Indices, shares: list[float], rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
     """Draw the selectivity of each stream, (E,); return them and the operators' rates, (V,)."""
     inputs = np.bincount(ends[:, 1], minlength=count).tolist()

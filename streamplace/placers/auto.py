@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placement import Placement
-from streamplace.placers.base import Placer
+from streamplace.placers.base import Placer, answers, throughputs
 from streamplace.problem import Problem
-from streamplace.score import flow, throughput
+from streamplace.score import flow
 
 AS_GOOD = 1e-9  # of the best throughput: within it, fewer devices win
+LARGE = 5_000  # operators x devices
 
 
 @dataclass(frozen=True)
@@ -19,33 +19,32 @@ class Auto:
 
     Among equally good placements it takes the fewest devices, and among those the least traffic
     between devices.
+
+    Parameters
+    ----------
+    placers
+        Whom to ask.
+    of_large
+        Whom to ask where operators x devices is above 5,000: partitioners that try every number
+        of parts, and the fuser, whose time grows with the square of the graph, take too long there.
     """
 
     placers: tuple[Placer, ...]
+    of_large: tuple[Placer, ...]
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
         """Return the best placement, or raise what the last placer raised if none had any."""
-        found: list[Placement] = []
-        failure: PlacementError | None = None
-        for placer in self.placers:
-            try:
-                found.append(placer(problem, rng, start))
-            except InfeasibleError:
-                raise
-            except PlacementError as error:
-                failure = error
-        if failure is not None and not found:
-            raise failure
-        return found[_best(problem, np.stack([placement.devices for placement in found]))]
+        size = len(problem.graph.names) * len(problem.cluster.devices)
+        found = answers(self.of_large if size > LARGE else self.placers, problem, rng, start)
+        reached, arrays = throughputs(problem, found), flow(problem)
+        good = np.flatnonzero(reached >= (1 - AS_GOOD) * reached.max())
 
+        def cost(i: int) -> tuple[int, float, float]:
+            devices = found[i].devices
+            crossing = devices[arrays.source] != devices[arrays.target]
+            used = len(np.unique(devices))
+            return used, float(arrays.stream_bits[crossing].sum()), -float(reached[i])
 
-def _best(problem: Problem, candidates: np.ndarray[tuple[int, int], np.dtype[np.int32]]) -> int:
-    reached = throughput(problem, candidates)
-    arrays = flow(problem)
-    used = [len(np.unique(devices)) for devices in candidates]
-    crossing = candidates[:, arrays.source] != candidates[:, arrays.target]
-    traffic = crossing @ arrays.stream_bits
-    good = np.flatnonzero(reached >= (1 - AS_GOOD) * reached.max())
-    return int(min(good, key=lambda i: (used[i], traffic[i], -reached[i])))
+        return found[min(good.tolist(), key=cost)]

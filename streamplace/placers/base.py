@@ -1,12 +1,16 @@
 """What a placer is."""
 
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from streamplace.arrays import Floats, Ints
+from streamplace.errors import PlacementError, SimulationError
 from streamplace.placement import Placement
 from streamplace.problem import Problem
+from streamplace.score import throughput
 
 
 class Placer(Protocol):
@@ -48,15 +52,59 @@ class Partitioner(Placer, Protocol):
         ...
 
 
+def answers(
+    placers: Sequence[Placer],
+    problem: Problem,
+    rng: np.random.Generator,
+    start: Placement | None,
+) -> list[Placement]:
+    """Ask each placer and return the placements of those that found one.
+
+    Raises
+    ------
+    PlacementError
+        What the last one raised, if none found any.
+    """
+    found: list[Placement] = []
+    failure: PlacementError | None = None
+    for placer in placers:
+        try:
+            found.append(placer(problem, rng, start))
+        except PlacementError as error:
+            failure = error
+    if failure is not None and not found:
+        raise failure
+    return found
+
+
+def throughputs(problem: Problem, found: Sequence[Placement]) -> Floats:
+    """Return the throughput of each placement; one that cannot be simulated counts as none, -1.
+
+    Raises
+    ------
+    SimulationError
+        If none can be simulated.
+    """
+    rows = np.stack([placement.devices for placement in found])
+    try:
+        return throughput(problem, rows)
+    except SimulationError:
+        reached = np.full(len(rows), -1.0)
+        for i, row in enumerate(rows):
+            with suppress(SimulationError):
+                reached[i] = throughput(problem, row)[0]
+        if reached.max() < 0:
+            raise
+        return reached
+
+
 def parts_for(problem: Problem, parts: int | None) -> int:
     """Return the number of parts to make: as many as devices unless told, at most one a unit."""
     wanted = len(problem.cluster.devices) if parts is None else parts
     return min(wanted, len(problem.cluster.devices), problem.feasibility.unit_count)
 
 
-def devices_of_parts(
-    problem: Problem, part_of: NDArray[np.int32], load: NDArray[np.float64]
-) -> NDArray[np.int32]:
+def devices_of_parts(problem: Problem, part_of: Ints, load: Floats) -> Ints:
     """Return the device of each operator: the heaviest part goes to the fastest device, and so on.
 
     Parameters

@@ -20,5 +20,7 @@ class Greedy:
     ) -> Placement:
         """Return the placement, repaired where groups or memory ask for it."""
         rules = problem.feasibility
-        allowed = rules.allowed if rules.is_free else rules.allowed[rules.unit_of]
-        return feasible(problem, greedy.greedy(flow(problem), allowed))
+        allowed, row_of = rules.allowed, rules.unit_of
+        if rules.is_free:
+            allowed, row_of = allowed[:1], np.zeros_like(row_of)
+        return feasible(problem, greedy.greedy(flow(problem), allowed, row_of))

@@ -1,11 +1,12 @@
 """METIS as a placer: balance the load of the parts, cut little traffic (Karypis and Kumar 1998)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from streamplace.arrays import Floats
 from streamplace.errors import UsageError
 from streamplace.grouping import Grouping, Quotient
 from streamplace.placement import Placement
@@ -15,7 +16,6 @@ from streamplace.placers.repair import feasible
 from streamplace.problem import Problem
 from streamplace.score import flow
 
-Floats = NDArray[np.float64]
 Weights = Literal["instructions", "utilisation"]
 
 TRAFFIC_UNIT_BITS = 1000.0  # edge weight: Mbit per source tuple, times 1000
@@ -35,13 +35,11 @@ class Metis:
     weights
         Of operators: ``instructions`` per source tuple, as published; or ``utilisation`` of a mean
         device, times 1000, which on the benchmark gives better placements.
-    recursive
-        Recursive bisection instead of k-way.
     """
 
     parts: int | None = None
     weights: Weights = "instructions"
-    recursive: bool = False
+    recursive: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         if self.weights not in get_args(Weights):
@@ -91,7 +89,7 @@ class Metis:
 class MetisRecursive(Metis):
     """The same by recursive bisection."""
 
-    recursive: bool = True
+    recursive: bool = field(default=True, init=False)
 
 
 def _edge_weights(quotient: Quotient) -> NDArray[np.int64]:

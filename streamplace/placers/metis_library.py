@@ -12,21 +12,21 @@ from numpy.typing import NDArray
 
 from streamplace.errors import PlacementError
 
-Ints = NDArray[np.integer]
+Integers = NDArray[np.integer]
 
 _ONE_AT_A_TIME = threading.Lock()  # stdout belongs to the process
 
 
 def partition(
-    source: Ints,
-    target: Ints,
+    source: Integers,
+    target: Integers,
     vertex_weights: NDArray[np.int64],
     edge_weights: NDArray[np.int64],
     shares: NDArray[np.float64] | None,
     parts: int,
     *,
     recursive: bool,
-) -> Ints:
+) -> Integers:
     """Return the part, 0..parts-1, of each of the N vertices.
 
     Parameters
@@ -38,14 +38,22 @@ def partition(
     shares
         (parts,) of the vertex weight that each part should get; None: equal.
     parts
-        At most N.
+        1 to N.
 
     Raises
     ------
+    ValueError
+        If an argument is not so: METIS would end the process or return nonsense.
     PlacementError
         If METIS fails, or its answer is not what it claims.
     """
     count = len(vertex_weights)
+    if not 1 <= parts <= count:
+        raise ValueError(f"parts must be 1 to {count} (got {parts})")
+    if vertex_weights.min() < 0 or edge_weights.min(initial=1) < 1:
+        raise ValueError("vertex weights must be at least 0, edge weights at least 1")
+    if shares is not None and not (shares.shape == (parts,) and (shares > 0).all()):
+        raise ValueError(f"shares must be {parts} numbers above 0")
     if parts == 1:
         return np.zeros(count, dtype=np.int32)
     starts, neighbours, weights = _symmetric(count, source, target, edge_weights)
@@ -69,7 +77,9 @@ def partition(
     return found
 
 
-def _symmetric(count: int, source: Ints, target: Ints, weights: Ints) -> tuple[Ints, Ints, Ints]:
+def _symmetric(
+    count: int, source: Integers, target: Integers, weights: Integers
+) -> tuple[Integers, Integers, Integers]:
     """Return the graph in both directions as CSR: starts (N + 1,), neighbours, weights (2Q',)."""
     if not (len(source) == len(target) == len(weights)):
         raise ValueError("source, target and edge weights differ in length")
@@ -83,7 +93,7 @@ def _symmetric(count: int, source: Ints, target: Ints, weights: Ints) -> tuple[I
 
 
 def _recheck(
-    found: Ints, cut: int, parts: int, starts: Ints, neighbours: Ints, weights: Ints
+    found: Integers, cut: int, parts: int, starts: Integers, neighbours: Integers, weights: Integers
 ) -> None:
     count = len(starts) - 1
     if found.shape != (count,) or found.min() < 0 or found.max() >= parts:

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from streamplace.placement import Placement
-from streamplace.placers.base import Partitioner, parts_for
+from streamplace.placers.base import Partitioner, answers, parts_for, throughputs
 from streamplace.problem import Problem
-from streamplace.score import throughput
 
 
 @dataclass(frozen=True)
@@ -19,11 +18,9 @@ class Oracle:
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
-        """Return the best placement."""
+        """Return the best placement, or raise what the partitioner raised if it had none."""
         most = parts_for(problem, None)
-        tried = [
-            self.partitioner.with_parts(parts)(problem, rng, start)
-            for parts in range(min(2, most), most + 1)
-        ]
-        reached = throughput(problem, np.stack([placement.devices for placement in tried]))
-        return tried[int(reached.argmax())]
+        numbers = range(min(2, most), most + 1)
+        tries = [self.partitioner.with_parts(parts) for parts in numbers]
+        found = answers(tries, problem, rng, start)
+        return found[int(throughputs(problem, found).argmax())]

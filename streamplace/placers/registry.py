@@ -34,7 +34,17 @@ AUTO_TRIES = (
     "metis-recursive-oracle:weights=utilisation",
     "fuser-oracle",
 )
-"""What `auto` asks."""
+"""Whom `auto` asks."""
+AUTO_TRIES_OF_LARGE = (
+    "single",
+    "round-robin",
+    "random",
+    "greedy",
+    "metis",
+    "metis:weights=utilisation",
+    "metis-recursive:weights=utilisation",
+)
+"""Whom `auto` asks about large graphs."""
 NAMES = ("auto", *PLACERS, *ORACLES)
 
 
@@ -48,13 +58,18 @@ def make_placer(text: str) -> Placer:
     """
     name, *options = text.split(":")
     if name in ORACLES:
+        if any(option.startswith("parts") for option in options):
+            raise UsageError(f"placer {text!r}: it tries every number of parts")
         inner = make_placer(":".join([name.removesuffix("-oracle"), *options]))
         if not isinstance(inner, Partitioner):
             raise UsageError(f"placer {name!r} has no number of parts to try")
         return Oracle(inner)
     if name == "auto":
         _no_options(text, options)
-        return Auto(tuple(make_placer(tried) for tried in AUTO_TRIES))
+        return Auto(
+            tuple(make_placer(tried) for tried in AUTO_TRIES),
+            tuple(make_placer(tried) for tried in AUTO_TRIES_OF_LARGE),
+        )
     if name not in PLACERS:
         raise UsageError(f"no placer is called {name!r}; there are {', '.join(NAMES)}")
     module, attribute = PLACERS[name].split(":")
@@ -70,7 +85,7 @@ def _no_options(text: str, options: list[str]) -> None:
 
 def _options(text: str, cls: type, options: list[str]) -> dict[str, Any]:
     types = get_type_hints(cls)
-    known = [f.name for f in fields(cls)]
+    known = [f.name for f in fields(cls) if f.init]
     given: dict[str, Any] = {}
     for option in options:
         key, equals, value = option.partition("=")
@@ -90,8 +105,4 @@ def _converted(text: str, key: str, value: str, wanted: Any) -> Any:
                 return kind(value)
             except ValueError:
                 raise UsageError(f"placer {text!r}: {key} must be a number") from None
-    if wanted is bool:
-        if value not in ("true", "false"):
-            raise UsageError(f"placer {text!r}: {key} must be true or false")
-        return value == "true"
     return value

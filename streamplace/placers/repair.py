@@ -1,14 +1,12 @@
 """Make a draft placement feasible with few changes, or say why that cannot be."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from streamplace.arrays import Ints
 from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placement import Placement
 from streamplace.problem import Problem
 from streamplace.score import flow
-
-Ints = NDArray[np.int32]
 
 STEPS = 100_000  # of backtracking beyond one step a unit, before giving up
 
@@ -68,9 +66,10 @@ def _search(problem: Problem, preferred: list[list[int]]) -> Ints:
     )
     on = np.full(len(preferred), -1, dtype=np.int32)
     tried = [0] * len(order)
-    depth, steps = 0, 0
+    depth, steps, furthest = 0, 0, 0
     while depth < len(order):
         unit = order[depth]
+        furthest = max(furthest, depth)
         if on[unit] >= 0:  # come back to: take the last choice back
             room[on[unit]] += memory[unit]
             on[unit] = -1
@@ -87,7 +86,10 @@ def _search(problem: Problem, preferred: list[list[int]]) -> Ints:
         if on[unit] >= 0:
             depth += 1
         elif depth == 0:
-            raise InfeasibleError("constraints and memory: every placement breaks one (all tried)")
+            raise InfeasibleError(
+                f"constraints: whatever the others do, {rules.describe(order[furthest])} finds no "
+                "device (all tried)"
+            )
         elif steps > STEPS + len(order):
             raise PlacementError("found no placement that obeys the constraints and memory limits")
         else:

@@ -22,7 +22,7 @@ class Single:
             devices = np.full(len(problem.graph.names), device, dtype=np.int32)
             if problem.feasibility.violation(devices) is None:
                 return Placement(problem, devices)
-        raise PlacementError("single: no one device may run every operator")
+        raise PlacementError("no one device may run every operator")
 
 
 @dataclass(frozen=True)

@@ -49,9 +49,8 @@ def run(*arguments: object, **options: Any) -> "subprocess.CompletedProcess[str]
     """Run `streamplace` as a process of its own."""
     return subprocess.run(
         [*MODULE, *map(str, arguments)],
-        env=ENVIRONMENT,
         text=True,
         timeout=120,
         check=False,
-        **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options},
+        **{"env": ENVIRONMENT, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options},
     )

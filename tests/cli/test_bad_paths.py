@@ -1,13 +1,18 @@
 """Paths that cannot be read or written: exit 2, one line with the path, nothing left behind."""
 
+import json
 import os
+import shutil
 import stat
+import subprocess
+import sys
 from pathlib import Path
+from shutil import ignore_patterns
 
 import pytest
 
 from streamplace.cli.main import main
-from tests.cli.command import Capture, one_line, refused, run, succeeds
+from tests.cli.command import ENVIRONMENT, ROOT, Capture, one_line, refused, run, succeeds
 from tests.cli.conftest import Job
 
 TOO_LONG = "n" * 300 + ".json"
@@ -167,3 +172,39 @@ def test_stdin_closed() -> None:
     done = run("info", "-", preexec_fn=lambda: os.close(0))
     assert done.returncode == 2
     one_line(done.stderr)
+
+
+def test_a_file_is_named_whatever_it_is_called(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not taken for named because the message happens to begin as the file's name does."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("s", "source_rate"):
+        Path(name).write_text('{"operators": [{"name": "a", "instructions": 1}]}')
+        line = refused(capsys, "place", name)
+        assert line.startswith(f"streamplace: {name}: source_rate: ")
+
+
+def test_names_beyond_the_encoding_of_stdout(tmp_path: Path) -> None:
+    graph = {"operators": [{"name": "frühling", "instructions": 1}], "source_rate": 1}
+    (tmp_path / "g.json").write_text(json.dumps(graph))
+    done = run("place", tmp_path / "g.json", env={**ENVIRONMENT, "PYTHONIOENCODING": "ascii"})
+    assert done.returncode == 0, done.stderr
+    assert "fr\\xfchling" in done.stdout
+
+
+def test_kernels_compile_where_nothing_can_be_kept(tmp_path: Path) -> None:
+    """As in a container whose user may write neither to the packages nor to a home."""
+    for package in ("sim", "streamplace"):
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=ignore_patterns("__pycache__"))
+    (tmp_path / "sim" / "__pycache__").write_text("in the way")
+    (tmp_path / "g.json").write_text(
+        '{"operators": [{"name": "a", "instructions": 1}], "source_rate": 1}'
+    )
+    (tmp_path / "home").write_text("no folder")
+    done = subprocess.run(
+        [sys.executable, "-m", "streamplace.cli.main", "place", "g.json", "--placer", "single"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+        env={"HOME": str(tmp_path / "home"), "PYTHONDONTWRITEBYTECODE": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr

@@ -41,7 +41,7 @@ USAGE = [
     (["compare", "GRAPH", "--placers", "metis,nobody"], "'nobody'"),
     (["compare", "GRAPH", "--placers", "metis,"], "''"),
     (["compare", "GRAPH", "--source-rate", "1e4,fast"], "--source-rate"),
-    (["compare", "GRAPH", "--source-rate", "1e4,-1"], "source_rate"),
+    (["compare", "GRAPH", "--source-rate", "1e4,-1"], "--source-rate"),
     (["compare", "GRAPH", "--jobs", "0"], "--jobs"),
     (["generate", "dream"], "-o"),
     (["generate", "nonsense", "-o", "OUT/x.jsonl"], "'nonsense'"),

@@ -11,7 +11,7 @@ from streamplace.cluster import Cluster
 from streamplace.constraints import Constraints
 from streamplace.errors import FormatError
 from streamplace.files import cepsim, read_placement, write_placement
-from streamplace.files.export import to_csv
+from streamplace.files.export import as_csv
 from streamplace.files.formats import PlacementForm
 from streamplace.files.graphs import graph_from
 from streamplace.files.placements import placement_to
@@ -117,7 +117,7 @@ def test_cepsim_reads_what_its_runner_writes(folder: Path) -> None:
 @given(cases())
 def test_csv(case: Case) -> None:
     placement = Placement(*case)
-    rows = [line.split(",") for line in to_csv(placement).splitlines()]
+    rows = [line.split(",") for line in as_csv(placement).splitlines()]
     assert rows[0] == ["operator", "device"]
     assert dict(rows[1:]) == placement.assignment
 

@@ -13,7 +13,7 @@ from streamplace.generate import PRESETS
 GOLDEN = {
     "dream": "9d4a2ca67c0e478006026265a78434f2e63d4ef74dc398ed1a4eafcd333aa763",
     "series-parallel": "1fb82abe968e2d97b11776cf361b0a443ae05cf9eb37b25dd28836ac506c50ec",
-    "layered": "4f9ae30c3caf448bfb0e92e1631d8aa62e6f29e59b5565570984995a730bbd8e",
+    "layered": "0f7ee59f8f7f2dac7923eef3663c32daa4bbe772c7492fba2213b9b05f2a52f3",
 }
 
 

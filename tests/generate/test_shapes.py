@@ -14,11 +14,12 @@ OTHERS = ("series-parallel", "layered")
 
 @pytest.mark.parametrize("preset", OTHERS)
 @pytest.mark.parametrize("size", [4, 5, 7, 40, 3000])
-def test_has_the_operators_asked_for_in_one_piece(preset: str, size: int) -> None:
+def test_has_the_operators_asked_for(preset: str, size: int) -> None:
     for seed in range(5):
         graph = Recipe(preset, 1, range(size, size + 1), seed).graph(0)
         assert len(graph.names) == size
-        assert networkx.is_weakly_connected(to_networkx(graph)) or preset == "layered"
+        if preset == "series-parallel":  # layered ones may fall apart, as real jobs do
+            assert networkx.is_weakly_connected(to_networkx(graph))
 
 
 @pytest.mark.parametrize("preset", OTHERS)

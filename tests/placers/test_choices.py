@@ -1,9 +1,13 @@
 """Oracles, auto and greedy: placers that choose by score."""
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 import pytest
 
-from streamplace import Cluster, Network, Operator, Problem, Recipe, Stream, StreamGraph
+from streamplace import Cluster, Network, Operator, Placement, Problem, Recipe, Stream, StreamGraph
+from streamplace.errors import PlacementError
+from streamplace.placers.oracle import Oracle
 from streamplace.placers.registry import AUTO_TRIES, NAMES, make_placer
 from streamplace.score import throughput
 from tests.placers.jobs import pipeline
@@ -66,3 +70,34 @@ def test_greedy_minds_the_links(kind: str) -> None:
     )
     problem = Problem(graph, Cluster.equal(2, mips=1000.0, network=network))
     assert make_placer("greedy")(problem, rng()).devices.tolist() == [0, 0]
+
+
+@dataclass(frozen=True)
+class NeverThree:
+    """A partitioner that has no answer for three parts."""
+
+    parts: int | None = None
+
+    def with_parts(self, parts: int) -> "NeverThree":
+        return replace(self, parts=parts)
+
+    def __call__(
+        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
+    ) -> Placement:
+        if self.parts == 3:
+            raise PlacementError("three is one too many")
+        return Placement(problem, np.arange(len(problem.graph.names)) % (self.parts or 1))
+
+
+def test_an_oracle_passes_over_a_number_of_parts_without_an_answer() -> None:
+    problem = Problem(pipeline(*[2e6] * 6))
+    assert Oracle(NeverThree())(problem, rng()).devices.max() + 1 in (2, 4, 5)
+    two = Problem(pipeline(*[2e6] * 6), Cluster.equal(3))
+    assert Oracle(NeverThree())(two, rng()).devices.max() == 1
+
+
+def test_auto_answers_for_a_large_graph() -> None:
+    graph = Recipe("layered", 1, range(20_000, 20_001)).graph(0)
+    problem = Problem(graph, Cluster.equal(8))
+    best = throughput(problem, make_placer("auto")(problem, rng()).devices)[0]
+    assert best >= throughput(problem, make_placer("metis")(problem, rng()).devices)[0]

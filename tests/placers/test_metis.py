@@ -120,3 +120,22 @@ def test_work_of_any_size_keeps_its_proportions() -> None:
         graph = pipeline(*(scale * x for x in (4.0, 1.0, 1.0, 1.0, 1.0, 4.0)))
         problem = Problem(graph, Cluster.equal(2))
         assert sorted(map(len, Metis()(problem, RNG).pes.values())) == [3, 3]
+
+
+@pytest.mark.parametrize("parts", [-1, 0, 4, 500])
+def test_numbers_of_parts_that_metis_cannot_make_are_refused(parts: int) -> None:
+    ends, ones = np.array([0, 1]), np.ones(2, dtype=np.int64)
+    with pytest.raises(ValueError, match="parts must be 1 to 3"):
+        partition(ends, ends + 1, np.ones(3, int), ones, None, parts, recursive=False)
+
+
+def test_weights_that_metis_cannot_take_are_refused() -> None:
+    ends, ones = np.array([0, 1]), np.ones(2, dtype=np.int64)
+    for vertices, edges, shares in (
+        (np.array([1, -1, 1]), ones, None),
+        (np.ones(3, int), ones * 0, None),
+        (np.ones(3, int), ones, np.array([0.5, 0.0])),
+        (np.ones(3, int), ones, np.ones(3)),
+    ):
+        with pytest.raises(ValueError, match="must be"):
+            partition(ends, ends + 1, vertices, edges, shares, 2, recursive=False)

@@ -49,6 +49,8 @@ def generate(
     streamplace generate dream --count 3150 --seed 1 -o dream.jsonl.gz
     streamplace generate layered --operators 1000000 -o large.npz
     """
+    if output == "-" and as_json:
+        raise click.UsageError("-o - and --json both want stdout")
     from streamplace.files import write_dataset  # noqa: PLC0415 - a command loads what it needs
     from streamplace.generate import Recipe  # noqa: PLC0415
     from streamplace.parallel import each  # noqa: PLC0415
@@ -57,7 +59,7 @@ def generate(
     recipe = Recipe(preset, count, operators, seed)
     graphs = each(recipe.graph, range(count), jobs)
     write_dataset(output, track(graphs, count, "generating"))
-    if as_json and output != "-":
+    if as_json:
         options.print_json({"preset": preset, "graphs": count, "seed": seed, "file": output})
     else:
         graphs_are = "1 graph" if count == 1 else f"{count} graphs"
