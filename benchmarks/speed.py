@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.plain import PlainScorer
-from streamplace import Cluster, Problem, Recipe, write_dataset
+from streamplace import Cluster, Problem, Recipe, StreamGraph, place, write_dataset
 from streamplace.score import throughput
 
 ROUNDS = 9
@@ -31,9 +31,10 @@ GRAPHS = 3150
 
 def main() -> None:
     """Print one line a figure."""
-    print(f"{'figure':52} {'measured':>26} {'target':>12}")
+    print(f"{'figure':52} {'measured':>26} {'target':>14}")
     scoring()
     linearity()
+    placing()
     start_up()
     comparing()
 
@@ -60,7 +61,7 @@ def scoring() -> None:
 
 
 def linearity() -> None:
-    """Time to score one placement on 16 devices, per operator and stream."""
+    """Time to make a problem of a graph and score one placement on 16 devices."""
     cluster = Cluster.equal(16)
     for preset in ("series-parallel", "layered"):
         calls, items = [], []
@@ -68,19 +69,34 @@ def linearity() -> None:
             graph = Recipe(preset, 1, range(size, size + 1)).graph(0)
             placement = (np.arange(size) * 16 // size).astype(np.int32)
             repeats = SIZES[-1] // size
-            calls.append(partial(score_often, Problem(graph, cluster), placement, repeats))
+            calls.append(partial(score_often, graph, cluster, placement, repeats))
             items.append(repeats * (size + len(graph.streams)))
         seconds = interleaved(calls)
         each = [1e9 * spent / count for spent, count in zip(seconds, items, strict=True)]
         figures = " ".join(f"{x:.1f}" for x in each)
         title = f"{preset}, ns an operator or stream, 1e3 … 1e6"
-        report(title, figures, "linear", max(each[1:]) < 4 * min(each[1:]))
+        report(title, figures, "1e6 < 2 x 1e4", each[-1] < 2 * each[1])
 
 
-def score_often(problem: Problem, placement: NDArray[np.int32], repeats: int) -> None:
-    """Score one placement several times."""
+def score_often(
+    graph: StreamGraph, cluster: Cluster, placement: NDArray[np.int32], repeats: int
+) -> None:
+    """Score one placement several times, from the graph on: nothing is kept in between."""
     for _ in range(repeats):
-        throughput(problem, placement)
+        throughput(Problem(graph, cluster), placement)
+
+
+def placing() -> None:
+    """Seconds of the default placer on five devices, scoring included, the graph at hand."""
+    place(Recipe("layered", 1).graph(0))
+    spent = []
+    for size in (10, 100, 1000, 10_000, 100_000):
+        graph = Recipe("layered", 1, range(size, size + 1)).graph(0)
+        started = time.process_time()
+        place(graph)
+        spent.append(time.process_time() - started)
+    figures = " ".join(f"{seconds:.2g}" for seconds in spent)
+    report("auto, CPU s, layered graphs of 10, 100 … 1e5", figures, "-", True)
 
 
 def start_up() -> None:
@@ -90,14 +106,14 @@ def start_up() -> None:
 
 
 def comparing() -> None:
-    """Wall time of `compare` on all cores, from the command line."""
+    """Wall time of `compare` on two cores, from the command line, under path-average."""
     with tempfile.TemporaryDirectory() as folder:
         dataset = str(Path(folder) / "dream.jsonl.gz")
         recipe = Recipe("dream", GRAPHS)
         write_dataset(dataset, map(recipe.graph, range(GRAPHS)))
         started = time.perf_counter()
-        options = ("--placers", COMPARED, "--source-rate", "1e4,2e4", "--model", "path-average")
-        cpu = cpu_of("compare", dataset, *options)
+        options = ("--placers", COMPARED, "--source-rate", "1e4,2e4", "--jobs", "2")
+        cpu = cpu_of("compare", dataset, *options, "--model", "path-average")
         wall = time.perf_counter() - started
     report(f"compare {GRAPHS} graphs, 4 placers, 2 rates, wall s", f"{wall:.1f}", "60", wall <= 60)
     print(f"{'  the same in CPU s':52} {cpu:>26.1f}")
@@ -126,7 +142,7 @@ def cpu_of(*arguments: str) -> float:
 
 def report(figure: str, measured: str, target: str, met: bool) -> None:
     """Print one line."""
-    print(f"{figure:52} {measured:>26} {target:>12} {'' if met else 'MISSED'}", flush=True)
+    print(f"{figure:52} {measured:>26} {target:>14} {'' if met else 'MISSED'}", flush=True)
 
 
 if __name__ == "__main__":

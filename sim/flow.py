@@ -141,7 +141,9 @@ class Flow:
     @cached_property
     def sinks(self) -> Ints:
         """Indices of the operators without streams out of them."""
-        return np.setdiff1d(np.arange(self.operators, dtype=np.int32), self.source)
+        emits = np.zeros(self.operators, dtype=np.bool_)
+        emits[self.source] = True
+        return np.flatnonzero(~emits).astype(np.int32)
 
     @cached_property
     def nominal_sink_tuples(self) -> float:
