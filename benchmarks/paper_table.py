@@ -49,7 +49,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int)
     arguments = parser.parse_args()
     graphs = read_dataset(arguments.dataset)
-    for model in MODELS:
+    for model in reversed(MODELS):
         found = compare(graphs, PLACERS, SOURCE_RATES, model=model, jobs=arguments.jobs)
         print(f"\n`{model}`, {len(graphs)} graphs, at 1e4 tuples/s and, in brackets, at 2e4\n")
         print(f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|")
