@@ -67,7 +67,7 @@ def simulate(
     "constraints_file",
     callback=options.file_name,
     metavar="FILE",
-    help="Constraints.",
+    help="Constraints, in place of the graph's own.",
 )
 @options.source_rate
 @options.model
@@ -89,6 +89,10 @@ def place(
     as_json: bool,
 ) -> None:
     """Place the operators of GRAPH on devices.
+
+    Placers: auto (the best of the others), single, round-robin, random, greedy, metis,
+    metis-recursive, fuser; metis-oracle, metis-recursive-oracle and fuser-oracle try every number
+    of parts.
 
     \b
     streamplace place graph.json -o placement.json

@@ -31,10 +31,10 @@ STARTERS: dict[str, dict[str, Any]] = {
             },
             {
                 "name": "fraud-model",
-                "comment": "requires: labels that its device must carry.",
+                "comment": 'requires: labels that its device must carry, as ["gpu"].',
                 "instructions": 400000.0,
                 "payload_bytes": 100.0,
-                "requires": ["gpu"],
+                "requires": [],
             },
             {"name": "store", "instructions": 60000.0, "payload_bytes": 0.0},
         ],

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Protocol, runtime_checkable
+from dataclasses import dataclass, replace
+from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
 
 from streamplace.arrays import Floats, Ints
-from streamplace.errors import PlacementError, SimulationError
+from streamplace.errors import PlacementError, SimulationError, UsageError
 from streamplace.placement import Placement
 from streamplace.problem import Problem
 from streamplace.score import throughput
@@ -36,6 +37,27 @@ class Placer(Protocol):
             If it is proven that there is none.
         """
         ...
+
+
+@dataclass(frozen=True)
+class PartsOption:
+    """The option that partitioners share.
+
+    Parameters
+    ----------
+    parts
+        Their number; as many as devices unless told.
+    """
+
+    parts: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.parts is not None and self.parts < 1:
+            raise UsageError(f"parts must be at least 1 (got {self.parts})")
+
+    def with_parts(self, parts: int) -> Self:
+        """Return the same placer for another number of parts."""
+        return replace(self, parts=parts)
 
 
 @runtime_checkable

@@ -5,40 +5,23 @@ pass that balances the *number* of operators over PEs and counts *connections*, 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamplace.constraints import Constraints
-from streamplace.errors import UsageError
 from streamplace.graph import StreamGraph
 from streamplace.placement import Placement
-from streamplace.placers.base import devices_of_parts, parts_for
+from streamplace.placers.base import PartsOption, devices_of_parts, parts_for
 from streamplace.placers.repair import feasible
 from streamplace.problem import Problem
 from streamplace.score import flow
 
 
 @dataclass(frozen=True)
-class Fuser:
-    """Fuse operators into PEs as IBM Streams does for a target number of PEs.
-
-    Parameters
-    ----------
-    parts
-        The target; as many as devices unless told.
-    """
-
-    parts: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.parts is not None and self.parts < 1:
-            raise UsageError(f"fuser: parts must be at least 1 (got {self.parts})")
-
-    def with_parts(self, parts: int) -> "Fuser":
-        """Return the same placer for another number of parts."""
-        return replace(self, parts=parts)
+class Fuser(PartsOption):
+    """Fuse operators into PEs as IBM Streams does for a target number of PEs."""
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None

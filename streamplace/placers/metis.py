@@ -1,6 +1,6 @@
 """METIS as a placer: balance the load of the parts, cut little traffic (Karypis and Kumar 1998)."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import numpy as np
@@ -10,7 +10,7 @@ from streamplace.arrays import Floats
 from streamplace.errors import UsageError
 from streamplace.grouping import Grouping, Quotient
 from streamplace.placement import Placement
-from streamplace.placers.base import devices_of_parts, parts_for
+from streamplace.placers.base import PartsOption, devices_of_parts, parts_for
 from streamplace.placers.metis_library import partition
 from streamplace.placers.repair import feasible
 from streamplace.problem import Problem
@@ -25,31 +25,23 @@ LEAST_MEAN = 100.0  # finer vertex weights than this would be lost in rounding
 
 
 @dataclass(frozen=True)
-class Metis:
+class Metis(PartsOption):
     """K-way partitioning by METIS with its default options.
 
     Parameters
     ----------
-    parts
-        Their number; as many as devices unless told.
     weights
         Of operators: ``instructions`` per source tuple, as published; or ``utilisation`` of a mean
         device, times 1000, which on the benchmark gives better placements.
     """
 
-    parts: int | None = None
     weights: Weights = "instructions"
     recursive: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.weights not in get_args(Weights):
             raise UsageError(f"metis: weights must be {' or '.join(get_args(Weights))}")
-        if self.parts is not None and self.parts < 1:
-            raise UsageError(f"metis: parts must be at least 1 (got {self.parts})")
-
-    def with_parts(self, parts: int) -> "Metis":
-        """Return the same placer for another number of parts."""
-        return replace(self, parts=parts)
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from streamplace.cli.main import main
+from streamplace.placers.registry import NAMES
 from tests.cli.command import ENVIRONMENT, Capture, one_line, refused, run, succeeds
 from tests.cli.conftest import Job
 
@@ -142,3 +143,8 @@ def test_help_loads_nothing_heavy() -> None:
 
 def test_version(capsys: Capture) -> None:
     assert succeeds(capsys, "--version").startswith("streamplace, version ")
+
+
+def test_help_names_every_placer(capsys: Capture) -> None:
+    said = succeeds(capsys, "place", "--help")
+    assert [name for name in NAMES if name not in said] == []
