@@ -36,6 +36,7 @@ def first_cycle(count: int, ends: Ints, order: Ints) -> list[int]:
 
     left = np.ones(count, dtype=bool)
     left[order] = False
-    among: networkx.DiGraph[int] = networkx.DiGraph(ends[left[ends].all(axis=1)].tolist())
+    among: networkx.DiGraph[int] = networkx.DiGraph()
+    among.add_edges_from(ends[left[ends].all(axis=1)].tolist())
     cycle = [a for a, _ in networkx.find_cycle(among)]
     return [*cycle, cycle[0]]
