@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.bottleneck import add_utilisations
+from sim.crossings import number_links
 from sim.flow import Columns, Floats, Flow, Ints, checked
 from sim.jit import kernel
+from sim.newton import solve_by_newton
 
 RESIDUAL = 1e-12  # largest |s - min(1, 1 / offered utilisation)| of a solution
 ROUNDS = 100_000
@@ -38,23 +40,35 @@ def throughput(flow: Flow, placements: NDArray[np.integer]) -> Floats:
         If `placements` does not fit the flow or names a device it lacks, or no tuple is ever
         offered to a sink.
     ConvergenceError
-        If the residual is above 1e-12 after 100,000 rounds.
+        If the residual is above 1e-12 after 100,000 rounds, and Newton's method fails too.
     """
     if flow.nominal_sink_tuples <= 0:
         raise ValueError("no tuple reaches a sink, so there is no throughput to speak of")
     rows = checked(flow, placements)
     reached = np.empty(len(rows))
-    failed = _sink_tuples(rows, flow.columns, flow.sinks, reached)
-    if failed >= 0:
-        raise ConvergenceError(
-            f"placement {failed}: link equations not solved to {RESIDUAL:g} in {ROUNDS} rounds"
-        )
+    done = 0
+    while done < len(rows):
+        solved: int = _sink_tuples(rows[done:], flow.columns, flow.sinks, reached[done:])
+        done += solved
+        if done < len(rows):
+            reached[done] = _last_resort(flow, rows[done], done)
+            done += 1
     return flow.source_rate * np.minimum(1.0, reached / flow.nominal_sink_tuples)
+
+
+def _last_resort(flow: Flow, placement: Ints, number: int) -> float:
+    """Return the tuples/s that reach the sinks, where no damping settles."""
+    rate = solve_by_newton(flow, placement, RESIDUAL)
+    if rate is None:
+        raise ConvergenceError(
+            f"placement {number}: link equations not solved to {RESIDUAL:g} in {ROUNDS} rounds"
+        )
+    return float(rate[flow.sinks].sum())
 
 
 @kernel
 def _sink_tuples(placements: Ints, flow: Columns, sinks: Ints, reached: Floats) -> int:
-    """Fill in the tuples/s that reach the sinks; return the first unsolved placement or -1.
+    """Fill in the tuples/s that reach the sinks; return how many were solved up to a failure.
 
     Crossed links are numbered as met; number 0 stands for staying on a device, where s = 1.
     Under ``nic`` a stream passes two resources, the sender's and then the receiver's.
@@ -72,48 +86,14 @@ def _sink_tuples(placements: Ints, flow: Columns, sinks: Ints, reached: Floats) 
         link[:] = 0.0
         add_utilisations(placement, flow, device, link)
         start = 1.0 / max(1.0, device.max())
-        links = _number_links(placement, flow, number, sends, receives, send_s, receive_s)
+        links = number_links(placement, flow, number, sends, receives, send_s, receive_s)
         if not _solve(flow, start, links, sends, receives, send_s, receive_s, scale, change, rate):
             return k
         total = 0.0
         for v in sinks:
             total += rate[v]
         reached[k] = total
-    return -1
-
-
-@kernel
-def _number_links(
-    placement: Ints,
-    flow: Columns,
-    number: Ints,
-    sends: Ints,
-    receives: Ints,
-    send_s: Floats,
-    receive_s: Floats,
-) -> int:
-    """Number the crossed links from 1 on; per stream, note which it crosses and seconds/tuple."""
-    devices, count = flow.capacity.shape[0], 1
-    number[:] = 0
-    for e in range(flow.source.shape[0]):
-        a, b = placement[flow.source[e]], placement[flow.target[e]]
-        sends[e] = receives[e] = 0
-        if a == b:
-            continue
-        first = a if flow.nic else a * devices + b
-        if number[first] == 0:
-            number[first] = count
-            count += 1
-        sends[e] = number[first]
-        send_s[e] = flow.gap_s[first] + flow.bits[e] * flow.seconds_per_bit[first]
-        if flow.nic:
-            second = devices + b
-            if number[second] == 0:
-                number[second] = count
-                count += 1
-            receives[e] = number[second]
-            receive_s[e] = flow.gap_s[second] + flow.bits[e] * flow.seconds_per_bit[second]
-    return count
+    return len(placements)
 
 
 @kernel

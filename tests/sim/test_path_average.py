@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim import path_average
+from sim import crossings, newton, path_average
 from streamplace.cluster import Cluster, Network, NetworkKind
 from streamplace.graph import Operator, Stream, StreamGraph
 from streamplace.problem import Problem
@@ -45,7 +45,7 @@ def scales(problem: Problem, devices: Sequence[int]) -> dict[str, float]:
     number, sends, receives = (np.zeros(n, np.int32) for n in (links, streams, streams))
     costs = np.zeros(streams), np.zeros(streams)
     room = np.empty(links + 1), np.empty(links + 1), np.empty(flow.operators)
-    count = path_average._number_links(placement, flow.columns, number, sends, receives, *costs)
+    count = crossings.number_links(placement, flow.columns, number, sends, receives, *costs)
     device, _ = oracle.utilisations(problem, devices)
     start = 1 / float(max([Fraction(1), *device.values()]))
     assert path_average._solve(flow.columns, start, count, sends, receives, *costs, *room)
@@ -153,12 +153,35 @@ def test_slow_convergence_is_convergence() -> None:
     assert throughput(problem, devices) == pytest.approx(expected, rel=1e-9)
 
 
-def test_giving_up_is_an_error() -> None:
-    """2,100 crossings of one link need a damping below 1/1050, and more rounds than are allowed."""
-    problem, devices = alternating([0.0] * 4198 + [1e6, 0])
-    placements = np.array([[0] * 4200, devices])
+def endless() -> tuple[Problem, list[int]]:
+    """Return 2,100 crossings of one link: they need a damping below 1/1050, and too many rounds."""
+    return alternating([0.0] * 4198 + [1e6, 0])
+
+
+def test_what_no_damping_settles_is_solved_all_the_same() -> None:
+    """The last hop offers s**2099 * 1e6 to the link, so s**2100 is 1e-6 and reaches the sink."""
+    problem, devices = endless()
+    assert throughput(problem, devices) == pytest.approx(1000 * 1e-6, rel=1e-9)
+
+
+def test_giving_up_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, devices = endless()
+    placements = np.array([[0] * 4200, devices, [0] * 4200])
+    assert path_average.throughput(flow_of(problem), placements)[2] == pytest.approx(1000)
+    monkeypatch.setattr(newton, "MOST_SLOPES", 0)
     with pytest.raises(path_average.ConvergenceError, match=r"^placement 1: .* 100000 rounds"):
         path_average.throughput(flow_of(problem), placements)
+
+
+@given(cases("path-average"))
+def test_newton_and_damping_agree(case: Case) -> None:
+    """Each comes to the solution by a way of its own."""
+    problem, devices = case
+    flow = flow_of(problem)
+    rate = newton.solve_by_newton(flow, np.array(devices, np.int32), 1e-12)
+    assert rate is not None
+    reached = problem.source_rate * rate[flow.sinks].sum() / flow.nominal_sink_tuples
+    assert reached == pytest.approx(throughput(problem, devices), rel=1e-9)
 
 
 def test_without_sink_tuples_there_is_no_throughput() -> None:
