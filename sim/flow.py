@@ -191,7 +191,9 @@ def as_rows(flow: Flow, placements: NDArray[np.integer]) -> NDArray[np.integer]:
     rows = np.atleast_2d(np.asarray(placements))
     if rows.shape[1:] != (flow.operators,) or rows.dtype.kind not in "iu":
         raise ValueError(f"placements must be integers of shape (K, {flow.operators})")
-    return np.ascontiguousarray(rows, dtype=rows.dtype.newbyteorder("="))
+    native = np.ascontiguousarray(rows, dtype=rows.dtype.newbyteorder("=")).view()
+    native.flags.writeable = False  # like the columns of graphs: kernels are compiled once
+    return native
 
 
 def checked(flow: Flow, placements: NDArray[np.integer]) -> Ints:
@@ -205,7 +207,9 @@ def checked(flow: Flow, placements: NDArray[np.integer]) -> Ints:
     rows = as_rows(flow, placements)
     if rows.size and not 0 <= rows.min() <= rows.max() < flow.devices:
         raise ValueError(f"a placement names a device outside 0..{flow.devices - 1}")
-    return rows.astype(np.int32, copy=False)
+    devices = rows.astype(np.int32, copy=False)
+    devices.flags.writeable = False
+    return devices
 
 
 def _check_column(name: str, column: Floats | Ints, length: int) -> None:
