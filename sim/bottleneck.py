@@ -6,6 +6,7 @@ throughput = source rate * min(1, 1 / largest utilisation of a device or link)
 import numpy as np
 from numpy.typing import NDArray
 
+from sim.crossings import ends_of, seconds_on
 from sim.flow import Columns, Floats, Flow, Ints, as_rows, checked
 from sim.jit import kernel
 
@@ -66,23 +67,19 @@ def utilisations(flow: Flow, placement: NDArray[np.integer]) -> tuple[Floats, Fl
 @kernel
 def add_utilisations(placement: Ints, flow: Columns, device: Floats, link: Floats) -> None:
     """Add the utilisations of one placement to `device` (D,) and `link` (L,)."""
-    devices = flow.capacity.shape[0]
     for v in range(flow.work.shape[0]):
         device[placement[v]] += flow.work[v] / flow.capacity[placement[v]]
     for e in range(flow.source.shape[0]):
         a, b = placement[flow.source[e]], placement[flow.target[e]]
         if a == b:
             continue
-        tuples, bits = flow.stream_tuples[e], flow.bits[e]
-        sends = a if flow.nic else a * devices + b
-        receives = devices + b if flow.nic else sends
+        tuples = flow.stream_tuples[e]
+        sends, receives = ends_of(flow, a, b)
         device[a] += tuples * flow.overhead_s[sends] / flow.cores[a]
         device[b] += tuples * flow.overhead_s[receives] / flow.cores[b]
-        link[sends] += tuples * (flow.gap_s[sends] + bits * flow.seconds_per_bit[sends])
+        link[sends] += tuples * seconds_on(flow, sends, e)
         if flow.nic:
-            link[receives] += tuples * (
-                flow.gap_s[receives] + bits * flow.seconds_per_bit[receives]
-            )
+            link[receives] += tuples * seconds_on(flow, receives, e)
 
 
 @kernel

@@ -1,7 +1,23 @@
-"""Which links each stream of a placement crosses, numbered as met."""
+"""Which links a stream crosses, and how long a tuple takes them: the layout of `Flow`'s links."""
 
 from sim.flow import Columns, Floats, Ints
 from sim.jit import kernel
+
+
+@kernel
+def ends_of(flow: Columns, a: int, b: int) -> tuple[int, int]:
+    """Return the links that a tuple from device a to another, b, takes: the same under ``pair``."""
+    devices = flow.capacity.shape[0]
+    if flow.nic:
+        return a, devices + b
+    return a * devices + b, a * devices + b
+
+
+@kernel
+def seconds_on(flow: Columns, link: int, e: int) -> float:
+    """Return how long one tuple of stream e takes a link."""
+    seconds: float = flow.gap_s[link] + flow.bits[e] * flow.seconds_per_bit[link]
+    return seconds
 
 
 @kernel
@@ -15,24 +31,23 @@ def number_links(
     receive_s: Floats,
 ) -> int:
     """Number the crossed links from 1 on; per stream, note which it crosses and seconds/tuple."""
-    devices, count = flow.capacity.shape[0], 1
+    count = 1
     number[:] = 0
     for e in range(flow.source.shape[0]):
         a, b = placement[flow.source[e]], placement[flow.target[e]]
         sends[e] = receives[e] = 0
         if a == b:
             continue
-        first = a if flow.nic else a * devices + b
+        first, second = ends_of(flow, a, b)
         if number[first] == 0:
             number[first] = count
             count += 1
         sends[e] = number[first]
-        send_s[e] = flow.gap_s[first] + flow.bits[e] * flow.seconds_per_bit[first]
+        send_s[e] = seconds_on(flow, first, e)
         if flow.nic:
-            second = devices + b
             if number[second] == 0:
                 number[second] = count
                 count += 1
             receives[e] = number[second]
-            receive_s[e] = flow.gap_s[second] + flow.bits[e] * flow.seconds_per_bit[second]
+            receive_s[e] = seconds_on(flow, second, e)
     return count

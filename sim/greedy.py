@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from sim.crossings import ends_of, seconds_on
 from sim.flow import Columns, Floats, Flow, Ints
 from sim.jit import kernel
 
@@ -68,7 +69,6 @@ def _raise(
     sign: float,
 ) -> tuple[float, float]:
     """Add operator v on device b, or take it back (sign -1); return the highest and the sum."""
-    devices = flow.capacity.shape[0]
     own = flow.work[v] / flow.capacity[b]
     device[b] += sign * own
     highest, added = 0.0, own
@@ -76,19 +76,18 @@ def _raise(
         a = placement[flow.source[e]]
         if a == b:
             continue
-        tuples, bits = flow.stream_tuples[e], flow.bits[e]
-        sends = a if flow.nic else a * devices + b
-        receives = devices + b if flow.nic else sends
+        tuples = flow.stream_tuples[e]
+        sends, receives = ends_of(flow, a, b)
         sent = tuples * flow.overhead_s[sends] / flow.cores[a]
         received = tuples * flow.overhead_s[receives] / flow.cores[b]
         device[a] += sign * sent
         device[b] += sign * received
-        crossing = tuples * (flow.gap_s[sends] + bits * flow.seconds_per_bit[sends])
+        crossing = tuples * seconds_on(flow, sends, e)
         link[sends] += sign * crossing
         added += sent + received + crossing
         highest = max(highest, device[a], link[sends])
         if flow.nic:
-            crossing = tuples * (flow.gap_s[receives] + bits * flow.seconds_per_bit[receives])
+            crossing = tuples * seconds_on(flow, receives, e)
             link[receives] += sign * crossing
             added += crossing
             highest = max(highest, link[receives])

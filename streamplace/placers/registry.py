@@ -65,7 +65,8 @@ def make_placer(text: str) -> Placer:
             raise UsageError(f"placer {name!r} has no number of parts to try")
         return Oracle(inner)
     if name == "auto":
-        _no_options(text, options)
+        if options:
+            raise UsageError(f"placer {text!r}: it takes no options")
         return Auto(
             tuple(make_placer(tried) for tried in AUTO_TRIES),
             tuple(make_placer(tried) for tried in AUTO_TRIES_OF_LARGE),
@@ -76,11 +77,6 @@ def make_placer(text: str) -> Placer:
     cls = getattr(import_module(module), attribute)
     made: Placer = cls(**_options(text, cls, options))
     return made
-
-
-def _no_options(text: str, options: list[str]) -> None:
-    if options:
-        raise UsageError(f"placer {text!r}: it takes no options")
 
 
 def _options(text: str, cls: type, options: list[str]) -> dict[str, Any]:

@@ -5,14 +5,12 @@ import gzip
 import json
 from pathlib import Path
 
-import pytest
-
 from streamplace.files import read_dataset, write_dataset
 from streamplace.files.graphs import graph_from
 from streamplace.graph import Operator, Stream
 from tests.files.jobs import DREAM
-
-RELEASED = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "dream"
+from tests.shared import DREAM as RELEASED
+from tests.shared import needs_dream
 
 
 def test_units_and_names() -> None:
@@ -50,16 +48,14 @@ def test_released_graphs_are_read_wherever_ours_are(tmp_path: Path) -> None:
     assert read_dataset(tmp_path) == [graph_from(DREAM, "x")] * 3
 
 
-@pytest.mark.skipif(
-    not (RELEASED / "graphs.jsonl.gz").exists(), reason=f"the released graphs are not in {RELEASED}"
-)
+@needs_dream
 def test_the_released_dataset() -> None:
-    graphs = read_dataset(RELEASED / "graphs.jsonl.gz")
+    graphs = read_dataset(RELEASED)
     assert len(graphs) == 2520
     assert {graph.source_rate for graph in graphs} == {10_000.0}
     sizes = [len(graph.names) for graph in graphs]
     assert (min(sizes), max(sizes)) == (4, 27)
     assert len({graph.name for graph in graphs}) == 2520
     assert all(len(graph.sources) == 1 for graph in graphs)
-    line = gzip.decompress((RELEASED / "graphs.jsonl.gz").read_bytes()).split(b"\n", 1)[0]
+    line = gzip.decompress(RELEASED.read_bytes()).split(b"\n", 1)[0]
     assert graph_from(json.loads(line), "x") == graphs[0]
