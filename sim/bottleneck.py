@@ -74,7 +74,7 @@ def add_utilisations(placement: Ints, flow: Columns, device: Floats, link: Float
         if a == b:
             continue
         tuples = flow.stream_tuples[e]
-        sends, receives = ends_of(flow, a, b)
+        sends, receives = ends_of(flow.nic, device.shape[0], a, b)
         device[a] += tuples * flow.overhead_s[sends] / flow.cores[a]
         device[b] += tuples * flow.overhead_s[receives] / flow.cores[b]
         link[sends] += tuples * seconds_on(flow, sends, e)

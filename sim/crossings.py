@@ -5,10 +5,9 @@ from sim.jit import kernel
 
 
 @kernel
-def ends_of(flow: Columns, a: int, b: int) -> tuple[int, int]:
+def ends_of(nic: bool, devices: int, a: int, b: int) -> tuple[int, int]:
     """Return the links that a tuple from device a to another, b, takes: the same under ``pair``."""
-    devices = flow.capacity.shape[0]
-    if flow.nic:
+    if nic:
         return a, devices + b
     return a * devices + b, a * devices + b
 
@@ -38,7 +37,7 @@ def number_links(
         sends[e] = receives[e] = 0
         if a == b:
             continue
-        first, second = ends_of(flow, a, b)
+        first, second = ends_of(flow.nic, flow.capacity.shape[0], a, b)
         if number[first] == 0:
             number[first] = count
             count += 1

@@ -77,7 +77,7 @@ def _raise(
         if a == b:
             continue
         tuples = flow.stream_tuples[e]
-        sends, receives = ends_of(flow, a, b)
+        sends, receives = ends_of(flow.nic, device.shape[0], a, b)
         sent = tuples * flow.overhead_s[sends] / flow.cores[a]
         received = tuples * flow.overhead_s[receives] / flow.cores[b]
         device[a] += sign * sent

@@ -47,6 +47,24 @@ class UsageError(StreamplaceError):
     names_file = True  # there is none
 
 
+class ConfigError(StreamplaceError):
+    """A training config that is none. Names the file."""
+
+    names_file = True
+
+
+class CheckpointError(StreamplaceError):
+    """Weights or a checkpoint that cannot be used. Names the file."""
+
+    names_file = True
+
+
+class TrainingError(StreamplaceError):
+    """Training cannot go on."""
+
+    exit_code = 1
+
+
 class PlacementError(StreamplaceError):
     """A placer found no placement that obeys the constraints; there may be one."""
 

@@ -83,19 +83,10 @@ class Placement:
         Devices are alike if equal but for their name, on no overridden link and in no constraint;
         of those, the first that the operators use becomes the one of the lowest index, and so on.
         """
-        problem = self.problem
-        named = {end for o in problem.cluster.network.overrides for end in (o.source, o.target)}
-        named.update(problem.constraints.pins.values(), *problem.constraints.allowed.values())
-        alike: dict[object, list[int]] = {}
-        for d, device in enumerate(problem.cluster.devices):
-            traits = (device.mips, device.cores, device.memory_bytes, frozenset(device.labels))
-            alike.setdefault(device.name if device.name in named else traits, []).append(d)
-        first_use = np.full(len(problem.cluster.devices), len(self.devices))
-        np.minimum.at(first_use, self.devices, np.arange(len(self.devices)))
-        relabelled = np.arange(len(problem.cluster.devices))
-        for group in alike.values():
-            relabelled[sorted(group, key=lambda d: first_use[d])] = group
-        return Placement(problem, relabelled[self.devices])
+        order = np.arange(len(self.devices))
+        return Placement(
+            self.problem, relabelled(self.devices, interchangeable(self.problem), order)
+        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Placement):
@@ -107,3 +98,36 @@ class Placement:
 
     def __repr__(self) -> str:
         return f"<Placement: {len(self.devices)} operators on {len(self.pes)} devices>"
+
+
+def interchangeable(problem: Problem) -> Ints:
+    """Return the kind of each device, (D,): those of one kind may swap all their operators.
+
+    They are equal but for their name, on no overridden link and in no constraint.
+    """
+    named = {end for o in problem.cluster.network.overrides for end in (o.source, o.target)}
+    named.update(problem.constraints.pins.values(), *problem.constraints.allowed.values())
+    kinds: dict[object, int] = {}
+    kind = []
+    for device in problem.cluster.devices:
+        traits = (device.mips, device.cores, device.memory_bytes, frozenset(device.labels))
+        key = device.name if device.name in named else traits
+        kind.append(kinds.setdefault(key, len(kinds)))
+    return np.array(kind, dtype=np.int32)
+
+
+def relabelled(devices: Ints, kind: Ints, order: Ints) -> Ints:
+    """Return a placement, (V,), in which devices of one kind are used lowest index first.
+
+    Parameters
+    ----------
+    kind
+        (D,) see `interchangeable`.
+    order
+        (V,) the order in which operators come to use devices.
+    """
+    first_use = np.full(len(kind), len(devices))
+    np.minimum.at(first_use, devices[order], np.arange(len(devices)))
+    label = np.empty(len(kind), dtype=np.int32)
+    label[np.lexsort((first_use, kind))] = np.argsort(kind, kind="stable")
+    return label[devices]

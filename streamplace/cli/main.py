@@ -10,7 +10,7 @@ from functools import partial
 
 import click
 
-from streamplace.cli import compare, files, generate, place
+from streamplace.cli import compare, files, generate, place, train
 from streamplace.errors import StreamplaceError
 
 INTERRUPTED = 130
@@ -35,6 +35,7 @@ for command in (
     place.simulate,
     place.place,
     compare.compare,
+    train.train,
     place.diff,
     files.export,
     files.schema,

@@ -1,7 +1,9 @@
 """Results for people: rich tables on stdout."""
 
+import time
 from typing import Any
 
+import click
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -16,6 +18,7 @@ LINKS_SHOWN = 8
 WIDTH_OF_FILES = 200  # where stdout is no terminal nothing is to be cut off
 NAMES_SHOWN = 12
 NAME_WIDTH = 48
+EVERY_S = 10.0  # seconds between lines of training
 
 
 def score(placement: Placement, scored: Score, to_stderr: bool = False) -> None:
@@ -114,3 +117,22 @@ def _console(to_stderr: bool = False) -> Console:
 def _names(names: tuple[str, ...] | list[str]) -> str:
     more = len(names) - NAMES_SHOWN
     return escape(", ".join(names[:NAMES_SHOWN])) + (f" and {more} more" if more > 0 else "")
+
+
+class Progress:
+    """Says on stderr how training goes: a line every few seconds, and one an epoch."""
+
+    def __init__(self) -> None:
+        self._started = self._said = time.monotonic()
+
+    def __call__(self, record: dict[str, float | int]) -> None:
+        """Note a step; see `training.trainer`."""
+        now = time.monotonic()
+        if now - self._said < EVERY_S and "validation" not in record:
+            return
+        self._said = now
+        told = [f"{now - self._started:6.0f} s  epoch {record['epoch']}  step {record['step']}"]
+        for name in ("loss", "reward", "entropy", "gap", "validation"):
+            if name in record:
+                told.append(f"{name} {record[name]:.4f}")
+        click.echo("  ".join(told), err=True)

@@ -20,6 +20,8 @@ PLACERS = {
     "metis": "streamplace.placers.metis:Metis",
     "metis-recursive": "streamplace.placers.metis:MetisRecursive",
     "fuser": "streamplace.placers.fuser:Fuser",
+    "search": "streamplace.placers.search:Search",
+    "policy": "streamplace.policy.placer:PolicyPlacer",
 }
 PARTITIONERS = ("metis", "metis-recursive", "fuser")
 ORACLES = tuple(f"{name}-oracle" for name in PARTITIONERS)

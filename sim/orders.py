@@ -1,0 +1,60 @@
+"""Orders in which operators are placed: upstream operators always come first."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.flow import Flow, Ints
+from sim.jit import kernel
+
+
+def depths(flow: Flow) -> Ints:
+    """Return how many streams the longest path to each operator has, (V,)."""
+    return _depths(flow.source, flow.target, flow.operators)
+
+
+def heights(flow: Flow) -> Ints:
+    """Return how many streams the longest path from each operator has, (V,)."""
+    return _depths(flow.target[::-1].copy(), flow.source[::-1].copy(), flow.operators)
+
+
+def breadth_first(flow: Flow) -> Ints:
+    """Return the operators level by level, (V,): by depth, then by number."""
+    return np.argsort(depths(flow), kind="stable").astype(np.int32)
+
+
+def depth_first(flow: Flow) -> Ints:
+    """Return the operators path by path, (V,): an operator follows the last of its inputs."""
+    waiting = np.bincount(flow.target, minlength=flow.operators).astype(np.int32)
+    by_source = np.argsort(flow.source, kind="stable")
+    first = np.searchsorted(flow.source[by_source], np.arange(flow.operators + 1))
+    return _depth_first(flow.target[by_source], first, waiting)
+
+
+@kernel
+def _depths(source: Ints, target: Ints, operators: int) -> Ints:
+    depth = np.zeros(operators, np.int32)
+    for e in range(source.shape[0]):
+        depth[target[e]] = max(depth[target[e]], depth[source[e]] + 1)
+    return depth
+
+
+@kernel
+def _depth_first(target: Ints, first: NDArray[np.int64], waiting: Ints) -> Ints:
+    operators = waiting.shape[0]
+    order, stack = np.empty(operators, np.int32), np.empty(operators, np.int32)
+    height, done = 0, 0
+    for v in range(operators - 1, -1, -1):
+        if waiting[v] == 0:
+            stack[height] = v
+            height += 1
+    while height > 0:
+        height -= 1
+        v = stack[height]
+        order[done] = v
+        done += 1
+        for e in range(first[v + 1] - 1, first[v] - 1, -1):
+            waiting[target[e]] -= 1
+            if waiting[target[e]] == 0:
+                stack[height] = target[e]
+                height += 1
+    return order

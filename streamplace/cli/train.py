@@ -1,0 +1,56 @@
+"""`streamplace train`."""
+
+import click
+
+from streamplace.cli import options
+
+
+@click.command()
+@click.argument("dataset")
+@click.option("--config", required=True, metavar="NAME|FILE", help="best, paper, b, … or a .toml.")
+@click.option(
+    "-o", "output", callback=options.file_name, required=True, metavar="RUN", help="Folder."
+)
+@click.option("--resume", is_flag=True, help="Go on from the folder's checkpoint.")
+@click.option("--seed", type=click.IntRange(min=0), help="Seed  [default: the config's]")
+@options.as_json
+def train(
+    dataset: str, config: str, output: str, resume: bool, seed: int | None, as_json: bool
+) -> None:
+    """Train a policy on the graphs of DATASET.
+
+    Ctrl-C saves; --resume goes on bit for bit. RUN gets config.json, log.jsonl,
+    checkpoint.safetensors and policy.safetensors, and a log for TensorBoard where that is
+    installed. torchrun starts several processes.
+
+    \b
+    streamplace generate dream --count 3150 --seed 1 -o dream.jsonl.gz
+    streamplace train dream.jsonl.gz --config best -o run
+    streamplace place graph.json --placer policy:file=run/policy.safetensors
+    """
+    from pathlib import Path  # noqa: PLC0415 - a command loads what it needs
+
+    from streamplace.cli.show import Progress  # noqa: PLC0415
+    from streamplace.files import read_dataset  # noqa: PLC0415
+    from streamplace.training import read_config  # noqa: PLC0415
+    from streamplace.training.trainer import train as run  # noqa: PLC0415
+
+    wanted = read_config(config)
+    if seed is not None:
+        wanted = wanted.model_copy(update={"run": wanted.run.model_copy(update={"seed": seed})})
+    progress = Progress()
+    trained = run(
+        read_dataset(dataset),
+        wanted,
+        Path(output),
+        dataset=dataset,
+        resume=resume,
+        tell=progress,
+    )
+    if trained.interrupted:
+        click.echo(f"interrupted after step {trained.steps}; go on with --resume", err=True)
+        raise SystemExit(130)
+    if as_json:
+        options.print_json(trained.to_dict())
+    else:
+        click.echo(f"{trained.policy}: {trained.steps} steps, parameters {trained.parameter_hash}")

@@ -1,0 +1,1 @@
+"""Learned placers: what they read, their networks, their weights."""

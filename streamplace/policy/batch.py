@@ -1,0 +1,101 @@
+"""Problems laid end to end, as tensors: what one step of a network sees."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from sim.prospects import Jobs, lay_out
+from streamplace.arrays import Ints
+from streamplace.policy.features import Prepared
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """P problems, largest first, so that those still being placed are always the first ones.
+
+    Attributes
+    ----------
+    jobs
+        Their arrays end to end.
+    first
+        (P + 1,) where each problem's operators begin.
+    sizes
+        (P,) numbers of operators, falling.
+    operators, streams, whole
+        (V, ·), (E, ·) and (P, ·) float32 features.
+    source, target
+        (E,) int64 operators, numbered through the batch.
+    job_of
+        (V,) int64.
+    """
+
+    prepared: tuple[Prepared, ...]
+    jobs: Jobs
+    first: Ints
+    sizes: Ints
+    operators: Tensor
+    streams: Tensor
+    whole: Tensor
+    source: Tensor
+    target: Tensor
+    job_of: Tensor
+
+    @classmethod
+    def of(cls, prepared: Sequence[Prepared], device: torch.device | str = "cpu") -> "Batch":
+        """Lay problems end to end; they must come largest first."""
+        sizes = np.array([one.size for one in prepared], dtype=np.int32)
+        if np.any(np.diff(sizes) > 0):
+            raise ValueError("problems must come largest first")
+        first = np.cumsum([0, *sizes]).astype(np.int32)
+        ends = [
+            np.concatenate(
+                [
+                    getattr(one.job.flow, end) + start
+                    for one, start in zip(prepared, first, strict=False)
+                ]
+            )
+            for end in ("source", "target")
+        ]
+        features = [
+            np.concatenate([one.operators for one in prepared]),
+            np.concatenate([one.streams for one in prepared]),
+            np.stack([one.whole for one in prepared]),
+            *(end.astype(np.int64) for end in ends),
+            np.repeat(np.arange(len(sizes)), sizes),
+        ]
+        tensors = (torch.from_numpy(column).to(device) for column in features)
+        return cls(tuple(prepared), lay_out([one.job for one in prepared]), first, sizes, *tensors)
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the tensors are."""
+        return self.operators.device
+
+    @property
+    def columns(self) -> int:
+        """The largest number of devices."""
+        return int(np.diff(self.jobs.first_device).max())
+
+    @cached_property
+    def published(self) -> Tensor:
+        """(V, 2) float32: the features of the published allocators."""
+        rows = np.concatenate([one.published for one in self.prepared])
+        return torch.from_numpy(rows).to(self.device)
+
+    def active(self, step: int) -> int:
+        """Return how many problems have an operator left at a step."""
+        return int(np.searchsorted(-self.sizes, -step))
+
+    def orders(self, which: Ints) -> Ints:
+        """Return the orders of rows, (P, S, T): row s follows order which[s]; -1 beyond the end."""
+        padded = np.full((len(self), len(which), int(self.sizes[0])), -1, dtype=np.int32)
+        for p, one in enumerate(self.prepared):
+            padded[p, :, : one.size] = one.orders[which]
+        return padded

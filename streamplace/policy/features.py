@@ -1,0 +1,147 @@
+"""What a policy reads off a job before it places anything: numbers of any graph on any cluster.
+
+All loads are divided by the job's reference, the least utilisation that any placement could have
+(`sim.prospects.lowest_utilisation`), so that neither the source rate nor the size of the cluster
+changes their range.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim import orders
+from sim.flow import Flow
+from sim.prospects import LINEAR, Job, crossing_seconds, lowest_utilisation
+from streamplace.arrays import Floats, Ints
+from streamplace.placement import interchangeable
+from streamplace.problem import Problem
+from streamplace.score import flow
+
+Single = NDArray[np.float32]
+
+OF_OPERATOR, OF_STREAM, OF_JOB = 13, 4, 10  # numbers of each
+OF_PUBLISHED = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """One problem as a policy reads it.
+
+    Attributes
+    ----------
+    job
+        What `sim.prospects` needs.
+    operators, streams, whole
+        (V, OF_OPERATOR), (E, OF_STREAM) and (OF_JOB,) float32 features.
+    published
+        (V, OF_PUBLISHED) float32, the features of Ni et al. 2020: the operator's utilisation of a
+        mean device, and what it emits as utilisation of a mean link.
+    orders
+        (2, V): the operators level by level and path by path.
+    """
+
+    problem: Problem
+    job: Job
+    operators: Single
+    streams: Single
+    whole: Single
+    published: Single
+    orders: Ints
+
+    @property
+    def size(self) -> int:
+        """Return the number of operators."""
+        return self.orders.shape[1]
+
+
+def prepare(problem: Problem) -> Prepared:
+    """Read a problem.
+
+    Raises
+    ------
+    GraphError
+        If tuple rates overflow, or no tuple ever reaches a sink.
+    """
+    arrays = flow(problem)
+    rules = problem.feasibility
+    allowed, row_of = rules.allowed, rules.unit_of
+    if rules.is_free:
+        allowed, row_of = allowed[:1], np.zeros_like(row_of)
+    leader = np.unique(rules.unit_of, return_index=True)[1][rules.unit_of]
+    job = Job(
+        flow=arrays,
+        kind=interchangeable(problem),
+        leader=leader.astype(np.int32),
+        row_of=row_of,
+        allowed=np.ascontiguousarray(allowed),
+        memory=problem.graph.memory_bytes,
+        room=problem.cluster.memory_bytes,
+    )
+    both = np.stack([orders.breadth_first(arrays), orders.depth_first(arrays)])
+    return Prepared(problem, job, *_features(arrays), both)
+
+
+def _features(arrays: Flow) -> tuple[Single, Single, Single, Single]:
+    count, devices = arrays.operators, arrays.devices
+    reference = lowest_utilisation(arrays)
+    gap_s, seconds_per_bit = crossing_seconds(arrays)
+    traffic = (arrays.stream_tuples * gap_s + arrays.stream_bits * seconds_per_bit) / reference
+    total = float(arrays.capacity.sum())
+    load = arrays.work * devices / total / reference
+    sent, received = (
+        np.bincount(ends, weights=traffic, minlength=count)
+        for ends in (arrays.source, arrays.target)
+    )
+    heaviest_sent, heaviest_received = np.zeros(count), np.zeros(count)
+    np.maximum.at(heaviest_sent, arrays.source, traffic)
+    np.maximum.at(heaviest_received, arrays.target, traffic)
+    outputs, inputs = (
+        np.bincount(ends, minlength=count) for ends in (arrays.source, arrays.target)
+    )
+    depth, height = orders.depths(arrays), orders.heights(arrays)
+    longest = max(1, int(depth.max()))
+    operators = [
+        _squashed(load),
+        _squashed(sent),
+        _squashed(received),
+        _squashed(heaviest_sent),
+        _squashed(heaviest_received),
+        np.log1p(outputs),
+        np.log1p(inputs),
+        depth / longest,
+        height / longest,
+        outputs == 0,
+        inputs == 0,
+        np.minimum(load * count / devices, 10.0) / 5.0,  # over the mean operator's
+        1.0 / (1.0 + height),
+    ]
+    streams = [
+        _squashed(traffic),
+        traffic / np.maximum(sent[arrays.source], 1e-300),
+        traffic / np.maximum(received[arrays.target], 1e-300),
+        _squashed(load[arrays.source] + load[arrays.target]),
+    ]
+    whole = [
+        np.log2(devices) / 4.0,
+        np.log2(count) / 6.0,
+        np.log2(count / devices) / 3.0,
+        arrays.capacity.max() * devices / total - 1.0,
+        arrays.capacity.min() * devices / total,
+        float(arrays.nic),
+        float(arrays.work.sum()) / (reference * total),
+        _squashed(traffic.sum() / devices),
+        _squashed(traffic.max(initial=0.0)),
+        longest / count,
+    ]
+    return (
+        np.stack(operators, axis=1).astype(np.float32),
+        np.stack(streams, axis=1).astype(np.float32),
+        np.array(whole, dtype=np.float32),
+        (np.stack([load, sent], axis=1) * reference).astype(np.float32),
+    )
+
+
+def _squashed(x: Floats | float) -> Floats:
+    """Return loads (at least 0) as they are where small, else by their logarithm."""
+    return np.where(x > LINEAR, LINEAR + LINEAR * np.log(np.maximum(x, LINEAR) / LINEAR), x)

@@ -1,0 +1,112 @@
+"""Weights in and out: safetensors with a card, checked against a hash before anything is used."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import safetensors
+import safetensors.torch
+import torch
+from torch import Tensor, nn
+
+from streamplace.errors import CheckpointError
+from streamplace.policy.networks import Network, make_network, sizes_of
+
+FORMAT = "streamplace-policy"
+VERSION = "1"
+
+
+def packed(tensors: Mapping[str, Tensor], words: Mapping[str, str]) -> bytes:
+    """Return tensors and words as a safetensors file that carries their hash."""
+    plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    signed = {**words, "sha256": _hash(plain, words)}
+    return safetensors.torch.save(plain, signed)
+
+
+def unpacked(data: bytes, where: str) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Return the tensors and words of a file written by `packed`.
+
+    Raises
+    ------
+    CheckpointError
+        If it is no such file, or not as it was written. Nothing in it is ever executed.
+    """
+    try:
+        tensors = safetensors.torch.load(data)
+        length = int.from_bytes(data[:8], "little")
+        words = json.loads(data[8 : 8 + length])["__metadata__"]
+    except (safetensors.SafetensorError, ValueError, KeyError, TypeError, RuntimeError) as error:
+        raise CheckpointError(f"{where}: no safetensors file of streamplace: {error}") from None
+    signed = words.pop("sha256", None)
+    if signed != _hash(tensors, words):
+        raise CheckpointError(f"{where}: damaged: it is not what was written")
+    return tensors, words
+
+
+def pack_policy(network: nn.Module, kind: str, card: Mapping[str, Any]) -> bytes:
+    """Return a network as a file: weights, kind, sizes, and a card that says where they are from."""
+    words = {
+        "format": FORMAT,
+        "version": VERSION,
+        "kind": kind,
+        "sizes": json.dumps(sizes_of(network)),
+        "card": json.dumps(card),
+    }
+    return packed(network.state_dict(), words)
+
+
+def read_policy(path: str | Path) -> tuple[Network, dict[str, Any]]:
+    """Read a network and its card.
+
+    Raises
+    ------
+    CheckpointError
+        If the file is none, damaged, or of another version.
+    """
+    tensors, words = unpacked(read(path), str(path))
+    if words.get("format") != FORMAT or words.get("version") != VERSION:
+        raise CheckpointError(f"{path}: holds no policy of version {VERSION}")
+    try:
+        network = make_network(words["kind"], _sizes(words["sizes"]))
+        network.load_state_dict({name: x.to(torch.float32) for name, x in tensors.items()})
+        card: dict[str, Any] = json.loads(words["card"])
+    except (ValueError, KeyError, TypeError, RuntimeError) as error:
+        raise CheckpointError(f"{path}: {' '.join(str(error).split())}") from None
+    network.eval()
+    return network, card
+
+
+def read(path: str | Path) -> bytes:
+    """Return the bytes of a file.
+
+    Raises
+    ------
+    CheckpointError
+        If it cannot be read.
+    """
+    try:
+        return Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise CheckpointError(f"{path}: {reason}") from None
+
+
+def parameter_hash(network: nn.Module) -> str:
+    """Return the SHA-256 of all parameters, by name."""
+    return _hash({name: x.detach().cpu() for name, x in network.state_dict().items()}, {})
+
+
+def _sizes(text: str) -> dict[str, Any]:
+    sizes = json.loads(text)
+    return {name: tuple(x) if isinstance(x, list) else x for name, x in sizes.items()}
+
+
+def _hash(tensors: Mapping[str, Tensor], words: Mapping[str, str]) -> str:
+    found = hashlib.sha256(json.dumps(sorted(words.items())).encode())
+    for name in sorted(tensors):
+        tensor = tensors[name].contiguous()
+        found.update(json.dumps([name, str(tensor.dtype), list(tensor.shape)]).encode())
+        found.update(tensor.reshape(-1).view(torch.uint8).numpy().tobytes())
+    return found.hexdigest()

@@ -1,0 +1,139 @@
+"""Checkpoints: everything a run needs to go on bit for bit, in one safetensors file."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from streamplace.errors import CheckpointError, TrainingError
+from streamplace.files.atomic import atomic
+from streamplace.policy.weights import packed, read, unpacked
+from streamplace.training.memory import Memory
+
+FORMAT = "streamplace-checkpoint"
+VERSION = "1"
+
+
+@dataclass
+class Position:
+    """How far a run has come.
+
+    Attributes
+    ----------
+    epoch, step_of_epoch
+        The step to do next.
+    step
+        Steps done.
+    seconds
+        Wall time of the loop.
+    """
+
+    epoch: int = 0
+    step_of_epoch: int = 0
+    step: int = 0
+    seconds: float = 0.0
+
+
+def save_checkpoint(
+    path: Path,
+    network: nn.Module,
+    optimiser: torch.optim.Optimizer,
+    memory: Memory,
+    position: Position,
+    run: dict[str, Any],
+) -> None:
+    """Write a checkpoint in one piece, read it back and compare.
+
+    Parameters
+    ----------
+    run
+        What the run is of: its config and the hash of its problems.
+
+    Raises
+    ------
+    TrainingError
+        If a parameter is not finite.
+    CheckpointError
+        If what is on the disk is not what was written.
+    """
+    for name, tensor in network.state_dict().items():
+        if not torch.isfinite(tensor).all():
+            raise TrainingError(f"parameter {name} is not finite; the last checkpoint is kept")
+    tensors = {f"network.{name}": x for name, x in network.state_dict().items()}
+    names = [name for name, _ in network.named_parameters()]
+    for i, state in optimiser.state_dict()["state"].items():
+        tensors |= {f"optimiser.{key}.{names[i]}": x for key, x in state.items()}
+    tensors |= {f"memory.{key}": torch.from_numpy(x) for key, x in _columns(memory).items()}
+    words = {
+        "format": FORMAT,
+        "version": VERSION,
+        "position": json.dumps(vars(position)),
+        "run": json.dumps(run),
+    }
+    with atomic(path) as file:
+        file.write(packed(tensors, words))
+    unpacked(read(path), str(path))
+
+
+def load_checkpoint(
+    path: Path,
+    network: nn.Module,
+    optimiser: torch.optim.Optimizer,
+    memory: Memory,
+    run: dict[str, Any],
+) -> Position:
+    """Take a run up where the checkpoint left it.
+
+    Raises
+    ------
+    CheckpointError
+        If it is none, damaged, or one of another run.
+    """
+    tensors, words = unpacked(read(path), str(path))
+    if words.get("format") != FORMAT or words.get("version") != VERSION:
+        raise CheckpointError(f"{path}: holds no checkpoint of version {VERSION}")
+    before = json.loads(words["run"])
+    for key, value in run.items():
+        if before.get(key) != value:
+            raise CheckpointError(f"{path}: is of a run with another {key}")
+    try:
+        network.load_state_dict(_under("network.", tensors))
+        names = [name for name, _ in network.named_parameters()]
+        state: dict[int, dict[str, Tensor]] = {}
+        for name, tensor in _under("optimiser.", tensors).items():
+            key, _, parameter = name.partition(".")
+            state.setdefault(names.index(parameter), {})[key] = tensor
+        groups = optimiser.state_dict()["param_groups"]
+        optimiser.load_state_dict({"state": state, "param_groups": groups})
+        _refill(memory, _under("memory.", tensors))
+        return Position(**json.loads(words["position"]))
+    except (KeyError, ValueError, TypeError, RuntimeError) as error:
+        raise CheckpointError(f"{path}: {' '.join(str(error).split())}") from None
+
+
+def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {n.removeprefix(prefix): x for n, x in tensors.items() if n.startswith(prefix)}
+
+
+def _columns(memory: Memory) -> dict[str, np.ndarray]:
+    entries = list(memory.entries())
+    rows = [row for _, _, row in entries]
+    return {
+        "problem": np.array([p for p, _, _ in entries], dtype=np.int64),
+        "reward": np.array([reward for _, reward, _ in entries], dtype=np.float64),
+        "length": np.array([len(row) for row in rows], dtype=np.int64),
+        "devices": np.concatenate([*rows, np.empty(0, np.int32)]).astype(np.int16),
+        "best": memory.best,
+    }
+
+
+def _refill(memory: Memory, tensors: dict[str, Tensor]) -> None:
+    columns = {name: tensor.numpy() for name, tensor in tensors.items()}
+    rows = np.split(columns["devices"].astype(np.int32), np.cumsum(columns["length"])[:-1])
+    problems, rewards = columns["problem"].tolist(), columns["reward"].tolist()
+    memory.restore(zip(problems, rewards, rows, strict=False))
+    memory.best[:] = columns["best"]

@@ -1,0 +1,136 @@
+"""What a training run is told: TOML files, checked before anything starts."""
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from streamplace.errors import ConfigError
+from streamplace.files.text import check, decode, name_of, read_bytes
+from streamplace.models import Model
+
+FOLDER = Path(__file__).parent / "configs"
+Count = Annotated[int, Field(ge=1)]
+Some = Annotated[int, Field(ge=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Above = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+AtLeast0 = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class Section(BaseModel):
+    """A table of a TOML file: no unknown keys, no conversions."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class PolicySection(Section):
+    """The network."""
+
+    kind: Literal["device-scorer", "encoder-decoder"]
+    sizes: dict[str, Any] = Field({}, description="of the network; see its config class")
+
+
+class ProblemsSection(Section):
+    """What problems the graphs of the dataset become."""
+
+    devices: list[str] = Field(["5x2500"], min_length=1, description="clusters, drawn from")
+    networks: list[Literal["pair", "nic"]] = Field(["pair"], min_length=1, description="drawn from")
+    bandwidth_mbps: list[Above] = Field([1000.0], min_length=1, description="drawn from")
+    source_rates: list[Above] = Field([], description="every graph at each; its own if empty")
+    model: Model = "bottleneck"
+    held_out: Annotated[int, Field(ge=0)] = Field(0, description="graphs kept for validation")
+
+
+class SamplingSection(Section):
+    """What one step looks at, and how it is rewarded."""
+
+    epochs: Count
+    problems_per_step: Count = 1
+    decisions_per_step: Annotated[int, Field(ge=0)] = Field(
+        0, description="operators a step, at most, where problems are large; 0 is no limit"
+    )
+    samples: Count = Field(3, description="on-policy placements of each problem")
+    random_samples: AtLeast0 = Field(0.0, description="random ones beside them, at first")
+    random_decay: Above = Field(1.0, description="epochs in which their number falls to 1/e")
+    random_if_empty: Some = Field(0, description="more while the memory of a problem is empty")
+    reward: Literal["relative", "log"] = Field(
+        "relative", description="relative throughput, or log(throughput / bound)"
+    )
+
+
+class MemorySection(Section):
+    """The best placements seen of every problem."""
+
+    size: Some = Field(3, description="kept of each problem")
+    threshold: float = Field(0.8, description="reward from which a placement is kept")
+    samples: Some = Field(3, description="learned from beside the on-policy ones")
+    imitate: AtLeast0 = Field(0.0, description="weight of the best one's log-likelihood")
+
+
+class TeacherSection(Section):
+    """Imitation before reinforcement."""
+
+    placer: str = Field("", description="whose placements; none if empty")
+    epochs: Some = 0
+
+
+class OptimiserSection(Section):
+    """Adam."""
+
+    rate: Above = 1e-3
+    final_rate: Above = Field(1e-3, description="at the end, falling like a cosine")
+    warm_up: Some = Field(0, description="steps")
+    largest_gradient: AtLeast0 = Field(0.0, description="norm to clip at; 0 does not")
+    normalise: bool = Field(False, description="advantages by their standard deviation")
+    entropy: AtLeast0 = Field(0.0, description="weight of the decisions' entropy")
+    per_decision: bool = Field(False, description="gradients are means over decisions")
+
+
+class RunSection(Section):
+    """How the run is kept."""
+
+    seed: Some = 0
+    checkpoint_every: Count = Field(100, description="steps")
+    threads: Some = Field(0, description="of torch; 0: as many as processors")
+
+
+class TrainConfig(Section):
+    """A whole training run."""
+
+    policy: PolicySection
+    problems: ProblemsSection = ProblemsSection()
+    sampling: SamplingSection
+    memory: MemorySection = MemorySection()
+    teacher: TeacherSection = TeacherSection()
+    optimiser: OptimiserSection = OptimiserSection()
+    run: RunSection = RunSection()
+
+
+def config_names() -> list[str]:
+    """Return the configs that are shipped."""
+    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+
+
+def read_config(name: str) -> TrainConfig:
+    """Read a config that is shipped, or a TOML file.
+
+    Raises
+    ------
+    FormatError
+        If it is not as it should be.
+    ConfigError
+        If there is no such thing.
+    """
+    path = FOLDER / f"{name}.toml" if name in config_names() else Path(name)
+    if not path.exists() and path.suffix != ".toml":
+        known = ", ".join(config_names())
+        raise ConfigError(f"no config is called {name!r}; there are {known}, or a .toml file")
+    where = name_of(path)
+    try:
+        value = tomllib.loads(decode(read_bytes(path), where))
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{where}: not TOML: {error}") from None
+    except RecursionError:
+        raise ConfigError(f"{where}: nested too deeply") from None
+    return check(TrainConfig, value, where)

@@ -1,0 +1,60 @@
+"""What a run tells of itself: a line a step in log.jsonl, and TensorBoard where it is installed."""
+
+import json
+from importlib.util import find_spec
+from pathlib import Path
+from typing import IO, Any
+
+LOG = "log.jsonl"
+
+
+class Records:
+    """The log of a run, taken up at a step.
+
+    Parameters
+    ----------
+    folder
+        Of the run.
+    step
+        Lines after it are forgotten: they were written after the checkpoint.
+    """
+
+    def __init__(self, folder: Path, step: int) -> None:
+        path = folder / LOG
+        kept = []
+        if path.exists():
+            kept = [line for line in path.read_text().splitlines(True) if _before(line, step)]
+        path.write_text("".join(kept))
+        self._file: IO[str] = path.open("a")
+        self._board: Any = None
+        if find_spec("tensorboard") is not None:
+            from torch.utils.tensorboard import SummaryWriter  # noqa: PLC0415 - slow to load
+
+            self._board = SummaryWriter(folder / "tensorboard", purge_step=step + 1)  # type: ignore[no-untyped-call]
+
+    def write(self, record: dict[str, float | int]) -> None:
+        """Add what a step tells: ``step`` and any other numbers."""
+        self._file.write(json.dumps(record) + "\n")
+        if self._board is not None:
+            for name, value in record.items():
+                if name != "step":
+                    self._board.add_scalar(name, value, record["step"])
+
+    def flush(self) -> None:
+        """Bring everything to the disk."""
+        self._file.flush()
+        if self._board is not None:
+            self._board.flush()
+
+    def close(self) -> None:
+        """Write no more."""
+        self._file.close()
+        if self._board is not None:
+            self._board.close()
+
+
+def _before(line: str, step: int) -> bool:
+    try:
+        return bool(json.loads(line)["step"] <= step)
+    except (ValueError, KeyError, TypeError):  # a line cut off when the run was killed
+        return False
