@@ -45,6 +45,10 @@ PROSPECTS = (
     "left",  # CPU work of operators not placed yet, over all capacity
     "placed",  # share of operators placed
     "devices",  # 1 / their number
+    "then, offered",  # `then` in units of the job's `unit`: how overloaded it is, not how uneven
+    "link, offered",  # `link` likewise
+    "worst device, offered",  # largest utilisation of a device with the operator placed, likewise
+    "worst, offered",  # largest utilisation so far, likewise
 )
 F = len(PROSPECTS)
 LINEAR = 2.0  # utilisations up to here are given as they are, beyond by their logarithm
@@ -58,6 +62,7 @@ class Jobs(NamedTuple):
     first_link: Ints  # (P + 1,)
     nic: Bools  # (P,)
     reference: Floats  # (P,) utilisation
+    unit: Floats  # (P,) utilisation
     work: Floats  # (V,) instructions/s
     first_end: Ints  # (V + 1,) into the ends of streams
     other: Ints  # (2E,) the operator at the other end
@@ -92,6 +97,7 @@ class Grown(NamedTuple):
     count: Ints  # (R, D) operators
     memory: Floats  # (R, D) bytes
     worst: Floats  # (R,) largest utilisation
+    worst_device: Floats  # (R,) largest of devices
     left: Floats  # (R,) instructions/s not placed yet
     last: Ints  # (R,) the device chosen last
     placed: Ints  # (R,)
@@ -101,6 +107,7 @@ class Job(NamedTuple):
     """One job: its arrays, as they are laid end to end."""
 
     flow: Flow
+    unit: float  # utilisation that counts as 1 where overload itself matters
     kind: Ints  # (D,)
     leader: Ints  # (V,)
     row_of: Ints  # (V,) which mask holds for each operator
@@ -125,6 +132,7 @@ def lay_out(jobs: Sequence[Job]) -> Jobs:
         first_link=_starts([len(flow.gap_s) for flow in flows]),
         nic=np.array([flow.nic for flow in flows]),
         reference=reference,
+        unit=np.array([job.unit for job in jobs]),
         work=np.concatenate([flow.work for flow in flows]),
         first_end=np.concatenate([*first_ends, 2 * streams[-1:]]).astype(np.int32),
         other=np.concatenate([other for _, other, _, _ in ends]),
@@ -189,6 +197,7 @@ def nothing_placed(jobs: Jobs, job: Ints) -> Grown:
         count=np.zeros((rows, columns), np.int32),
         memory=np.zeros((rows, columns)),
         worst=np.zeros(rows),
+        worst_device=np.zeros(rows),
         left=work[job],
         last=np.full(rows, -1, np.int32),
         placed=np.zeros(rows, np.int32),
@@ -215,7 +224,7 @@ def prospects(jobs: Jobs, grown: Grown, operator: Ints, seen: Single, offered: B
         devices = jobs.first_device[p + 1] - first
         seen[r] = 0.0
         _offer(jobs, grown, r, v, offered[r])
-        scale = 1.0 / jobs.reference[p]
+        scale, offered_scale = 1.0 / jobs.reference[p], 1.0 / jobs.unit[p]
         total = 0.0
         for d in range(devices):
             total += jobs.capacity[first + d]
@@ -259,6 +268,10 @@ def prospects(jobs: Jobs, grown: Grown, operator: Ints, seen: Single, offered: B
             out[21] = squashed(left * scale)
             out[22] = grown.placed[r] / operators
             out[23] = 1.0 / devices
+            out[24] = squashed(then * offered_scale)
+            out[25] = squashed(on_links * offered_scale)
+            out[26] = squashed(max(then, grown.worst_device[r]) * offered_scale)
+            out[27] = squashed(grown.worst[r] * offered_scale)
 
 
 @kernel
@@ -274,6 +287,7 @@ def place_next(jobs: Jobs, grown: Grown, operator: Ints, chosen: Ints) -> None:
         g = jobs.first_operator[p] + v
         grown.on[r, v] = d
         grown.worst[r] = max(grown.worst[r], highest)
+        grown.worst_device[r] = max(grown.worst_device[r], grown.device[r, d])
         grown.left[r] -= jobs.work[g]
         grown.memory[r, d] += jobs.memory[g]
         grown.count[r, d] += 1

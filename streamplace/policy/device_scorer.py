@@ -18,6 +18,7 @@ from streamplace.policy.batch import Batch
 from streamplace.policy.features import OF_JOB, OF_OPERATOR, OF_STREAM
 from streamplace.policy.rollout import Choice, Rollout
 
+ONE_OF = PROSPECTS.index("devices")  # 1 / their number, 0 for padding
 UNAVAILABLE = -1e9  # logit of a device that is not offered
 
 
@@ -107,9 +108,9 @@ class DeviceScorer(nn.Module):
         offered
             (R, D) bool.
         """
-        z = torch.relu(self.prospect(seen) + resident + operator.unsqueeze(1))
-        among = self.among(z.mean(dim=1, keepdim=True))
-        z = torch.relu(self.mix(z) + among)
+        z = torch.relu((self.prospect(seen) + resident).add_(operator.unsqueeze(1)))
+        among = self.among(seen[:, :, ONE_OF].unsqueeze(1) @ z)  # the mean over the devices
+        z = torch.relu(self.mix(z).add_(among))
         return self.score(z).squeeze(2).masked_fill(~offered, UNAVAILABLE)
 
     def rollout(
@@ -202,15 +203,10 @@ class DeviceScorer(nn.Module):
         columns = steps.seen.shape[1]
         onto = nn.functional.one_hot(chosen, columns).to(left.dtype)
         added = onto.unsqueeze(2) * left[at].unsqueeze(1)
-        resident = []
-        so_far = torch.zeros_like(added[: steps.start[1]])
-        for begin, end, after in zip(
-            steps.start, steps.start[1:], [*steps.start[2:], None], strict=False
-        ):
-            resident.append(so_far)
-            if after is not None:
-                kept = after - end
-                so_far = so_far[:kept] + added[begin : begin + kept]
+        counts = np.diff(steps.start).tolist()
+        resident = [torch.zeros_like(added[: counts[0]])]
+        for before, kept in zip(added.split(counts), counts[1:], strict=False):
+            resident.append(resident[-1][:kept] + before[:kept])
         logits = self.logits(
             operator[at],
             torch.cat(resident),

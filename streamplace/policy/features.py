@@ -20,7 +20,7 @@ from streamplace.score import flow
 
 Single = NDArray[np.float32]
 
-OF_OPERATOR, OF_STREAM, OF_JOB = 13, 4, 10  # numbers of each
+OF_OPERATOR, OF_STREAM, OF_JOB = 13, 4, 12  # numbers of each
 OF_PUBLISHED = 2
 
 
@@ -69,8 +69,11 @@ def prepare(problem: Problem) -> Prepared:
     if rules.is_free:
         allowed, row_of = allowed[:1], np.zeros_like(row_of)
     leader = np.unique(rules.unit_of, return_index=True)[1][rules.unit_of]
+    overload_counts = problem.model == "path-average"  # elsewhere only the shape of loads does
+    unit = 1.0 if overload_counts else lowest_utilisation(arrays)
     job = Job(
         flow=arrays,
+        unit=unit,
         kind=interchangeable(problem),
         leader=leader.astype(np.int32),
         row_of=row_of,
@@ -79,10 +82,10 @@ def prepare(problem: Problem) -> Prepared:
         room=problem.cluster.memory_bytes,
     )
     both = np.stack([orders.breadth_first(arrays), orders.depth_first(arrays)])
-    return Prepared(problem, job, *_features(arrays), both)
+    return Prepared(problem, job, *_features(arrays, unit), both)
 
 
-def _features(arrays: Flow) -> tuple[Single, Single, Single, Single]:
+def _features(arrays: Flow, unit: float) -> tuple[Single, Single, Single, Single]:
     count, devices = arrays.operators, arrays.devices
     reference = lowest_utilisation(arrays)
     gap_s, seconds_per_bit = crossing_seconds(arrays)
@@ -133,6 +136,8 @@ def _features(arrays: Flow) -> tuple[Single, Single, Single, Single]:
         _squashed(traffic.sum() / devices),
         _squashed(traffic.max(initial=0.0)),
         longest / count,
+        float(unit == 1.0),
+        np.clip(np.log2(reference / unit), -3.0, 3.0),
     ]
     return (
         np.stack(operators, axis=1).astype(np.float32),

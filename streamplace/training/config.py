@@ -34,12 +34,15 @@ class PolicySection(Section):
 class ProblemsSection(Section):
     """What problems the graphs of the dataset become."""
 
+    operators: list[Count] = Field(
+        [1, 10**6], min_length=2, max_length=2, description="graphs of so many, least and most"
+    )
+    share: Share = Field(1.0, description="of those graphs, drawn")
     devices: list[str] = Field(["5x2500"], min_length=1, description="clusters, drawn from")
     networks: list[Literal["pair", "nic"]] = Field(["pair"], min_length=1, description="drawn from")
     bandwidth_mbps: list[Above] = Field([1000.0], min_length=1, description="drawn from")
     source_rates: list[Above] = Field([], description="every graph at each; its own if empty")
     model: Model = "bottleneck"
-    held_out: Annotated[int, Field(ge=0)] = Field(0, description="graphs kept for validation")
 
 
 class SamplingSection(Section):
@@ -47,8 +50,8 @@ class SamplingSection(Section):
 
     epochs: Count
     problems_per_step: Count = 1
-    decisions_per_step: Annotated[int, Field(ge=0)] = Field(
-        0, description="operators a step, at most, where problems are large; 0 is no limit"
+    scores_per_step: Some = Field(
+        0, description="operators x devices a step at most, where problems are large; 0: no limit"
     )
     samples: Count = Field(3, description="on-policy placements of each problem")
     random_samples: AtLeast0 = Field(0.0, description="random ones beside them, at first")
@@ -65,6 +68,9 @@ class MemorySection(Section):
     size: Some = Field(3, description="kept of each problem")
     threshold: float = Field(0.8, description="reward from which a placement is kept")
     samples: Some = Field(3, description="learned from beside the on-policy ones")
+    only_better: bool = Field(
+        False, description="placements it has not sampled now never count against their mean"
+    )
     imitate: AtLeast0 = Field(0.0, description="weight of the best one's log-likelihood")
 
 
@@ -92,6 +98,7 @@ class RunSection(Section):
 
     seed: Some = 0
     checkpoint_every: Count = Field(100, description="steps")
+    held_out: Some = Field(0, description="graphs kept for validation")
     threads: Some = Field(0, description="of torch; 0: as many as processors")
 
 
@@ -99,7 +106,7 @@ class TrainConfig(Section):
     """A whole training run."""
 
     policy: PolicySection
-    problems: ProblemsSection = ProblemsSection()
+    problems: list[ProblemsSection] = Field([ProblemsSection()], min_length=1)
     sampling: SamplingSection
     memory: MemorySection = MemorySection()
     teacher: TeacherSection = TeacherSection()

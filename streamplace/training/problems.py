@@ -1,6 +1,6 @@
 """From graphs to the problems that a policy is trained on."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,19 +14,30 @@ from streamplace.training.config import ProblemsSection
 
 
 def make_problems(
-    graphs: Sequence[StreamGraph], config: ProblemsSection, seed: int
+    graphs: Sequence[StreamGraph], groups: Sequence[ProblemsSection], seed: int
 ) -> list[Prepared]:
-    """Return every graph at every source rate, on a cluster drawn for it.
+    """Return, for every group, its graphs at every source rate, on a cluster drawn for each graph.
 
     Raises
     ------
     StreamplaceError
         Whatever is wrong with a graph or cluster; it names the graph.
     """
-    rng = np.random.default_rng([seed, 0])
+    return [
+        one
+        for number, group in enumerate(groups)
+        for one in _group(graphs, group, np.random.default_rng([seed, 0, number]))
+    ]
+
+
+def _group(
+    graphs: Sequence[StreamGraph], config: ProblemsSection, rng: np.random.Generator
+) -> Iterator[Prepared]:
     clusters = [Cluster.parse(text).devices for text in config.devices]
-    prepared = []
+    least, most = config.operators
     for number, graph in enumerate(graphs):
+        if not least <= len(graph.names) <= most or rng.random() >= config.share:
+            continue
         devices = clusters[rng.integers(len(clusters))]
         network = replace(
             Network(),
@@ -37,8 +48,7 @@ def make_problems(
         for rate in config.source_rates or [None]:
             with within(graph.name or f"graph {number}"):
                 problem = Problem(graph, cluster, source_rate=rate, model=config.model)
-                prepared.append(prepare(problem))
-    return prepared
+                yield prepare(problem)
 
 
 def largest_first(prepared: Sequence[Prepared], numbers: np.ndarray) -> np.ndarray:
@@ -48,25 +58,30 @@ def largest_first(prepared: Sequence[Prepared], numbers: np.ndarray) -> np.ndarr
 
 
 def steps_of(
-    prepared: Sequence[Prepared], own: np.ndarray, problems: int, decisions: int, seed: list[int]
+    prepared: Sequence[Prepared], own: np.ndarray, problems: int, scores: int, seed: list[int]
 ) -> list[np.ndarray]:
-    """Return an epoch's steps: which problems, in random order, each step's largest first.
+    """Return an epoch's steps, in random order: which problems, each step's largest first.
+
+    The problems of a step have as many devices, so that nothing is padded.
 
     Parameters
     ----------
     own
         The problems to go through.
-    problems, decisions
-        A step has at most so many problems, and operators if that is not 0.
+    problems, scores
+        A step has at most so many problems, and operators x devices unless that is 0.
     """
-    order = np.random.default_rng(seed).permutation(own)
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(own)
+    devices = np.array([len(prepared[i].problem.cluster.devices) for i in order])
     steps: list[list[int]] = []
-    room = 0
-    for i in order:
-        size = prepared[i].size * len(prepared[i].problem.cluster.devices)
-        if not steps or len(steps[-1]) == problems or (decisions and size > room):
+    room, before = 0, 0
+    for k in np.argsort(devices, kind="stable"):
+        i, cells = int(order[k]), prepared[order[k]].size * int(devices[k])
+        too_many = bool(steps) and (len(steps[-1]) == problems or (scores and cells > room))
+        if not steps or too_many or devices[k] != before:
             steps.append([])
-            room = decisions
-        steps[-1].append(int(i))
-        room -= size
-    return [largest_first(prepared, np.array(step)) for step in steps]
+            room, before = scores, devices[k]
+        steps[-1].append(i)
+        room -= cells
+    return [largest_first(prepared, np.array(steps[k])) for k in rng.permutation(len(steps))]

@@ -133,15 +133,15 @@ class Run:
         workers: Workers,
     ) -> "Run":
         """Check everything, then make or take up a run."""
-        if len(graphs) <= config.problems.held_out:
-            raise UsageError(f"{len(graphs)} graphs, and {config.problems.held_out} are held out")
+        if len(graphs) <= config.run.held_out:
+            raise UsageError(f"{len(graphs)} graphs, and {config.run.held_out} are held out")
         if config.teacher.placer:
             make_placer(config.teacher.placer)
         checkpoint = folder / CHECKPOINT
         if resume != checkpoint.exists():
             said = "holds no checkpoint to resume" if resume else "holds a run; see --resume"
             raise CheckpointError(f"{folder}: {said}")
-        seed, held_out = config.run.seed, config.problems.held_out
+        seed, held_out = config.run.seed, config.run.held_out
         card = {
             "dataset": dataset,
             "graphs": _hash_of(graphs),
@@ -196,7 +196,7 @@ class Run:
         """Return the steps of an epoch: which of this process's problems each looks at."""
         sampling, seed = self.config.sampling, [self.config.run.seed, 1, epoch, self.workers.rank]
         problems = max(1, sampling.problems_per_step // self.workers.count)
-        steps = steps_of(self.prepared, self.own, problems, sampling.decisions_per_step, seed)
+        steps = steps_of(self.prepared, self.own, problems, sampling.scores_per_step, seed)
         return steps[: min(self.workers.gathered(len(steps)))]
 
     def _step(self, numbers: np.ndarray, *, imitate_only: bool) -> Record:
@@ -290,6 +290,8 @@ class Run:
         advantage = advantages(
             torch.from_numpy(reward).to(device, torch.float32), there, optimiser.normalise
         )
+        if self.config.memory.only_better:  # what a policy no longer does is not to be undone
+            advantage[:, samples:].clamp_(min=0.0)
         loss = policy_loss(log_probability, advantage, there)
         if imitate and counted.shape[1] > samples:
             loss = loss - imitate * log_probability[:, samples] * there[:, samples]
