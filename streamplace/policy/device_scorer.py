@@ -6,16 +6,18 @@ sum of the embeddings of the operators already there go through one network, the
 device, so that one set of weights serves any number of devices, equal or not.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from sim.prospects import PROSPECTS, nothing_placed, place_next, prospects
-from streamplace.arrays import Ints
+from sim.prospects import PROSPECTS
+from streamplace.arrays import Bools, Ints
 from streamplace.policy.batch import Batch
 from streamplace.policy.features import OF_JOB, OF_OPERATOR, OF_STREAM
+from streamplace.policy.growth import Growth, Seen
 from streamplace.policy.rollout import Choice, Rollout
 
 ONE_OF = PROSPECTS.index("devices")  # 1 / their number, 0 for padding
@@ -70,7 +72,7 @@ class DeviceScorer(nn.Module):
 
     def __init__(self, config: DeviceScorerConfig) -> None:
         super().__init__()
-        self.config = config
+        self.config, self.orders = config, config.orders
         hidden = config.hidden
         self.read = nn.Linear(OF_OPERATOR + OF_JOB, hidden)
         self.hops = nn.ModuleList([Hop(hidden) for _ in range(config.hops)])
@@ -113,154 +115,90 @@ class DeviceScorer(nn.Module):
         z = torch.relu(self.mix(z).add_(among))
         return self.score(z).squeeze(2).masked_fill(~offered, UNAVAILABLE)
 
+    def sample(self, batch: Batch, samples: int, choose: Choice) -> Ints:
+        """Place every problem `samples` times; return (P, S, V), see `Rollout`."""
+        with torch.inference_mode():
+            growth = Growth(self, batch, samples, self.encode(batch))
+            for t in range(growth.steps):
+                growth.take(t, choose(growth.ask(t, *growth.room(t)), samples))
+        return growth.placements
+
     def rollout(
         self, batch: Batch, samples: int, choose: Choice, forced: Ints | None = None
     ) -> Rollout:
-        """Place every problem `samples` times.
+        """Place every problem `samples` times, for gradients to flow through the likelihood.
 
-        Devices are chosen without gradients; where gradients are on, the choices are then scored
-        again all at once.
+        Devices are chosen without gradients; the choices are then scored again all at once.
 
         Parameters
         ----------
         forced
             (P, S, V) devices to take instead of choosing, -1 where the network chooses.
         """
-        which = np.array([self.config.orders[s % len(self.config.orders)] for s in range(samples)])
-        order = batch.orders(which).reshape(len(batch) * samples, -1)
-        steps = Steps.of(batch, samples, order)
-        with_gradients = torch.is_grad_enabled()
-        operator, left = self.encode(batch)
+        encoded = self.encode(batch)
         with torch.no_grad():
-            placements, chosen, likelihood = self._decode(
-                batch, steps, operator, left, choose, forced
-            )
-        if with_gradients:
-            likelihood = self._likelihood(steps, operator, left, chosen)
-        log_probability, entropy = likelihood
-        shape = (len(batch), samples)
-        row = torch.from_numpy(steps.row).to(batch.device)
-        length = torch.from_numpy(np.repeat(batch.sizes, samples)).to(batch.device)
-        total = torch.zeros(shape[0] * samples, device=batch.device)
-        return Rollout(
-            placements.reshape(*shape, -1),
-            total.index_add(0, row, log_probability).reshape(shape),
-            (total.index_add(0, row, entropy) / length).reshape(shape),
-        )
+            growth = Growth(self, batch, samples, encoded)
+            seen, offered = growth.room_for_all()
+            chosen = []
+            for t, (now, may) in enumerate(zip(seen, offered, strict=True)):
+                told = None if forced is None else growth.of_step(t, forced)
+                if told is None or (told < 0).any():
+                    taken = choose(growth.ask(t, now, may), samples)
+                    if told is not None:
+                        taken = torch.where(told >= 0, told, taken)
+                else:
+                    growth.look(t, now, may)
+                    taken = told
+                growth.take(t, taken)
+                chosen.append(taken)
+        return growth.rollout(*self._likelihood(growth, encoded, seen, offered, chosen))
 
-    def _decode(
-        self,
-        batch: Batch,
-        steps: "Steps",
-        operator: Tensor,
-        left: Tensor,
-        choose: Choice,
-        forced: Ints | None,
-    ) -> tuple[Ints, Tensor, tuple[Tensor, Tensor]]:
-        """Choose; return placements (R, V), the choices of all decisions (N,), their likelihood."""
-        rows, columns = len(steps.order), batch.columns
-        grown = nothing_placed(batch.jobs, steps.job)
-        resident = torch.zeros(rows, columns, left.shape[1], device=batch.device)
-        wanted = None if forced is None else forced.reshape(rows, -1)
-        every = np.arange(rows)
-        choices = np.empty(len(steps.row), dtype=np.int32)
-        log_probability = torch.zeros(len(steps.row), device=batch.device)
-        entropy = torch.zeros(len(steps.row), device=batch.device)
-        for t in range(len(steps.start) - 1):
-            now = slice(steps.start[t], steps.start[t + 1])
-            active = now.stop - now.start
-            local = np.ascontiguousarray(steps.order[:active, t])
-            prospects(batch.jobs, grown, local, steps.seen[now], steps.offered[now])
-            asked = None if wanted is None else wanted[every[:active], local]
-            at = steps.operator[now]
-            if asked is None or (asked < 0).any():
-                logits = self.logits(
-                    operator[at],
-                    resident[:active],
-                    torch.from_numpy(steps.seen[now]).to(batch.device),
-                    torch.from_numpy(steps.offered[now]).to(batch.device),
-                )
-                taken = choose(logits).cpu().numpy().astype(np.int32)
-                if asked is not None:
-                    taken = np.where(asked >= 0, asked, taken)
-            else:
-                taken = asked
-            choices[now] = taken
-            place_next(batch.jobs, grown, local, taken)
-            resident[every[:active], taken] += left[at]
-        return (
-            grown.on,
-            torch.from_numpy(choices).to(batch.device, torch.int64),
-            (log_probability, entropy),
-        )
+    def beam(self, batch: Batch, width: int) -> Ints:
+        """Return the `width` likeliest placements that a beam search finds, (width, V).
+
+        Of one problem: at every operator the likeliest continuations of all placements are kept.
+        """
+        with torch.inference_mode():
+            growth = Growth(self, batch, width, self.encode(batch))
+            likelihood = torch.full((width, 1), UNAVAILABLE, device=batch.device)
+            likelihood[0] = 0.0  # the others are copies of it, until it has branched
+            for t in range(growth.steps):
+                logs = torch.log_softmax(growth.ask(t, *growth.room(t)), dim=1)
+                total = (likelihood + logs).reshape(-1)
+                best = total.topk(width)
+                likelihood = best.values.unsqueeze(1)
+                growth.keep(torch.div(best.indices, batch.columns, rounding_mode="floor"))
+                growth.take(t, best.indices % batch.columns)
+        return growth.placements[0]
 
     def _likelihood(
-        self, steps: "Steps", operator: Tensor, left: Tensor, chosen: Tensor
+        self,
+        growth: Growth,
+        encoded: tuple[Tensor, Tensor],
+        seen: Sequence[Seen],
+        offered: Sequence[Bools],
+        chosen: Sequence[Tensor],
     ) -> tuple[Tensor, Tensor]:
-        """Return log-probability and entropy of all decisions, (N,) each, with gradients."""
-        device = operator.device
-        at = torch.from_numpy(steps.operator).to(device)
-        columns = steps.seen.shape[1]
-        onto = nn.functional.one_hot(chosen, columns).to(left.dtype)
+        """Return log-probability and entropy of all decisions, (N,) each, step after step."""
+        operator, left = encoded
+        at = torch.cat([growth.operators(t) for t in range(growth.steps)])
+        taken = torch.cat(list(chosen))
+        onto = nn.functional.one_hot(taken, growth.batch.columns).to(left.dtype)
         added = onto.unsqueeze(2) * left[at].unsqueeze(1)
-        counts = np.diff(steps.start).tolist()
+        counts = [len(rows) for rows in chosen]
         resident = [torch.zeros_like(added[: counts[0]])]
         for before, kept in zip(added.split(counts), counts[1:], strict=False):
             resident.append(resident[-1][:kept] + before[:kept])
+        device = operator.device
         logits = self.logits(
             operator[at],
             torch.cat(resident),
-            torch.from_numpy(steps.seen).to(device),
-            torch.from_numpy(steps.offered).to(device),
+            torch.from_numpy(np.concatenate(seen)).to(device),
+            torch.from_numpy(np.concatenate(offered)).to(device),
         )
         logs = torch.log_softmax(logits, dim=1)
         entropy = -(logs.exp() * logs).sum(dim=1)
-        return logs.gather(1, chosen.unsqueeze(1)).squeeze(1), entropy
-
-
-@dataclass(frozen=True)
-class Steps:
-    """All N decisions of a batch: at step t, rows 0, 1, … that have an operator left.
-
-    Attributes
-    ----------
-    order
-        (R, T) operators by step, numbered within the problem.
-    job
-        (R,)
-    start
-        (T + 1,) where the decisions of each step begin.
-    operator, row
-        (N,) int64, operators numbered through the batch.
-    seen, offered
-        (N, D, F) and (N, D), filled while decoding; see `sim.prospects`.
-    """
-
-    order: Ints
-    job: Ints
-    start: list[int]
-    operator: np.ndarray
-    row: np.ndarray
-    seen: np.ndarray
-    offered: np.ndarray
-
-    @classmethod
-    def of(cls, batch: Batch, samples: int, order: Ints) -> "Steps":
-        """Lay out the decisions of `samples` rows a problem."""
-        active = [batch.active(t) * samples for t in range(order.shape[1])]
-        job = np.repeat(np.arange(len(batch), dtype=np.int32), samples)
-        row = np.concatenate([np.arange(count) for count in active])
-        step = np.repeat(np.arange(len(active)), active)
-        total = len(row)
-        return cls(
-            order=order,
-            job=job,
-            start=np.cumsum([0, *active]).tolist(),
-            operator=order[row, step] + batch.first[job[row]].astype(np.int64),
-            row=row,
-            seen=np.empty((total, batch.columns, len(PROSPECTS)), dtype=np.float32),
-            offered=np.empty((total, batch.columns), dtype=np.bool_),
-        )
+        return logs.gather(1, taken.unsqueeze(1)).squeeze(1), entropy
 
 
 def _mean_at(ends: Tensor, messages: Tensor, like: Tensor) -> Tensor:

@@ -15,7 +15,23 @@ KINDS = (DEVICE_SCORER, ENCODER_DECODER)
 
 
 class Decodes(Protocol):
-    """A network that places batches of problems."""
+    """A network that places batches of problems.
+
+    Attributes
+    ----------
+    breaks_symmetry
+        Whether it is offered only the first of equal devices that run nothing.
+    """
+
+    breaks_symmetry: bool
+
+    def sample(self, batch: Batch, samples: int, choose: Choice) -> Ints:
+        """Place every problem `samples` times; return (P, S, V), see `Rollout`."""
+        ...
+
+    def beam(self, batch: Batch, width: int) -> Ints:
+        """Return the likeliest placements of one problem that a beam search finds, (width, V)."""
+        ...
 
     def rollout(
         self, batch: Batch, samples: int, choose: Choice, forced: Ints | None = None

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch_geometric.nn import MessagePassing
 
 from streamplace.arrays import Ints
-from streamplace.errors import PlacementError
+from streamplace.errors import PlacementError, UsageError
 from streamplace.policy.batch import Batch
 from streamplace.policy.features import OF_PUBLISHED
 from streamplace.policy.rollout import Choice, Rollout
@@ -130,6 +130,17 @@ class EncoderDecoder(nn.Module):
         self.mix = nn.Linear(2 * length, length // 2)
         self.choose = nn.Linear(length // 2, config.devices)
 
+    breaks_symmetry = False
+
+    def sample(self, batch: Batch, samples: int, choose: Choice) -> Ints:
+        """Place every problem `samples` times; return (P, S, V), see `Rollout`."""
+        with torch.inference_mode():
+            return self.rollout(batch, samples, choose).placements
+
+    def beam(self, batch: Batch, width: int) -> Ints:
+        """Refuse: the published allocators were not decoded so."""
+        raise UsageError("beam is for networks of the kind device-scorer")
+
     def rollout(
         self, batch: Batch, samples: int, choose: Choice, forced: Ints | None = None
     ) -> Rollout:
@@ -187,7 +198,7 @@ class EncoderDecoder(nn.Module):
             context = torch.softmax(attention, dim=2) @ embedded[:now]
             joined = torch.cat([state, context.view(rows, -1)], dim=1)
             logs = torch.log_softmax(self.choose(torch.relu(self.mix(joined))), dim=1)
-            taken = choose(logs.detach())
+            taken = choose(logs.detach(), samples)
             if wanted is not None:
                 told = torch.from_numpy(wanted[:now, :, t].reshape(rows)).to(taken)
                 taken = torch.where(told >= 0, told, taken)

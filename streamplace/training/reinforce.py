@@ -1,7 +1,6 @@
 """REINFORCE (Williams 1992) as pure functions: rewards in, a loss out."""
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from sim.prospects import lowest_utilisation

@@ -268,7 +268,7 @@ class Run:
 
     def _in_symmetry(self, one: Prepared, row: Ints) -> Ints:
         """Return a placement with equal devices named as the network would name them."""
-        if not getattr(self.network, "breaks_symmetry", False):
+        if not self.network.breaks_symmetry:
             return row
         return relabelled(row, one.job.kind, one.orders[0])
 
@@ -321,7 +321,6 @@ class Run:
         for group in self.optimiser.param_groups:
             group["lr"] = rate
 
-    @torch.no_grad()
     def _validated(self) -> Record:
         """Return the mean reward of one greedy placement of each held-out problem."""
         if not self.held_out:
@@ -331,7 +330,7 @@ class Run:
         order = largest_first(self.held_out, np.arange(len(self.held_out)))
         for i in range(0, len(order), size):
             batch = Batch.of([self.held_out[k] for k in order[i : i + size]], self.workers.device)
-            placements = self.network.rollout(batch, 1, Choice()).placements
+            placements = self.network.sample(batch, 1, Choice())
             for p, one in enumerate(batch.prepared):
                 row = placements[p, :, : one.size]
                 found.append(rewards(one, row, self.config.sampling.reward)[0])

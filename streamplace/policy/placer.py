@@ -1,0 +1,78 @@
+"""A policy as a placer: ``policy``, ``policy:samples=16``, ``policy:file=run/policy.safetensors``."""
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from streamplace.arrays import Ints
+from streamplace.errors import UsageError
+from streamplace.placement import Placement
+from streamplace.placers.base import throughputs
+from streamplace.placers.repair import feasible
+from streamplace.policy.batch import Batch
+from streamplace.policy.features import prepare
+from streamplace.policy.networks import Network
+from streamplace.policy.rollout import Choice
+from streamplace.policy.weights import read_policy
+from streamplace.problem import Problem
+
+SHIPPED = Path(__file__).parent / "shipped" / "best.safetensors"
+TEMPERATURE = 1.5  # of samples: flatter than in training, since the best of them is kept
+
+
+@dataclass(frozen=True)
+class PolicyPlacer:
+    """Place by a trained network.
+
+    Parameters
+    ----------
+    samples
+        Placements made, the likeliest one first; the best of them by score is the answer.
+    beam
+        Width of a beam search whose placements are tried as well; 0 is none.
+    file
+        Weights; those that are shipped unless told.
+    """
+
+    samples: int = 1
+    beam: int = 0
+    file: str = ""
+
+    def __post_init__(self) -> None:
+        if self.samples < 1 or self.beam < 0:
+            raise UsageError("samples must be at least 1, and beam at least 0")
+
+    def __call__(
+        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
+    ) -> Placement:
+        """Return the best placement made, repaired where a constraint asks for it.
+
+        Raises
+        ------
+        CheckpointError
+            If the weights cannot be read.
+        PlacementError
+            If the network places on another number of devices.
+        """
+        network = _network(self.file or str(SHIPPED))
+        batch = Batch.of([prepare(problem)])
+        generator = None
+        if self.samples > 1:
+            generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
+        choose = Choice(generator, TEMPERATURE, first_is_likeliest=True)
+        drafts: Ints = network.sample(batch, self.samples, choose)[0]
+        if self.beam:
+            drafts = np.concatenate([drafts, network.beam(batch, self.beam)])
+        if len(drafts) == 1:
+            return feasible(problem, drafts[0])
+        found = [feasible(problem, row) for row in np.unique(drafts, axis=0)]
+        return found[int(throughputs(problem, found).argmax())]
+
+
+@cache
+def _network(path: str) -> Network:
+    network, _ = read_policy(path)
+    return network
