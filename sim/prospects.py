@@ -94,7 +94,7 @@ class Grown(NamedTuple):
     link: Floats  # (R, L) utilisation
     busiest: Floats  # (R, D) largest utilisation of a device's links
     open: Floats  # (R, D) traffic towards operators not placed yet
-    count: Ints  # (R, D) operators
+    crew: Ints  # (R, D) operators
     memory: Floats  # (R, D) bytes
     worst: Floats  # (R,) largest utilisation
     worst_device: Floats  # (R,) largest of devices
@@ -194,7 +194,7 @@ def nothing_placed(jobs: Jobs, job: Ints) -> Grown:
         link=np.zeros((rows, int(np.diff(jobs.first_link).max()))),
         busiest=np.zeros((rows, columns)),
         open=np.zeros((rows, columns)),
-        count=np.zeros((rows, columns), np.int32),
+        crew=np.zeros((rows, columns), np.int32),
         memory=np.zeros((rows, columns)),
         worst=np.zeros(rows),
         worst_device=np.zeros(rows),
@@ -219,59 +219,61 @@ def prospects(jobs: Jobs, grown: Grown, operator: Ints, seen: Single, offered: B
         only the first is offered. At least one device is.
     """
     for r in range(operator.shape[0]):
-        p, v = grown.job[r], operator[r]
-        first = jobs.first_device[p]
-        devices = jobs.first_device[p + 1] - first
-        seen[r] = 0.0
-        _offer(jobs, grown, r, v, offered[r])
-        scale, offered_scale = 1.0 / jobs.reference[p], 1.0 / jobs.unit[p]
-        total = 0.0
-        for d in range(devices):
-            total += jobs.capacity[first + d]
-        mean_capacity = total / devices
-        ahead = _traffic_ahead(jobs, grown, r, v)
-        least, mean = np.inf, 0.0
-        for d in range(devices):
-            least = min(least, grown.device[r, d])
-            mean += grown.device[r, d] / devices
-        g = jobs.first_operator[p] + v
-        mean += jobs.work[g] / mean_capacity / devices
-        operators = jobs.first_operator[p + 1] - jobs.first_operator[p]
-        left = (grown.left[r] - jobs.work[g]) / total
-        for d in range(devices):
-            highest, on_links, local, heaviest, crossing = _put(jobs, grown, r, v, d, 1.0)
-            then = grown.device[r, d]
-            _put(jobs, grown, r, v, d, -1.0)
-            now = grown.device[r, d]
-            out = seen[r, d]
-            out[0] = squashed(jobs.work[g] / jobs.capacity[first + d] * scale)
-            out[1] = squashed(now * scale)
-            out[2] = squashed(then * scale)
-            out[3] = squashed((then - mean) * scale)
-            out[4] = squashed((now - least) * scale)
-            out[5] = squashed(highest * scale)
-            out[6] = squashed(on_links * scale)
-            out[7] = squashed(grown.worst[r] * scale)
-            out[8] = squashed(max(0.0, highest - grown.worst[r]) * scale)
-            out[9] = squashed(local * scale)
-            out[10] = squashed(heaviest * scale)
-            out[11] = squashed(crossing * scale)
-            out[12] = squashed(ahead * scale)
-            out[13] = squashed(grown.open[r, d] * scale)
-            out[14] = squashed((grown.open[r, d] - local + ahead) * scale)
-            out[15] = squashed(grown.busiest[r, d] * scale)
-            out[16] = squashed(jobs.capacity[first + d] / mean_capacity)
-            out[17] = squashed(jobs.bandwidth[first + d])
-            out[18] = 1.0 if grown.count[r, d] == 0 else 0.0
-            out[19] = grown.count[r, d] / max(1, grown.placed[r])
-            out[20] = 1.0 if grown.last[r] == d else 0.0
-            out[21] = squashed(left * scale)
-            out[22] = grown.placed[r] / operators
-            out[23] = 1.0 / devices
-            out[24] = squashed(then * offered_scale)
-            out[25] = squashed(on_links * offered_scale)
-            out[26] = squashed(max(then, grown.worst_device[r]) * offered_scale)
-            out[27] = squashed(grown.worst[r] * offered_scale)
+        _offer(jobs, grown, r, operator[r], offered[r])
+        _describe(jobs, grown, r, operator[r], seen[r])
+
+
+@kernel
+def _describe(jobs: Jobs, grown: Grown, r: int, v: int, seen: Single) -> None:
+    """Fill in the prospects, (D, F), of operator v of row r; in the order of `PROSPECTS`."""
+    p = grown.job[r]
+    first, g = jobs.first_device[p], jobs.first_operator[p] + v
+    devices = jobs.first_device[p + 1] - first
+    operators = jobs.first_operator[p + 1] - jobs.first_operator[p]
+    scale, unit = 1.0 / jobs.reference[p], 1.0 / jobs.unit[p]
+    capacity, least, used = 0.0, np.inf, 0.0
+    for d in range(devices):
+        capacity += jobs.capacity[first + d]
+        least = min(least, grown.device[r, d])
+        used += grown.device[r, d]
+    mean = used / devices + jobs.work[g] / capacity
+    left = (grown.left[r] - jobs.work[g]) / capacity
+    ahead = _traffic_ahead(jobs, grown, r, v)
+    seen[:] = 0.0
+    for d in range(devices):
+        highest, on_links, local, heaviest, crossing = _put(jobs, grown, r, v, d, 1.0)
+        then = grown.device[r, d]
+        _put(jobs, grown, r, v, d, -1.0)
+        now = grown.device[r, d]
+        out = seen[d]
+        out[0] = squashed(jobs.work[g] / jobs.capacity[first + d] * scale)
+        out[1] = squashed(now * scale)
+        out[2] = squashed(then * scale)
+        out[3] = squashed((then - mean) * scale)
+        out[4] = squashed((now - least) * scale)
+        out[5] = squashed(highest * scale)
+        out[6] = squashed(on_links * scale)
+        out[7] = squashed(grown.worst[r] * scale)
+        out[8] = squashed(max(0.0, highest - grown.worst[r]) * scale)
+        out[9] = squashed(local * scale)
+        out[10] = squashed(heaviest * scale)
+        out[11] = squashed(crossing * scale)
+        out[12] = squashed(ahead * scale)
+        out[13] = squashed(grown.open[r, d] * scale)
+        out[14] = squashed((grown.open[r, d] - local + ahead) * scale)
+        out[15] = squashed(grown.busiest[r, d] * scale)
+        out[16] = squashed(jobs.capacity[first + d] * devices / capacity)
+        out[17] = squashed(jobs.bandwidth[first + d])
+        out[18] = 1.0 if grown.crew[r, d] == 0 else 0.0
+        out[19] = grown.crew[r, d] / max(1, grown.placed[r])
+        out[20] = 1.0 if grown.last[r] == d else 0.0
+        out[21] = squashed(left * scale)
+        out[22] = grown.placed[r] / operators
+        out[23] = 1.0 / devices
+        out[24] = squashed(then * unit)
+        out[25] = squashed(on_links * unit)
+        out[26] = squashed(max(then, grown.worst_device[r]) * unit)
+        out[27] = squashed(grown.worst[r] * unit)
 
 
 @kernel
@@ -281,7 +283,7 @@ def place_next(jobs: Jobs, grown: Grown, operator: Ints, chosen: Ints) -> None:
         v, d = operator[r], chosen[r]
         p = grown.job[r]
         ahead = _traffic_ahead(jobs, grown, r, v)
-        highest, _, local, _, _ = _put(jobs, grown, r, v, d, 1.0)
+        highest = _put(jobs, grown, r, v, d, 1.0)[0]
         _close(jobs, grown, r, v, d)
         grown.open[r, d] += ahead
         g = jobs.first_operator[p] + v
@@ -290,7 +292,7 @@ def place_next(jobs: Jobs, grown: Grown, operator: Ints, chosen: Ints) -> None:
         grown.worst_device[r] = max(grown.worst_device[r], grown.device[r, d])
         grown.left[r] -= jobs.work[g]
         grown.memory[r, d] += jobs.memory[g]
-        grown.count[r, d] += 1
+        grown.crew[r, d] += 1
         grown.placed[r] += 1
         grown.last[r] = d
 
@@ -298,11 +300,12 @@ def place_next(jobs: Jobs, grown: Grown, operator: Ints, chosen: Ints) -> None:
 @kernel
 def squashed(x: float) -> float:
     """Return x where it is small, else by its logarithm: a smooth bend at `LINEAR`."""
+    bent = x
     if x > LINEAR:
-        return LINEAR + LINEAR * np.log(x / LINEAR)
-    if x < -LINEAR:
-        return -LINEAR - LINEAR * np.log(-x / LINEAR)
-    return x
+        bent = LINEAR + LINEAR * np.log(x / LINEAR)
+    elif x < -LINEAR:
+        bent = -LINEAR - LINEAR * np.log(-x / LINEAR)
+    return bent
 
 
 @kernel
@@ -394,7 +397,7 @@ def _offer(jobs: Jobs, grown: Grown, r: int, v: int, offered: Bools) -> None:
             continue
         if grown.memory[r, d] + jobs.memory[g] > jobs.room[first + d]:
             continue
-        if grown.count[r, d] == 0 and _has_empty_twin(jobs, grown, r, first, d):
+        if grown.crew[r, d] == 0 and _has_empty_twin(jobs, grown, r, first, d):
             continue
         offered[d] = any_offered = True
     if not any_offered:  # memory is full everywhere: the draft is repaired later
@@ -405,7 +408,7 @@ def _offer(jobs: Jobs, grown: Grown, r: int, v: int, offered: Bools) -> None:
 @kernel
 def _has_empty_twin(jobs: Jobs, grown: Grown, r: int, first: int, d: int) -> bool:
     for twin in range(d):
-        if jobs.kind[first + twin] == jobs.kind[first + d] and grown.count[r, twin] == 0:
+        if jobs.kind[first + twin] == jobs.kind[first + d] and grown.crew[r, twin] == 0:
             return True
     return False
 

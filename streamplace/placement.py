@@ -83,7 +83,7 @@ class Placement:
         Devices are alike if equal but for their name, on no overridden link and in no constraint;
         of those, the first that the operators use becomes the one of the lowest index, and so on.
         """
-        order = np.arange(len(self.devices))
+        order = np.arange(len(self.devices), dtype=np.int32)
         return Placement(
             self.problem, relabelled(self.devices, interchangeable(self.problem), order)
         )

@@ -132,7 +132,6 @@ class Progress:
             return
         self._said = now
         told = [f"{now - self._started:6.0f} s  epoch {record['epoch']}  step {record['step']}"]
-        for name in ("loss", "reward", "entropy", "gap", "validation"):
-            if name in record:
-                told.append(f"{name} {record[name]:.4f}")
+        shown = ("loss", "reward", "entropy", "gap", "validation")
+        told += [f"{name} {record[name]:.4f}" for name in shown if name in record]
         click.echo("  ".join(told), err=True)

@@ -113,7 +113,8 @@ class DeviceScorer(nn.Module):
         z = torch.relu((self.prospect(seen) + resident).add_(operator.unsqueeze(1)))
         among = self.among(seen[:, :, ONE_OF].unsqueeze(1) @ z)  # the mean over the devices
         z = torch.relu(self.mix(z).add_(among))
-        return self.score(z).squeeze(2).masked_fill(~offered, UNAVAILABLE)
+        scored: Tensor = self.score(z).squeeze(2)
+        return scored.masked_fill(~offered, UNAVAILABLE)
 
     def sample(self, batch: Batch, samples: int, choose: Choice) -> Ints:
         """Place every problem `samples` times; return (P, S, V), see `Rollout`."""
@@ -169,7 +170,8 @@ class DeviceScorer(nn.Module):
                 likelihood = best.values.unsqueeze(1)
                 growth.keep(torch.div(best.indices, batch.columns, rounding_mode="floor"))
                 growth.take(t, best.indices % batch.columns)
-        return growth.placements[0]
+        placements: Ints = growth.placements[0]
+        return placements
 
     def _likelihood(
         self,
@@ -187,7 +189,7 @@ class DeviceScorer(nn.Module):
         added = onto.unsqueeze(2) * left[at].unsqueeze(1)
         counts = [len(rows) for rows in chosen]
         resident = [torch.zeros_like(added[: counts[0]])]
-        for before, kept in zip(added.split(counts), counts[1:], strict=False):
+        for before, kept in zip(torch.split(added, counts), counts[1:], strict=False):
             resident.append(resident[-1][:kept] + before[:kept])
         device = operator.device
         logits = self.logits(

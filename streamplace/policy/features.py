@@ -52,7 +52,7 @@ class Prepared:
     @property
     def size(self) -> int:
         """Return the number of operators."""
-        return self.orders.shape[1]
+        return int(self.orders.shape[1])
 
 
 def prepare(problem: Problem) -> Prepared:
@@ -106,8 +106,8 @@ def _features(arrays: Flow, unit: float) -> tuple[Single, Single, Single, Single
     longest = max(1, int(depth.max()))
     operators = [
         _squashed(load),
-        _squashed(sent),
-        _squashed(received),
+        _squashed(sent.astype(np.float64)),
+        _squashed(received.astype(np.float64)),
         _squashed(heaviest_sent),
         _squashed(heaviest_received),
         np.log1p(outputs),

@@ -1,4 +1,4 @@
-"""A policy as a placer: ``policy``, ``policy:samples=16``, ``policy:file=run/policy.safetensors``."""
+"""A policy as a placer: ``policy``, ``policy:samples=16``, ``policy:file=policy.safetensors``."""
 
 from dataclasses import dataclass
 from functools import cache

@@ -46,7 +46,7 @@ def unpacked(data: bytes, where: str) -> tuple[dict[str, Tensor], dict[str, str]
 
 
 def pack_policy(network: nn.Module, kind: str, card: Mapping[str, Any]) -> bytes:
-    """Return a network as a file: weights, kind, sizes, and a card that says where they are from."""
+    """Return a network as a file: weights, kind, sizes, and a card of where they are from."""
     words = {
         "format": FORMAT,
         "version": VERSION,

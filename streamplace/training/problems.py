@@ -45,7 +45,8 @@ def _group(
             bandwidth_mbps=config.bandwidth_mbps[rng.integers(len(config.bandwidth_mbps))],
         )
         cluster = Cluster(devices, network)
-        for rate in config.source_rates or [None]:
+        rates: list[float | None] = [*config.source_rates] or [None]
+        for rate in rates:
             with within(graph.name or f"graph {number}"):
                 problem = Problem(graph, cluster, source_rate=rate, model=config.model)
                 yield prepare(problem)

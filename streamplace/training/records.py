@@ -30,7 +30,7 @@ class Records:
         if find_spec("tensorboard") is not None:
             from torch.utils.tensorboard import SummaryWriter  # noqa: PLC0415 - slow to load
 
-            self._board = SummaryWriter(folder / "tensorboard", purge_step=step + 1)  # type: ignore[no-untyped-call]
+            self._board = SummaryWriter(folder / "tensorboard", purge_step=step + 1)
 
     def write(self, record: dict[str, float | int]) -> None:
         """Add what a step tells: ``step`` and any other numbers."""

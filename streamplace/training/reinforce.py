@@ -53,7 +53,7 @@ def advantages(reward: Tensor, counted: Tensor, normalise: bool) -> Tensor:
 
 
 def policy_loss(log_probability: Tensor, advantage: Tensor, counted: Tensor) -> Tensor:
-    """Return per problem, (P,), the loss whose gradient is REINFORCE's: -mean(advantage · log π)."""
+    """Return per problem, (P,), -mean(advantage · log π): its gradient is REINFORCE's."""
     weight = counted.to(log_probability.dtype)
     count = weight.sum(dim=1).clamp(min=1.0)
     return -(advantage * log_probability * weight).sum(dim=1) / count
