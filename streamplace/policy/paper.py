@@ -39,6 +39,9 @@ class PaperConfig:
         Of a device's embedding.
     devices
         The fixed number of devices.
+    breaks_symmetry
+        Whether of equal devices that run nothing only the first is offered: not in the paper, but
+        a policy then has one name to learn for a placement instead of one for every permutation.
     """
 
     encoder: Literal["sequence", "graph"] = "graph"
@@ -47,6 +50,7 @@ class PaperConfig:
     hops: int = 2
     device_length: int = 64
     devices: int = 5
+    breaks_symmetry: bool = False
 
 
 class View(MessagePassing):  # type: ignore[misc]  # torch-geometric is not typed
@@ -115,7 +119,7 @@ class EncoderDecoder(nn.Module):
 
     def __init__(self, config: PaperConfig) -> None:
         super().__init__()
-        self.config = config
+        self.config, self.breaks_symmetry = config, config.breaks_symmetry
         length = config.length
         self.encoder: nn.Module = (
             GraphEncoder(length, config.hops)
@@ -129,8 +133,6 @@ class EncoderDecoder(nn.Module):
         self.from_state = nn.Linear(length, 4 * length, bias=False)
         self.mix = nn.Linear(2 * length, length // 2)
         self.choose = nn.Linear(length // 2, config.devices)
-
-    breaks_symmetry = False
 
     def sample(self, batch: Batch, samples: int, choose: Choice) -> Ints:
         """Place every problem `samples` times; return (P, S, V), see `Rollout`."""
@@ -170,10 +172,10 @@ class EncoderDecoder(nn.Module):
         )
         hidden = torch.where(there, 0.0, NOWHERE).unsqueeze(1)
         from_operator = self.from_operator(embedded).unbind(dim=1)  # slices would cost zeros
-        tables = [self.from_last(self.device.weight)]
+        tables = [self.from_state.weight.t(), self.from_last(self.device.weight)]
         if self.config.upstream:
             tables.append(self.from_upstream(self.device.weight))
-        table = torch.cat(tables)
+        into_gates = torch.cat(tables)  # of the state, of the last device, of those upstream
         upstream = _upstream(batch, order).to(batch.device)
         on = torch.zeros(count, size, samples * devices, device=batch.device)
         last = torch.zeros(count, samples, devices, device=batch.device)
@@ -182,6 +184,9 @@ class EncoderDecoder(nn.Module):
             wanted = np.take_along_axis(forced, np.maximum(order, 0)[:, None, :], axis=2)
         placements = np.full((count, samples, size), -1, dtype=np.int32)
         likelihood = torch.zeros(2, count, samples, device=batch.device)
+        kind = torch.from_numpy(batch.jobs.kind).to(batch.device).view(count, devices)
+        used = torch.zeros(count * samples, devices, dtype=torch.bool, device=batch.device)
+        spare = _spare(used, kind.repeat_interleave(samples, dim=0))
         for t in range(size):
             now = batch.active(t)
             rows = now * samples
@@ -189,15 +194,17 @@ class EncoderDecoder(nn.Module):
             if self.config.upstream:
                 mean = upstream[:now, t : t + 1] @ on[:now]
                 known.append(mean.reshape(rows, devices))
-            gates = self.from_state(state[:rows]).view(now, samples, -1)
-            gates = gates + from_operator[t][:now].unsqueeze(1)
-            gates = torch.addmm(gates.view(rows, -1), torch.cat(known, dim=1), table)
+            told = from_operator[t][:now].unsqueeze(1).expand(-1, samples, -1).reshape(rows, -1)
+            gates = torch.addmm(told, torch.cat([state[:rows], *known], dim=1), into_gates)
             state, cell = _lstm(gates, cell[:rows])
             grouped = state.view(now, samples, -1)
             attention = torch.baddbmm(hidden[:now], grouped, embedded[:now].transpose(1, 2))
             context = torch.softmax(attention, dim=2) @ embedded[:now]
             joined = torch.cat([state, context.view(rows, -1)], dim=1)
-            logs = torch.log_softmax(self.choose(torch.relu(self.mix(joined))), dim=1)
+            logits = self.choose(torch.relu(self.mix(joined)))
+            if self.breaks_symmetry:
+                logits = logits.masked_fill(spare[:rows], NOWHERE)
+            logs = torch.log_softmax(logits, dim=1)
             taken = choose(logs.detach(), samples)
             if wanted is not None:
                 told = torch.from_numpy(wanted[:now, :, t].reshape(rows)).to(taken)
@@ -209,6 +216,8 @@ class EncoderDecoder(nn.Module):
             )
             last = nn.functional.one_hot(taken, devices).to(last.dtype).view(now, samples, devices)
             on[:now, t] = last.view(now, -1)
+            used = used[:rows] | (last.view(rows, devices) > 0)
+            spare = _spare(used, kind[:now].repeat_interleave(samples, dim=0))
             placements[np.arange(now)[:, None], np.arange(samples), order[:now, t : t + 1]] = (
                 taken.view(now, samples).cpu().numpy()
             )
@@ -223,6 +232,13 @@ def _lstm(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
     let_in, kept, let_out = doors.chunk(3, dim=1)
     cell = kept * cell + let_in * torch.tanh(gates[:, 3 * length :])
     return let_out * torch.tanh(cell), cell
+
+
+def _spare(used: Tensor, kind: Tensor) -> Tensor:
+    """Return which unused devices, (R, D), have an unused one of their kind before them."""
+    alike = (kind.unsqueeze(2) == kind.unsqueeze(1)).tril(-1)
+    unused = ~used
+    return unused & (alike & unused.unsqueeze(1)).any(dim=2)
 
 
 def _upstream(batch: Batch, order: Ints) -> Tensor:

@@ -174,7 +174,7 @@ class Run:
         epochs = imitated + sampling.epochs
         while self.position.epoch < epochs:
             epoch = self.position.epoch
-            steps = self._steps_of(epoch)
+            steps = self.steps_of(epoch)
             for i in range(self.position.step_of_epoch, len(steps)):
                 started = time.perf_counter()
                 self._set_rate((epoch + i / len(steps)) / epochs)
@@ -192,7 +192,7 @@ class Run:
                     self.save()
                 yield record
 
-    def _steps_of(self, epoch: int) -> list[np.ndarray]:
+    def steps_of(self, epoch: int) -> list[np.ndarray]:
         """Return the steps of an epoch: which of this process's problems each looks at."""
         sampling, seed = self.config.sampling, [self.config.run.seed, 1, epoch, self.workers.rank]
         problems = max(1, sampling.problems_per_step // self.workers.count)

@@ -13,6 +13,8 @@ from tests.cli.conftest import Job
 from tests.cli.faults import (
     ALL,
     CLUSTERS,
+    CONFIGS,
+    CONFIGS_OF_RUNS,
     CONSTRAINTS,
     DREAM,
     EXTREME,
@@ -21,6 +23,7 @@ from tests.cli.faults import (
     PLACEMENTS,
     Fault,
 )
+from tests.training.runs import ends
 
 
 def faults(rows: Sequence[Fault]) -> pytest.MarkDecorator:
@@ -74,7 +77,31 @@ def test_placements_of_a_given_graph(
     check(refused(capsys, "simulate", job.graph, DATA / fault[0], "--json"), fault, tmp_path)
 
 
-@faults([f for f in ALL if not f[0].startswith(("constraints-", "cepsim-"))])
+@faults(CONFIGS)
+def test_configs(fault: Fault, job: Job, tmp_path: Path, capsys: Capture) -> None:
+    with ends():
+        line = refused(capsys, *training(job, fault, tmp_path))
+    check(line, fault, tmp_path)
+
+
+@faults(CONFIGS_OF_RUNS)
+def test_configs_of_which_no_run_can_be_made(
+    fault: Fault, job: Job, tmp_path: Path, capsys: Capture
+) -> None:
+    """They are read without fault, so that the file need not be named; but nothing starts."""
+    _, place, said = fault
+    line = refused(capsys, *training(job, fault, tmp_path))
+    assert place in line
+    assert re.search(said, line)
+    assert list(tmp_path.iterdir()) == []
+
+
+def training(job: Job, fault: Fault, folder: Path) -> list[object]:
+    """Return the command that would train by a bad config."""
+    return ["train", job.graph, "--config", DATA / fault[0], "-o", folder / "run"]
+
+
+@faults([f for f in ALL if not f[0].startswith(("constraints-", "cepsim-", "config-"))])
 def test_info_never_raises(fault: Fault, capsys: Capture) -> None:
     """`info` tells kinds apart by looking, and must not stumble while it looks."""
     assert main(["info", str(DATA / fault[0]), "--json"]) in (0, 2)

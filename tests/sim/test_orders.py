@@ -1,0 +1,111 @@
+"""Orders of operators: by hand, against networkx's generations, and upstream first always."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+
+from sim import orders
+from sim.flow import Flow, Ints
+from streamplace.cluster import Cluster
+from streamplace.graph import Operator, Stream, StreamGraph
+from streamplace.problem import Problem
+from streamplace.score import flow as flow_of
+from tests.strategies import problems
+
+
+def joined(*ends: str, names: str = "") -> Flow:
+    """Return operators of one letter joined by streams of two, numbered as in the alphabet."""
+    rows = [Operator(name, 1.0, 1.0) for name in names or sorted(set("".join(ends)))]
+    graph = StreamGraph(rows, [Stream(end[0], end[1]) for end in ends])
+    return flow_of(Problem(graph, Cluster.equal(2), source_rate=1.0))
+
+
+def letters(order: Ints, names: str = "abcdefghij") -> str:
+    return "".join(names[v] for v in order)
+
+
+def drawn(flow: Flow) -> "nx.MultiDiGraph[int]":
+    graph: nx.MultiDiGraph[int] = nx.MultiDiGraph()
+    graph.add_nodes_from(range(flow.operators))
+    graph.add_edges_from(zip(flow.source.tolist(), flow.target.tolist(), strict=True))
+    return graph
+
+
+def longest(graph: "nx.MultiDiGraph[int]") -> list[int]:
+    """Return the length of the longest path to every node: its topological generation."""
+    length = {v: i for i, some in enumerate(nx.topological_generations(graph)) for v in some}
+    return [length[v] for v in range(len(graph))]
+
+
+@given(problems(max_size=12))
+def test_depths_and_heights_are_longest_paths(problem: Problem) -> None:
+    flow = flow_of(problem)
+    graph = drawn(flow)
+    assert orders.depths(flow).tolist() == longest(graph)
+    assert orders.heights(flow).tolist() == longest(graph.reverse())
+    whole = nx.dag_longest_path_length(nx.DiGraph(graph), weight="none", default_weight=1)
+    assert orders.depths(flow).max() == orders.heights(flow).max() == whole
+
+
+@given(problems(max_size=12))
+def test_upstream_operators_come_first(problem: Problem) -> None:
+    flow = flow_of(problem)
+    for order in (orders.breadth_first(flow), orders.depth_first(flow)):
+        assert order.dtype == np.int32
+        assert sorted(order.tolist()) == list(range(flow.operators))
+        position = np.argsort(order)
+        assert (position[flow.source] < position[flow.target]).all()
+
+
+@given(problems(max_size=12))
+def test_breadth_first_is_by_depth_then_by_number(problem: Problem) -> None:
+    flow = flow_of(problem)
+    depth = longest(drawn(flow))
+    expected = sorted(range(flow.operators), key=lambda v: (depth[v], v))
+    assert orders.breadth_first(flow).tolist() == expected
+
+
+@given(problems(max_size=12))
+def test_depth_first_goes_on_wherever_it_can(problem: Problem) -> None:
+    """An operator whose last input has just come is next; only a path's end makes it turn back."""
+    flow = flow_of(problem)
+    graph = drawn(flow)
+    order = orders.depth_first(flow).tolist()
+    for i in range(1, len(order)):
+        done = set(order[:i])
+        ready = [w for w in graph.successors(order[i - 1]) if set(graph.predecessors(w)) <= done]
+        assert not ready or order[i] in ready
+
+
+@pytest.mark.parametrize(
+    ("ends", "breadth", "depth"),
+    [
+        (("ab", "bc", "ad", "de"), "abdce", "abcde"),
+        (("ab", "ac", "bd", "cd", "de"), "abcde", "abcde"),
+        (("ac", "bd", "ce", "df"), "abcdef", "acebdf"),
+        (("ae", "ab", "bc", "cd", "de"), "abcde", "abcde"),
+        (("ab", "ae", "bc", "bd", "ef"), "abecdf", "abcdef"),
+        (("ab", "ab", "ac"), "abc", "abc"),
+        (("ba", "bc", "cd"), "bacd", "bacd"),
+    ],
+    ids=["two paths", "a join", "two sources", "a shortcut", "a tree", "parallel", "names"],
+)
+def test_by_hand(ends: tuple[str, ...], breadth: str, depth: str) -> None:
+    flow = joined(*ends)
+    assert letters(orders.breadth_first(flow)) == breadth
+    assert letters(orders.depth_first(flow)) == depth
+
+
+def test_depths_and_heights_by_hand() -> None:
+    """The shortcut a -> d makes neither any shorter."""
+    flow = joined("ab", "bc", "cd", "ad", "ae")
+    assert orders.depths(flow).tolist() == [0, 1, 2, 3, 1]
+    assert orders.heights(flow).tolist() == [3, 2, 1, 0, 0]
+
+
+def test_operators_without_streams() -> None:
+    flow = joined(names="abc")
+    for order in (orders.breadth_first(flow), orders.depth_first(flow)):
+        assert order.tolist() == [0, 1, 2]
+    assert orders.depths(flow).tolist() == orders.heights(flow).tolist() == [0, 0, 0]
