@@ -89,9 +89,9 @@ class Batch:
         rows = np.concatenate([one.published for one in self.prepared])
         return torch.from_numpy(rows).to(self.device)
 
-    def active(self, step: int) -> int:
-        """Return how many problems have an operator left at a step."""
-        return int(np.searchsorted(-self.sizes, -step))
+    def active(self, steps: Ints) -> Ints:
+        """Return how many problems have an operator left at each of these steps, (T,)."""
+        return np.searchsorted(-self.sizes, -steps).astype(np.int32)
 
     def orders(self, which: Ints) -> Ints:
         """Return the orders of rows, (P, S, T): row s follows order which[s]; -1 beyond the end."""

@@ -42,9 +42,13 @@ class Growth:
         self.batch, self.samples, self._network = batch, samples, network
         self._operator, self._left = encoded
         which = np.array([network.orders[s % len(network.orders)] for s in range(samples)])
-        self._order = batch.orders(which).reshape(len(batch) * samples, -1)
+        order = batch.orders(which).reshape(len(batch) * samples, -1)
         job = np.repeat(np.arange(len(batch), dtype=np.int32), samples)
-        self._first = batch.first[job].astype(np.int64)
+        self._order = np.ascontiguousarray(order.T)  # (T, R), numbered within the problem
+        self._at = torch.from_numpy(self._order + batch.first[job].astype(np.int64))
+        self._at = self._at.to(batch.device)
+        self._rows = (batch.active(np.arange(len(self._order), dtype=np.int32)) * samples).tolist()
+        self._every = torch.arange(len(job), device=batch.device)
         self._grown = nothing_placed(batch.jobs, job)
         shape = (len(job), batch.columns, self._left.shape[1])
         self._resident = torch.zeros(shape, device=batch.device)
@@ -53,7 +57,7 @@ class Growth:
     @property
     def steps(self) -> int:
         """T, operators of the largest problem."""
-        return self._order.shape[1]
+        return len(self._order)
 
     @property
     def placements(self) -> Ints:
@@ -62,12 +66,12 @@ class Growth:
 
     def room(self, t: int) -> tuple[Seen, Bools]:
         """Return arrays for what is seen at a step; the next step uses them again."""
-        rows = self._rows(t)
+        rows = self._rows[t]
         return self._scratch[0][:rows], self._scratch[1][:rows]
 
     def room_for_all(self) -> tuple[list[Seen], list[Bools]]:
         """Return arrays for what is seen at every step."""
-        new = [self._new(self._rows(t)) for t in range(self.steps)]
+        new = [self._new(rows) for rows in self._rows]
         return [seen for seen, _ in new], [offered for _, offered in new]
 
     def look(self, t: int, seen: Seen, offered: Bools) -> None:
@@ -88,8 +92,8 @@ class Growth:
         """Place the operators of a step on devices, (R',)."""
         devices = chosen.cpu().numpy().astype(np.int32)
         place_next(self.batch.jobs, self._grown, self._local(t), devices)
-        rows = torch.arange(len(chosen), device=chosen.device)
-        self._resident[rows, chosen] += self._left[self.operators(t)]
+        rows = self._every[: len(chosen)]
+        self._resident.index_put_((rows, chosen), self._left[self.operators(t)], accumulate=True)
 
     def keep(self, rows: Tensor) -> None:
         """Go on with these rows, (R,), which may repeat."""
@@ -99,31 +103,26 @@ class Growth:
 
     def operators(self, t: int) -> Tensor:
         """Return the operators of a step, (R',), numbered through the batch."""
-        rows = self._rows(t)
-        return torch.from_numpy(self._order[:rows, t] + self._first[:rows]).to(self.batch.device)
+        return self._at[t, : self._rows[t]]
 
     def of_step(self, t: int, forced: Ints) -> Tensor:
         """Return the entries of (P, S, V) that belong to a step's operators, (R',) int64."""
-        rows = self._rows(t)
-        told = forced.reshape(len(self._order), -1)[np.arange(rows), self._order[:rows, t]]
+        local = self._local(t)
+        told = forced.reshape(len(self._every), -1)[np.arange(len(local)), local]
         return torch.from_numpy(told.astype(np.int64)).to(self.batch.device)
 
     def rollout(self, log_probability: Tensor, entropy: Tensor) -> Rollout:
         """Sum what is told of all decisions, (N,) step after step, by placement."""
         device, shape = self.batch.device, (len(self.batch), self.samples)
-        row = np.concatenate([np.arange(self._rows(t)) for t in range(self.steps)])
-        index = torch.from_numpy(row).to(device)
+        index = torch.cat([self._every[:rows] for rows in self._rows])
         length = torch.from_numpy(self.batch.sizes).to(device).unsqueeze(1)
         nothing = torch.zeros(shape[0] * shape[1], device=device)
         total = nothing.index_add(0, index, log_probability).reshape(shape)
         unsure = nothing.index_add(0, index, entropy).reshape(shape) / length
         return Rollout(self.placements, total, unsure)
 
-    def _rows(self, t: int) -> int:
-        return self.batch.active(t) * self.samples
-
     def _local(self, t: int) -> Ints:
-        return np.ascontiguousarray(self._order[: self._rows(t), t])
+        return self._order[t, : self._rows[t]]
 
     def _new(self, rows: int) -> tuple[Seen, Bools]:
         shape = (rows, self.batch.columns)

@@ -1,0 +1,15 @@
+"""Intervals from resampling pairs (Efron's bootstrap)."""
+
+import numpy as np
+
+from streamplace.arrays import Floats
+
+RESAMPLES, COVERED = 2000, 0.95
+
+
+def interval(differences: Floats, seed: int = 0) -> tuple[float, float]:
+    """Return the 95% interval of the mean of paired differences, (N,)."""
+    rng = np.random.default_rng(seed)
+    drawn = rng.integers(len(differences), size=(RESAMPLES, len(differences)))
+    low, high = np.quantile(differences[drawn].mean(axis=1), [(1 - COVERED) / 2, (1 + COVERED) / 2])
+    return float(low), float(high)

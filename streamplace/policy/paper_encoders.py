@@ -1,0 +1,66 @@
+"""The encoders of the published allocators: of a sequence of operators, and of their graph."""
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch_geometric.nn import MessagePassing
+
+from streamplace.policy.batch import Batch
+from streamplace.policy.features import OF_PUBLISHED
+
+
+class View(MessagePassing):  # type: ignore[misc]  # torch-geometric is not typed
+    """One hop of one view: h' = tanh(W2 [h : mean over neighbours u of tanh(W1 h_u)])."""
+
+    def __init__(self, before: int, after: int) -> None:
+        super().__init__(aggr="mean")
+        self.message_of = nn.Linear(before, after)
+        self.update_of = nn.Linear(before + after, after)
+
+    def forward(self, h: Tensor, along: Tensor) -> Tensor:
+        """Return new embeddings, (V, m), from those before and (2, E) neighbour -> operator."""
+        heard = self.propagate(along, sent=torch.tanh(self.message_of(h)))
+        return torch.tanh(self.update_of(torch.cat([h, heard], dim=1)))
+
+    def message(self, sent_j: Tensor) -> Tensor:
+        """Return what a neighbour sends."""
+        return sent_j
+
+
+class GraphEncoder(nn.Module):
+    """Upstream and downstream views, which share their weights, side by side."""
+
+    def __init__(self, length: int, hops: int) -> None:
+        super().__init__()
+        sizes = [OF_PUBLISHED, *[length // 2] * hops]
+        self.views = nn.ModuleList(map(View, sizes, sizes[1:]))
+        self.whole = nn.Linear(length, length)
+
+    def forward(self, batch: Batch, at: Tensor, there: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return embeddings in decoding order, (P, T, L), and the decoder's first state."""
+        down = torch.stack([batch.source, batch.target])
+        above = below = batch.published
+        for view in self.views:
+            above, below = view(above, down), view(below, down.flip(0))
+        h = torch.cat([above, below], dim=1)
+        padded = h[at] * there.unsqueeze(2)
+        lowest = torch.where(there, 0.0, -torch.inf).unsqueeze(2)
+        state = (self.whole(padded) + lowest).amax(dim=1)
+        return padded, state, torch.zeros_like(state)
+
+
+class SequenceEncoder(nn.Module):
+    """An LSTM over the operators in decoding order."""
+
+    def __init__(self, length: int) -> None:
+        super().__init__()
+        self.lstm = nn.LSTM(OF_PUBLISHED, length, batch_first=True)
+
+    def forward(self, batch: Batch, at: Tensor, there: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return embeddings in decoding order, (P, T, L), and the decoder's first state."""
+        packed = nn.utils.rnn.pack_padded_sequence(
+            batch.published[at], torch.from_numpy(batch.sizes.astype(np.int64)), batch_first=True
+        )
+        read, (state, cell) = self.lstm(packed)
+        padded, _ = nn.utils.rnn.pad_packed_sequence(read, batch_first=True)
+        return padded, state[0], cell[0]
