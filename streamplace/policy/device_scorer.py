@@ -7,7 +7,6 @@ device, so that one set of weights serves any number of devices, equal or not.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -19,28 +18,10 @@ from streamplace.policy.batch import Batch
 from streamplace.policy.features import OF_JOB, OF_OPERATOR, OF_STREAM
 from streamplace.policy.growth import Growth, Seen
 from streamplace.policy.rollout import Choice, Rollout
+from streamplace.policy.sizes import DeviceScorerSizes
 
 ONE_OF = PROSPECTS.index("devices")  # 1 / their number, 0 for padding
 UNAVAILABLE = -1e9  # logit of a device that is not offered
-
-
-@dataclass(frozen=True)
-class DeviceScorerConfig:
-    """Sizes of the network.
-
-    Parameters
-    ----------
-    hidden
-        Length of embeddings.
-    hops
-        Rounds of message passing.
-    orders
-        Decoding orders that samples take in turn: 0 level by level, 1 path by path.
-    """
-
-    hidden: int = 128
-    hops: int = 4
-    orders: tuple[int, ...] = (0,)
 
 
 class Hop(nn.Module):
@@ -70,9 +51,9 @@ class DeviceScorer(nn.Module):
 
     breaks_symmetry = True  # of equal devices that run nothing, only the first is offered
 
-    def __init__(self, config: DeviceScorerConfig) -> None:
+    def __init__(self, config: DeviceScorerSizes) -> None:
         super().__init__()
-        self.config, self.orders = config, config.orders
+        self.orders: Sequence[int] = config.orders
         hidden = config.hidden
         self.read = nn.Linear(OF_OPERATOR + OF_JOB, hidden)
         self.hops = nn.ModuleList([Hop(hidden) for _ in range(config.hops)])

@@ -1,5 +1,6 @@
 """Placements grown operator by operator: what the scoring network is asked, and what it chose."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
@@ -18,7 +19,7 @@ Seen = NDArray[np.float32]
 class Scores(Protocol):
     """What growth asks: one network, the same for every device."""
 
-    orders: tuple[int, ...]
+    orders: Sequence[int]
 
     def logits(self, operator: Tensor, resident: Tensor, seen: Tensor, offered: Tensor) -> Tensor:
         """Score the devices, (R, D), for one operator a row."""

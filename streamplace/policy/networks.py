@@ -1,17 +1,14 @@
-"""Networks by name, and what all of them offer."""
+"""Networks by kind, and what all of them offer."""
 
-from dataclasses import asdict
-from typing import Any, Protocol, TypeAlias, cast
+from typing import Protocol, cast
 
 from torch import nn
 
 from streamplace.arrays import Ints
 from streamplace.policy.batch import Batch
-from streamplace.policy.device_scorer import DeviceScorer, DeviceScorerConfig
+from streamplace.policy.device_scorer import DeviceScorer
 from streamplace.policy.rollout import Choice, Rollout
-
-DEVICE_SCORER, ENCODER_DECODER = "device-scorer", "encoder-decoder"
-KINDS = (DEVICE_SCORER, ENCODER_DECODER)
+from streamplace.policy.sizes import DeviceScorerKind, EncoderDecoderKind
 
 
 class Decodes(Protocol):
@@ -44,29 +41,12 @@ class Network(nn.Module, Decodes):
     """What the type checker calls a module that decodes."""
 
 
-Sizes: TypeAlias = dict[str, Any]
+def make_network(kind: DeviceScorerKind | EncoderDecoderKind) -> Network:
+    """Build a network with random weights."""
+    if isinstance(kind, DeviceScorerKind):
+        return cast("Network", DeviceScorer(kind.sizes))
+    from streamplace.policy.paper import (  # noqa: PLC0415 - torch-geometric is slow to load
+        EncoderDecoder,
+    )
 
-
-def make_network(kind: str, sizes: Sizes) -> Network:
-    """Build a network with random weights.
-
-    Raises
-    ------
-    ValueError
-        On an unknown kind, size, or a size of the wrong type.
-    """
-    if kind == DEVICE_SCORER:
-        return cast("Network", DeviceScorer(DeviceScorerConfig(**sizes)))
-    if kind == ENCODER_DECODER:
-        from streamplace.policy.paper import (  # noqa: PLC0415 - torch-geometric is slow to load
-            EncoderDecoder,
-            PaperConfig,
-        )
-
-        return cast("Network", EncoderDecoder(PaperConfig(**sizes)))
-    raise ValueError(f"no network is called {kind!r}; there are {', '.join(KINDS)}")
-
-
-def sizes_of(network: nn.Module) -> Sizes:
-    """Return the sizes that build a network like this one."""
-    return asdict(network.config)  # type: ignore[call-overload,no-any-return]
+    return cast("Network", EncoderDecoder(kind.sizes))

@@ -4,9 +4,6 @@
 a graph, and ``B+F1&F2`` also tells the decoder where the operator's upstream neighbours went.
 """
 
-from dataclasses import dataclass
-from typing import Literal
-
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -16,41 +13,10 @@ from streamplace.errors import PlacementError, UsageError
 from streamplace.policy.batch import Batch
 from streamplace.policy.paper_encoders import GraphEncoder, SequenceEncoder
 from streamplace.policy.rollout import Choice, Rollout
+from streamplace.policy.sizes import EncoderDecoderSizes
 from streamplace.policy.trail import Trail
 
 NOWHERE = -1e9  # attention to operators that a shorter graph lacks
-
-
-@dataclass(frozen=True)
-class PaperConfig:
-    """Which of the published systems, and its sizes.
-
-    Parameters
-    ----------
-    encoder
-        ``sequence`` (B) or ``graph`` (F1).
-    upstream
-        F2: whether the decoder sees where upstream operators are.
-    length
-        Of an operator's embedding, and so of the decoder's state.
-    hops
-        K, rounds of message passing.
-    device_length
-        Of a device's embedding.
-    devices
-        The fixed number of devices.
-    breaks_symmetry
-        Whether of equal devices that run nothing only the first is offered: not in the paper, but
-        a policy then has one name to learn for a placement instead of one for every permutation.
-    """
-
-    encoder: Literal["sequence", "graph"] = "graph"
-    upstream: bool = True
-    length: int = 512
-    hops: int = 2
-    device_length: int = 64
-    devices: int = 5
-    breaks_symmetry: bool = False
 
 
 class EncoderDecoder(nn.Module):
@@ -60,7 +26,7 @@ class EncoderDecoder(nn.Module):
     softmax(MLP([s_t : attention of s_t over all h]))
     """
 
-    def __init__(self, config: PaperConfig) -> None:
+    def __init__(self, config: EncoderDecoderSizes) -> None:
         super().__init__()
         self.config, self.breaks_symmetry = config, config.breaks_symmetry
         length = config.length

@@ -12,7 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from streamplace.errors import CheckpointError
-from streamplace.policy.networks import Network, make_network, sizes_of
+from streamplace.policy.networks import Network, make_network
+from streamplace.policy.sizes import DeviceScorerKind, EncoderDecoderKind, check_kind
 
 FORMAT = "streamplace-policy"
 VERSION = "1"
@@ -45,16 +46,29 @@ def unpacked(data: bytes, where: str) -> tuple[dict[str, Tensor], dict[str, str]
     return tensors, words
 
 
-def pack_policy(network: nn.Module, kind: str, card: Mapping[str, Any]) -> bytes:
-    """Return a network as a file: weights, kind, sizes, and a card of where they are from."""
+def pack_policy(
+    network: nn.Module,
+    kind: DeviceScorerKind | EncoderDecoderKind,
+    card: Mapping[str, Any],
+    *,
+    half: bool = False,
+) -> bytes:
+    """Return a network as a file: weights, kind, sizes, and a card of where they are from.
+
+    Parameters
+    ----------
+    half
+        Whether to round weights to 16 bits.
+    """
     words = {
         "format": FORMAT,
         "version": VERSION,
-        "kind": kind,
-        "sizes": json.dumps(sizes_of(network)),
+        "kind": kind.kind,
+        "sizes": kind.sizes.model_dump_json(),
         "card": json.dumps(card),
     }
-    return packed(network.state_dict(), words)
+    weights = network.state_dict()
+    return packed({n: x.half() for n, x in weights.items()} if half else weights, words)
 
 
 def read_policy(path: str | Path) -> tuple[Network, dict[str, Any]]:
@@ -69,7 +83,8 @@ def read_policy(path: str | Path) -> tuple[Network, dict[str, Any]]:
     if words.get("format") != FORMAT or words.get("version") != VERSION:
         raise CheckpointError(f"{path}: holds no policy of version {VERSION}")
     try:
-        network = make_network(words["kind"], _sizes(words["sizes"]))
+        kind = {"kind": words["kind"], "sizes": json.loads(words["sizes"])}
+        network = make_network(check_kind(kind))
         network.load_state_dict({name: x.to(torch.float32) for name, x in tensors.items()})
         card: dict[str, Any] = json.loads(words["card"])
     except (ValueError, KeyError, TypeError, RuntimeError) as error:
@@ -96,11 +111,6 @@ def read(path: str | Path) -> bytes:
 def parameter_hash(network: nn.Module) -> str:
     """Return the SHA-256 of all parameters, by name."""
     return _hash({name: x.detach().cpu() for name, x in network.state_dict().items()}, {})
-
-
-def _sizes(text: str) -> dict[str, Any]:
-    sizes = json.loads(text)
-    return {name: tuple(x) if isinstance(x, list) else x for name, x in sizes.items()}
 
 
 def _hash(tensors: Mapping[str, Tensor], words: Mapping[str, str]) -> str:

@@ -2,13 +2,14 @@
 
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from streamplace.errors import ConfigError
 from streamplace.files.text import check, decode, name_of, read_bytes
 from streamplace.models import Model
+from streamplace.policy.sizes import Kind, Part
 
 FOLDER = Path(__file__).parent / "configs"
 Count = Annotated[int, Field(ge=1)]
@@ -18,20 +19,7 @@ Above = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 AtLeast0 = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
-class Section(BaseModel):
-    """A table of a TOML file: no unknown keys, no conversions."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class PolicySection(Section):
-    """The network."""
-
-    kind: Literal["device-scorer", "encoder-decoder"]
-    sizes: dict[str, Any] = Field({}, description="of the network; see its config class")
-
-
-class ProblemsSection(Section):
+class ProblemsSection(Part):
     """What problems the graphs of the dataset become."""
 
     operators: list[Count] = Field(
@@ -45,7 +33,7 @@ class ProblemsSection(Section):
     model: Model = "bottleneck"
 
 
-class SamplingSection(Section):
+class SamplingSection(Part):
     """What one step looks at, and how it is rewarded."""
 
     epochs: Count
@@ -62,7 +50,7 @@ class SamplingSection(Section):
     )
 
 
-class MemorySection(Section):
+class MemorySection(Part):
     """The best placements seen of every problem."""
 
     size: Some = Field(3, description="kept of each problem")
@@ -74,14 +62,14 @@ class MemorySection(Section):
     imitate: AtLeast0 = Field(0.0, description="weight of the best one's log-likelihood")
 
 
-class TeacherSection(Section):
+class TeacherSection(Part):
     """Imitation before reinforcement."""
 
     placer: str = Field("", description="whose placements; none if empty")
     epochs: Some = 0
 
 
-class OptimiserSection(Section):
+class OptimiserSection(Part):
     """Adam."""
 
     rate: Above = 1e-3
@@ -93,19 +81,20 @@ class OptimiserSection(Section):
     per_decision: bool = Field(False, description="gradients are means over decisions")
 
 
-class RunSection(Section):
+class RunSection(Part):
     """How the run is kept."""
 
     seed: Some = 0
     checkpoint_every: Count = Field(100, description="steps")
     held_out: Some = Field(0, description="graphs kept for validation")
+    half: bool = Field(False, description="write the policy's weights in 16 bits")
     threads: Some = Field(0, description="of torch; 0: as many as processors")
 
 
-class TrainConfig(Section):
+class TrainConfig(Part):
     """A whole training run."""
 
-    policy: PolicySection
+    policy: Kind
     problems: list[ProblemsSection] = Field([ProblemsSection()], min_length=1)
     sampling: SamplingSection
     memory: MemorySection = MemorySection()

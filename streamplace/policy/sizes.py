@@ -1,0 +1,73 @@
+"""What kinds of networks there are, and their sizes: checked wherever they come from a file."""
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+Length = Annotated[int, Field(ge=1, le=8192)]
+Few = Annotated[int, Field(ge=1, le=64)]
+
+
+class Part(BaseModel):
+    """No unknown fields, no conversions."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class DeviceScorerSizes(Part):
+    """Of our network; see `policy.device_scorer`."""
+
+    hidden: Length = Field(128, description="length of embeddings")
+    hops: Few = Field(4, description="rounds of message passing")
+    orders: list[Literal[0, 1]] = Field(
+        [0],
+        min_length=1,
+        description="decoding orders that samples take in turn: level by level, path by path",
+    )
+
+
+class EncoderDecoderSizes(Part):
+    """Of the published networks; see `policy.paper`."""
+
+    encoder: Literal["sequence", "graph"] = Field("graph", description="graph is F1")
+    upstream: bool = Field(True, description="F2: the decoder sees where upstream operators are")
+    length: Annotated[int, Field(ge=2, le=8192, multiple_of=2)] = Field(
+        512, description="of an operator's embedding, and so of the decoder's state"
+    )
+    hops: Few = Field(2, description="K, rounds of message passing")
+    device_length: Length = Field(64, description="of a device's embedding")
+    devices: Annotated[int, Field(ge=1, le=2048)] = Field(5, description="their fixed number")
+    breaks_symmetry: bool = Field(
+        False,
+        description="of equal devices that run nothing only the first is offered: not in the "
+        "paper, but a placement then has one name to learn instead of one for each permutation",
+    )
+
+
+class DeviceScorerKind(Part):
+    """Devices scored by one shared network."""
+
+    kind: Literal["device-scorer"]
+    sizes: DeviceScorerSizes = DeviceScorerSizes()
+
+
+class EncoderDecoderKind(Part):
+    """An encoder, and an LSTM with attention over a fixed number of devices."""
+
+    kind: Literal["encoder-decoder"]
+    sizes: EncoderDecoderSizes = EncoderDecoderSizes()
+
+
+Kind: TypeAlias = Annotated[DeviceScorerKind | EncoderDecoderKind, Field(discriminator="kind")]
+
+
+def check_kind(value: Any) -> DeviceScorerKind | EncoderDecoderKind:
+    """Return what a JSON value, as ``{"kind": …, "sizes": {…}}``, says.
+
+    Raises
+    ------
+    ValueError
+        If it says nothing we know.
+    """
+    checked: DeviceScorerKind | EncoderDecoderKind = TypeAdapter(Kind).validate_python(value)
+    return checked

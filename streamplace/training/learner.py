@@ -1,0 +1,184 @@
+"""One step of training: sample, reward, learn."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from streamplace.arrays import Floats, Ints
+from streamplace.errors import TrainingError
+from streamplace.placement import relabelled
+from streamplace.policy.batch import Batch
+from streamplace.policy.features import Prepared
+from streamplace.policy.networks import make_network
+from streamplace.policy.rollout import Choice
+from streamplace.training.config import TrainConfig
+from streamplace.training.memory import Memory
+from streamplace.training.reinforce import advantages, policy_loss, rewards
+from streamplace.training.workers import Workers
+
+BAD_STEPS = 20  # in a row without a finite gradient before giving up
+Record = dict[str, float | int]
+
+
+class Learner:
+    """A network, its optimiser, and the memory of the problems it learns on.
+
+    Parameters
+    ----------
+    prepared
+        All problems; steps name them by number.
+    """
+
+    def __init__(self, prepared: Sequence[Prepared], config: TrainConfig, workers: Workers) -> None:
+        self.prepared, self.config, self.workers = prepared, config, workers
+        torch.manual_seed(config.run.seed)
+        self.network = make_network(config.policy)
+        self.network.to(workers.device)
+        self.optimiser = torch.optim.Adam(self.network.parameters(), lr=config.optimiser.rate)
+        self.memory = self.new_memory()
+        self._bad = 0
+
+    def new_memory(self) -> Memory:
+        """Return an empty memory of all problems."""
+        return Memory(len(self.prepared), self.config.memory.size, self.config.memory.threshold)
+
+    def step(self, numbers: np.ndarray, step: int, epoch: int) -> Record:
+        """Sample, reward, learn: one step on these problems, largest first.
+
+        All chance comes from the seed and `step`, so that a resumed run draws the same.
+
+        Parameters
+        ----------
+        epoch
+            Of reinforcement, from 0; below 0 the best placements remembered are imitated alone.
+
+        Raises
+        ------
+        TrainingError
+            If gradients stay not finite.
+        """
+        config, device = self.config, self.workers.device
+        seed = [config.run.seed, 2, step, self.workers.rank]
+        rng = np.random.default_rng(seed)
+        generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
+        batch = Batch.of([self.prepared[i] for i in numbers], device)
+        samples = config.sampling.samples if epoch >= 0 else 0
+        forced, counted = self._rows(batch, numbers, samples, epoch, rng)
+        rollout = self.network.rollout(batch, forced.shape[1], Choice(generator), forced)
+        reward = np.zeros(counted.shape)
+        if samples:
+            for p, (i, one) in enumerate(zip(numbers, batch.prepared, strict=True)):
+                rows = np.flatnonzero(counted[p])
+                placed = rollout.placements[p, rows, : one.size]
+                reward[p, rows] = rewards(one, placed, config.sampling.reward)
+                self.memory.see(int(i), reward[p, rows], placed)
+        loss = self._loss(batch, rollout.log_probability, rollout.entropy, reward, counted, samples)
+        self.optimiser.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.workers.mean_gradients(self.network)
+        self._update()
+        record: Record = {
+            "loss": float(loss.detach()),
+            "decisions": int(counted.sum(axis=1) @ batch.sizes),
+        }
+        if samples:
+            mean, best = reward[:, :samples].mean(axis=1), self.memory.best[numbers]
+            record |= {
+                "reward": float(mean.mean()),
+                "entropy": float(rollout.entropy[:, :samples].detach().mean()),
+                "gap": float((best - mean).mean()),
+            }
+        return record
+
+    def _rows(
+        self,
+        batch: Batch,
+        numbers: np.ndarray,
+        samples: int,
+        epoch: int,
+        rng: np.random.Generator,
+    ) -> tuple[Ints, np.ndarray]:
+        """Return the rows of a step: forced devices, (P, S, V), and which rows count, (P, S).
+
+        First the samples, free; then the placements remembered; then random ones.
+        """
+        sampling, memory = self.config.sampling, self.config.memory
+        kept = [self.memory.of(int(i)) for i in numbers]
+        learned = memory.samples if samples else 1
+        told = max((min(learned, len(rows)) for rows in kept), default=0)
+        random = [0] * len(numbers)
+        if samples:
+            mean = sampling.random_samples * math.exp(-epoch / sampling.random_decay)
+            at_random = int(mean) + int(rng.random() < mean % 1.0)
+            random = [at_random + (sampling.random_if_empty if not rows else 0) for rows in kept]
+        shape = (len(numbers), samples + told + max(random))
+        forced = np.zeros((*shape, int(batch.sizes[0])), dtype=np.int32)
+        counted = np.zeros(shape, dtype=bool)
+        forced[:, :samples], counted[:, :samples] = -1, True
+        for p, one in enumerate(batch.prepared):
+            rows = kept[p][:told]
+            devices = len(one.problem.cluster.devices)
+            drawn = rng.integers(devices, size=(random[p], one.size), dtype=np.int32)
+            first = samples + told
+            places = [*range(samples, samples + len(rows)), *range(first, first + random[p])]
+            for s, row in zip(places, [*rows, *drawn], strict=True):
+                forced[p, s, : one.size] = self._in_symmetry(one, row)
+                counted[p, s] = True
+        return forced, counted
+
+    def _in_symmetry(self, one: Prepared, row: Ints) -> Ints:
+        """Return a placement with equal devices named as the network would name them."""
+        if not self.network.breaks_symmetry:
+            return row
+        return relabelled(row, one.job.kind, one.orders[0])
+
+    def _loss(
+        self,
+        batch: Batch,
+        log_probability: torch.Tensor,
+        entropy: torch.Tensor,
+        reward: Floats,
+        counted: np.ndarray,
+        samples: int,
+    ) -> torch.Tensor:
+        optimiser, imitate = self.config.optimiser, self.config.memory.imitate
+        device = log_probability.device
+        there = torch.from_numpy(counted).to(device)
+        length = torch.from_numpy(batch.sizes).to(device, torch.float32)
+        if samples == 0:
+            return -(log_probability * there).sum() / (length.unsqueeze(1) * there).sum()
+        advantage = advantages(
+            torch.from_numpy(reward).to(device, torch.float32), there, optimiser.normalise
+        )
+        if self.config.memory.only_better:  # what a policy no longer does is not to be undone
+            advantage[:, samples:].clamp_(min=0.0)
+        loss = policy_loss(log_probability, advantage, there)
+        if imitate and counted.shape[1] > samples:
+            loss = loss - imitate * log_probability[:, samples] * there[:, samples]
+        if optimiser.entropy:
+            loss = loss - optimiser.entropy * entropy[:, :samples].mean(dim=1) * length
+        return loss.sum() / length.sum() if optimiser.per_decision else loss.mean()
+
+    def _update(self) -> None:
+        """Take Adam's step, unless the gradient is not finite."""
+        limit = self.config.optimiser.largest_gradient or math.inf
+        norm = torch.nn.utils.clip_grad_norm_(self.network.parameters(), limit)
+        if torch.isfinite(norm):
+            self._bad = 0
+            self.optimiser.step()
+            return
+        self._bad += 1
+        if self._bad >= BAD_STEPS:
+            raise TrainingError(f"{BAD_STEPS} gradients in a row were not finite")
+
+    def set_rate(self, progress: float, step: int) -> None:
+        """Warm up, then fall like a cosine from the first rate to the last."""
+        optimiser = self.config.optimiser
+        last = optimiser.final_rate
+        rate = last + (optimiser.rate - last) * 0.5 * (1.0 + math.cos(math.pi * progress))
+        if step < optimiser.warm_up:
+            rate *= (step + 1) / optimiser.warm_up
+        for group in self.optimiser.param_groups:
+            group["lr"] = rate
