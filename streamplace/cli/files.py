@@ -33,13 +33,19 @@ def init(folder: str, seed: int, as_json: bool) -> None:
 @click.argument("file")
 @options.common
 def info(file: str, seed: int, as_json: bool) -> None:
-    """Tell what is in a graph, dataset, cluster or placement."""
+    """Tell what is in a graph, dataset, cluster, placement, checkpoint or file of weights."""
     from streamplace.cli import show  # noqa: PLC0415 - a command loads what it needs
-    from streamplace.files.summary import summary  # noqa: PLC0415
     from streamplace.progress import working  # noqa: PLC0415
 
     with working("reading"):
-        found = summary(file)
+        if file.endswith(".safetensors"):
+            from streamplace.policy import summary as of_policies  # noqa: PLC0415
+
+            found = of_policies.summary(file)
+        else:
+            from streamplace.files.summary import summary  # noqa: PLC0415
+
+            found = summary(file)
     if as_json:
         options.print_json(found)
     else:

@@ -90,9 +90,9 @@ def place(
 ) -> None:
     """Place the operators of GRAPH on devices.
 
-    Placers: auto (the best of the others), single, round-robin, random, greedy, metis,
+    Placers: auto (the best of the quick ones), single, round-robin, random, greedy, metis,
     metis-recursive, fuser; metis-oracle, metis-recursive-oracle and fuser-oracle try every number
-    of parts.
+    of parts; search anneals; policy is a trained network, policy:samples=16 the best of 16.
 
     \b
     streamplace place graph.json -o placement.json

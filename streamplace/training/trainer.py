@@ -238,7 +238,7 @@ class Run:
             self.records.flush()
         state = (self.network, self.learner.optimiser, whole, self.position)
         save_checkpoint(self.folder / CHECKPOINT, *state, self._identity)
-        card = {**self.card, **vars(self.position), "parameters": parameter_hash(self.network)}
+        card = {**self.card, **vars(self.position), "parameter_hash": parameter_hash(self.network)}
         with atomic(self.folder / POLICY) as file:
             half = self.config.run.half
             file.write(pack_policy(self.network, self.config.policy, card, half=half))

@@ -1,0 +1,31 @@
+"""What weights or a checkpoint hold, in a few facts."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from streamplace.errors import CheckpointError
+from streamplace.policy.weights import read, unpacked
+
+HISTORY = ("optimiser.", "memory.")  # what a checkpoint holds beside parameters
+
+
+def summary(path: str | Path) -> dict[str, Any]:
+    """Return facts about a file of weights or a checkpoint, after checking it.
+
+    Raises
+    ------
+    CheckpointError
+        If it is none, or damaged.
+    """
+    tensors, words = unpacked(read(path), str(path))
+    numbers = sum(x.numel() for name, x in tensors.items() if not name.startswith(HISTORY))
+    try:
+        facts = {"kind": words["format"].removeprefix("streamplace-"), "weights": numbers}
+        if "card" in words:
+            sizes = json.loads(words["sizes"])
+            return facts | {"network": words["kind"], "sizes": sizes} | json.loads(words["card"])
+        run = json.loads(words["run"])
+        return facts | json.loads(words["position"]) | {"graphs": run["graphs"]} | run["config"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise CheckpointError(f"{path}: not one of ours: {error}") from None
