@@ -57,6 +57,9 @@ class EncoderDecoder(nn.Module):
     ) -> Rollout:
         """Place every problem `samples` times, in one pass that gradients can flow through.
 
+        The recurrent state depends on the problem and the devices chosen so far alone, so samples
+        that begin alike share it: the surer a policy is, the less there is to compute.
+
         Parameters
         ----------
         forced
@@ -73,24 +76,28 @@ class EncoderDecoder(nn.Module):
         trail = Trail(batch, samples, config.devices, forced)
         at = torch.from_numpy(np.maximum(trail.order, 0) + batch.first[:-1, None].astype(np.int64))
         there = torch.from_numpy(trail.order >= 0).to(batch.device)
-        embedded, *start = self.encoder(batch, at.to(batch.device), there)
-        state, cell = (x.repeat_interleave(samples, dim=0) for x in start)
+        embedded, state, cell = self.encoder(batch, at.to(batch.device), there)
+        beginnings = Beginnings(samples, trail.rows[0], batch.device)
         absent = torch.where(there, 0.0, NOWHERE).unsqueeze(1)
         from_operator = self.from_operator(embedded).unbind(dim=1)  # slices would cost zeros
         into_gates = self._into_gates()
         likelihood = torch.zeros(2, len(batch), samples, device=batch.device)
-        for t, (now, rows) in enumerate(zip(trail.problems, trail.rows, strict=True)):
-            known = [state[:rows], trail.last(t)]
+        for t, now in enumerate(trail.problems):
+            one = beginnings.row
+            known = [state, trail.last(t)[one]]
             if config.upstream:
-                known.append(trail.upstream(t))
-            told = from_operator[t][:now].repeat_interleave(samples, dim=0)
-            gates = torch.addmm(told, torch.cat(known, dim=1), into_gates)
-            state, cell = _lstm(gates, cell[:rows])
-            logits = self._look(state.view(now, samples, -1), embedded[:now], absent[:now])
+                known.append(trail.upstream(t)[one])
+            told = from_operator[t][one // samples]
+            state, cell = _lstm(torch.addmm(told, torch.cat(known, dim=1), into_gates), cell)
+            of_rows = state[beginnings.of].view(now, samples, -1)
+            logits = self._look(of_rows, embedded[:now], absent[:now])
             if self.breaks_symmetry:
                 logits = logits.masked_fill(trail.spare(t), NOWHERE)
             logs = torch.log_softmax(logits, dim=1)
             taken = trail.take(t, choose(logs.detach(), samples))
+            if t + 1 < len(trail.rows):
+                kept = beginnings.branch(taken[: trail.rows[t + 1]], config.devices)
+                state, cell = state[kept], cell[kept]
             entropy = -(logs.exp() * logs).sum(dim=1)
             found = torch.stack([logs.gather(1, taken.unsqueeze(1)).squeeze(1), entropy])
             rest = (0, 0, 0, len(batch) - now)
@@ -112,6 +119,32 @@ class EncoderDecoder(nn.Module):
         joined = torch.cat([state, context], dim=2).flatten(0, 1)
         logits: Tensor = self.choose(torch.relu(self.mix(joined)))
         return logits
+
+
+class Beginnings:
+    """The different beginnings among rows, `samples` a problem: all alike at the start.
+
+    Attributes
+    ----------
+    of
+        (R',) the beginning of each row.
+    row
+        (B,) a row of each beginning.
+    """
+
+    def __init__(self, samples: int, rows: int, device: torch.device) -> None:
+        self.of = torch.arange(rows, device=device) // samples
+        self.row = torch.arange(0, rows, samples, device=device)
+
+    def branch(self, chosen: Tensor, devices: int) -> Tensor:
+        """Tell beginnings apart by what the rows that go on chose, (R',); return whence each is."""
+        found, self.of = torch.unique(
+            self.of[: len(chosen)] * devices + chosen, return_inverse=True
+        )
+        self.row = torch.empty_like(found).scatter_(
+            0, self.of, torch.arange(len(chosen), device=chosen.device)
+        )
+        return found // devices
 
 
 def _lstm(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:

@@ -21,11 +21,16 @@ def summary(path: str | Path) -> dict[str, Any]:
     tensors, words = unpacked(read(path), str(path))
     numbers = sum(x.numel() for name, x in tensors.items() if not name.startswith(HISTORY))
     try:
-        facts = {"kind": words["format"].removeprefix("streamplace-"), "weights": numbers}
+        facts: dict[str, Any] = {
+            "kind": words["format"].removeprefix("streamplace-"),
+            "weights": numbers,
+        }
         if "card" in words:
             sizes = json.loads(words["sizes"])
-            return facts | {"network": words["kind"], "sizes": sizes} | json.loads(words["card"])
-        run = json.loads(words["run"])
-        return facts | json.loads(words["position"]) | {"graphs": run["graphs"]} | run["config"]
+            facts |= {"network": words["kind"], "sizes": sizes} | json.loads(words["card"])
+        else:
+            run = json.loads(words["run"])
+            facts |= json.loads(words["position"]) | {"graphs": run["graphs"]} | run["config"]
     except (KeyError, TypeError, ValueError) as error:
         raise CheckpointError(f"{path}: not one of ours: {error}") from None
+    return facts
