@@ -1,5 +1,6 @@
 """Placement: names and indices, fused operators, and one form for all that are alike."""
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from streamplace.cluster import Cluster, Device, LinkOverride, Network
 from streamplace.constraints import Constraints
 from streamplace.errors import ProblemError
 from streamplace.graph import Operator, StreamGraph
-from streamplace.placement import Placement
+from streamplace.placement import Placement, interchangeable, relabelled
 from streamplace.problem import Problem
 from streamplace.score import throughput
 from tests.strategies import device_lists, graphs, networks
@@ -141,3 +142,101 @@ def test_canonical_keeps_score_and_is_final(case: tuple[Problem, list[int], list
     if not named and len({device.mips for device in made.cluster.devices}) == 1:
         other = Placement(made, np.array(relabelling)[placement.devices])
         assert other.canonical() == canonical
+
+
+@given(half_alike(), st.data())
+def test_relabelled_uses_devices_of_a_kind_lowest_index_first(
+    case: tuple[Problem, list[int], list[int]], data: st.DataObject
+) -> None:
+    """In whatever order operators come to use them; and nothing else is changed."""
+    made, given, _ = case
+    devices, kind = np.array(given, dtype=np.int32), interchangeable(made)
+    order = np.array(data.draw(st.permutations(range(len(given)))), dtype=np.int32)
+    renamed = relabelled(devices, kind, order)
+    assert renamed.dtype == np.int32
+    assert (kind[renamed] == kind[devices]).all()
+    for v, w in combinations(range(len(given)), 2):
+        assert (renamed[v] == renamed[w]) == (devices[v] == devices[w])
+    for one in set(kind.tolist()):
+        in_turn = [d for d in dict.fromkeys(renamed[order].tolist()) if kind[d] == one]
+        assert in_turn == np.flatnonzero(kind == one)[: len(in_turn)].tolist()
+    assert relabelled(renamed, kind, order).tolist() == renamed.tolist()
+
+
+@given(half_alike(), st.data())
+def test_relabelled_is_one_name_for_all_that_are_alike(
+    case: tuple[Problem, list[int], list[int]], data: st.DataObject
+) -> None:
+    """Devices of one kind swapped before make no difference after."""
+    made, given, _ = case
+    devices, kind = np.array(given, dtype=np.int32), interchangeable(made)
+    swap = np.arange(len(kind), dtype=np.int32)
+    for one in set(kind.tolist()):
+        of_kind = np.flatnonzero(kind == one)
+        swap[of_kind] = data.draw(st.permutations(of_kind.tolist()))
+    order = np.array(data.draw(st.permutations(range(len(given)))), dtype=np.int32)
+    assert relabelled(swap[devices], kind, order).tolist() == (
+        relabelled(devices, kind, order).tolist()
+    )
+
+
+def test_relabelled_by_hand() -> None:
+    """Devices 0, 2 and 3 are alike: 3 comes first where the last operator does, then 0."""
+    kind = np.array([0, 1, 0, 0], dtype=np.int32)
+    devices = np.array([0, 1, 3, 0, 3], dtype=np.int32)
+    for order, expected in (
+        ([0, 1, 2, 3, 4], [0, 1, 2, 0, 2]),
+        ([4, 3, 2, 1, 0], [2, 1, 0, 2, 0]),
+        ([1, 3, 4, 0, 2], [0, 1, 2, 0, 2]),
+    ):
+        told = relabelled(devices, kind, np.array(order, dtype=np.int32))
+        assert told.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("cluster", "rules", "kind"),
+    [
+        (Cluster.equal(3), Constraints(), [0, 0, 0]),
+        (Cluster.parse("2x500,1x1000,1x500"), Constraints(), [0, 0, 1, 0]),
+        (Cluster.equal(3), Constraints(pins={"a": "d1"}), [0, 1, 0]),
+        (Cluster.equal(3), Constraints(allowed={"a": ["d0", "d2"]}), [0, 1, 2]),
+        (Cluster.equal(3), Constraints(exlocate=[["a", "b"]], colocate=[["b", "c"]]), [0, 0, 0]),
+        (
+            Cluster([Device("x", 1, labels=("g", "h")), Device("y", 1, labels=("h", "g"))]),
+            Constraints(),
+            [0, 0],
+        ),
+        (
+            Cluster([Device("x", 1), Device("y", 1, cores=2), Device("z", 2)]),
+            Constraints(),
+            [0, 1, 2],
+        ),
+        (
+            Cluster.equal(
+                4, network=Network(overrides=(LinkOverride("d1", "d3", bandwidth_mbps=9.0),))
+            ),
+            Constraints(),
+            [0, 1, 0, 2],
+        ),
+    ],
+    ids=["equal", "speeds", "pin", "allowed", "groups", "labels", "cores", "link"],
+)
+def test_interchangeable(cluster: Cluster, rules: Constraints, kind: list[int]) -> None:
+    """Kinds are numbered as they come up; devices that a rule or a link names are of their own."""
+    assert interchangeable(Problem(GRAPH, cluster, constraints=rules)).tolist() == kind
+
+
+@given(half_alike(), st.data())
+def test_devices_of_a_kind_may_swap_all_their_operators(
+    case: tuple[Problem, list[int], list[int]], data: st.DataObject
+) -> None:
+    made, devices, _ = case
+    kind = interchangeable(made)
+    one, other = data.draw(st.sampled_from(list(combinations(range(len(kind)), 2))))
+    if kind[one] != kind[other]:
+        return
+    swap = np.arange(len(kind), dtype=np.int32)
+    swap[[one, other]] = other, one
+    both = np.stack([np.array(devices, dtype=np.int32), swap[devices]])
+    before, after = throughput(made, both)
+    assert after == pytest.approx(before, rel=1e-12)

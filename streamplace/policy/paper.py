@@ -144,7 +144,8 @@ class Beginnings:
         self.row = torch.empty_like(found).scatter_(
             0, self.of, torch.arange(len(chosen), device=chosen.device)
         )
-        return found // devices
+        whence: Tensor = found // devices
+        return whence
 
 
 def _lstm(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:

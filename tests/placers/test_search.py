@@ -1,21 +1,23 @@
-"""Simulated annealing: no worse than where it sets out from, and the optimum where all are tried."""
+"""Simulated annealing: no worse than where it sets out from, optimal on what brute force can do."""
 
-from collections.abc import Iterator
+from typing import get_args
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamplace import Cluster, Constraints, Device, Network, Placement, Problem
+from streamplace import Cluster, Constraints, Device, Network, Placement, Problem, StreamGraph
 from streamplace.arrays import Ints
+from streamplace.cluster import NetworkKind
 from streamplace.errors import PlacementError, UsageError
-from streamplace.models import MODELS
+from streamplace.models import MODELS, Model
 from streamplace.placers.registry import make_placer
+from streamplace.placers.repair import feasible
 from streamplace.placers.search import Search
 from streamplace.score import bound, throughput
 from tests.placers.jobs import pipeline
-from tests.placers.test_every_placer import constrained
+from tests.placers.test_every_placer import constrained, some_placement_is_feasible
 from tests.strategies import cases, problems
 
 EVEN = 1 - 1e-12
@@ -47,7 +49,7 @@ def best(problem: Problem) -> float:
     return float(throughput(problem, np.stack(rows)).max())
 
 
-of_any_model = st.sampled_from(MODELS).flatmap(lambda model: problems(model))
+of_any_model = st.sampled_from(MODELS).flatmap(problems)
 
 
 @given(of_any_model, st.integers(0, 9))
@@ -69,10 +71,8 @@ def test_fewer_chains_set_out_from_the_first_of_them(problem: Problem) -> None:
 
 
 @pytest.mark.parametrize("chains", [1, 10])
-@given(case=st.sampled_from(MODELS).flatmap(lambda model: cases(model)))
-def test_no_worse_than_the_start_it_is_given(
-    chains: int, case: tuple[Problem, list[int]]
-) -> None:
+@given(case=st.sampled_from(MODELS).flatmap(cases))
+def test_no_worse_than_the_start_it_is_given(chains: int, case: tuple[Problem, list[int]]) -> None:
     problem, devices = case
     start = np.array(devices, dtype=np.int32)
     found = reached(problem, Search(evaluations=2 * chains, chains=chains), start=start)
@@ -93,87 +93,110 @@ def test_one_evaluation_is_one_change_of_the_start(
         assert found.devices[changed].tolist() == start.devices[changed[::-1]].tolist()
 
 
-def improving_start(better: list[int]) -> Iterator[list[int]]:
-    """Yield what one evaluation makes of a, b, c on devices 0, 0, 1, where that is better."""
-    problem = Problem(pipeline(6e5, 3e5, 6e5), Cluster.equal(2, mips=1000.0), source_rate=1000)
+def test_every_operator_gets_moved() -> None:
+    """From all on one device, each of a, b and c is at some time the one that goes."""
+    problem = Problem(pipeline(6e5, 3e5, 6e5), Cluster.equal(2, mips=1000.0))
     start = Placement(problem, [0, 0, 0])
-    for seed in range(200):
-        found = Search(evaluations=1, chains=1)(problem, np.random.default_rng(seed), start)
-        if found.devices.tolist() == better:
-            yield better
+    once = Search(evaluations=1, chains=1)
+    tried = (once(problem, np.random.default_rng(seed), start) for seed in range(100))
+    assert {tuple(p.devices.tolist()) for p in tried} >= {(1, 0, 0), (0, 1, 0), (0, 0, 1)}
 
 
-@pytest.mark.parametrize("better", [[1, 0, 0], [0, 0, 1], [0, 1, 0]])
-def test_every_operator_gets_moved(better: list[int]) -> None:
-    assert any(improving_start(better))
+@st.composite
+def tight(draw: st.DrawFn) -> Problem:
+    """Return five operators that three unequal devices on slow links can hardly keep up with."""
+    costs = [draw(st.integers(1, 9)) * 1e5 for _ in range(5)]
+    payload = draw(st.integers(1, 9)) * 100.0
+    parents = [draw(st.integers(0, v)) for v in range(4)]
+    graph = StreamGraph.from_columns(
+        list("abcde"), costs, [payload] * 5, [(u, v + 1) for v, u in enumerate(parents)]
+    )
+    mips = [draw(st.integers(2, 9)) * 100.0 for _ in range(3)]
+    kind, model = draw(st.sampled_from(get_args(NetworkKind))), draw(st.sampled_from(MODELS))
+    cluster = Cluster(
+        [Device(f"d{i}", m) for i, m in enumerate(mips)], Network(kind, bandwidth_mbps=8.0)
+    )
+    return Problem(graph, cluster, source_rate=1000.0, model=model)
 
 
-@settings(max_examples=25)
-@given(st.sampled_from(MODELS).flatmap(lambda model: problems(model, max_size=5)))
+@settings(max_examples=30)
+@given(tight())
 def test_finds_the_optimum_of_tiny_problems(problem: Problem) -> None:
-    """Up to 5 operators on up to 4 devices: 1,024 placements."""
-    found = reached(problem, Search(evaluations=5000))
-    assert found >= best(problem) * (1 - 1e-9)
+    """Of all 243 placements."""
+    assert reached(problem, Search(evaluations=4000)) >= best(problem) * (1 - 1e-9)
 
 
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("kind", ["pair", "nic"])
-def test_finds_an_optimum_that_its_starts_miss(model: str, kind: str) -> None:
-    """Two heavy operators fill a device each, and a fat stream joins what greedy parts."""
-    network = Network(kind=kind, bandwidth_mbps=8.0)  # type: ignore[arg-type]
+@pytest.mark.parametrize("kind", get_args(NetworkKind))
+def test_finds_an_optimum_that_its_starts_miss(model: Model, kind: NetworkKind) -> None:
+    """Greedy parts a, b and c; the best keeps c, d and e together and a from b."""
+    network = Network(kind, bandwidth_mbps=8.0)
     cluster = Cluster([Device("x", 1000), Device("y", 700), Device("z", 400)], network)
-    graph = pipeline(2e5, 7e5, 4e5, 4e5, 3e5, payload_bytes=700.0)
-    problem = Problem(graph, cluster, model=model)  # type: ignore[arg-type]
+    graph = pipeline(4e5, 5e5, 7e5, 8e5, 1e5, payload_bytes=200.0)
+    problem = Problem(graph, cluster, model=model)
     rng = np.random.default_rng(0)
     starts = [score(problem, make_placer(name)(problem, rng).devices) for name in STARTS]
     optimum = best(problem)
-    assert max(starts) < optimum * 0.999
+    assert max(starts) < 0.95 * optimum
     for seed in range(3):
-        assert reached(problem, Search(), seed) == pytest.approx(optimum, rel=1e-9)
+        found = reached(problem, Search(evaluations=6000), seed)
+        assert found == pytest.approx(optimum, rel=1e-9)
 
 
+def test_leaves_what_no_one_change_improves() -> None:
+    """One chain, at slightly more than half of what can be had: it has to lose first."""
+    network = Network(bandwidth_mbps=8.0)
+    cluster = Cluster([Device("x", 1000), Device("y", 700), Device("z", 400)], network)
+    problem = Problem(pipeline(8e5, 6e5, 6e5, 8e5, 5e5, payload_bytes=700.0), cluster)
+    start = np.array([1, 2, 2, 1, 1], dtype=np.int32)
+    rows = every_placement(problem)
+    changed = (rows != start).sum(axis=1)
+    swapped = (changed == 2) & (np.sort(rows, axis=1) == np.sort(start)).all(axis=1)
+    near = throughput(problem, rows[(changed == 1) | swapped])
+    assert near.max() <= score(problem, start) < 0.6 * best(problem)
+    for seed in range(3):
+        found = reached(problem, Search(evaluations=2000, chains=1), seed, start)
+        assert found == pytest.approx(best(problem))
+
+
+GIVES_UP = pytest.mark.xfail(
+    strict=True, raises=PlacementError, reason="search gives up where `single` has no answer"
+)
+
+
+@GIVES_UP
 @settings(max_examples=40)
 @given(constrained(), st.integers(0, 9))
 def test_constraints_hold_from_any_start(problem: Problem | None, seed: int) -> None:
     """A start that breaks them is repaired; `reached` looks at what comes out."""
-    if problem is None or problem.constraints.exlocate:
+    if problem is None or not some_placement_is_feasible(problem):
         return
-    devices = np.random.default_rng(seed).integers(3, size=len(problem.graph.names))
-    try:
-        feasible = best(problem)
-    except ValueError:  # there is no feasible placement to stack
-        return
-    try:
-        found = reached(problem, Search(evaluations=300), seed, devices.astype(np.int32))
-    except PlacementError as error:  # Single has no answer: see the next test
-        assert "no one device" in str(error)
-        return
-    assert found <= feasible * (1 + 1e-9)
-    assert feasible == 0 or found > 0
+    start = np.random.default_rng(seed).integers(3, size=len(problem.graph.names), dtype=np.int32)
+    found = reached(problem, Search(evaluations=300), seed, start)
+    assert found >= score(problem, feasible(problem, start).devices) * EVEN
 
 
-@pytest.mark.xfail(
-    strict=True, raises=PlacementError, reason="search gives up where `single` has no answer"
-)
-def test_operators_that_may_not_be_on_one_device() -> None:
-    apart = Constraints(exlocate=[["a", "b"]])
-    problem = Problem(pipeline(1e6, 1e6, 1e6), Cluster.equal(2), constraints=apart)
-    assert reached(problem, Search(evaluations=100)) == pytest.approx(best(problem))
+@GIVES_UP
+def test_finds_the_optimum_where_operators_must_be_apart() -> None:
+    apart = Constraints(exlocate=[["a", "b"], ["c", "d"]])
+    graph = pipeline(4e5, 5e5, 7e5, 8e5, 1e5, payload_bytes=200.0)
+    problem = Problem(graph, Cluster.equal(3, mips=700.0), constraints=apart)
+    assert reached(problem, Search(evaluations=4000)) == pytest.approx(best(problem))
 
 
-def test_finds_the_optimum_among_the_feasible() -> None:
-    """Pins, colocation, memory: a, d and e are one unit of three that fill two devices."""
-    rules = Constraints(colocate=[["a", "d"], ["d", "e"]], allowed={"b": ["y", "z"]})
-    devices = [Device("x", 2000), Device("y", 700), Device("z", 500)]
-    graph = pipeline(2e5, 7e5, 4e5, 4e5, 3e5, payload_bytes=700.0)
-    for pin in ("x", "y", "z"):
-        pinned = Constraints(pins={"c": pin}, colocate=rules.colocate, allowed=rules.allowed)
-        problem = Problem(graph, Cluster(devices), constraints=pinned, source_rate=3000)
-        found = Search(evaluations=2000)
-        try:
-            assert reached(problem, found) == pytest.approx(best(problem), rel=1e-9)
-        except PlacementError as error:  # as above
-            assert "no one device" in str(error)
+@pytest.mark.parametrize("pin", ["x", "y", "z"])
+def test_finds_the_optimum_among_the_feasible(pin: str) -> None:
+    """a, d and e move together and fit no device quite; b is barred from x unless c is there."""
+    rules = Constraints(
+        pins={"c": pin}, colocate=[["a", "d"], ["d", "e"]], allowed={"b": ["y", "z", pin]}
+    )
+    cluster = Cluster([Device("x", 800), Device("y", 700), Device("z", 600)])
+    graph = pipeline(2e5, 7e5, 4e5, 4e5, 3e5, payload_bytes=200.0)
+    problem = Problem(graph, cluster, constraints=rules)
+    optimum = best(problem)
+    assert optimum < 0.95 * bound(problem)
+    found = reached(problem, Search(evaluations=3000))
+    assert found == pytest.approx(optimum, rel=1e-9)
 
 
 @given(of_any_model, st.integers(0, 9))
@@ -185,14 +208,14 @@ def test_same_seed_same_answer(problem: Problem, seed: int) -> None:
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_one_operator_on_one_device(model: str) -> None:
-    one = Problem(pipeline(1e9), Cluster.equal(1), model=model)  # type: ignore[arg-type]
+def test_one_operator_on_one_device(model: Model) -> None:
+    one = Problem(pipeline(1e9), Cluster.equal(1), model=model)
     assert reached(one, Search()) == bound(one)
     slow_first = Cluster([Device("slow", 10.0), Device("fast", 30.0)])
-    problem = Problem(pipeline(1e9), slow_first, model=model)  # type: ignore[arg-type]
+    problem = Problem(pipeline(1e9), slow_first, model=model)
     found = Search()(problem, np.random.default_rng(0))
     assert found.devices.tolist() == [1]
-    crowd = Problem(pipeline(1e9, 1e9), Cluster.equal(1), model=model)  # type: ignore[arg-type]
+    crowd = Problem(pipeline(1e9, 1e9), Cluster.equal(1), model=model)
     assert reached(crowd, Search(evaluations=50)) == bound(crowd)
 
 
