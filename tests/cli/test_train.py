@@ -1,0 +1,277 @@
+"""`streamplace train`: what it prints and writes, and what no kill and no Ctrl-C can spoil."""
+
+import json
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from streamplace.cli.main import main
+from streamplace.files import read_dataset, write_dataset
+from streamplace.training import read_config, train
+from streamplace.training.trainer import CHECKPOINT, POLICY
+from tests.cli.command import ENVIRONMENT, MODULE, Capture, one_line, refused, succeeds
+from tests.training.runs import SMALL, check_finite, check_same, graphs, log_of, opened
+
+KILLS = 4
+POLL_S = 0.005
+LIMIT_S = 120
+LONG = SMALL.replace("epochs = 2", "epochs = 30").replace("_every = 2", "_every = 1")
+ON_CPU = {**ENVIRONMENT, "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_gpu() -> Iterator[None]:
+    """Hide the GPUs: on the processor the same sums are the same to the last bit."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CUDA_VISIBLE_DEVICES", "")
+        yield
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a dataset and two configs, a short and a long one."""
+    folder = tmp_path_factory.mktemp("files")
+    write_dataset(folder / "graphs.jsonl", graphs())
+    (folder / "short.toml").write_text(SMALL)
+    (folder / "long.toml").write_text(LONG)
+    return folder
+
+
+def command(files: Path, folder: Path, *more: str, config: str = "short") -> list[str]:
+    """Return a command that trains."""
+    words = [files / "graphs.jsonl", "--config", files / f"{config}.toml", "-o", folder, *more]
+    return ["train", *map(str, words)]
+
+
+def test_json(files: Path, tmp_path: Path, capsys: Capture) -> None:
+    run = tmp_path / "run"
+    found: Any = json.loads(succeeds(capsys, *command(files, run, "--json")))
+    _, words = opened(run / POLICY)
+    card = json.loads(words["card"])
+    assert found == {
+        "steps": 6,
+        "epochs": 2,
+        "parameter_hash": card["parameter_hash"],
+        "policy": str(run / POLICY),
+        "interrupted": False,
+    }
+    assert card["dataset"] == str(files / "graphs.jsonl")
+    assert json.loads((run / "config.json").read_text()) == card["config"]
+    check_finite(run)
+    again = json.loads(succeeds(capsys, *command(files, run, "--json", "--resume")))
+    assert again == found
+
+
+def test_progress_goes_to_stderr_alone(files: Path, tmp_path: Path, capsys: Capture) -> None:
+    assert main(command(files, tmp_path / "run")) == 0
+    out, err = capsys.readouterr()
+    assert out.count("\n") == 1
+    assert str(tmp_path / "run" / POLICY) in out
+    assert "6 steps" in out
+    told = [line for line in err.splitlines() if "validation" in line]
+    assert len(told) == 2, "a line an epoch"
+    for epoch, line in enumerate(told):
+        assert f"epoch {epoch} " in line
+        assert f"step {3 * epoch + 3} " in line
+
+
+def test_what_is_trained_places(files: Path, tmp_path: Path, capsys: Capture) -> None:
+    succeeds(capsys, *command(files, tmp_path / "run"))
+    placer = f"policy:file={tmp_path / 'run' / POLICY}"
+    graph = tmp_path / "graph.jsonl"
+    write_dataset(graph, graphs()[:1])
+    for more in ("", ":samples=4"):
+        said = succeeds(capsys, "place", graph, "--placer", placer + more, "--json")
+        found = json.loads(said)
+        assert set(found["assignment"]) == set(graphs()[0].names)
+        assert 0 < found["throughput"] <= found["bound"]
+        assert found["placer"] == placer + more
+        assert said.count("seconds") == 1
+
+
+def test_the_seed_is_the_configs_unless_told(files: Path, tmp_path: Path, capsys: Capture) -> None:
+    def trained(name: str, *more: str) -> Any:
+        said = succeeds(capsys, *command(files, tmp_path / name, "--json", *more))
+        return json.loads(said)["parameter_hash"]
+
+    assert trained("a") == trained("b", "--seed", "0")
+    assert trained("c", "--seed", "7") != trained("a2")
+    assert json.loads((tmp_path / "c" / "config.json").read_text())["run"]["seed"] == 7
+    assert "another" in refused(capsys, *command(files, tmp_path / "c", "--resume"))
+    succeeds(capsys, *command(files, tmp_path / "c", "--resume", "--seed", "7"))
+
+
+def test_help(capsys: Capture) -> None:
+    said = succeeds(capsys, "train", "--help")
+    assert "Usage: streamplace train" in said
+    assert "--resume" in said
+    assert "\n  train " in succeeds(capsys, "--help")
+
+
+USAGE = [
+    (["train"], "DATASET"),
+    (["train", "GRAPHS"], "--config"),
+    (["train", "GRAPHS", "--config", "SHORT"], "-o"),
+    (["train", "GRAPHS", "--config", "SHORT", "-o", ""], "empty"),
+    (["train", "GRAPHS", "--config", "bset", "-o", "OUT"], "'bset'"),
+    (["train", "GRAPHS", "--config", "absent.toml", "-o", "OUT"], "absent.toml: No such file"),
+    (["train", "GRAPHS", "--config", "n" * 300, "-o", "OUT"], "nnn"),
+    (["train", "GRAPHS", "--config", "n" * 300 + ".toml", "-o", "OUT"], "nnn"),
+    (["train", "GRAPHS", "--config", "FILES", "-o", "OUT"], "Is a directory"),
+    (["train", "absent.jsonl", "--config", "SHORT", "-o", "OUT"], "absent.jsonl: No such file"),
+    (["train", "SHORT", "--config", "SHORT", "-o", "OUT"], "short.toml"),
+    (["train", "GRAPHS", "--config", "SHORT", "-o", "GRAPHS"], "graphs.jsonl: cannot be made"),
+    (["train", "GRAPHS", "--config", "SHORT", "-o", "GRAPHS/x"], "cannot be made"),
+    (["train", "GRAPHS", "--config", "SHORT", "-o", "TMP/" + "n" * 300], "File name too long"),
+    (["train", "GRAPHS", "--config", "SHORT", "-o", "OUT", "--seed", "-1"], "--seed"),
+    (["train", "GRAPHS", "--config", "SHORT", "-o", "OUT", "--seed", "9" * 30], "seed"),
+    (["train", "GRAPHS", "--config", "SHORT", "-o", "OUT", "--resume"], "no checkpoint"),
+    (["train", "GRAPHS", "--config", "best", "-o", "OUT"], "6 graphs, and 100"),
+]
+
+
+@pytest.mark.parametrize(
+    ("words", "named"), USAGE, ids=[" ".join(word[:12] for word in words) for words, _ in USAGE]
+)
+def test_bad_usage(
+    words: list[str], named: str, files: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    paths = {
+        "GRAPHS": files / "graphs.jsonl",
+        "SHORT": files / "short.toml",
+        "FILES": files,
+        "OUT": tmp_path / "run",
+        "TMP": tmp_path,
+    }
+    arguments = [
+        "/".join([str(paths.get(head, head)), *rest])
+        for head, *rest in (word.split("/") for word in words)
+    ]
+    before = sorted(files.iterdir())
+    assert named in refused(capsys, *arguments)
+    assert list(tmp_path.iterdir()) == []
+    assert sorted(files.iterdir()) == before
+
+
+def test_a_folder_with_a_run_is_not_trained_into(
+    files: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    succeeds(capsys, *command(files, tmp_path / "run"))
+    before = {path: path.read_bytes() for path in (tmp_path / "run").iterdir() if path.is_file()}
+    assert "--resume" in refused(capsys, *command(files, tmp_path / "run"))
+    assert {path: path.read_bytes() for path in before} == before
+
+
+@pytest.mark.parametrize("keep", [0, 100, -1])
+def test_a_damaged_checkpoint_is_not_taken_up(
+    keep: int, files: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    succeeds(capsys, *command(files, tmp_path / "run"))
+    checkpoint = tmp_path / "run" / CHECKPOINT
+    checkpoint.write_bytes(checkpoint.read_bytes()[:keep])
+    before = {path: path.read_bytes() for path in (tmp_path / "run").iterdir() if path.is_file()}
+    assert CHECKPOINT in refused(capsys, *command(files, tmp_path / "run", "--resume"))
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_work_that_fails_exits_1(files: Path, tmp_path: Path, capsys: Capture) -> None:
+    absurd = SMALL.replace("[optimiser]", "[optimiser]\nrate = 1e30\nfinal_rate = 1e30")
+    (tmp_path / "absurd.toml").write_text(absurd.replace("epochs = 2", "epochs = 20"))
+    words = [files / "graphs.jsonl", "--config", tmp_path / "absurd.toml", "-o", tmp_path / "run"]
+    assert main(["train", *map(str, words)]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "gradients" in one_line(err.splitlines(keepends=True)[-1])
+
+
+def start(files: Path, folder: Path, *more: str) -> "subprocess.Popen[str]":
+    """Begin to train in a process of its own."""
+    return subprocess.Popen(
+        [*MODULE, *command(files, folder, *more, config="long")],
+        env=ON_CPU,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def wait_for(process: "subprocess.Popen[str]", seen: Callable[[], bool]) -> None:
+    """Wait until something is seen, or the process has ended."""
+    until = time.monotonic() + LIMIT_S
+    while process.poll() is None and not seen():
+        assert time.monotonic() < until, "nothing happens"
+        time.sleep(POLL_S)
+
+
+def stamp(folder: Path) -> int:
+    """Return when the checkpoint was written; 0 where there is none."""
+    checkpoint = folder / CHECKPOINT
+    return checkpoint.stat().st_mtime_ns if checkpoint.exists() else 0
+
+
+def saved(folder: Path) -> int:
+    """Return the step that the checkpoint is of; 0 where there is none."""
+    if not (folder / CHECKPOINT).exists():
+        return 0
+    _, words = opened(folder / CHECKPOINT)  # whole, or it would be refused
+    return int(json.loads(words["position"])["step"])
+
+
+def uninterrupted(files: Path, folder: Path) -> str:
+    """Train without a stop, and return the hash of what comes of it."""
+    wanted = read_config(str(files / "long.toml"))
+    return train(read_dataset(files / "graphs.jsonl"), wanted, folder).parameter_hash
+
+
+def test_ctrl_c_saves_and_says_so(files: Path, tmp_path: Path) -> None:
+    with start(files, tmp_path / "run") as process:
+        try:
+            wait_for(process, lambda: stamp(tmp_path / "run") > 0)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=LIMIT_S)
+        finally:
+            process.kill()
+    assert process.returncode == 130, err
+    assert out == ""
+    step = saved(tmp_path / "run")
+    said = [line for line in err.splitlines() if "  epoch " not in line]  # all but progress
+    assert len(said) == 1
+    assert f"interrupted after step {step}" in said[0]
+    assert "--resume" in said[0]
+    assert [line["step"] for line in log_of(tmp_path / "run")] == [*range(1, step + 1)]
+    check_finite(tmp_path / "run")
+
+
+def kill_once_saved(process: "subprocess.Popen[str]", run: Path, wait_s: float) -> None:
+    """Kill a process some time after it has saved a checkpoint."""
+    before, written = saved(run), stamp(run)
+    try:
+        wait_for(process, lambda: stamp(run) > written)
+        time.sleep(wait_s)
+    finally:
+        process.kill()
+    _, err = process.communicate(timeout=LIMIT_S)
+    assert process.returncode == -signal.SIGKILL, f"ended before it was killed: {err}"
+    assert saved(run) > before
+
+
+def test_killed_at_any_moment_and_taken_up(files: Path, tmp_path: Path) -> None:
+    """A kill may come while a file is written; none is ever found half-written."""
+    run, rng = tmp_path / "run", np.random.default_rng(1)
+    for kill in range(KILLS):
+        with start(files, run, *["--resume"] * (kill > 0)) as process:
+            kill_once_saved(process, run, rng.random() * 0.04)
+    with start(files, run, "--resume", "--json") as process:
+        try:
+            out, err = process.communicate(timeout=LIMIT_S)
+        finally:
+            process.kill()
+    assert process.returncode == 0, err
+    assert json.loads(out)["parameter_hash"] == uninterrupted(files, tmp_path / "whole")
+    check_same(run, tmp_path / "whole")

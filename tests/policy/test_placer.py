@@ -1,0 +1,358 @@
+"""A policy as a placer: weights from a file, constraints kept, and files that are none refused."""
+
+import json
+import pickle
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from streamplace import Constraints, Problem
+from streamplace.arrays import Ints
+from streamplace.errors import (
+    CheckpointError,
+    InfeasibleError,
+    PlacementError,
+    StreamplaceError,
+    UsageError,
+)
+from streamplace.models import MODELS, Model
+from streamplace.placers.registry import make_placer
+from streamplace.policy.rollout import Choice
+from streamplace.policy.weights import FORMAT, VERSION, pack_policy, packed, read_policy, unpacked
+from streamplace.score import bound, throughput
+from streamplace.solve import solve
+from tests.placers.test_every_placer import constrained, some_placement_is_feasible
+from tests.policy.jobs import KINDS, SCRIPTING, batch_of, cluster_of, job, network_of
+from tests.strategies import problems
+
+pytestmark = pytest.mark.filterwarnings(SCRIPTING)
+
+ROOT = Path(__file__).resolve().parents[2]
+SCORER = "device-scorer"
+CARD = {"trained on": "nothing at all"}
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Write a network of every kind."""
+    folder = tmp_path_factory.mktemp("policies")
+    paths = {name: folder / f"{i}.safetensors" for i, name in enumerate(KINDS)}
+    for name, path in paths.items():
+        path.write_bytes(pack_policy(network_of(name), KINDS[name], CARD))
+    return paths
+
+
+def placed(file: Path, problem: Problem, seed: int = 0, **options: int) -> Ints:
+    """Place by a policy's file."""
+    text = "".join(f":{key}={value}" for key, value in options.items())
+    placer = make_placer(f"policy:file={file}{text}")
+    return placer(problem, np.random.default_rng(seed)).devices
+
+
+def reached(problem: Problem, devices: Ints) -> float:
+    return float(throughput(problem, devices)[0])
+
+
+def one_line(error: StreamplaceError, file: Path) -> str:
+    """Return what an error says after the file's name, having seen that it is one line."""
+    text = str(error)
+    assert "\n" not in text
+    assert text.startswith(f"{file}: ")
+    assert text.isprintable()
+    return text.removeprefix(f"{file}: ")
+
+
+def refused(file: Path, data: bytes | None = None) -> str:
+    """Return why a file is no policy."""
+    if data is not None:
+        file.write_bytes(data)
+    with pytest.raises(CheckpointError) as told:
+        placed(file, job(6, cluster_of(3)))
+    return one_line(told.value, file)
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("model", MODELS)
+def test_places_as_the_network_it_was_written_from(
+    name: str, model: Model, files: dict[str, Path]
+) -> None:
+    problem = job(12, cluster_of(3, "nic", seed=1), seed=3, model=model)
+    network, card = read_policy(files[name])
+    assert card == CARD
+    for key, tensor in network_of(name).state_dict().items():
+        assert torch.equal(network.state_dict()[key], tensor), key
+    devices = placed(files[name], problem)
+    assert devices.tolist() == network.sample(batch_of(problem), 1, Choice())[0, 0].tolist()
+    assert len(set(devices.tolist())) > 1
+
+
+def test_weights_of_16_bits_are_nearly_the_same(tmp_path: Path) -> None:
+    network = network_of(SCORER)
+    whole, half = (pack_policy(network, KINDS[SCORER], CARD, half=h) for h in (False, True))
+    assert len(half) < 0.6 * len(whole)
+    file = tmp_path / "half.safetensors"
+    file.write_bytes(half)
+    read, _ = read_policy(file)
+    for key, tensor in network.state_dict().items():
+        assert read.state_dict()[key].dtype == torch.float32
+        torch.testing.assert_close(read.state_dict()[key], tensor, rtol=1e-3, atol=1e-6)
+
+
+@settings(max_examples=40)
+@given(st.sampled_from(MODELS).flatmap(problems), st.integers(1, 5), st.integers(0, 3))
+def test_a_scorer_places_anything(
+    files: dict[str, Path], problem: Problem, samples: int, beam: int
+) -> None:
+    devices = placed(files[SCORER], problem, samples=samples, beam=beam)
+    assert 0 < reached(problem, devices) <= bound(problem) * (1 + 1e-9)
+
+
+@settings(max_examples=40)
+@given(constrained(), st.sampled_from([1, 4]))
+def test_constraints_are_kept_or_it_says_why_not(
+    files: dict[str, Path], problem: Problem | None, samples: int
+) -> None:
+    if problem is None:
+        return
+    try:
+        devices = placed(files[SCORER], problem, samples=samples, beam=samples - 1)
+    except InfeasibleError:
+        assert not some_placement_is_feasible(problem)
+    else:
+        assert problem.feasibility.violation(devices) is None
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_kind_keeps_constraints(name: str, files: dict[str, Path]) -> None:
+    names = job(10, cluster_of(3)).graph.names
+    rules = Constraints(
+        pins={names[0]: "d2"}, colocate=[names[2:5]], exlocate=[[names[0], names[6], names[8]]]
+    )
+    problem = job(10, cluster_of(3), constraints=rules)
+    devices = placed(files[name], problem, samples=3)
+    assert problem.feasibility.violation(devices) is None
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("model", MODELS)
+def test_more_samples_are_never_worse_than_one(
+    name: str, model: Model, files: dict[str, Path]
+) -> None:
+    """The first of them is the one; and with chance some are better."""
+    gains = []
+    for seed in range(4):
+        problem = job(12, cluster_of(3, seed=seed), seed=seed, model=model)
+        one = reached(problem, placed(files[name], problem, seed))
+        for samples in (2, 12):
+            more = reached(problem, placed(files[name], problem, seed, samples=samples))
+            assert more >= one * (1 - 1e-12)
+            gains.append(more / one)
+    assert max(gains) > 1
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_a_beam_is_never_worse_than_none(beam: int, files: dict[str, Path]) -> None:
+    gains = []
+    for seed in range(4):
+        problem = job(12, cluster_of(4, seed=seed), seed=seed)
+        one = reached(problem, placed(files[SCORER], problem))
+        wide = reached(problem, placed(files[SCORER], problem, beam=beam))
+        assert wide >= one * (1 - 1e-12)
+        gains.append(wide / one)
+    assert (max(gains) > 1) == (beam > 1)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_same_seed_same_answer(name: str, files: dict[str, Path]) -> None:
+    problem = job(14, cluster_of(3, seed=1))
+    found = [placed(files[name], problem, seed, samples=5).tolist() for seed in (*range(8), 0, 3)]
+    assert found[8] == found[0]
+    assert found[9] == found[3]
+    assert len({tuple(row) for row in found}) > 1
+
+
+def test_without_samples_the_seed_has_no_say(files: dict[str, Path]) -> None:
+    problem = job(14, cluster_of(3, seed=1))
+    found = {tuple(placed(files[SCORER], problem, seed).tolist()) for seed in range(3)}
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize("options", ["samples=0", "samples=-1", "beam=-1", "samples=few"])
+def test_bad_options_are_told(options: str) -> None:
+    with pytest.raises(UsageError):
+        make_placer(f"policy:{options}")
+
+
+def test_published_networks_have_no_beam(files: dict[str, Path]) -> None:
+    with pytest.raises(UsageError, match="beam is for networks of the kind device-scorer"):
+        placed(files["b"], job(6, cluster_of(3)), beam=2)
+
+
+@pytest.mark.parametrize("name", [name for name in KINDS if not name.startswith(SCORER)])
+@pytest.mark.parametrize("devices", [1, 2, 5])
+def test_another_number_of_devices(name: str, devices: int, files: dict[str, Path]) -> None:
+    with pytest.raises(PlacementError) as told:
+        solve(job(6, cluster_of(devices)), f"policy:file={files[name]}")
+    assert "\n" not in str(told.value)
+    assert str(told.value).endswith("this policy places on 3 devices only")
+
+
+def test_no_file(tmp_path: Path) -> None:
+    missing = tmp_path / "missing.safetensors"
+    assert refused(missing) == "No such file or directory"
+    assert refused(tmp_path) == "Is a directory"
+    named = tmp_path / "nul\0.safetensors"
+    with pytest.raises(CheckpointError, match="null"):
+        read_policy(named)
+
+
+@pytest.mark.parametrize("data", [b"", b"{}", b"\0" * 100, b"\xff" * 100, b"hello\n" * 50])
+def test_what_is_no_file_of_ours(data: bytes, tmp_path: Path) -> None:
+    assert "no safetensors file of streamplace" in refused(tmp_path / "x.safetensors", data)
+
+
+class Evil:
+    """What writes a file when it is unpickled."""
+
+    def __init__(self, written: Path) -> None:
+        self.written = written
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Path.touch, (self.written,))
+
+
+@pytest.mark.parametrize("how", ["pickle", "torch"])
+def test_a_pickle_is_refused_and_runs_nothing(how: str, tmp_path: Path) -> None:
+    written, file = tmp_path / "written", tmp_path / "x.safetensors"
+    if how == "torch":
+        torch.save({"weights": Evil(written)}, file)
+    else:
+        file.write_bytes(pickle.dumps(Evil(written)))
+    assert "no safetensors file of streamplace" in refused(file)
+    assert not written.exists()
+    pickle.loads(pickle.dumps(Evil(written)))  # as it would have been
+    assert written.exists()
+
+
+def flips(data: bytes) -> Iterator[tuple[int, int]]:
+    """Yield where to flip which bits: all over the header, here and there in the weights."""
+    header = 8 + int.from_bytes(data[:8], "little")
+    rng = np.random.default_rng(0)
+    for i in (*range(24), *range(24, header, 7), *rng.integers(header, len(data), 60)):
+        for bits in (0x01, 0x20, 0xFF):
+            yield int(i), bits
+
+
+def test_any_flipped_byte_is_seen(files: dict[str, Path], tmp_path: Path) -> None:
+    """Those that are still a safetensors file are not what the hash is of."""
+    data, said = files[SCORER].read_bytes(), set()
+    for i, bits in flips(data):
+        damaged = bytearray(data)
+        damaged[i] ^= bits
+        with pytest.raises(CheckpointError) as told:
+            unpacked(bytes(damaged), "x.safetensors")
+        said.add(one_line(told.value, Path("x.safetensors"))[:20])
+    assert said == {"no safetensors file ", "damaged: it is not w"}
+    middle = len(data) // 2
+    damaged = bytearray(data)
+    damaged[middle] ^= 1
+    wrong = refused(tmp_path / "x.safetensors", bytes(damaged))
+    assert wrong == "damaged: it is not what was written"
+
+
+def test_any_truncation_is_seen(files: dict[str, Path], tmp_path: Path) -> None:
+    data = files[SCORER].read_bytes()
+    for length in (*range(16), *range(16, len(data), 531), len(data) - 1):
+        with pytest.raises(CheckpointError) as told:
+            unpacked(data[:length], "x.safetensors")
+        assert "no safetensors" in one_line(told.value, Path("x.safetensors"))
+    assert "no safetensors" in refused(tmp_path / "cut.safetensors", data[: len(data) // 2])
+    assert "no safetensors" in refused(tmp_path / "long.safetensors", data + b"\0")
+
+
+WORDS = {
+    "format": FORMAT,
+    "version": VERSION,
+    "kind": SCORER,
+    "sizes": json.dumps({"hidden": 16, "hops": 2}),
+    "card": "{}",
+}
+
+
+def without(key: str) -> dict[str, str]:
+    return {k: v for k, v in WORDS.items() if k != key}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (WORDS | {"format": "streamplace-checkpoint"}, "holds no policy of version 1"),
+        (WORDS | {"version": "2"}, "holds no policy of version 1"),
+        (without("format"), "holds no policy of version 1"),
+        (without("kind"), "kind"),
+        (without("sizes"), "sizes"),
+        (without("card"), "card"),
+        (WORDS | {"kind": "oracle"}, "oracle"),
+        (WORDS | {"kind": "encoder-decoder"}, "hidden"),
+        (WORDS | {"sizes": '{"hidden": 24, "hops": 2}'}, "size mismatch"),
+        (WORDS | {"sizes": '{"hidden": 16, "hops": 3}'}, "Missing key"),
+        (WORDS | {"sizes": '{"hidden": 16, "hops": 1}'}, "Unexpected key"),
+        (WORDS | {"sizes": '{"hidden": "16", "hops": 2}'}, "hidden"),
+        (WORDS | {"sizes": '{"hidden": 0, "hops": 2}'}, "hidden"),
+        (WORDS | {"sizes": '{"hidden": 100000000, "hops": 2}'}, "hidden"),
+        (WORDS | {"sizes": '{"hidden": 16, "hops": 2, "orders": [7]}'}, "orders"),
+        (WORDS | {"sizes": '{"hidden": 16, "hops": 2, "orders": []}'}, "orders"),
+        (WORDS | {"sizes": "[]"}, "sizes"),
+        (WORDS | {"sizes": "{"}, ""),
+        (WORDS | {"card": "nope"}, ""),
+    ],
+)
+def test_a_hash_makes_no_policy(words: dict[str, str], said: str, tmp_path: Path) -> None:
+    """Whoever signs a file may sign what we cannot use."""
+    data = packed(network_of(SCORER).state_dict(), words)
+    assert said in refused(tmp_path / "x.safetensors", data)
+
+
+def test_weights_that_are_none(tmp_path: Path) -> None:
+    """One too few; of another shape."""
+    weights = dict(network_of(SCORER).state_dict())
+    last = weights.pop("score.bias")
+    assert "score.bias" in refused(tmp_path / "few.safetensors", packed(weights, WORDS))
+    weights["score.bias"] = last.repeat(2)
+    assert "score.bias" in refused(tmp_path / "shape.safetensors", packed(weights, WORDS))
+
+
+SCRIPT = """
+import sys
+import numpy as np
+import streamplace.policy.placer
+from streamplace.placers.registry import make_placer
+from tests.policy.jobs import cluster_of, job
+
+problem = job(6, cluster_of(3))
+found = make_placer(f"policy:file={sys.argv[1]}:samples=3")(problem, np.random.default_rng(0))
+print(found.devices.tolist(), "torch" in sys.modules, "torch_geometric" in sys.modules)
+"""
+
+
+def test_a_scorer_does_without_torch_geometric(files: dict[str, Path]) -> None:
+    """Which is slow to load, and warns."""
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", SCRIPT, str(files[SCORER])],
+        cwd=ROOT,
+        text=True,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    found = placed(files[SCORER], job(6, cluster_of(3)), samples=3).tolist()
+    assert run.stdout == f"{found} True False\n"

@@ -1,0 +1,335 @@
+"""Checkpoints and weights: what is read is what was written, or nothing is read at all."""
+
+import json
+import pickle
+import struct
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from streamplace.errors import CheckpointError, TrainingError
+from streamplace.policy.networks import make_network
+from streamplace.policy.weights import packed, parameter_hash, read_policy
+from streamplace.training import train
+from streamplace.training.checkpoint import Position, load_checkpoint, save_checkpoint
+from streamplace.training.memory import Memory
+from streamplace.training.trainer import CHECKPOINT, POLICY
+from tests.training.runs import check_finite, config, graphs, of_kind, opened, resumed
+
+FLIPS = 240
+KINDS = ("device-scorer", "encoder-decoder")
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a finished run; tests only read it."""
+    folder = tmp_path_factory.mktemp("run") / str(request.param)
+    train(graphs(), config(of_kind(str(request.param))), folder)
+    return folder
+
+
+def kind_of(run: Path) -> str:
+    """Return the kind of network that a run has trained."""
+    return run.name
+
+
+class Parts:
+    """What a checkpoint is loaded into: all as it was before the first step."""
+
+    def __init__(self, kind: str) -> None:
+        torch.manual_seed(99)
+        wanted = config(of_kind(kind))
+        self.network = make_network(wanted.policy)
+        self.optimiser = torch.optim.Adam(self.network.parameters())
+        self.memory = Memory(5, wanted.memory.size, wanted.memory.threshold)
+
+    def load(self, file: Path, run: dict[str, Any] | None = None) -> Position:
+        """Load a checkpoint."""
+        return load_checkpoint(file, self.network, self.optimiser, self.memory, run or {})
+
+    def save(self, file: Path, position: Position, run: dict[str, Any]) -> None:
+        """Save a checkpoint."""
+        save_checkpoint(file, self.network, self.optimiser, self.memory, position, run)
+
+
+def remembering(kind: str) -> Parts:
+    """Return parts with something in the memory."""
+    parts = Parts(kind)
+    parts.memory.see(0, np.array([1.0, 0.5]), np.array([[0, 1, 2], [1, 1, 1]], dtype=np.int32))
+    return parts
+
+
+def test_what_is_loaded_is_what_was_saved(run: Path, tmp_path: Path) -> None:
+    parts = Parts(kind_of(run))
+    before = parameter_hash(parts.network)
+    position = parts.load(run / CHECKPOINT)
+    assert (position.epoch, position.step_of_epoch, position.step) == (2, 0, 6)
+    assert position.seconds > 0
+    assert parameter_hash(parts.network) != before
+    said = json.loads(opened(run / CHECKPOINT)[1]["run"])
+    parts.save(tmp_path / "again", position, said)
+    tensors, words = opened(tmp_path / "again")
+    expected, expected_words = opened(run / CHECKPOINT)
+    assert words == expected_words
+    assert tensors.keys() == expected.keys()
+    assert [name for name in tensors if not torch.equal(tensors[name], expected[name])] == []
+
+
+def test_the_weights_are_those_of_the_checkpoint(run: Path) -> None:
+    parts = Parts(kind_of(run))
+    parts.load(run / CHECKPOINT)
+    network, card = read_policy(run / POLICY)
+    assert parameter_hash(network) == parameter_hash(parts.network) == card["parameter_hash"]
+    assert card["step"] == 6
+    check_finite(run)
+
+
+def test_the_optimiser_and_the_memory_are_in_it(run: Path) -> None:
+    parts = Parts(kind_of(run))
+    parts.load(run / CHECKPOINT)
+    states = parts.optimiser.state_dict()["state"]
+    trained = [p for p in parts.network.parameters() if p in parts.optimiser.state]
+    assert len(states) == len(trained) > 5
+    assert {float(state["step"]) for state in states.values()} == {6.0}
+    assert any(bool(state["exp_avg"].any()) for state in states.values())
+    assert sum(len(parts.memory.of(problem)) for problem in range(5)) > 5
+    assert np.isfinite(parts.memory.best).all()
+
+
+@pytest.mark.parametrize("sections", [{"memory": {"size": 0}}, {"memory": {"threshold": 2.0}}])
+def test_a_memory_with_nothing_in_it(sections: dict[str, dict[str, Any]], tmp_path: Path) -> None:
+    """As under any threshold before the first placement has reached it."""
+    wanted = config(sections)
+    done = train(graphs(), wanted, tmp_path / "run")
+    with resumed(wanted, tmp_path / "run") as taken_up:
+        assert parameter_hash(taken_up.network) == done.parameter_hash
+        assert list(taken_up.memory.entries()) == []
+
+
+def flipped(data: bytes) -> Iterator[bytes]:
+    """Yield a file with one bit of it turned, at random places, most of them in its header."""
+    rng = np.random.default_rng(5)
+    header = 8 + struct.unpack("<Q", data[:8])[0]
+    anywhere = rng.integers(0, len(data), FLIPS // 2)
+    for place in (*range(8), *rng.integers(8, header, FLIPS // 2), *anywhere):
+        changed = bytearray(data)
+        changed[place] ^= 1 << int(rng.integers(8))
+        yield bytes(changed)
+
+
+def cut(data: bytes) -> Iterator[bytes]:
+    """Yield the beginnings of a file, and the file with something behind it."""
+    rng = np.random.default_rng(6)
+    header = 8 + struct.unpack("<Q", data[:8])[0]
+    for length in (*range(10), header - 1, header, header + 1, len(data) - 1):
+        yield data[:length]
+    for length in rng.integers(0, len(data), 60):
+        yield data[:length]
+    yield data + b"\0"
+    yield data + data
+
+
+@pytest.mark.parametrize("damage", [flipped, cut])
+def test_a_damaged_checkpoint_is_refused(
+    damage: Callable[[bytes], Iterator[bytes]], run: Path, tmp_path: Path
+) -> None:
+    parts, file = Parts(kind_of(run)), tmp_path / "damaged"
+    before = parameter_hash(parts.network)
+    for data in damage((run / CHECKPOINT).read_bytes()):
+        file.write_bytes(data)
+        with pytest.raises(CheckpointError, match="damaged") as refused:
+            parts.load(file)
+        assert "\n" not in str(refused.value)
+    assert parameter_hash(parts.network) == before
+    assert parts.optimiser.state_dict()["state"] == {}
+    assert list(parts.memory.entries()) == []
+
+
+@pytest.mark.parametrize("damage", [flipped, cut])
+def test_damaged_weights_are_refused(
+    damage: Callable[[bytes], Iterator[bytes]], run: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "damaged"
+    for data in damage((run / POLICY).read_bytes()):
+        file.write_bytes(data)
+        with pytest.raises(CheckpointError, match="damaged") as refused:
+            read_policy(file)
+        assert "\n" not in str(refused.value)
+
+
+class Malicious:
+    """What makes a folder when it is unpickled."""
+
+    def __init__(self, target: Path) -> None:
+        self.target = target
+
+    def __reduce__(self) -> tuple[object, tuple[Path]]:
+        return Path.mkdir, (self.target,)
+
+
+@pytest.mark.parametrize("by_torch", [True, False])
+def test_a_pickle_is_refused_and_runs_nothing(by_torch: bool, tmp_path: Path) -> None:
+    file, trap = tmp_path / CHECKPOINT, tmp_path / "made"
+    value = {"network.read.weight": Malicious(trap)}
+    if by_torch:
+        torch.save(value, file)
+    else:
+        file.write_bytes(pickle.dumps(value))
+    with pytest.raises(CheckpointError, match=CHECKPOINT):
+        Parts("device-scorer").load(file)
+    with pytest.raises(CheckpointError, match=CHECKPOINT):
+        read_policy(file)
+    assert not trap.exists()
+    pickle.loads(pickle.dumps(Malicious(trap)))
+    assert trap.exists(), "the trap is none"
+
+
+@pytest.mark.parametrize("data", [b"", b"\0", b"{}", b"\xff" * 4096, struct.pack("<Q", 2) + b"{}"])
+def test_what_is_no_checkpoint_at_all(data: bytes, tmp_path: Path) -> None:
+    file = tmp_path / "none"
+    file.write_bytes(data)
+    with pytest.raises(CheckpointError, match="none"):
+        Parts("device-scorer").load(file)
+    with pytest.raises(CheckpointError, match="none"):
+        read_policy(file)
+
+
+@pytest.mark.parametrize("name", ["absent", ".", "a\0b", "n" * 300])
+def test_a_checkpoint_that_cannot_be_read(name: str, tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError):
+        Parts("device-scorer").load(tmp_path / name)
+    with pytest.raises(CheckpointError):
+        read_policy(tmp_path / name)
+
+
+def test_weights_are_no_checkpoint_and_a_checkpoint_no_weights(run: Path) -> None:
+    with pytest.raises(CheckpointError, match="no checkpoint"):
+        Parts(kind_of(run)).load(run / POLICY)
+    with pytest.raises(CheckpointError, match="no policy"):
+        read_policy(run / CHECKPOINT)
+
+
+Change = Callable[[dict[str, torch.Tensor], dict[str, str]], object]
+ODD: dict[str, Change] = {
+    "version": lambda tensors, words: words.update(version="2"),
+    "no run": lambda tensors, words: words.pop("run"),
+    "run is no JSON": lambda tensors, words: words.update(run="?"),
+    "run is a list": lambda tensors, words: words.update(run="[]"),
+    "no position": lambda tensors, words: words.pop("position"),
+    "position is a list": lambda tensors, words: words.update(position="[]"),
+    "position of another kind": lambda tensors, words: words.update(position='{"era": 1}'),
+    "position is text": lambda tensors, words: words.update(position='{"step": "6"}'),
+    "no weights": lambda tensors, words: tensors.pop("network.score.weight"),
+    "other weights": lambda tensors, words: tensors.update({"network.x": torch.zeros(1)}),
+    "larger weights": lambda tensors, words: tensors.update(
+        {"network.score.weight": torch.zeros(1, 9)}
+    ),
+    "optimiser of others": lambda tensors, words: tensors.update(
+        {"optimiser.exp_avg.nobody": torch.zeros(1)}
+    ),
+    "no rewards": lambda tensors, words: tensors.pop("memory.reward"),
+    "fewer rewards": lambda tensors, words: tensors.update(
+        {"memory.reward": tensors["memory.reward"][:-1].clone()}
+    ),
+    "fewer devices": lambda tensors, words: tensors.update(
+        {"memory.devices": tensors["memory.devices"][:-1].clone()}
+    ),
+    "problem beyond the last": lambda tensors, words: tensors["memory.problem"].fill_(10**6),
+}
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_a_checkpoint_signed_by_others_is_refused_where_it_makes_no_sense(
+    odd: str, tmp_path: Path
+) -> None:
+    """Its hash is right, so that it is read; what is in it may still be anything."""
+    parts = remembering("device-scorer")
+    position = Position(1, 0, 3, 0.5)
+    parts.save(tmp_path / "good", position, {"graphs": "x"})
+    tensors, words = opened(tmp_path / "good")
+    assert Parts("device-scorer").load(tmp_path / "good", {"graphs": "x"}) == position
+    ODD[odd](tensors, words)
+    (tmp_path / "odd").write_bytes(packed(tensors, words))
+    with pytest.raises(CheckpointError, match="odd"):
+        Parts("device-scorer").load(tmp_path / "odd", {"graphs": "x"})
+
+
+ODD_WEIGHTS: dict[str, Change] = {
+    "version": lambda tensors, words: words.update(version="2"),
+    "no kind": lambda tensors, words: words.pop("kind"),
+    "other kind": lambda tensors, words: words.update(kind="oracle"),
+    "no sizes": lambda tensors, words: words.pop("sizes"),
+    "sizes are a list": lambda tensors, words: words.update(sizes="[8, 1]"),
+    "misspelt sizes": lambda tensors, words: words.update(sizes='{"hiden": 8}'),
+    "other sizes": lambda tensors, words: words.update(sizes='{"hidden": 9, "hops": 1}'),
+    "negative sizes": lambda tensors, words: words.update(sizes='{"hidden": -9, "hops": 1}'),
+    "no card": lambda tensors, words: words.pop("card"),
+    "no weights": lambda tensors, words: tensors.pop("score.weight"),
+}
+
+
+@pytest.mark.parametrize("odd", ODD_WEIGHTS)
+def test_weights_signed_by_others_are_refused_where_they_make_no_sense(
+    odd: str, tmp_path: Path
+) -> None:
+    wanted = config(sampling={"epochs": 1})
+    train(graphs(), wanted, tmp_path / "run")
+    tensors, words = opened(tmp_path / "run" / POLICY)
+    ODD_WEIGHTS[odd](tensors, words)
+    (tmp_path / "odd").write_bytes(packed(tensors, words))
+    with pytest.raises(CheckpointError, match="odd"):
+        read_policy(tmp_path / "odd")
+
+
+@pytest.mark.parametrize("graph", [0, 5])
+def test_a_checkpoint_of_other_graphs_is_refused(graph: int, run: Path) -> None:
+    """Held out or learned from."""
+    other = [g for i, g in enumerate(graphs()) if i != graph]
+    before = sorted((f.name, f.stat().st_mtime_ns) for f in run.iterdir())
+    with pytest.raises(CheckpointError, match="graphs"):
+        train(other, config(of_kind(kind_of(run))), run, resume=True)
+    with pytest.raises(CheckpointError, match="graphs"):
+        train(graphs()[::-1], config(of_kind(kind_of(run))), run, resume=True)
+    assert sorted((f.name, f.stat().st_mtime_ns) for f in run.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        {"run": {"seed": 1}},
+        {"run": {"held_out": 2}},
+        {"sampling": {"samples": 4}},
+        {"optimiser": {"rate": 2e-3}},
+        {"problems": {"devices": ["3x2000"]}},
+    ],
+    ids=str,
+)
+def test_a_checkpoint_of_another_config_is_refused(
+    section: dict[str, dict[str, Any]], run: Path
+) -> None:
+    with pytest.raises(CheckpointError, match="another"):
+        train(graphs(), config({**of_kind(kind_of(run)), **section}), run, resume=True)
+
+
+def test_a_checkpoint_of_the_other_network_is_refused(run: Path) -> None:
+    other = next(kind for kind in KINDS if kind != kind_of(run))
+    with pytest.raises(CheckpointError, match="config"):
+        train(graphs(), config(of_kind(other)), run, resume=True)
+    with pytest.raises(CheckpointError):
+        Parts(other).load(run / CHECKPOINT)
+
+
+def test_a_parameter_that_is_not_finite_is_not_saved(run: Path, tmp_path: Path) -> None:
+    parts = remembering(kind_of(run))
+    parts.save(tmp_path / "c", Position(), {})
+    before = (tmp_path / "c").read_bytes()
+    for bad in (np.nan, np.inf, -np.inf):
+        with torch.no_grad():
+            next(iter(parts.network.parameters())).view(-1)[0] = bad
+        with pytest.raises(TrainingError, match="not finite"):
+            parts.save(tmp_path / "c", Position(), {})
+    assert (tmp_path / "c").read_bytes() == before

@@ -1,0 +1,127 @@
+"""Configs: those that are shipped can be read, and whatever else is no config is refused."""
+
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from streamplace.errors import StreamplaceError
+from streamplace.policy.networks import make_network
+from streamplace.training import TrainConfig, config_names, read_config, train
+from tests.training.runs import SMALL, config, ends, graphs
+
+
+def outcome(name: str) -> str:
+    """Return what is said of a config that must be refused."""
+    with pytest.raises(StreamplaceError) as refused:
+        read_config(name)
+    assert refused.value.exit_code == 2
+    assert "\n" not in str(refused.value)
+    return str(refused.value)
+
+
+def test_some_are_shipped() -> None:
+    assert {"best", "paper", "b", "b-f1", "b-f1-f2"} <= set(config_names())
+
+
+@pytest.mark.parametrize("name", config_names())
+def test_every_shipped_config_makes_its_network(name: str) -> None:
+    wanted = read_config(name)
+    network = make_network(wanted.policy)
+    assert sum(p.numel() for p in network.parameters()) > 0
+
+
+def test_a_name_that_is_shipped_comes_before_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("paper").write_text("not TOML")
+    assert read_config("paper").policy.kind == "encoder-decoder"
+
+
+def test_a_file_need_not_be_called_toml(tmp_path: Path) -> None:
+    file = tmp_path / "mine.txt"
+    file.write_text(SMALL)
+    assert read_config(str(file)) == config()
+
+
+def test_a_byte_order_mark_is_skipped(tmp_path: Path) -> None:
+    file = tmp_path / "windows.toml"
+    file.write_bytes(b"\xef\xbb\xbf" + SMALL.replace("\n", "\r\n").encode())
+    assert read_config(str(file)) == config()
+
+
+def test_an_unknown_name_is_told_the_known_ones() -> None:
+    said = outcome("bset")
+    assert "'bset'" in said
+    assert [name for name in config_names() if name not in said] == []
+
+
+def test_a_file_that_is_not_there() -> None:
+    assert "absent.toml: No such file" in outcome("absent.toml")
+
+
+@pytest.mark.parametrize("name", ["folder", "folder.toml"])
+def test_a_directory(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).mkdir()
+    assert f"{name}: Is a directory" in outcome(str(tmp_path / name))
+
+
+@pytest.mark.parametrize("name", ["", ".", "n" * 300, "n" * 300 + ".toml", "a\0b", "a\0b.toml"])
+def test_a_name_of_no_file(name: str) -> None:
+    outcome(name)
+
+
+@pytest.mark.parametrize("opening", ["x = " + "[" * 100_000, "x = " + "{a=" * 100_000])
+def test_deep_nesting(opening: str, tmp_path: Path) -> None:
+    (tmp_path / "deep.toml").write_text(opening)
+    assert "deep.toml: nested too deeply" in outcome(str(tmp_path / "deep.toml"))
+
+
+def test_a_config_does_not_change(tmp_path: Path) -> None:
+    with pytest.raises(ValidationError, match="frozen"):
+        config().run.seed = 3  # type: ignore[misc]
+
+
+def test_reading_back_what_a_run_writes_of_it() -> None:
+    """JSON has what a config says, so a run folder tells how to repeat the run."""
+    wanted = config()
+    assert TrainConfig.model_validate(wanted.model_dump(mode="json")) == wanted
+
+
+@pytest.mark.parametrize(
+    ("problems", "named"),
+    [
+        ({"operators": [500, 600]}, "operators|problem"),
+        ({"share": 0.0}, "share|problem"),
+    ],
+    ids=["too large", "no share"],
+)
+def test_groups_that_leave_no_problem(
+    problems: dict[str, object], named: str, tmp_path: Path
+) -> None:
+    """There is nothing to learn from, and no step would ever be done."""
+    with ends(), pytest.raises(StreamplaceError, match=named):
+        train(graphs(), config(problems=problems), tmp_path / "run")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("rate", [1e-12, 1e300])
+def test_a_source_rate_out_of_range(rate: float, tmp_path: Path) -> None:
+    with pytest.raises(StreamplaceError, match="source_rate"):
+        train(graphs(), config(problems={"source_rates": [rate]}), tmp_path / "run")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("held_out", [6, 7, 10**6])
+def test_more_graphs_held_out_than_there_are(held_out: int, tmp_path: Path) -> None:
+    with pytest.raises(StreamplaceError, match=f"6 graphs.*{held_out}"):
+        train(graphs(), config(run={"held_out": held_out}), tmp_path / "run")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_teacher_whose_weights_are_not_there(tmp_path: Path) -> None:
+    teacher = {"placer": f"policy:file={tmp_path}/absent.safetensors", "epochs": 1}
+    with pytest.raises(StreamplaceError, match="absent"):
+        train(graphs(), config(teacher=teacher), tmp_path / "run")
+    assert list(tmp_path.iterdir()) == []

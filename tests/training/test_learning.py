@@ -1,0 +1,87 @@
+"""Training teaches: a tiny network places better after it than before, and as it is shown."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from streamplace import Cluster, Constraints, Operator, Problem, Stream, StreamGraph
+from streamplace.generate import Recipe
+from streamplace.training import train
+from tests.training.runs import config, graphs, log_of, of_kind, opened
+
+OPTIMISER = {"rate": 1e-2, "final_rate": 1e-3, "entropy": 0.0}
+KINDS = ["device-scorer", "encoder-decoder"]
+
+
+def rewards_of(seed: int, folder: Path) -> list[float]:
+    """Return the mean reward of every step of a run on the six graphs, all of them a step."""
+    sampling = {"epochs": 50, "problems_per_step": 6, "samples": 8, "random_samples": 0.0}
+    run = {"held_out": 0, "checkpoint_every": 100, "seed": seed}
+    train(graphs(), config(sampling=sampling, optimiser=OPTIMISER, run=run), folder)
+    return [line["reward"] for line in log_of(folder)]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_reward_rises(seed: int, tmp_path: Path) -> None:
+    """By 0.2 to 0.45 of the source rate, whatever the seed."""
+    found = rewards_of(seed, tmp_path / "run")
+    assert np.mean(found[-5:]) > np.mean(found[:5]) + 0.15
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_teacher_is_imitated(kind: str, tmp_path: Path) -> None:
+    """The loss is how unlikely his decisions are, each in nats."""
+    wanted = config(
+        of_kind(kind),
+        teacher={"placer": "greedy", "epochs": 25},
+        sampling={"epochs": 1, "problems_per_step": 6},
+        optimiser=OPTIMISER,
+        run={"held_out": 0, "checkpoint_every": 100},
+    )
+    train(graphs(), wanted, tmp_path / "run")
+    losses = [line["loss"] for line in log_of(tmp_path / "run") if "reward" not in line]
+    assert len(losses) == 25
+    assert all(loss > 0 for loss in losses)
+    assert losses[-1] < 0.8 * losses[0]
+
+
+@pytest.mark.parametrize("orders", [[0], [1], [0, 1]], ids=str)
+def test_what_is_remembered_could_have_been_sampled(orders: list[int], tmp_path: Path) -> None:
+    """In whatever order operators are placed: of a device never offered, the loss would be huge."""
+    recipe = Recipe("series-parallel", 4, range(12, 20), seed=1)
+    wanted = config(
+        {"policy": {"sizes": {"hidden": 8, "hops": 1, "orders": orders}}},
+        problems={"devices": ["4x2500"]},
+        run={"held_out": 0},
+    )
+    train([recipe.graph(i) for i in range(4)], wanted, tmp_path / "run")
+    assert max(abs(line["loss"]) for line in log_of(tmp_path / "run")) < 1e3
+
+
+def constrained() -> StreamGraph:
+    """Return a pipeline of which three operators are told their device."""
+    return StreamGraph(
+        [Operator(name, 1e5, 100.0) for name in "abcd"],
+        [Stream("a", "b"), Stream("b", "c"), Stream("c", "d")],
+        source_rate=1e4,
+        constraints=Constraints(pins={"a": "d0", "b": "d0", "c": "d1"}),
+    )
+
+
+@pytest.mark.parametrize("random_samples", [0.0, 3.0])
+def test_only_what_constraints_allow_is_remembered(random_samples: float, tmp_path: Path) -> None:
+    """What breaks a rule is no placement to learn from, not even by chance."""
+    wanted = config(
+        problems={"devices": ["3x2500"], "networks": ["pair"], "bandwidth_mbps": [1000.0]},
+        sampling={"epochs": 6, "random_samples": random_samples},
+        run={"held_out": 0},
+    )
+    graph = constrained()
+    train([graph], wanted, tmp_path / "run")
+    assert max(abs(line["loss"]) for line in log_of(tmp_path / "run")) < 1e3
+    tensors, _ = opened(tmp_path / "run" / "checkpoint.safetensors")
+    rows = tensors["memory.devices"].numpy().astype(np.int32).reshape(-1, len(graph.names))
+    rules = Problem(graph, Cluster.parse("3x2500")).feasibility
+    assert len(rows) > 0
+    assert [broken for row in rows if (broken := rules.violation(row)) is not None] == []

@@ -1,0 +1,72 @@
+"""Whatever the numbers do, no file of a run ever holds one that is none."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streamplace.errors import StreamplaceError, TrainingError
+from streamplace.training import train
+from streamplace.training.learner import BAD_STEPS
+from streamplace.training.trainer import CHECKPOINT
+from tests.training.runs import check_finite, config, graphs, of_kind, resumed
+
+ABSURD: dict[str, dict[str, Any]] = {
+    "rate 1e5": {"rate": 1e5, "final_rate": 1e5},
+    "rate 1e30": {"rate": 1e30, "final_rate": 1e30},
+    "rate 1e30, clipped": {"rate": 1e30, "final_rate": 1e30, "largest_gradient": 1.0},
+    "rate beyond single precision": {"rate": 1e39, "final_rate": 1e39},
+    "entropy": {"entropy": 1e300},
+}
+
+
+KINDS = ["device-scorer", "encoder-decoder"]
+
+
+@pytest.mark.parametrize("absurd", ABSURD)
+@pytest.mark.parametrize("kind", KINDS)
+def test_absurd_configs_end_in_an_error_or_in_finite_weights(
+    kind: str, absurd: str, tmp_path: Path
+) -> None:
+    wanted = config(of_kind(kind), optimiser=ABSURD[absurd], run={"checkpoint_every": 1})
+    folder = tmp_path / "run"
+    try:
+        train(graphs(), wanted, folder)
+    except TrainingError:
+        pass
+    except StreamplaceError:  # refused before it began
+        assert not folder.exists()
+        return
+    check_finite(folder)
+    if (folder / CHECKPOINT).exists():
+        with resumed(wanted, folder) as run:
+            assert run.position.step > 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_gradients_that_stay_bad_end_the_run(kind: str, tmp_path: Path) -> None:
+    """After so many in a row; and the checkpoint before it is good."""
+    wanted = config(
+        of_kind(kind),
+        sampling={"epochs": 20},
+        optimiser={"rate": 1e30, "final_rate": 1e30},
+        run={"checkpoint_every": 1},
+    )
+    with pytest.raises(TrainingError, match=f"{BAD_STEPS} gradients") as failed:
+        train(graphs(), wanted, tmp_path / "run")
+    assert failed.value.exit_code == 1
+    with resumed(wanted, tmp_path / "run") as run:
+        assert BAD_STEPS - 1 <= run.position.step < 2 * BAD_STEPS
+    check_finite(tmp_path / "run")
+
+
+@pytest.mark.parametrize("memory", [{"size": 0}, {"threshold": 2.0}], ids=str)
+def test_a_teacher_of_whom_nothing_is_remembered(memory: dict[str, Any], tmp_path: Path) -> None:
+    """Where no placement of his reaches the threshold, there is nothing to imitate."""
+    wanted = config(memory=memory, teacher={"placer": "greedy", "epochs": 1})
+    try:
+        train(graphs(), wanted, tmp_path / "run")
+    except StreamplaceError:
+        assert not (tmp_path / "run").exists()
+        return
+    check_finite(tmp_path / "run")

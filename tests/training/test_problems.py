@@ -1,0 +1,175 @@
+"""From graphs to problems, and from problems to the steps of an epoch."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamplace import Cluster, Operator, StreamGraph
+from streamplace.errors import StreamplaceError
+from streamplace.generate import Recipe
+from streamplace.policy.features import Prepared
+from streamplace.training.config import ProblemsSection
+from streamplace.training.problems import largest_first, make_problems, steps_of
+
+COUNT = 40
+
+
+@cache
+def graphs() -> list[StreamGraph]:
+    """Return graphs of 4 to 9 operators."""
+    recipe = Recipe("layered", COUNT, range(4, 10), seed=3)
+    return [recipe.graph(i) for i in range(COUNT)]
+
+
+def of(*groups: dict[str, object], seed: int = 0) -> list[Prepared]:
+    """Return the problems of groups."""
+    return make_problems(graphs(), [ProblemsSection.model_validate(g) for g in groups], seed)
+
+
+def told(prepared: list[Prepared]) -> list[tuple[str, Cluster, float, str]]:
+    """Return what tells problems apart."""
+    problems = [one.problem for one in prepared]
+    return [(p.graph.name, p.cluster, p.source_rate, p.model) for p in problems]
+
+
+def test_without_a_word_every_graph_is_a_problem_of_its_own_rate() -> None:
+    expected = [(g.name, Cluster.parse("5x2500"), g.source_rate, "bottleneck") for g in graphs()]
+    assert told(of({})) == expected
+
+
+def test_groups_take_graphs_by_their_operators() -> None:
+    found = of({"operators": [5, 6]}, {"operators": [9, 100]})
+    sizes = [len(g.names) for g in graphs()]
+    expected = [n for n in sizes if 5 <= n <= 6] + [n for n in sizes if n >= 9]
+    assert [one.size for one in found] == expected
+    assert len(set(expected)) == 3
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
+def test_a_share_of_the_graphs_is_drawn(share: float) -> None:
+    counts = [len(of({"share": share}, seed=seed)) for seed in range(12)]
+    assert abs(np.mean(counts) / COUNT - share) < 0.08  # 4 standard deviations
+
+
+def test_every_graph_at_each_rate_on_one_cluster() -> None:
+    found = of({"source_rates": [1e4, 3e4, 7.0], "devices": ["2x2500", "3x1000", "4x500"]})
+    assert len(found) == 3 * COUNT
+    for i, graph in enumerate(graphs()):
+        same = [one.problem for one in found[3 * i : 3 * i + 3]]
+        assert [problem.source_rate for problem in same] == [1e4, 3e4, 7.0]
+        assert {problem.graph for problem in same} == {graph}
+        assert len({problem.cluster for problem in same}) == 1
+
+
+def test_clusters_are_drawn_from_all_that_are_named() -> None:
+    devices = ["2x2500", "1x4000,2x1500"]
+    found = of({"devices": devices, "networks": ["pair", "nic"], "bandwidth_mbps": [3.0, 1e4]})
+    clusters = [one.problem.cluster for one in found]
+    drawn = {(c.devices, c.network.kind, c.network.bandwidth_mbps) for c in clusters}
+    expected = {
+        (Cluster.parse(text).devices, kind, bandwidth)
+        for text in devices
+        for kind in ("pair", "nic")
+        for bandwidth in (3.0, 1e4)
+    }
+    assert drawn == expected
+
+
+def test_the_model_is_that_of_the_group() -> None:
+    found = of({"model": "path-average"}, {})
+    assert [one.problem.model for one in found] == ["path-average"] * COUNT + ["bottleneck"] * COUNT
+
+
+def test_the_same_seed_draws_the_same() -> None:
+    group = {"share": 0.5, "devices": ["2x2500", "3x2500", "4x2500"], "networks": ["pair", "nic"]}
+    assert told(of(group, seed=4)) == told(of(group, seed=4))
+    assert told(of(group, seed=4)) != told(of(group, seed=5))
+
+
+def test_a_group_draws_the_same_whatever_follows_it() -> None:
+    group = {"share": 0.5, "devices": ["2x2500", "3x2500"]}
+    alone = told(of(group))
+    assert told(of(group, {"share": 0.3}))[: len(alone)] == alone
+
+
+def test_devices_that_are_none_are_refused_though_never_drawn() -> None:
+    with pytest.raises(StreamplaceError, match="5xfast"):
+        of({"operators": [500, 600], "devices": ["3x2500", "5xfast"]})
+
+
+def test_a_graph_that_is_no_problem_is_named() -> None:
+    nameless = StreamGraph([Operator("a", 1.0, 1.0)], [])
+    named = StreamGraph([Operator("a", 1.0, 1.0)], [], name="lonely")
+    section = ProblemsSection()
+    with pytest.raises(StreamplaceError, match="graph 0: source_rate"):
+        make_problems([nameless], [section], 0)
+    with pytest.raises(StreamplaceError, match="lonely: source_rate"):
+        make_problems([named], [section], 0)
+
+
+@cache
+def mixed() -> list[Prepared]:
+    """Return problems of different sizes on different clusters."""
+    return of({"devices": ["2x2500", "3x2500", "1x4000,2x1500", "7x1000"]})
+
+
+numbers = st.lists(st.integers(0, COUNT - 1), unique=True, max_size=COUNT).map(np.array)
+limits = st.tuples(st.integers(1, 9), st.sampled_from([0, 1, 20, 60, 10**6]))
+
+
+@given(numbers, limits, st.integers(0, 3))
+def test_an_epoch_goes_once_through_its_problems(
+    own: np.ndarray, limit: tuple[int, int], seed: int
+) -> None:
+    problems, scores = limit
+    steps = steps_of(mixed(), own.astype(int), problems, scores, [seed])
+    assert sorted(int(i) for step in steps for i in step) == sorted(own.tolist())
+    for step in steps:
+        ones = [mixed()[i] for i in step]
+        devices = {len(one.problem.cluster.devices) for one in ones}
+        assert len(devices) == 1
+        sizes = [one.size for one in ones]
+        assert sizes == sorted(sizes, reverse=True)
+        assert 1 <= len(ones) <= problems
+        cells = sum(sizes) * devices.pop()
+        assert len(ones) == 1 or not scores or cells <= scores
+
+
+@given(numbers, limits)
+def test_no_two_steps_of_an_epoch_could_be_one(own: np.ndarray, limit: tuple[int, int]) -> None:
+    """Steps are filled one after another: of each number of devices, one alone is not full."""
+    problems, _ = limit
+    steps = steps_of(mixed(), own.astype(int), problems, 0, [1])
+    devices = [len(mixed()[step[0]].problem.cluster.devices) for step in steps]
+    for count in set(devices):
+        lengths = [len(step) for step, d in zip(steps, devices, strict=True) if d == count]
+        assert sum(length < problems for length in lengths) <= 1
+
+
+def test_the_same_seed_gives_the_same_steps_another_epoch_others() -> None:
+    own = np.arange(COUNT)
+
+    def steps(*seed: int) -> list[list[int]]:
+        return [step.tolist() for step in steps_of(mixed(), own, 4, 0, list(seed))]
+
+    assert steps(0, 1, 5) == steps(0, 1, 5)
+    assert steps(0, 1, 5) != steps(0, 1, 6)
+    assert steps(0, 1, 5) != steps(1, 1, 5)
+
+
+def test_steps_of_unlike_clusters_come_in_no_order() -> None:
+    """Else an epoch would end on the largest clusters alone."""
+    ends = set()
+    for epoch in range(12):
+        steps = steps_of(mixed(), np.arange(COUNT), 4, 0, [0, 1, epoch])
+        ends.add(len(mixed()[steps[-1][0]].problem.cluster.devices))
+    assert ends == {2, 3, 7}
+
+
+def test_largest_first() -> None:
+    found = largest_first(mixed(), np.arange(COUNT))
+    sizes = [one.size for one in mixed()]
+    assert found.tolist() == sorted(range(COUNT), key=lambda i: -sizes[i])

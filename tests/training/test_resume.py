@@ -1,0 +1,252 @@
+"""A run that was stopped and taken up again is the run that was not: to the last bit."""
+
+import resource
+import shutil
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from streamplace.errors import CheckpointError, StreamplaceError
+from streamplace.policy.weights import parameter_hash
+from streamplace.training import TrainConfig, train
+from streamplace.training.learner import Record
+from streamplace.training.trainer import CHECKPOINT, CONFIG, POLICY
+from tests.training.runs import (
+    STEPS_AN_EPOCH,
+    check_finite,
+    check_same,
+    config,
+    ctrl_c_at,
+    graphs,
+    log_of,
+    of_kind,
+    opened,
+    resumed,
+)
+
+EPOCHS = 2
+TEACHER = {"placer": "greedy", "epochs": 1}
+
+Whole = tuple[TrainConfig, Path]
+
+
+@pytest.fixture(
+    scope="module",
+    params=[(kind, taught) for kind in ("device-scorer", "encoder-decoder") for taught in (0, 1)],
+    ids=["scorer", "scorer, taught", "decoder", "decoder, taught"],
+)
+def whole(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    """Return a config and the folder of its run, done without a stop."""
+    kind, taught = request.param
+    wanted = config(of_kind(kind), **({"teacher": TEACHER} if taught else {}))
+    folder = tmp_path_factory.mktemp("whole") / "run"
+    done = train(graphs(), wanted, folder)
+    assert (done.steps, done.epochs) == ((EPOCHS + taught) * STEPS_AN_EPOCH, EPOCHS + taught)
+    return wanted, folder
+
+
+@pytest.mark.parametrize(
+    "stops",
+    [(STEPS_AN_EPOCH,), (STEPS_AN_EPOCH + 1,), (1, 2, 5)],
+    ids=["between epochs", "in an epoch", "often"],
+)
+def test_stopped_and_taken_up(stops: tuple[int, ...], whole: Whole, tmp_path: Path) -> None:
+    wanted, expected = whole
+    for i, stop in enumerate(stops):
+        done = train(graphs(), wanted, tmp_path / "run", resume=i > 0, tell=ctrl_c_at(stop))
+        assert (done.steps, done.interrupted) == (stop, True)
+        check_finite(tmp_path / "run")
+        assert [line["step"] for line in log_of(tmp_path / "run")] == [*range(1, stop + 1)]
+    done = train(graphs(), wanted, tmp_path / "run", resume=True)
+    assert not done.interrupted
+    check_same(tmp_path / "run", expected)
+
+
+@pytest.mark.parametrize("step", [1, 5])
+def test_a_crash_goes_back_to_the_last_checkpoint(step: int, whole: Whole, tmp_path: Path) -> None:
+    """Lines of the log that no checkpoint knows of are written again, not twice."""
+    wanted, expected = whole
+
+    def tell(record: Record) -> None:
+        if record["step"] == step:
+            raise RuntimeError("as if the power had failed")
+
+    with pytest.raises(RuntimeError, match="power"):
+        train(graphs(), wanted, tmp_path / "run", tell=tell)
+    assert len(log_of(tmp_path / "run")) == step
+    saved = step - step % wanted.run.checkpoint_every
+    if saved:
+        with resumed(wanted, tmp_path / "run") as run:
+            assert run.position.step == saved
+        assert len(log_of(tmp_path / "run")) == saved
+    train(graphs(), wanted, tmp_path / "run", resume=saved > 0)
+    check_same(tmp_path / "run", expected)
+
+
+def test_the_log_has_a_line_a_step(whole: Whole) -> None:
+    wanted, folder = whole
+    lines, epochs = log_of(folder), wanted.sampling.epochs + wanted.teacher.epochs
+    steps = epochs * STEPS_AN_EPOCH
+    assert [line["step"] for line in lines] == [*range(1, steps + 1)]
+    assert [line["epoch"] for line in lines] == [i // STEPS_AN_EPOCH for i in range(steps)]
+    validated = [line["step"] for line in lines if "validation" in line]
+    assert validated == [*range(STEPS_AN_EPOCH, steps + 1, STEPS_AN_EPOCH)]
+    imitated = wanted.teacher.epochs * STEPS_AN_EPOCH
+    assert ["reward" in line for line in lines] == [i >= imitated for i in range(steps)]
+    for line in lines[imitated:]:
+        assert 0 < line["reward"] <= 1
+        assert line["entropy"] > 0
+        assert line["gap"] >= 0
+
+
+def test_what_is_told_is_what_is_logged(tmp_path: Path) -> None:
+    told: list[Record] = []
+    train(graphs(), config(), tmp_path / "run", tell=told.append)
+    assert told == log_of(tmp_path / "run")
+
+
+def test_a_finished_run_can_be_taken_up_and_stays_as_it_is(whole: Whole, tmp_path: Path) -> None:
+    wanted, expected = whole
+    shutil.copytree(expected, tmp_path / "run")
+    done = train(graphs(), wanted, tmp_path / "run", resume=True)
+    assert not done.interrupted
+    check_same(tmp_path / "run", expected)
+
+
+@pytest.mark.parametrize("every", [1, 100])
+def test_how_often_it_is_saved_changes_nothing(every: int, tmp_path: Path) -> None:
+    often = config(run={"checkpoint_every": every})
+    hashes = {
+        train(graphs(), wanted, tmp_path / name).parameter_hash
+        for name, wanted in (("a", often), ("b", config()))
+    }
+    assert len(hashes) == 1
+    assert (tmp_path / "a/log.jsonl").read_text() == (tmp_path / "b/log.jsonl").read_text()
+
+
+@pytest.mark.parametrize(
+    "sections",
+    [{"run": {"seed": 1}}, {"sampling": {"samples": 4}}, {"optimiser": {"rate": 2e-3}}],
+    ids=str,
+)
+def test_another_config_is_another_run(sections: dict[str, dict[str, Any]], tmp_path: Path) -> None:
+    """Else the tests above would say nothing."""
+    hashes = {
+        train(graphs(), wanted, tmp_path / name).parameter_hash
+        for name, wanted in (("a", config()), ("b", config(sections)))
+    }
+    assert len(hashes) == 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_is_answered_after_the_step(number: signal.Signals, tmp_path: Path) -> None:
+    """And whatever answered it before, does so again."""
+
+    def tell(record: Record) -> None:
+        signal.raise_signal(number)
+
+    before = signal.getsignal(number)
+    done = train(graphs(), config(), tmp_path / "run", tell=tell)
+    assert signal.getsignal(number) == before
+    assert (done.steps, done.interrupted) == (1, True)
+    tensors, _ = opened(tmp_path / "run" / POLICY)
+    with resumed(config(), tmp_path / "run") as run:
+        assert run.position.step == 1
+        assert parameter_hash(run.network) == done.parameter_hash
+        state = run.network.state_dict()
+        assert [name for name in tensors if not torch.equal(tensors[name], state[name])] == []
+
+
+@pytest.mark.parametrize("kept", [{"checkpoint_every": 100}, {"half": True}], ids=str)
+def test_how_a_run_is_kept_may_change_when_it_is_taken_up(
+    kept: dict[str, Any], whole: Whole, tmp_path: Path
+) -> None:
+    wanted, expected = whole
+    changed = wanted.model_copy(update={"run": wanted.run.model_copy(update=kept)})
+    train(graphs(), wanted, tmp_path / "run", tell=ctrl_c_at(2))
+    train(graphs(), changed, tmp_path / "run", resume=True)
+    assert (tmp_path / "run/log.jsonl").read_text() == (expected / "log.jsonl").read_text()
+    (tensors, _), (same, _) = opened(tmp_path / "run" / CHECKPOINT), opened(expected / CHECKPOINT)
+    assert [name for name in same if not torch.equal(tensors[name], same[name])] == []
+    (tensors, _), (full, _) = opened(tmp_path / "run" / POLICY), opened(expected / POLICY)
+    kind = torch.float16 if kept.get("half") else torch.float32
+    assert [name for name in full if not torch.equal(tensors[name], full[name].to(kind))] == []
+
+
+def test_training_into_a_folder_that_has_a_run(whole: Whole, tmp_path: Path) -> None:
+    wanted, expected = whole
+    shutil.copytree(expected, tmp_path / "run")
+    with pytest.raises(CheckpointError, match="--resume"):
+        train(graphs(), wanted, tmp_path / "run")
+    check_same(tmp_path / "run", expected)
+
+
+@pytest.mark.parametrize("made", [True, False])
+def test_there_must_be_something_to_take_up(made: bool, tmp_path: Path) -> None:
+    if made:
+        (tmp_path / "run").mkdir()
+    with pytest.raises(CheckpointError, match="no checkpoint"):
+        train(graphs(), config(), tmp_path / "run", resume=True)
+    assert [path.name for path in tmp_path.rglob("*")] == ["run"] * made
+
+
+def test_a_run_folder_holds_what_is_promised(whole: Whole) -> None:
+    _, folder = whole
+    files = {path.name for path in folder.iterdir() if path.is_file()}
+    assert files == {CONFIG, CHECKPOINT, POLICY, "log.jsonl"}
+
+
+@contextmanager
+def full_disk(most_bytes: int) -> Iterator[None]:
+    """Let no file grow beyond so many bytes."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_disk_that_is_full_when_the_run_is_taken_up(tmp_path: Path) -> None:
+    """No line of the log is lost: the steps it tells of are not done again."""
+    train(graphs(), config(), tmp_path / "whole")
+    train(graphs(), config(), tmp_path / "run", tell=ctrl_c_at(4))
+    log = tmp_path / "run" / "log.jsonl"
+    with full_disk(log.stat().st_size // 2), pytest.raises((StreamplaceError, OSError)):
+        train(graphs(), config(), tmp_path / "run", resume=True)
+    assert [line["step"] for line in log_of(tmp_path / "run")] == [1, 2, 3, 4]
+    train(graphs(), config(), tmp_path / "run", resume=True)
+    check_same(tmp_path / "run", tmp_path / "whole")
+
+
+def test_a_disk_that_fills_while_it_runs(whole: Whole, tmp_path: Path) -> None:
+    """The last checkpoint stays, and no half of another."""
+    wanted, expected = whole
+    size = (expected / CHECKPOINT).stat().st_size
+    with ExitStack() as later:
+
+        def tell(record: Record) -> None:
+            if record["step"] == 2:
+                later.enter_context(full_disk(size // 2))
+
+        with pytest.raises(StreamplaceError, match=r"checkpoint.safetensors: cannot be written"):
+            train(graphs(), wanted, tmp_path / "run", tell=tell)
+    names = {path.name for path in (tmp_path / "run").iterdir() if path.is_file()}
+    assert names == {CONFIG, CHECKPOINT, POLICY, "log.jsonl"}
+    train(graphs(), wanted, tmp_path / "run", resume=True)
+    check_same(tmp_path / "run", expected)
+
+
+def test_a_log_cut_off_in_a_line_is_mended(tmp_path: Path) -> None:
+    """A line is whole or forgotten, whatever bytes the log ends on."""
+    train(graphs(), config(), tmp_path / "whole")
+    train(graphs(), config(), tmp_path / "run", tell=ctrl_c_at(4))
+    log = tmp_path / "run" / "log.jsonl"
+    log.write_bytes(log.read_bytes() + b'{"loss": 0.1, "step": 5}\n{"loss": 0.2, "st')
+    train(graphs(), config(), tmp_path / "run", resume=True)
+    check_same(tmp_path / "run", tmp_path / "whole")
