@@ -24,7 +24,7 @@ PROSPECTS = (
     "own",  # utilisation that the operator's CPU work adds
     "now",  # of the device, without the operator
     "then",  # of the device, with it, overheads included
-    "above mean",  # `then` less the mean over all devices with the operator placed
+    "above mean",  # `then` less the mean over all devices, the operator's work spread over all
     "above least",  # `now` less that of the least used device
     "highest",  # largest utilisation that the choice touches
     "link",  # largest utilisation of a link that the choice touches
@@ -78,7 +78,7 @@ class Jobs(NamedTuple):
     gap_s: Floats  # (L,)
     seconds_per_bit: Floats  # (L,)
     overhead_s: Floats  # (L,)
-    leader: Ints  # (V,) an operator of the same job that must share the device; itself: none
+    leader: Ints  # (V,) operators of one leader, which may be any of them, share a device
     first_allowed: NDArray[np.int64]  # (V,) where the operator's mask of devices begins
     allowed: Bools
     memory: Floats  # (V,) bytes
@@ -90,6 +90,7 @@ class Grown(NamedTuple):
 
     job: Ints  # (R,)
     on: Ints  # (R, V) device of each operator, -1 where there is none yet
+    together: Ints  # (R, V) device of the operators that have this leader, -1 likewise
     device: Floats  # (R, D) utilisation
     link: Floats  # (R, L) utilisation
     busiest: Floats  # (R, D) largest utilisation of a device's links
@@ -190,6 +191,7 @@ def nothing_placed(jobs: Jobs, job: Ints) -> Grown:
     return Grown(
         job=job.astype(np.int32),
         on=np.full((rows, int(operators.max())), -1, np.int32),
+        together=np.full((rows, int(operators.max())), -1, np.int32),
         device=np.zeros((rows, columns)),
         link=np.zeros((rows, int(np.diff(jobs.first_link).max()))),
         busiest=np.zeros((rows, columns)),
@@ -241,7 +243,9 @@ def _describe(jobs: Jobs, grown: Grown, r: int, v: int, seen: Single) -> None:
     ahead = _traffic_ahead(jobs, grown, r, v)
     seen[:] = 0.0
     for d in range(devices):
-        highest, on_links, local, heaviest, crossing = _put(jobs, grown, r, v, d, 1.0)
+        highest, highest_device, on_links, local, heaviest, crossing = _put(
+            jobs, grown, r, v, d, 1.0
+        )
         then = grown.device[r, d]
         _put(jobs, grown, r, v, d, -1.0)
         now = grown.device[r, d]
@@ -272,7 +276,7 @@ def _describe(jobs: Jobs, grown: Grown, r: int, v: int, seen: Single) -> None:
         out[23] = 1.0 / devices
         out[24] = squashed(then * unit)
         out[25] = squashed(on_links * unit)
-        out[26] = squashed(max(then, grown.worst_device[r]) * unit)
+        out[26] = squashed(max(highest_device, grown.worst_device[r]) * unit)
         out[27] = squashed(grown.worst[r] * unit)
 
 
@@ -283,13 +287,13 @@ def place_next(jobs: Jobs, grown: Grown, operator: Ints, chosen: Ints) -> None:
         v, d = operator[r], chosen[r]
         p = grown.job[r]
         ahead = _traffic_ahead(jobs, grown, r, v)
-        highest = _put(jobs, grown, r, v, d, 1.0)[0]
+        highest, highest_device, _, _, _, _ = _put(jobs, grown, r, v, d, 1.0)
         _close(jobs, grown, r, v, d)
         grown.open[r, d] += ahead
         g = jobs.first_operator[p] + v
-        grown.on[r, v] = d
+        grown.on[r, v] = grown.together[r, jobs.leader[g]] = d
         grown.worst[r] = max(grown.worst[r], highest)
-        grown.worst_device[r] = max(grown.worst_device[r], grown.device[r, d])
+        grown.worst_device[r] = max(grown.worst_device[r], highest_device)
         grown.left[r] -= jobs.work[g]
         grown.memory[r, d] += jobs.memory[g]
         grown.crew[r, d] += 1
@@ -311,18 +315,18 @@ def squashed(x: float) -> float:
 @kernel
 def _put(
     jobs: Jobs, grown: Grown, r: int, v: int, b: int, sign: float
-) -> tuple[float, float, float, float, float]:
+) -> tuple[float, float, float, float, float, float]:
     """Add operator v on device b, or take it back (sign -1).
 
-    Returns the largest utilisation touched, the largest of links, traffic within the device, its
-    heaviest stream, and traffic to other devices.
+    Returns the largest utilisation touched, the largest of devices, that of links, traffic within
+    the device, its heaviest stream, and traffic to other devices.
     """
     p = grown.job[r]
     o, first, base = jobs.first_operator[p], jobs.first_device[p], jobs.first_link[p]
     devices = jobs.first_device[p + 1] - first
     device, link, on = grown.device[r], grown.link[r], grown.on[r]
     device[b] += sign * jobs.work[o + v] / jobs.capacity[first + b]
-    highest, on_links, local, heaviest, crossing = 0.0, 0.0, 0.0, 0.0, 0.0
+    highest, on_links, local, heaviest, crossing = 0.0, 0.0, 0.0, 0.0, 0.0  # highest: of devices
     for i in range(jobs.first_end[o + v], jobs.first_end[o + v + 1]):
         a, e = on[jobs.other[i]], jobs.stream[i]
         if a < 0:
@@ -345,7 +349,8 @@ def _put(
             link[receives] += sign * tuples * (jobs.gap_s[k] + bits * jobs.seconds_per_bit[k])
             on_links = max(on_links, link[receives])
         highest = max(highest, device[a])
-    return max(highest, device[b], on_links), on_links, local, heaviest, crossing
+    highest = max(highest, device[b])
+    return max(highest, on_links), highest, on_links, local, heaviest, crossing
 
 
 @kernel
@@ -387,9 +392,9 @@ def _offer(jobs: Jobs, grown: Grown, r: int, v: int, offered: Bools) -> None:
     g, first = jobs.first_operator[p] + v, jobs.first_device[p]
     devices = jobs.first_device[p + 1] - first
     offered[:] = False
-    leader = grown.on[r, jobs.leader[g]]
-    if leader >= 0:
-        offered[leader] = True
+    settled = grown.together[r, jobs.leader[g]]
+    if settled >= 0:
+        offered[settled] = True
         return
     any_offered = False
     for d in range(devices):

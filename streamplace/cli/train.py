@@ -32,12 +32,13 @@ def train(
 
     from streamplace.cli.show import Progress  # noqa: PLC0415
     from streamplace.files import read_dataset  # noqa: PLC0415
-    from streamplace.training import read_config  # noqa: PLC0415
+    from streamplace.training.config import read_config, with_seed  # noqa: PLC0415
     from streamplace.training.trainer import train as run  # noqa: PLC0415
+    from streamplace.training.workers import leads  # noqa: PLC0415
 
     wanted = read_config(config)
     if seed is not None:
-        wanted = wanted.model_copy(update={"run": wanted.run.model_copy(update={"seed": seed})})
+        wanted = with_seed(wanted, seed)
     progress = Progress()
     trained = run(
         read_dataset(dataset),
@@ -45,11 +46,15 @@ def train(
         Path(output),
         dataset=dataset,
         resume=resume,
-        tell=progress,
+        tell=progress if leads() else lambda record: None,
     )
     if trained.interrupted:
-        click.echo(f"interrupted after step {trained.steps}; go on with --resume", err=True)
+        if leads():
+            said = f"streamplace: interrupted after step {trained.steps}; go on with --resume"
+            click.echo(said, err=True)
         raise SystemExit(130)
+    if not leads():
+        return
     if as_json:
         options.print_json(trained.to_dict())
     else:

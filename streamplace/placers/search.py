@@ -1,11 +1,12 @@
 """Simulated annealing on the score itself: moves and swaps, several chains side by side."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 
 from streamplace.arrays import Bools, Ints
-from streamplace.errors import SimulationError, UsageError
+from streamplace.errors import PlacementError, SimulationError, UsageError
 from streamplace.placement import Placement
 from streamplace.placers.base import throughputs
 from streamplace.placers.greedy import Greedy
@@ -17,6 +18,7 @@ from streamplace.score import bound, throughput
 HOTTEST, COLDEST = 0.05, 0.0005  # loss of relative throughput that is accepted once in e times
 SWAPS, JOINS = 0.25, 0.25  # of the changes; the others move one unit anywhere
 CLOSE = 1.0 - 1e-9
+LEAST = 1e-12  # tuples/s, of what cannot be simulated
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,7 @@ class Search:
         """Return the best placement seen; it stops early at the bound."""
         chains = self._starts(problem, rng, start)
         reached = throughputs(problem, [Placement(problem, row) for row in chains])
+        reached = np.maximum(reached, LEAST)
         top = int(reached.argmax())
         best, best_reached = chains[top].copy(), reached[top]
         limit = bound(problem)
@@ -68,8 +71,10 @@ class Search:
 
     def _starts(self, problem: Problem, rng: np.random.Generator, start: Placement | None) -> Ints:
         """Return feasible placements, (chains, V)."""
-        given = [] if start is None else [feasible(problem, start.devices)]
-        made = [*given, *(p(problem, rng) for p in (Greedy(), Single(), RoundRobin()))]
+        made = [] if start is None else [feasible(problem, start.devices)]
+        for placer in (Greedy(), Single(), RoundRobin()):
+            with suppress(PlacementError):
+                made.append(placer(problem, rng))
         shape = (self.chains, len(problem.graph.names))
         rows = rng.integers(len(problem.cluster.devices), size=shape, dtype=np.int32)
         for i, placement in enumerate(made[: self.chains]):

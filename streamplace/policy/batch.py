@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import torch
@@ -25,8 +24,8 @@ class Batch:
         (P + 1,) where each problem's operators begin.
     sizes
         (P,) numbers of operators, falling.
-    operators, streams, whole
-        (V, ·), (E, ·) and (P, ·) float32 features.
+    operators, streams, whole, published
+        (V, ·), (E, ·), (P, ·) and (V, ·) float32 features, see `Prepared`.
     source, target
         (E,) int64 operators, numbered through the batch.
     job_of
@@ -40,6 +39,7 @@ class Batch:
     operators: Tensor
     streams: Tensor
     whole: Tensor
+    published: Tensor
     source: Tensor
     target: Tensor
     job_of: Tensor
@@ -64,6 +64,7 @@ class Batch:
             np.concatenate([one.operators for one in prepared]),
             np.concatenate([one.streams for one in prepared]),
             np.stack([one.whole for one in prepared]),
+            np.concatenate([one.published for one in prepared]),
             *(end.astype(np.int64) for end in ends),
             np.repeat(np.arange(len(sizes)), sizes),
         ]
@@ -82,12 +83,6 @@ class Batch:
     def columns(self) -> int:
         """The largest number of devices."""
         return int(np.diff(self.jobs.first_device).max())
-
-    @cached_property
-    def published(self) -> Tensor:
-        """(V, 2) float32: the features of the published allocators."""
-        rows = np.concatenate([one.published for one in self.prepared])
-        return torch.from_numpy(rows).to(self.device)
 
     def active(self, steps: Ints) -> Ints:
         """Return how many problems have an operator left at each of these steps, (T,)."""

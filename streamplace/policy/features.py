@@ -82,10 +82,10 @@ def prepare(problem: Problem) -> Prepared:
         room=problem.cluster.memory_bytes,
     )
     both = np.stack([orders.breadth_first(arrays), orders.depth_first(arrays)])
-    return Prepared(problem, job, *_features(arrays, unit), both)
+    return Prepared(problem, job, *_features(arrays, overload_counts), both)
 
 
-def _features(arrays: Flow, unit: float) -> tuple[Single, Single, Single, Single]:
+def _features(arrays: Flow, overload_counts: bool) -> tuple[Single, Single, Single, Single]:
     count, devices = arrays.operators, arrays.devices
     reference = lowest_utilisation(arrays)
     gap_s, seconds_per_bit = crossing_seconds(arrays)
@@ -136,8 +136,8 @@ def _features(arrays: Flow, unit: float) -> tuple[Single, Single, Single, Single
         _squashed(traffic.sum() / devices),
         _squashed(traffic.max(initial=0.0)),
         longest / count,
-        float(unit == 1.0),
-        np.clip(np.log2(reference / unit), -3.0, 3.0),
+        float(overload_counts),
+        np.clip(np.log2(reference), -3.0, 3.0) if overload_counts else 0.0,
     ]
     return (
         np.stack(operators, axis=1).astype(np.float32),

@@ -101,6 +101,7 @@ class Growth:
         chosen = rows.cpu().numpy()
         self._grown = Grown(*(column[chosen] for column in self._grown))
         self._resident = self._resident[rows]
+        self._order, self._at = np.ascontiguousarray(self._order[:, chosen]), self._at[:, rows]
 
     def operators(self, t: int) -> Tensor:
         """Return the operators of a step, (R',), numbered through the batch."""

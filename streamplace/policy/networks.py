@@ -1,5 +1,6 @@
 """Networks by kind, and what all of them offer."""
 
+from collections.abc import Sequence
 from typing import Protocol, cast
 
 from torch import nn
@@ -18,9 +19,12 @@ class Decodes(Protocol):
     ----------
     breaks_symmetry
         Whether it is offered only the first of equal devices that run nothing.
+    orders
+        Decoding orders that samples take in turn, see `Prepared`.
     """
 
     breaks_symmetry: bool
+    orders: Sequence[int]
 
     def sample(self, batch: Batch, samples: int, choose: Choice) -> Ints:
         """Place every problem `samples` times; return (P, S, V), see `Rollout`."""

@@ -29,6 +29,7 @@ class EncoderDecoder(nn.Module):
     def __init__(self, config: EncoderDecoderSizes) -> None:
         super().__init__()
         self.config, self.breaks_symmetry = config, config.breaks_symmetry
+        self.orders = (0,)
         length = config.length
         self.encoder: nn.Module = (
             GraphEncoder(length, config.hops)
@@ -37,7 +38,8 @@ class EncoderDecoder(nn.Module):
         )
         self.device = nn.Embedding(config.devices, config.device_length)
         self.from_operator = nn.Linear(length, 4 * length)
-        self.from_upstream = nn.Linear(config.device_length, 4 * length, bias=False)
+        if config.upstream:
+            self.from_upstream = nn.Linear(config.device_length, 4 * length, bias=False)
         self.from_last = nn.Linear(config.device_length, 4 * length, bias=False)
         self.from_state = nn.Linear(length, 4 * length, bias=False)
         self.mix = nn.Linear(2 * length, length // 2)

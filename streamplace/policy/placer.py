@@ -1,7 +1,10 @@
 """A policy as a placer: ``policy``, ``policy:samples=16``, ``policy:file=policy.safetensors``."""
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -57,22 +60,42 @@ class PolicyPlacer:
         PlacementError
             If the network places on another number of devices.
         """
-        network = _network(self.file or str(SHIPPED))
+        network = _network(self.file or str(SHIPPED), _changed(self.file or SHIPPED))
         batch = Batch.of([prepare(problem)])
         generator = None
         if self.samples > 1:
             generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
         choose = Choice(generator, TEMPERATURE, first_is_likeliest=True)
-        drafts: Ints = network.sample(batch, self.samples, choose)[0]
-        if self.beam:
-            drafts = np.concatenate([drafts, network.beam(batch, self.beam)])
+        with _one_thread():
+            drafts: Ints = network.sample(batch, self.samples, choose)[0]
+            if self.beam:
+                drafts = np.concatenate([drafts, network.beam(batch, self.beam)])
         if len(drafts) == 1:
             return feasible(problem, drafts[0])
         found = [feasible(problem, row) for row in np.unique(drafts, axis=0)]
         return found[int(throughputs(problem, found).argmax())]
 
 
-@cache
-def _network(path: str) -> Network:
+@lru_cache(maxsize=8)
+def _network(path: str, changed: int) -> Network:
     network, _ = read_policy(path)
     return network
+
+
+def _changed(path: str | Path) -> int:
+    """Return when a file was written, in ns; 0 if there is none, which reading it will tell."""
+    try:
+        return os.stat(path).st_mtime_ns
+    except (OSError, ValueError):
+        return 0
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Keep torch to one thread: the products of one problem are too small to share out."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -108,6 +108,20 @@ def read(path: str | Path) -> bytes:
         raise CheckpointError(f"{path}: {reason}") from None
 
 
+def is_there(path: Path) -> bool:
+    """Return whether there is such a file.
+
+    Raises
+    ------
+    CheckpointError
+        If it cannot be looked for.
+    """
+    try:
+        return path.exists()
+    except (OSError, ValueError) as error:
+        raise CheckpointError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+
+
 def parameter_hash(network: nn.Module) -> str:
     """Return the SHA-256 of all parameters, by name."""
     return _hash({name: x.detach().cpu() for name, x in network.state_dict().items()}, {})
@@ -116,7 +130,7 @@ def parameter_hash(network: nn.Module) -> str:
 def _hash(tensors: Mapping[str, Tensor], words: Mapping[str, str]) -> str:
     found = hashlib.sha256(json.dumps(sorted(words.items())).encode())
     for name in sorted(tensors):
-        tensor = tensors[name].contiguous()
+        tensor = tensors[name]
         found.update(json.dumps([name, str(tensor.dtype), list(tensor.shape)]).encode())
-        found.update(tensor.reshape(-1).view(torch.uint8).numpy().tobytes())
+        found.update(tensor.numpy().tobytes())
     return found.hexdigest()

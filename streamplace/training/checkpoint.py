@@ -96,7 +96,11 @@ def load_checkpoint(
     tensors, words = unpacked(read(path), str(path))
     if words.get("format") != FORMAT or words.get("version") != VERSION:
         raise CheckpointError(f"{path}: holds no checkpoint of version {VERSION}")
-    before = json.loads(words["run"])
+    try:
+        before = dict(json.loads(words["run"]))
+        position = _position(json.loads(words["position"]))
+    except (KeyError, ValueError, TypeError) as error:
+        raise CheckpointError(f"{path}: tells no run and position: {error}") from None
     for key, value in run.items():
         if before.get(key) != value:
             raise CheckpointError(f"{path}: is of a run with another {key}")
@@ -110,9 +114,17 @@ def load_checkpoint(
         groups = optimiser.state_dict()["param_groups"]
         optimiser.load_state_dict({"state": state, "param_groups": groups})
         _refill(memory, _under("memory.", tensors))
-        return Position(**json.loads(words["position"]))
-    except (KeyError, ValueError, TypeError, RuntimeError) as error:
+    except (KeyError, ValueError, TypeError, RuntimeError, IndexError) as error:
         raise CheckpointError(f"{path}: {' '.join(str(error).split())}") from None
+    return position
+
+
+def _position(value: dict[str, Any]) -> Position:
+    position = Position(**value)
+    counts = (position.epoch, position.step_of_epoch, position.step)
+    if not all(isinstance(count, int) and count >= 0 for count in counts):
+        raise ValueError(f"{value} is no position")
+    return Position(*counts, float(position.seconds))
 
 
 def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -133,7 +145,10 @@ def _columns(memory: Memory) -> dict[str, np.ndarray]:
 
 def _refill(memory: Memory, tensors: dict[str, Tensor]) -> None:
     columns = {name: tensor.numpy() for name, tensor in tensors.items()}
-    rows = np.split(columns["devices"].astype(np.int32), np.cumsum(columns["length"])[:-1])
+    lengths = columns["length"]
+    if lengths.sum() != len(columns["devices"]):
+        raise ValueError("the memory's placements do not add up")
+    rows = np.split(columns["devices"].astype(np.int32), np.cumsum(lengths)[:-1])
     problems, rewards = columns["problem"].tolist(), columns["reward"].tolist()
-    memory.restore(zip(problems, rewards, rows, strict=False))
+    memory.restore(zip(problems, rewards, rows if len(lengths) else [], strict=True))
     memory.best[:] = columns["best"]

@@ -1,22 +1,47 @@
 """What a training run is told: TOML files, checked before anything starts."""
 
+import os
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, model_validator
 
-from streamplace.errors import ConfigError
-from streamplace.files.text import check, decode, name_of, read_bytes
+from streamplace.cluster import Cluster
+from streamplace.errors import ConfigError, StreamplaceError
+from streamplace.files.text import check, decode, name_of, read_bytes, read_json
 from streamplace.models import Model
+from streamplace.placers.registry import make_placer
 from streamplace.policy.sizes import Kind, Part
 
+LARGEST_SEED = 2**62
 FOLDER = Path(__file__).parent / "configs"
 Count = Annotated[int, Field(ge=1)]
 Some = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Above = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 AtLeast0 = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Rate = Annotated[float, Field(gt=0, le=1e30)]  # beyond lies what 32 bits do not hold
+Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED)]
+
+
+def _devices(text: str) -> str:
+    _as_value(Cluster.parse, text)
+    return text
+
+
+def _placer(text: str) -> str:
+    if text:
+        _as_value(make_placer, text)
+    return text
+
+
+def _as_value(read: Callable[[str], object], text: str) -> None:
+    try:
+        read(text)
+    except StreamplaceError as error:
+        raise ValueError(str(error)) from None
 
 
 class ProblemsSection(Part):
@@ -26,11 +51,19 @@ class ProblemsSection(Part):
         [1, 10**6], min_length=2, max_length=2, description="graphs of so many, least and most"
     )
     share: Share = Field(1.0, description="of those graphs, drawn")
-    devices: list[str] = Field(["5x2500"], min_length=1, description="clusters, drawn from")
+    devices: list[Annotated[str, AfterValidator(_devices)]] = Field(
+        ["5x2500"], min_length=1, description="clusters, drawn from"
+    )
     networks: list[Literal["pair", "nic"]] = Field(["pair"], min_length=1, description="drawn from")
     bandwidth_mbps: list[Above] = Field([1000.0], min_length=1, description="drawn from")
     source_rates: list[Above] = Field([], description="every graph at each; its own if empty")
     model: Model = "bottleneck"
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.operators[0] > self.operators[1]:
+            raise ValueError(f"operators: from {self.operators[0]} to {self.operators[1]} is none")
+        return self
 
 
 class SamplingSection(Part):
@@ -54,7 +87,9 @@ class MemorySection(Part):
     """The best placements seen of every problem."""
 
     size: Some = Field(3, description="kept of each problem")
-    threshold: float = Field(0.8, description="reward from which a placement is kept")
+    threshold: float = Field(
+        0.8, allow_inf_nan=False, description="reward from which a placement is kept"
+    )
     samples: Some = Field(3, description="learned from beside the on-policy ones")
     only_better: bool = Field(
         False, description="placements it has not sampled now never count against their mean"
@@ -65,15 +100,17 @@ class MemorySection(Part):
 class TeacherSection(Part):
     """Imitation before reinforcement."""
 
-    placer: str = Field("", description="whose placements; none if empty")
+    placer: Annotated[str, AfterValidator(_placer)] = Field(
+        "", description="whose placements; none if empty"
+    )
     epochs: Some = 0
 
 
 class OptimiserSection(Part):
     """Adam."""
 
-    rate: Above = 1e-3
-    final_rate: Above = Field(1e-3, description="at the end, falling like a cosine")
+    rate: Rate = 1e-3
+    final_rate: Rate = Field(1e-3, description="at the end, falling like a cosine")
     warm_up: Some = Field(0, description="steps")
     largest_gradient: AtLeast0 = Field(0.0, description="norm to clip at; 0 does not")
     normalise: bool = Field(False, description="advantages by their standard deviation")
@@ -84,7 +121,7 @@ class OptimiserSection(Part):
 class RunSection(Part):
     """How the run is kept."""
 
-    seed: Some = 0
+    seed: Seed = 0
     checkpoint_every: Count = Field(100, description="steps")
     held_out: Some = Field(0, description="graphs kept for validation")
     half: bool = Field(False, description="write the policy's weights in 16 bits")
@@ -102,6 +139,25 @@ class TrainConfig(Part):
     optimiser: OptimiserSection = OptimiserSection()
     run: RunSection = RunSection()
 
+    @model_validator(mode="after")
+    def _can_imitate(self) -> Self:
+        if self.teacher.epochs and not (self.teacher.placer and self.memory.size):
+            raise ValueError("teacher.epochs: there is no teacher.placer, or no memory.size for it")
+        return self
+
+
+def with_seed(config: TrainConfig, seed: int) -> TrainConfig:
+    """Return a config with another seed.
+
+    Raises
+    ------
+    ConfigError
+        If it is none.
+    """
+    if not 0 <= seed <= LARGEST_SEED:
+        raise ConfigError(f"run.seed: must be 0 to 2^62 (got {seed})")
+    return config.model_copy(update={"run": config.run.model_copy(update={"seed": seed})})
+
 
 def config_names() -> list[str]:
     """Return the configs that are shipped."""
@@ -109,7 +165,7 @@ def config_names() -> list[str]:
 
 
 def read_config(name: str) -> TrainConfig:
-    """Read a config that is shipped, or a TOML file.
+    """Read a config that is shipped, a TOML file, or the ``config.json`` of a run.
 
     Raises
     ------
@@ -118,15 +174,20 @@ def read_config(name: str) -> TrainConfig:
     ConfigError
         If there is no such thing.
     """
-    path = FOLDER / f"{name}.toml" if name in config_names() else Path(name)
-    if not path.exists() and path.suffix != ".toml":
-        known = ", ".join(config_names())
-        raise ConfigError(f"no config is called {name!r}; there are {known}, or a .toml file")
+    known = config_names()
+    path = FOLDER / f"{name}.toml" if name in known else Path(name)
+    if path.suffix not in (".toml", ".json") and not os.path.exists(path):
+        named = ", ".join(known)
+        raise ConfigError(f"no config is called {name!r:.80}; there are {named}, or a .toml file")
     where = name_of(path)
+    if path.suffix == ".json":
+        return check(TrainConfig, read_json(path), where)
     try:
         value = tomllib.loads(decode(read_bytes(path), where))
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{where}: not TOML: {error}") from None
+    except ValueError:  # Python's limit on digits
+        raise ConfigError(f"{where}: an integer has too many digits") from None
     except RecursionError:
         raise ConfigError(f"{where}: nested too deeply") from None
     return check(TrainConfig, value, where)

@@ -2,13 +2,16 @@
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from streamplace.arrays import Floats, Ints
-from streamplace.errors import TrainingError
+from streamplace.errors import PlacementError, TrainingError
 from streamplace.placement import relabelled
+from streamplace.placers.repair import feasible
 from streamplace.policy.batch import Batch
 from streamplace.policy.features import Prepared
 from streamplace.policy.networks import make_network
@@ -20,6 +23,7 @@ from streamplace.training.workers import Workers
 
 BAD_STEPS = 20  # in a row without a finite gradient before giving up
 Record = dict[str, float | int]
+Rows = NDArray[np.int64]
 
 
 class Learner:
@@ -66,14 +70,18 @@ class Learner:
         batch = Batch.of([self.prepared[i] for i in numbers], device)
         samples = config.sampling.samples if epoch >= 0 else 0
         forced, counted = self._rows(batch, numbers, samples, epoch, rng)
+        if not counted.any():  # a teacher of whom nothing is remembered
+            return {"decisions": 0}
         rollout = self.network.rollout(batch, forced.shape[1], Choice(generator), forced)
         reward = np.zeros(counted.shape)
         if samples:
             for p, (i, one) in enumerate(zip(numbers, batch.prepared, strict=True)):
-                rows = np.flatnonzero(counted[p])
-                placed = rollout.placements[p, rows, : one.size]
-                reward[p, rows] = rewards(one, placed, config.sampling.reward)
-                self.memory.see(int(i), reward[p, rows], placed)
+                made = rollout.placements[p, :, : one.size]
+                rows, placed = _feasible(one, np.flatnonzero(counted[p]), made)
+                counted[p] = np.isin(np.arange(len(made)), rows)
+                if len(rows):
+                    reward[p, rows] = rewards(one, placed, config.sampling.reward)
+                    self.memory.see(int(i), reward[p, rows], placed)
         loss = self._loss(batch, rollout.log_probability, rollout.entropy, reward, counted, samples)
         self.optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
@@ -121,18 +129,20 @@ class Learner:
             rows = kept[p][:told]
             devices = len(one.problem.cluster.devices)
             drawn = rng.integers(devices, size=(random[p], one.size), dtype=np.int32)
+            _, drawn = _feasible(one, np.arange(len(drawn)), drawn)
             first = samples + told
-            places = [*range(samples, samples + len(rows)), *range(first, first + random[p])]
+            places = [*range(samples, samples + len(rows)), *range(first, first + len(drawn))]
             for s, row in zip(places, [*rows, *drawn], strict=True):
-                forced[p, s, : one.size] = self._in_symmetry(one, row)
+                forced[p, s, : one.size] = self._in_symmetry(one, row, s)
                 counted[p, s] = True
         return forced, counted
 
-    def _in_symmetry(self, one: Prepared, row: Ints) -> Ints:
+    def _in_symmetry(self, one: Prepared, row: Ints, sample: int) -> Ints:
         """Return a placement with equal devices named as the network would name them."""
         if not self.network.breaks_symmetry:
             return row
-        return relabelled(row, one.job.kind, one.orders[0])
+        orders = self.network.orders
+        return relabelled(row, one.job.kind, one.orders[orders[sample % len(orders)]])
 
     def _loss(
         self,
@@ -182,3 +192,17 @@ class Learner:
             rate *= (step + 1) / optimiser.warm_up
         for group in self.optimiser.param_groups:
             group["lr"] = rate
+
+
+def _feasible(
+    one: Prepared, rows: NDArray[np.int64], placed: Ints
+) -> tuple[NDArray[np.int64], Ints]:
+    """Return some rows of placements, (S, V), repaired as a placer would; those that can be."""
+    if one.problem.feasibility.is_free:
+        return rows, placed[rows]
+    found, kept = [], []
+    for s in rows:
+        with suppress(PlacementError):
+            kept.append(feasible(one.problem, placed[s]).devices)
+            found.append(s)
+    return np.array(found, dtype=np.int64), np.array(kept, np.int32).reshape(-1, one.size)

@@ -2,8 +2,11 @@
 
 import json
 from importlib.util import find_spec
+from math import isfinite
 from pathlib import Path
 from typing import IO, Any
+
+from streamplace.files.atomic import write_text
 
 LOG = "log.jsonl"
 
@@ -21,10 +24,10 @@ class Records:
 
     def __init__(self, folder: Path, step: int) -> None:
         path = folder / LOG
-        kept = []
+        kept: list[str] = []
         if path.exists():
             kept = [line for line in path.read_text().splitlines(True) if _before(line, step)]
-        path.write_text("".join(kept))
+        write_text(path, "".join(kept))
         self._file: IO[str] = path.open("a")
         self._board: Any = None
         if find_spec("tensorboard") is not None:
@@ -33,7 +36,8 @@ class Records:
             self._board = SummaryWriter(folder / "tensorboard", purge_step=step + 1)
 
     def write(self, record: dict[str, float | int]) -> None:
-        """Add what a step tells: ``step`` and any other numbers."""
+        """Add what a step tells: ``step`` and any other numbers; those not finite are left out."""
+        record = {name: value for name, value in record.items() if isfinite(value)}
         self._file.write(json.dumps(record) + "\n")
         if self._board is not None:
             for name, value in record.items():

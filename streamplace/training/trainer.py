@@ -15,16 +15,18 @@ import numpy as np
 import torch
 
 from streamplace.arrays import Ints
-from streamplace.errors import CheckpointError, UsageError
+from streamplace.errors import CheckpointError, ConfigError
 from streamplace.files import write_json
 from streamplace.files.atomic import atomic, make_folder
 from streamplace.graph import StreamGraph
 from streamplace.parallel import cpu_count, each
+from streamplace.placers.ready import ready_placer
 from streamplace.placers.registry import make_placer
 from streamplace.policy.batch import Batch
 from streamplace.policy.features import Prepared
 from streamplace.policy.rollout import Choice
-from streamplace.policy.weights import pack_policy, parameter_hash
+from streamplace.policy.sizes import EncoderDecoderKind
+from streamplace.policy.weights import is_there, pack_policy, parameter_hash
 from streamplace.training.checkpoint import Position, load_checkpoint, save_checkpoint
 from streamplace.training.config import TrainConfig
 from streamplace.training.learner import Learner, Record
@@ -83,12 +85,13 @@ def train(
     with Workers() as workers, _interruptions() as interrupted:
         torch.set_num_threads(config.run.threads or max(1, cpu_count() // workers.count))
         run = Run.start(graphs, config, folder, dataset, resume, workers)
+        stopped = False
         try:
             for record in run.steps():
                 tell(record)
-                if workers.any(interrupted.is_set()):
+                if stopped := workers.any(interrupted.is_set()):
                     break
-            return run.finish(interrupted.is_set())
+            return run.finish(stopped)
         finally:
             run.close()
 
@@ -125,11 +128,12 @@ class Run:
     ) -> "Run":
         """Check everything, then make or take up a run."""
         if len(graphs) <= config.run.held_out:
-            raise UsageError(f"{len(graphs)} graphs, and {config.run.held_out} are held out")
+            said = f"{len(graphs)} graphs, and {config.run.held_out} are held out"
+            raise ConfigError(f"config: run.held_out: {said}")
         if config.teacher.placer:
-            make_placer(config.teacher.placer)
+            ready_placer(config.teacher.placer, config.problems[0].model)
         checkpoint = folder / CHECKPOINT
-        if resume != checkpoint.exists():
+        if resume != is_there(checkpoint):
             said = "holds no checkpoint to resume" if resume else "holds a run; see --resume"
             raise CheckpointError(f"{folder}: {said}")
         seed, held_out = config.run.seed, config.run.held_out
@@ -147,17 +151,29 @@ class Run:
             card,
             workers,
         )
+        run._check()
         if resume:
             state = (run.network, run.learner.optimiser, run.memory)
             run.position = load_checkpoint(checkpoint, *state, run._identity)
-        elif workers.leads:
+        elif config.teacher.placer:
+            run.ask_teacher()
+        if workers.leads:
             make_folder(folder)
             write_json(folder / CONFIG, card["config"])
-        if workers.leads:
             run.records = Records(folder, run.position.step)
-        if config.teacher.placer and not resume:
-            run.ask_teacher()
         return run
+
+    def _check(self) -> None:
+        """Refuse what could never take a step."""
+        if not len(self.own):
+            what = f"{len(self.prepared)} problems for {self.workers.count} processes"
+            raise ConfigError(f"config: problems: graphs and groups make {what}")
+        kind = self.config.policy
+        if isinstance(kind, EncoderDecoderKind):
+            for one in [*self.prepared, *self.held_out]:
+                if (count := len(one.problem.cluster.devices)) != kind.sizes.devices:
+                    said = f"it is for {kind.sizes.devices} devices, and a problem has {count}"
+                    raise ConfigError(f"config: policy.sizes.devices: {said}")
 
     @property
     def _identity(self) -> dict[str, Any]:
@@ -215,8 +231,6 @@ class Run:
 
     def ask_teacher(self) -> None:
         """Remember the teacher's placement of every problem."""
-        if not self.own.size:
-            return
         task = partial(_taught, placer=self.config.teacher.placer, seed=self.config.run.seed)
         asked = [(int(i), self.prepared[i].problem) for i in self.own]
         for i, row in zip(self.own, each(task, asked), strict=True):

@@ -21,7 +21,7 @@ class Workers(AbstractContextManager["Workers"]):
     """
 
     def __init__(self) -> None:
-        self.rank = int(os.environ.get("RANK", "0"))
+        self.rank = _rank()
         self.count = int(os.environ.get("WORLD_SIZE", "1"))
         self.device = torch.device("cpu")
         if torch.cuda.is_available():
@@ -39,7 +39,7 @@ class Workers(AbstractContextManager["Workers"]):
     @property
     def leads(self) -> bool:
         """Whether this is the process that writes files."""
-        return self.rank == 0
+        return leads()
 
     def mean_gradients(self, network: nn.Module) -> None:
         """Replace every gradient by its mean over the processes."""
@@ -69,6 +69,15 @@ class Workers(AbstractContextManager["Workers"]):
     def __exit__(self, *error: object) -> None:
         if self.count > 1:
             distributed.destroy_process_group()
+
+
+def leads() -> bool:
+    """Return whether this is the process that speaks and writes files."""
+    return _rank() == 0
+
+
+def _rank() -> int:
+    return int(os.environ.get("RANK", "0"))
 
 
 def share(numbers: Iterable[int], workers: Workers) -> list[int]:

@@ -215,6 +215,7 @@ CONFIGS: list[Fault] = [
     ("config-threshold-infinite.toml", "memory.threshold", "inf"),
     ("config-memory-size-negative.toml", "memory.size", "-1"),
     ("config-rate-nan.toml", "optimiser.rate", "nan"),
+    ("config-rate-too-large.toml", "optimiser.rate", "less than"),
     ("config-rate-negative.toml", "optimiser.rate", "-0.001"),
     ("config-rate-infinite.toml", "optimiser.rate", "inf"),
     ("config-entropy-nan.toml", "optimiser.entropy", "nan"),

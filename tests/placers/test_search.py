@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from streamplace import Cluster, Constraints, Device, Network, Placement, Problem, StreamGraph
 from streamplace.arrays import Ints
 from streamplace.cluster import NetworkKind
-from streamplace.errors import PlacementError, UsageError
+from streamplace.errors import UsageError
 from streamplace.models import MODELS, Model
 from streamplace.placers.registry import make_placer
 from streamplace.placers.repair import feasible
@@ -159,12 +159,6 @@ def test_leaves_what_no_one_change_improves() -> None:
         assert found == pytest.approx(best(problem))
 
 
-GIVES_UP = pytest.mark.xfail(
-    strict=True, raises=PlacementError, reason="search gives up where `single` has no answer"
-)
-
-
-@GIVES_UP
 @settings(max_examples=40)
 @given(constrained(), st.integers(0, 9))
 def test_constraints_hold_from_any_start(problem: Problem | None, seed: int) -> None:
@@ -176,7 +170,6 @@ def test_constraints_hold_from_any_start(problem: Problem | None, seed: int) -> 
     assert found >= score(problem, feasible(problem, start).devices) * EVEN
 
 
-@GIVES_UP
 def test_finds_the_optimum_where_operators_must_be_apart() -> None:
     apart = Constraints(exlocate=[["a", "b"], ["c", "d"]])
     graph = pipeline(4e5, 5e5, 7e5, 8e5, 1e5, payload_bytes=200.0)

@@ -15,7 +15,6 @@ ABSURD: dict[str, dict[str, Any]] = {
     "rate 1e5": {"rate": 1e5, "final_rate": 1e5},
     "rate 1e30": {"rate": 1e30, "final_rate": 1e30},
     "rate 1e30, clipped": {"rate": 1e30, "final_rate": 1e30, "largest_gradient": 1.0},
-    "rate beyond single precision": {"rate": 1e39, "final_rate": 1e39},
     "entropy": {"entropy": 1e300},
 }
 
@@ -60,13 +59,8 @@ def test_gradients_that_stay_bad_end_the_run(kind: str, tmp_path: Path) -> None:
     check_finite(tmp_path / "run")
 
 
-@pytest.mark.parametrize("memory", [{"size": 0}, {"threshold": 2.0}], ids=str)
-def test_a_teacher_of_whom_nothing_is_remembered(memory: dict[str, Any], tmp_path: Path) -> None:
+def test_a_teacher_of_whom_nothing_is_remembered(tmp_path: Path) -> None:
     """Where no placement of his reaches the threshold, there is nothing to imitate."""
-    wanted = config(memory=memory, teacher={"placer": "greedy", "epochs": 1})
-    try:
-        train(graphs(), wanted, tmp_path / "run")
-    except StreamplaceError:
-        assert not (tmp_path / "run").exists()
-        return
+    wanted = config(memory={"threshold": 2.0}, teacher={"placer": "greedy", "epochs": 1})
+    train(graphs(), wanted, tmp_path / "run")
     check_finite(tmp_path / "run")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from streamplace import Cluster, Operator, StreamGraph
 from streamplace.errors import StreamplaceError
@@ -96,7 +97,7 @@ def test_a_group_draws_the_same_whatever_follows_it() -> None:
 
 
 def test_devices_that_are_none_are_refused_though_never_drawn() -> None:
-    with pytest.raises(StreamplaceError, match="5xfast"):
+    with pytest.raises(ValidationError, match="5xfast"):
         of({"operators": [500, 600], "devices": ["3x2500", "5xfast"]})
 
 
