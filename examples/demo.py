@@ -21,8 +21,9 @@ COMMANDS = (
     f"info {FOLDER}/dream.jsonl.gz",
     f"compare {FOLDER}/dream.jsonl.gz --placers {PLACERS} --source-rate 1e4,2e4"
     f" --model path-average -o {FOLDER}/comparison",
-    "compare dataset:real --devices 3x2500 --placers single,round-robin,metis,fuser,greedy,policy,auto",
-    f"place dataset:real/riotbench-train.json --placer policy:samples=16 -o {FOLDER}/placement.json",
+    "compare dataset:real --devices 3x2500 --placers single,metis,fuser,greedy,policy,auto",
+    "place dataset:real/riotbench-train.json --placer policy:samples=16"
+    f" -o {FOLDER}/placement.json",
     f"simulate dataset:real/riotbench-train.json {FOLDER}/placement.json --source-rate 20",
     f"export {FOLDER}/placement.json --to csv -o {FOLDER}/mapping.csv",
 )

@@ -31,6 +31,12 @@ def _devices(text: str) -> str:
     return text
 
 
+def _range(ends: list[int]) -> list[int]:
+    if ends[0] > ends[1]:
+        raise ValueError(f"no number is from {ends[0]} to {ends[1]}")
+    return ends
+
+
 def _placer(text: str) -> str:
     if text:
         _as_value(make_placer, text)
@@ -47,7 +53,7 @@ def _as_value(read: Callable[[str], object], text: str) -> None:
 class ProblemsSection(Part):
     """What problems the graphs of the dataset become."""
 
-    operators: list[Count] = Field(
+    operators: Annotated[list[Count], AfterValidator(_range)] = Field(
         [1, 10**6], min_length=2, max_length=2, description="graphs of so many, least and most"
     )
     share: Share = Field(1.0, description="of those graphs, drawn")
@@ -58,12 +64,6 @@ class ProblemsSection(Part):
     bandwidth_mbps: list[Above] = Field([1000.0], min_length=1, description="drawn from")
     source_rates: list[Above] = Field([], description="every graph at each; its own if empty")
     model: Model = "bottleneck"
-
-    @model_validator(mode="after")
-    def _in_order(self) -> Self:
-        if self.operators[0] > self.operators[1]:
-            raise ValueError(f"operators: from {self.operators[0]} to {self.operators[1]} is none")
-        return self
 
 
 class SamplingSection(Part):
