@@ -48,6 +48,11 @@ class Learner:
         """Return an empty memory of all problems."""
         return Memory(len(self.prepared), self.config.memory.size, self.config.memory.threshold)
 
+    def remember(self, number: int, row: Ints) -> None:
+        """Let the memory see a placement, (V,), of a problem."""
+        found = rewards(self.prepared[number], row[None], self.config.sampling.reward)
+        self.memory.see(number, found, row[None])
+
     def step(self, numbers: np.ndarray, step: int, epoch: int) -> Record:
         """Sample, reward, learn: one step on these problems, largest first.
 

@@ -27,6 +27,7 @@ from streamplace.policy.features import Prepared
 from streamplace.policy.rollout import Choice
 from streamplace.policy.sizes import EncoderDecoderKind
 from streamplace.policy.weights import is_there, pack_policy, parameter_hash
+from streamplace.problem import Problem
 from streamplace.training.checkpoint import Position, load_checkpoint, save_checkpoint
 from streamplace.training.config import TrainConfig
 from streamplace.training.learner import Learner, Record
@@ -231,11 +232,10 @@ class Run:
 
     def ask_teacher(self) -> None:
         """Remember the teacher's placement of every problem."""
-        task = partial(_taught, placer=self.config.teacher.placer, seed=self.config.run.seed)
+        task = partial(taught, placer=self.config.teacher.placer, seed=self.config.run.seed)
         asked = [(int(i), self.prepared[i].problem) for i in self.own]
         for i, row in zip(self.own, each(task, asked), strict=True):
-            reward = rewards(self.prepared[i], row[None], self.config.sampling.reward)
-            self.memory.see(int(i), reward, row[None])
+            self.learner.remember(int(i), row)
 
     def save(self) -> None:
         """Write a checkpoint, and the weights as they are."""
@@ -274,7 +274,8 @@ class Run:
             self.records.close()
 
 
-def _taught(numbered: tuple[int, Any], *, placer: str, seed: int) -> Ints:
+def taught(numbered: tuple[int, Problem], *, placer: str, seed: int) -> Ints:
+    """Return a teacher's placement, (V,), of one problem; chance comes from its number."""
     number, problem = numbered
     rng = np.random.default_rng([seed, 3, number])
     return make_placer(placer)(problem, rng).devices

@@ -1,0 +1,184 @@
+"""What each part of our allocator is worth: the same short training without it.
+
+    python -m benchmarks.ablations [--steps N] [--only NAME …]
+
+Every variant trains on 3,150 generated graphs (`dream`, seed 1) under `bottleneck` for the same
+number of steps, with the learning rate falling over them, and places 630 others (seed 2): relative
+throughput of one pass and of the best of 16, at 1e4 and 2e4 tuples/s.
+"""
+
+import argparse
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from sim.prospects import PROSPECTS
+from streamplace import Problem, Recipe
+from streamplace.policy.batch import Batch
+from streamplace.policy.features import Prepared, prepare
+from streamplace.policy.networks import Network
+from streamplace.policy.rollout import Choice
+from streamplace.score import throughput
+from streamplace.training import TrainConfig
+from streamplace.training.learner import Learner
+from streamplace.training.problems import largest_first, steps_of
+from streamplace.training.trainer import taught
+from streamplace.training.workers import Workers
+
+TRAINED, PLACED = 3150, 630
+RATES = (1e4, 2e4)
+OVERLOAD = 1e5  # tuples/s: every placement is told apart
+TEACHER = "search:evaluations=4000"
+COLUMNS = ("", "one pass", "Q1", "at 2e4", "best of 16", "at 2e4", "minutes")
+LINKS = ("highest", "link", "rise", "local", "heaviest local", "crossing", "open", "open then")
+
+BASE: dict[str, Any] = {
+    "policy": {"kind": "device-scorer", "sizes": {}},
+    "sampling": {"epochs": 1, "problems_per_step": 64, "samples": 8, "reward": "log"},
+    "memory": {"size": 1, "threshold": -1e9, "samples": 1, "only_better": True, "imitate": 0.3},
+    "optimiser": {
+        "rate": 1e-3,
+        "final_rate": 1e-5,
+        "warm_up": 50,
+        "largest_gradient": 1.0,
+        "normalise": True,
+        "entropy": 0.01,
+        "per_decision": True,
+    },
+}
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One training: what differs from the whole."""
+
+    name: str
+    changes: dict[str, dict[str, Any]] = field(default_factory=dict)
+    seen_as: Callable[[Prepared], Prepared] = lambda one: one
+    network: Callable[[Network], None] = lambda network: None
+    imitated: float = 0.0  # share of the steps that imitate a teacher first
+
+
+def without_names(one: Prepared) -> Prepared:
+    """Let every device have a name of its own: nothing breaks their symmetry."""
+    devices = len(one.problem.cluster.devices)
+    return replace(one, job=one.job._replace(kind=np.arange(devices, dtype=np.int32)))
+
+
+def without_streams(one: Prepared) -> Prepared:
+    """Let messages know nothing of the stream they come by."""
+    return replace(one, streams=np.zeros_like(one.streams))
+
+
+def blind(columns: Sequence[str], network: Network) -> None:
+    """Let a network not see some prospects."""
+    weight = network.get_submodule("prospect").get_parameter("weight")
+    mask = torch.ones_like(weight)
+    mask[:, [PROSPECTS.index(name) for name in columns]] = 0.0
+    with torch.no_grad():
+        weight.mul_(mask)
+    weight.register_hook(lambda gradient: gradient * mask)  # type: ignore[no-untyped-call]
+
+
+def frozen(module: str, network: Network) -> None:
+    """Let one linear part of a network say nothing, for good."""
+    weight = network.get_submodule(module).get_parameter("weight")
+    nn.init.zeros_(weight)
+    weight.requires_grad_(False)
+
+
+VARIANTS = (
+    Variant("the whole"),
+    Variant("imitating a search for the first tenth", imitated=0.1),
+    Variant("without memory", {"memory": {"size": 0, "imitate": 0.0}}),
+    Variant("without normalised advantages", {"optimiser": {"normalise": False}}),
+    Variant("without entropy", {"optimiser": {"entropy": 0.0}}),
+    Variant("reward: relative throughput", {"sampling": {"reward": "relative"}}),
+    Variant("without breaking symmetry", seen_as=without_names),
+    Variant("without stream features", seen_as=without_streams),
+    Variant("without who is on the device", network=partial(frozen, "resident")),
+    Variant("without prospects of links", network=partial(blind, LINKS)),
+    Variant("one hop of messages", {"policy": {"sizes": {"hops": 1}}}),
+    Variant("both decoding orders", {"policy": {"sizes": {"orders": [0, 1]}}}),
+    Variant("path by path", {"policy": {"sizes": {"orders": [1]}}}),
+    Variant("hidden 64", {"policy": {"sizes": {"hidden": 64}}}),
+)
+
+
+def main() -> None:
+    """Print the table as Markdown."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--steps", type=int, default=300)
+    parser.add_argument("--only", nargs="*", default=[])
+    arguments = parser.parse_args()
+    print(f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|")
+    for variant in VARIANTS:
+        if not arguments.only or variant.name in arguments.only:
+            started = time.process_time()
+            learner = trained(variant, arguments.steps)
+            minutes = (time.process_time() - started) / 60
+            told = (variant.name, placed(variant, learner.network), f"{minutes:.1f}")
+            print(f"| {' | '.join(told)} |", flush=True)
+
+
+def problems(count: int, seed: int, rate: float, variant: Variant) -> list[Prepared]:
+    """Return generated problems as the variant sees them."""
+    recipe = Recipe("dream", count, seed=seed)
+    made = (Problem(recipe.graph(i), source_rate=rate) for i in range(count))
+    return [variant.seen_as(prepare(problem)) for problem in made]
+
+
+def trained(variant: Variant, steps: int) -> Learner:
+    """Train for a number of steps."""
+    told = {name: {**BASE[name], **variant.changes.get(name, {})} for name in BASE}
+    rate = OVERLOAD if told["sampling"]["reward"] == "log" else RATES[0]
+    learner = Learner(
+        problems(TRAINED, 1, rate, variant), TrainConfig.model_validate(told), Workers()
+    )
+    variant.network(learner.network)
+    every = np.arange(TRAINED)
+    if variant.imitated:
+        for i, one in enumerate(learner.prepared):
+            row = taught((i, one.problem), placer=TEACHER, seed=0)
+            learner.remember(i, row)
+    done, epoch = 0, 0
+    while done < steps:
+        for numbers in steps_of(learner.prepared, every, 64, 0, [0, epoch]):
+            learner.set_rate(done / steps, done)
+            learner.step(numbers, done, -1 if done < variant.imitated * steps else 0)
+            done += 1
+            if done == steps:
+                break
+        epoch += 1
+    return learner
+
+
+def placed(variant: Variant, network: Network) -> str:
+    """Place problems not trained on; return the columns of the table."""
+    columns = []
+    generator = torch.Generator().manual_seed(0)
+    for rate in RATES:
+        prepared = problems(PLACED, 2, rate, variant)
+        order = largest_first(prepared, np.arange(PLACED))
+        reached = []
+        for i in range(0, PLACED, 64):
+            batch = Batch.of([prepared[k] for k in order[i : i + 64]])
+            choose = Choice(generator, 1.5, first_is_likeliest=True)
+            rows = network.sample(batch, 16, choose)
+            for one, row in zip(batch.prepared, rows, strict=True):
+                reached.append(throughput(one.problem, row[:, : one.size]) / rate)
+        columns.append(np.stack(reached))
+    low, high = columns
+    figures = [low[:, 0].mean(), np.percentile(low[:, 0], 25), high[:, 0].mean()]
+    figures += [low.max(axis=1).mean(), high.max(axis=1).mean()]
+    return " | ".join(f"{figure:.3f}" for figure in figures)
+
+
+if __name__ == "__main__":
+    main()
