@@ -15,7 +15,7 @@ from streamplace.placers.repair import feasible
 from streamplace.policy.batch import Batch
 from streamplace.policy.features import Prepared
 from streamplace.policy.networks import make_network
-from streamplace.policy.rollout import Choice
+from streamplace.policy.rollout import Choice, Rollout
 from streamplace.training.config import TrainConfig
 from streamplace.training.memory import Memory
 from streamplace.training.reinforce import advantages, policy_loss, rewards
@@ -75,35 +75,48 @@ class Learner:
         batch = Batch.of([self.prepared[i] for i in numbers], device)
         samples = config.sampling.samples if epoch >= 0 else 0
         forced, counted = self._rows(batch, numbers, samples, epoch, rng)
-        if not counted.any():  # a teacher of whom nothing is remembered
-            return {"decisions": 0}
-        rollout = self.network.rollout(batch, forced.shape[1], Choice(generator), forced)
-        reward = np.zeros(counted.shape)
-        if samples:
-            for p, (i, one) in enumerate(zip(numbers, batch.prepared, strict=True)):
-                made = rollout.placements[p, :, : one.size]
-                rows, placed = _feasible(one, np.flatnonzero(counted[p]), made)
-                counted[p] = np.isin(np.arange(len(made)), rows)
-                if len(rows):
-                    reward[p, rows] = rewards(one, placed, config.sampling.reward)
-                    self.memory.see(int(i), reward[p, rows], placed)
-        loss = self._loss(batch, rollout.log_probability, rollout.entropy, reward, counted, samples)
         self.optimiser.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
+        record: Record = {"decisions": int(counted.sum(axis=1) @ batch.sizes)}
+        if counted.any():  # else a teacher of whom nothing is remembered
+            chosen = Choice(generator)
+            rollout = self.network.rollout(batch, forced.shape[1], chosen, forced)
+            reward = np.zeros(counted.shape)
+            if samples:
+                self._reward(batch, numbers, rollout, reward, counted)
+                record |= self._told(rollout, reward[:, :samples], numbers)
+            loss = self._loss(batch, rollout, reward, counted, samples)
+            loss.backward()  # type: ignore[no-untyped-call]
+            record["loss"] = float(loss.detach())
         self.workers.mean_gradients(self.network)
         self._update()
-        record: Record = {
-            "loss": float(loss.detach()),
-            "decisions": int(counted.sum(axis=1) @ batch.sizes),
-        }
-        if samples:
-            mean, best = reward[:, :samples].mean(axis=1), self.memory.best[numbers]
-            record |= {
-                "reward": float(mean.mean()),
-                "entropy": float(rollout.entropy[:, :samples].detach().mean()),
-                "gap": float((best - mean).mean()),
-            }
         return record
+
+    def _reward(
+        self,
+        batch: Batch,
+        numbers: np.ndarray,
+        rollout: Rollout,
+        reward: Floats,
+        counted: np.ndarray,
+    ) -> None:
+        """Fill in the reward of every row that counts, (P, S); what cannot be repaired does not."""
+        for p, (i, one) in enumerate(zip(numbers, batch.prepared, strict=True)):
+            made = rollout.placements[p, :, : one.size]
+            rows, placed = _feasible(one, np.flatnonzero(counted[p]), made)
+            counted[p] = np.isin(np.arange(len(made)), rows)
+            if len(rows):
+                reward[p, rows] = rewards(one, placed, self.config.sampling.reward)
+                self.memory.see(int(i), reward[p, rows], placed)
+
+    def _told(self, rollout: Rollout, reward: Floats, numbers: np.ndarray) -> Record:
+        """Return what a step tells of its samples' rewards, (P, S)."""
+        mean = reward.mean(axis=1)
+        samples = reward.shape[1]
+        return {
+            "reward": float(mean.mean()),
+            "entropy": float(rollout.entropy[:, :samples].detach().mean()),
+            "gap": float((self.memory.best[numbers] - mean).mean()),
+        }
 
     def _rows(
         self,
@@ -152,13 +165,13 @@ class Learner:
     def _loss(
         self,
         batch: Batch,
-        log_probability: torch.Tensor,
-        entropy: torch.Tensor,
+        rollout: Rollout,
         reward: Floats,
         counted: np.ndarray,
         samples: int,
     ) -> torch.Tensor:
         optimiser, imitate = self.config.optimiser, self.config.memory.imitate
+        log_probability, entropy = rollout.log_probability, rollout.entropy
         device = log_probability.device
         there = torch.from_numpy(counted).to(device)
         length = torch.from_numpy(batch.sizes).to(device, torch.float32)
@@ -199,9 +212,7 @@ class Learner:
             group["lr"] = rate
 
 
-def _feasible(
-    one: Prepared, rows: NDArray[np.int64], placed: Ints
-) -> tuple[NDArray[np.int64], Ints]:
+def _feasible(one: Prepared, rows: Rows, placed: Ints) -> tuple[Rows, Ints]:
     """Return some rows of placements, (S, V), repaired as a placer would; those that can be."""
     if one.problem.feasibility.is_free:
         return rows, placed[rows]

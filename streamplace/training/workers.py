@@ -45,6 +45,9 @@ class Workers(AbstractContextManager["Workers"]):
         """Replace every gradient by its mean over the processes."""
         if self.count == 1:
             return
+        for parameter in network.parameters():
+            if parameter.grad is None:  # where this process had nothing to learn
+                parameter.grad = torch.zeros_like(parameter)
         gradients = [p.grad for p in network.parameters() if p.grad is not None]
         flat = torch.cat([g.reshape(-1) for g in gradients])
         distributed.all_reduce(flat)
