@@ -20,7 +20,7 @@ from streamplace.score import flow
 
 Single = NDArray[np.float32]
 
-OF_OPERATOR, OF_STREAM, OF_JOB = 13, 4, 12  # numbers of each
+OF_OPERATOR, OF_STREAM, OF_JOB = 14, 4, 12  # numbers of each
 OF_PUBLISHED = 2
 
 
@@ -118,6 +118,7 @@ def _features(arrays: Flow, overload_counts: bool) -> tuple[Single, Single, Sing
         inputs == 0,
         np.minimum(load * count / devices, 10.0) / 5.0,  # over the mean operator's
         1.0 / (1.0 + height),
+        _squashed(arrays.operator_tuples / arrays.source_rate),
     ]
     streams = [
         _squashed(traffic),
