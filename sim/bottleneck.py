@@ -44,6 +44,17 @@ def worst_utilisation(flow: Flow, placements: NDArray[np.integer]) -> Floats:
     return worst
 
 
+def lowest_utilisation(flow: Flow) -> float:
+    """Return the utilisation that the busiest device of any placement has at least.
+
+    max(total CPU / total capacity, largest operator / fastest device); 1 where there is no work.
+    """
+    total, largest = float(flow.work.sum()), float(flow.work.max())
+    if total <= 0:
+        return 1.0
+    return max(total / float(flow.capacity.sum()), largest / float(flow.capacity.max()))
+
+
 def utilisations(flow: Flow, placement: NDArray[np.integer]) -> tuple[Floats, Floats]:
     """Return the utilisation of every device, (D,), and link, (L,), at the offered rate.
 

@@ -1,5 +1,7 @@
 """Which links a stream crosses, and how long a tuple takes them: the layout of `Flow`'s links."""
 
+from typing import Protocol
+
 from sim.flow import Columns, Floats, Ints
 from sim.jit import kernel
 
@@ -12,8 +14,19 @@ def ends_of(nic: bool, devices: int, a: int, b: int) -> tuple[int, int]:
     return a * devices + b, a * devices + b
 
 
+class Links(Protocol):
+    """Columns that tell how long a tuple takes a link; see `Flow`."""
+
+    @property
+    def gap_s(self) -> Floats: ...
+    @property
+    def bits(self) -> Floats: ...
+    @property
+    def seconds_per_bit(self) -> Floats: ...
+
+
 @kernel
-def seconds_on(flow: Columns, link: int, e: int) -> float:
+def seconds_on(flow: Links, link: int, e: int) -> float:
     """Return how long one tuple of stream e takes a link."""
     seconds: float = flow.gap_s[link] + flow.bits[e] * flow.seconds_per_bit[link]
     return seconds

@@ -139,6 +139,26 @@ class Flow:
         return Columns(*(getattr(self, name) for name in Columns._fields))
 
     @cached_property
+    def traffic(self) -> Floats:
+        """(E,) utilisation of a mean link by each stream."""
+        gap_s, seconds_per_bit = crossing_seconds(self)
+        return self.stream_tuples * gap_s + self.stream_bits * seconds_per_bit
+
+    @cached_property
+    def ends(self) -> tuple[Ints, Ints, Ints, NDArray[np.bool_]]:
+        """The ends of streams by operator.
+
+        Where each operator's begin, (V + 1,); and (2E,) the operator at the other end, the stream,
+        and whether it leaves.
+        """
+        streams = np.arange(len(self.source), dtype=np.int32)
+        operator = np.concatenate([self.source, self.target])
+        order = np.argsort(operator, kind="stable")
+        first = np.searchsorted(operator[order], np.arange(self.operators + 1)).astype(np.int32)
+        other = np.concatenate([self.target, self.source])[order]
+        return first, other, np.concatenate([streams, streams])[order], order < len(streams)
+
+    @cached_property
     def sinks(self) -> Ints:
         """Indices of the operators without streams out of them."""
         emits = np.zeros(self.operators, dtype=np.bool_)
@@ -178,6 +198,14 @@ class Flow:
         return (
             f"Flow({self.operators} operators, {len(self.source)} streams, {self.devices} devices)"
         )
+
+
+def crossing_seconds(flow: Flow) -> tuple[float, float]:
+    """Return seconds a message and seconds a bit of a mean link between two devices."""
+    between = np.ones(len(flow.gap_s), dtype=bool)
+    if not flow.nic and flow.devices > 1:
+        between = ~np.eye(flow.devices, dtype=bool).ravel()
+    return float(flow.gap_s[between].mean()), float(flow.seconds_per_bit[between].mean())
 
 
 def as_rows(flow: Flow, placements: NDArray[np.integer]) -> NDArray[np.integer]:

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.crossings import ends_of
+from sim.bottleneck import lowest_utilisation
+from sim.crossings import ends_of, seconds_on
 from sim.flow import Floats, Flow, Ints
 from sim.jit import kernel
 
@@ -131,8 +132,7 @@ def lay_out(jobs: Sequence[Job]) -> Jobs:
     operators = _starts([flow.operators for flow in flows])
     streams = _starts([len(flow.source) for flow in flows])
     masks = _starts([job.allowed.size for job in jobs])
-    ends = [_ends(flow) for flow in flows]
-    traffic = [_traffic(flow) for flow in flows]
+    ends = [flow.ends for flow in flows]
     reference = np.array([lowest_utilisation(flow) for flow in flows])
     first_ends = [first[:-1] + 2 * streams[i] for i, (first, _, _, _) in enumerate(ends)]
     return Jobs(
@@ -153,7 +153,7 @@ def lay_out(jobs: Sequence[Job]) -> Jobs:
         source_rate=np.array([flow.source_rate for flow in flows]),
         tuples=np.concatenate([flow.stream_tuples for flow in flows]),
         bits=np.concatenate([flow.bits for flow in flows]),
-        traffic=np.concatenate(traffic),
+        traffic=np.concatenate([flow.traffic for flow in flows]),
         capacity=np.concatenate([flow.capacity for flow in flows]),
         cores=np.concatenate([flow.cores for flow in flows]),
         kind=np.concatenate([job.kind for job in jobs]).astype(np.int32),
@@ -172,25 +172,6 @@ def lay_out(jobs: Sequence[Job]) -> Jobs:
         memory=np.concatenate([job.memory for job in jobs]),
         room=np.concatenate([job.room for job in jobs]),
     )
-
-
-def lowest_utilisation(flow: Flow) -> float:
-    """Return the utilisation that the busiest device of any placement has at least.
-
-    max(total CPU / total capacity, largest operator / fastest device); 1 where there is no work.
-    """
-    total, largest = float(flow.work.sum()), float(flow.work.max())
-    if total <= 0:
-        return 1.0
-    return max(total / float(flow.capacity.sum()), largest / float(flow.capacity.max()))
-
-
-def crossing_seconds(flow: Flow) -> tuple[float, float]:
-    """Return seconds a message and seconds a bit of a mean link between two devices."""
-    between = np.ones(len(flow.gap_s), dtype=bool)
-    if not flow.nic and flow.devices > 1:
-        between = ~np.eye(flow.devices, dtype=bool).ravel()
-    return float(flow.gap_s[between].mean()), float(flow.seconds_per_bit[between].mean())
 
 
 def nothing_placed(jobs: Jobs, job: Ints) -> Grown:
@@ -369,10 +350,10 @@ def _put(
         tuples = jobs.tuples[e]
         device[x] += sign * tuples * jobs.overhead_s[base + sends] / jobs.cores[first + x]
         device[y] += sign * tuples * jobs.overhead_s[base + receives] / jobs.cores[first + y]
-        link[sends] += sign * tuples * _seconds(jobs, base + sends, e)
+        link[sends] += sign * tuples * seconds_on(jobs, base + sends, e)
         on_links = max(on_links, link[sends])
         if jobs.nic[p]:
-            link[receives] += sign * tuples * _seconds(jobs, base + receives, e)
+            link[receives] += sign * tuples * seconds_on(jobs, base + receives, e)
             on_links = max(on_links, link[receives])
         highest = max(highest, device[a])
     highest = max(highest, device[b])
@@ -397,9 +378,9 @@ def _thin(jobs: Jobs, grown: Grown, r: int, v: int, b: int, sign: float) -> floa
         kept_back += jobs.tuples[e] - tuples
         if a != b:
             sends, receives = ends_of(jobs.nic[p], devices, a, b)
-            grown.thinned[r, sends] += sign * tuples * _seconds(jobs, base + sends, e)
+            grown.thinned[r, sends] += sign * tuples * seconds_on(jobs, base + sends, e)
             if jobs.nic[p]:
-                grown.thinned[r, receives] += sign * tuples * _seconds(jobs, base + receives, e)
+                grown.thinned[r, receives] += sign * tuples * seconds_on(jobs, base + receives, e)
     sent: float = 1.0 - kept_back / max(jobs.processed[o + v], TINY)
     return sent
 
@@ -428,13 +409,6 @@ def _arrival(jobs: Jobs, grown: Grown, r: int, v: int, b: int) -> tuple[float, f
             on_links = max(on_links, on)
         kept_back += jobs.tuples[e] * (1.0 - let_through)
     return 1.0 - kept_back / max(jobs.processed[o + v], TINY), on_links
-
-
-@kernel
-def _seconds(jobs: Jobs, link: int, e: int) -> float:
-    """Return how long one tuple of stream e takes a link."""
-    seconds: float = jobs.gap_s[link] + jobs.bits[e] * jobs.seconds_per_bit[link]
-    return seconds
 
 
 @kernel
@@ -504,22 +478,6 @@ def _has_empty_twin(jobs: Jobs, grown: Grown, r: int, first: int, d: int) -> boo
 
 def _starts(lengths: Sequence[int]) -> Ints:
     return np.cumsum([0, *lengths]).astype(np.int32)
-
-
-def _ends(flow: Flow) -> tuple[Ints, Ints, Ints, Bools]:
-    """Return the ends of streams by operator: where each begins, other end, stream, outward."""
-    streams = np.arange(len(flow.source), dtype=np.int32)
-    operator = np.concatenate([flow.source, flow.target])
-    order = np.argsort(operator, kind="stable")
-    first = np.searchsorted(operator[order], np.arange(flow.operators + 1)).astype(np.int32)
-    other = np.concatenate([flow.target, flow.source])[order]
-    return first, other, np.concatenate([streams, streams])[order], order < len(streams)
-
-
-def _traffic(flow: Flow) -> Floats:
-    """Return the utilisation of a mean link by each stream, (E,)."""
-    gap_s, seconds_per_bit = crossing_seconds(flow)
-    return flow.stream_tuples * gap_s + flow.stream_bits * seconds_per_bit
 
 
 def _bandwidth(flow: Flow) -> Floats:

@@ -68,6 +68,18 @@ class Feasibility:
             return False
         return self.allowed.strides == (0, 0) or bool(self.allowed.all())
 
+    @cached_property
+    def masks(self) -> tuple[Bools, Ints]:
+        """(M, D) masks of devices, and which of them holds for each operator, (V,)."""
+        if self.is_free:
+            return self.allowed[:1], np.zeros_like(self.unit_of)
+        return self.allowed, self.unit_of
+
+    @cached_property
+    def first_of(self) -> Ints:
+        """(U,) the first operator of each unit."""
+        return np.unique(self.unit_of, return_index=True)[1].astype(np.int32)
+
     def violation(self, devices: Ints) -> str | None:
         """Return what a placement, (V,) device indices, breaks first; None if it is feasible."""
         if self.is_free:

@@ -205,12 +205,7 @@ def bound(problem: Problem) -> float:
 
     source rate * min(1, total capacity / total CPU, fastest device / largest operator)
     """
-    arrays = flow(problem)
-    total, largest = arrays.work.sum(), arrays.work.max()
-    share = 1.0
-    if total > 0:
-        share = min(share, arrays.capacity.sum() / total, arrays.capacity.max() / largest)
-    return float(problem.source_rate * share)
+    return problem.source_rate / max(1.0, bottleneck.lowest_utilisation(flow(problem)))
 
 
 def _carries(arrays: Flow, devices: NDArray[np.int32]) -> NDArray[np.bool_]:

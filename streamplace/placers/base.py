@@ -108,6 +108,14 @@ def throughputs(problem: Problem, found: Sequence[Placement]) -> Floats:
         If none can be simulated.
     """
     rows = np.stack([placement.devices for placement in found])
+    reached = throughputs_of_rows(problem, rows)
+    if reached.max() < 0:
+        return throughput(problem, rows)  # which tells why
+    return reached
+
+
+def throughputs_of_rows(problem: Problem, rows: Ints) -> Floats:
+    """Return the throughput of placements, (K, V); -1 where one cannot be simulated."""
     try:
         return throughput(problem, rows)
     except SimulationError:
@@ -115,8 +123,6 @@ def throughputs(problem: Problem, found: Sequence[Placement]) -> Floats:
         for i, row in enumerate(rows):
             with suppress(SimulationError):
                 reached[i] = throughput(problem, row)[0]
-        if reached.max() < 0:
-            raise
         return reached
 
 

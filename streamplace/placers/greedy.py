@@ -19,8 +19,4 @@ class Greedy:
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
         """Return the placement, repaired where groups or memory ask for it."""
-        rules = problem.feasibility
-        allowed, row_of = rules.allowed, rules.unit_of
-        if rules.is_free:
-            allowed, row_of = allowed[:1], np.zeros_like(row_of)
-        return feasible(problem, greedy.greedy(flow(problem), allowed, row_of))
+        return feasible(problem, greedy.greedy(flow(problem), *problem.feasibility.masks))

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from streamplace.arrays import Bools, Ints
-from streamplace.errors import PlacementError, SimulationError, UsageError
+from streamplace.errors import PlacementError, UsageError
 from streamplace.placement import Placement
-from streamplace.placers.base import throughputs
+from streamplace.placers.base import throughputs, throughputs_of_rows
 from streamplace.placers.greedy import Greedy
 from streamplace.placers.repair import feasible
 from streamplace.placers.simple import RoundRobin, Single
 from streamplace.problem import Problem
-from streamplace.score import bound, throughput
+from streamplace.score import bound
 
 HOTTEST, COLDEST = 0.05, 0.0005  # loss of relative throughput that is accepted once in e times
 SWAPS, JOINS = 0.25, 0.25  # of the changes; the others move one unit anywhere
@@ -60,7 +60,7 @@ class Search:
             tried = _changed(problem, chains, rng)
             scored = _scores(problem, tried)
             with np.errstate(divide="ignore"):  # what scores nothing is never taken
-                gain = np.log(np.maximum(scored, 0.0)) - np.log(reached)
+                gain = np.log(scored) - np.log(reached)
             taken = gain > temperature * np.log(1.0 - rng.random(len(chains)))
             chains[taken], reached[taken] = tried[taken], scored[taken]
             top = int(reached.argmax())
@@ -87,8 +87,7 @@ def _changed(problem: Problem, chains: Ints, rng: np.random.Generator) -> Ints:
     rules = problem.feasibility
     count, devices = len(chains), len(problem.cluster.devices)
     rows = np.arange(count)
-    first_of = np.unique(rules.unit_of, return_index=True)[1]
-    where = chains[:, first_of]
+    where = chains[:, rules.first_of]
     unit = rng.integers(rules.unit_count, size=count)
     other = rng.integers(rules.unit_count, size=count)
     kind = rng.random(count)
@@ -109,16 +108,5 @@ def _scores(problem: Problem, tried: Ints) -> np.ndarray:
         fine = np.array([rules.violation(row) is None for row in tried])
     scored = np.zeros(len(tried))
     if fine.any():
-        try:
-            scored[fine] = throughput(problem, tried[fine])
-        except SimulationError:
-            for k in np.flatnonzero(fine):
-                scored[k] = _score(problem, tried[k])
+        scored[fine] = np.maximum(throughputs_of_rows(problem, tried[fine]), 0.0)
     return scored
-
-
-def _score(problem: Problem, row: Ints) -> float:
-    try:
-        return float(throughput(problem, row)[0])
-    except SimulationError:
-        return 0.0

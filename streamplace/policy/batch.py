@@ -20,8 +20,6 @@ class Batch:
     ----------
     jobs
         Their arrays end to end.
-    first
-        (P + 1,) where each problem's operators begin.
     sizes
         (P,) numbers of operators, falling.
     operators, streams, whole, published
@@ -34,7 +32,6 @@ class Batch:
 
     prepared: tuple[Prepared, ...]
     jobs: Jobs
-    first: Ints
     sizes: Ints
     operators: Tensor
     streams: Tensor
@@ -50,12 +47,12 @@ class Batch:
         sizes = np.array([one.size for one in prepared], dtype=np.int32)
         if np.any(np.diff(sizes) > 0):
             raise ValueError("problems must come largest first")
-        first = np.cumsum([0, *sizes]).astype(np.int32)
+        jobs = lay_out([one.job for one in prepared])
         ends = [
             np.concatenate(
                 [
                     getattr(one.job.flow, end) + start
-                    for one, start in zip(prepared, first, strict=False)
+                    for one, start in zip(prepared, jobs.first_operator, strict=False)
                 ]
             )
             for end in ("source", "target")
@@ -69,7 +66,7 @@ class Batch:
             np.repeat(np.arange(len(sizes)), sizes),
         ]
         tensors = (torch.from_numpy(column).to(device) for column in features)
-        return cls(tuple(prepared), lay_out([one.job for one in prepared]), first, sizes, *tensors)
+        return cls(tuple(prepared), jobs, sizes, *tensors)
 
     def __len__(self) -> int:
         return len(self.sizes)

@@ -1,7 +1,7 @@
 """What a policy reads off a job before it places anything: numbers of any graph on any cluster.
 
 All loads are divided by the job's reference, the least utilisation that any placement could have
-(`sim.prospects.lowest_utilisation`), so that neither the source rate nor the size of the cluster
+(`sim.bottleneck.lowest_utilisation`), so that neither the source rate nor the size of the cluster
 changes their range.
 """
 
@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim import orders
+from sim.bottleneck import lowest_utilisation
 from sim.flow import Flow
-from sim.prospects import LINEAR, Job, crossing_seconds, lowest_utilisation
+from sim.prospects import LINEAR, Job
 from streamplace.arrays import Floats, Ints
 from streamplace.placement import interchangeable
 from streamplace.problem import Problem
@@ -65,17 +66,14 @@ def prepare(problem: Problem) -> Prepared:
     """
     arrays = flow(problem)
     rules = problem.feasibility
-    allowed, row_of = rules.allowed, rules.unit_of
-    if rules.is_free:
-        allowed, row_of = allowed[:1], np.zeros_like(row_of)
-    leader = np.unique(rules.unit_of, return_index=True)[1][rules.unit_of]
+    allowed, row_of = rules.masks
     overload_counts = problem.model == "path-average"  # elsewhere only the shape of loads does
     unit = 1.0 if overload_counts else lowest_utilisation(arrays)
     job = Job(
         flow=arrays,
         unit=unit,
         kind=interchangeable(problem),
-        leader=leader.astype(np.int32),
+        leader=rules.first_of[rules.unit_of],
         row_of=row_of,
         allowed=np.ascontiguousarray(allowed),
         memory=problem.graph.memory_bytes,
@@ -88,8 +86,7 @@ def prepare(problem: Problem) -> Prepared:
 def _features(arrays: Flow, overload_counts: bool) -> tuple[Single, Single, Single, Single]:
     count, devices = arrays.operators, arrays.devices
     reference = lowest_utilisation(arrays)
-    gap_s, seconds_per_bit = crossing_seconds(arrays)
-    traffic = (arrays.stream_tuples * gap_s + arrays.stream_bits * seconds_per_bit) / reference
+    traffic = arrays.traffic / reference
     total = float(arrays.capacity.sum())
     load = arrays.work * devices / total / reference
     sent, received = (

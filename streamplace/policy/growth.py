@@ -46,7 +46,7 @@ class Growth:
         order = batch.orders(which).reshape(len(batch) * samples, -1)
         job = np.repeat(np.arange(len(batch), dtype=np.int32), samples)
         self._order = np.ascontiguousarray(order.T)  # (T, R), numbered within the problem
-        self._at = torch.from_numpy(self._order + batch.first[job].astype(np.int64))
+        self._at = torch.from_numpy(self._order + batch.jobs.first_operator[job].astype(np.int64))
         self._at = self._at.to(batch.device)
         self._rows = (batch.active(np.arange(len(self._order), dtype=np.int32)) * samples).tolist()
         self._every = torch.arange(len(job), device=batch.device)

@@ -76,7 +76,8 @@ class EncoderDecoder(nn.Module):
         if np.any(np.diff(batch.jobs.first_device) != config.devices):
             raise PlacementError(f"this policy places on {config.devices} devices only")
         trail = Trail(batch, samples, config.devices, forced)
-        at = torch.from_numpy(np.maximum(trail.order, 0) + batch.first[:-1, None].astype(np.int64))
+        first = batch.jobs.first_operator[:-1, None].astype(np.int64)
+        at = torch.from_numpy(np.maximum(trail.order, 0) + first)
         there = torch.from_numpy(trail.order >= 0).to(batch.device)
         embedded, state, cell = self.encoder(batch, at.to(batch.device), there)
         beginnings = Beginnings(samples, trail.rows[0], batch.device)

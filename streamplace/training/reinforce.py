@@ -3,10 +3,9 @@
 import numpy as np
 from torch import Tensor
 
-from sim.prospects import lowest_utilisation
 from streamplace.arrays import Floats, Ints
 from streamplace.policy.features import Prepared
-from streamplace.score import throughput
+from streamplace.score import bound, throughput
 
 LEAST_SPREAD = 1e-3
 
@@ -24,11 +23,10 @@ def rewards(prepared: Prepared, placements: Ints, kind: str) -> Floats:
         If a placement has no score.
     """
     problem = prepared.problem
-    relative = throughput(problem, placements) / problem.source_rate
+    reached = throughput(problem, placements)
     if kind == "relative":
-        return relative
-    bound = min(1.0, 1.0 / lowest_utilisation(prepared.job.flow))
-    return np.log(np.maximum(relative / bound, 1e-9))
+        return reached / problem.source_rate
+    return np.log(np.maximum(reached / bound(problem), 1e-9))
 
 
 def advantages(reward: Tensor, counted: Tensor, normalise: bool) -> Tensor:

@@ -16,15 +16,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from sim import bottleneck
-from sim.flow import Flow
+from sim.bottleneck import lowest_utilisation
+from sim.flow import Flow, crossing_seconds
 from sim.prospects import (
     LINEAR,
     PROSPECTS,
     Grown,
     Job,
-    crossing_seconds,
     lay_out,
-    lowest_utilisation,
     nothing_placed,
     place_next,
     prospects,
