@@ -40,7 +40,6 @@ RATES = (1e4, 2e4)
 TRAINED_AT = {"bottleneck": (1e5,), "path-average": RATES}
 TEACHER = "search:evaluations=4000"
 COLUMNS = ("", "one pass", "Q1", "at 2e4", "best of 16", "at 2e4", "minutes")
-ARRIVALS = ("arrives", "loss", "thinned link")
 LINKS = ("highest", "link", "rise", "local", "heaviest local", "crossing", "open", "open then")
 
 BASE: dict[str, Any] = {
@@ -109,7 +108,6 @@ VARIANTS = (
     Variant("without stream features", seen_as=without_streams),
     Variant("without who is on the device", network=partial(frozen, "resident")),
     Variant("without prospects of links", network=partial(blind, LINKS)),
-    Variant("without prospects of what arrives", network=partial(blind, ARRIVALS)),
     Variant("one hop of messages", {"policy": {"sizes": {"hops": 1}}}),
     Variant("both decoding orders", {"policy": {"sizes": {"orders": [0, 1]}}}),
     Variant("path by path", {"policy": {"sizes": {"orders": [1]}}}),

@@ -50,12 +50,8 @@ PROSPECTS = (
     "link, offered",  # `link` likewise
     "worst device, offered",  # largest utilisation of a device with the operator placed, likewise
     "worst, offered",  # largest utilisation so far, likewise
-    "arrives",  # share of the operator's tuples that reach it, by what links let through so far
-    "loss",  # tuples/s that the links it would cross keep back, over the source rate
-    "thinned link",  # largest utilisation, in `unit`s, of those links by the tuples that arrive
 )
 F = len(PROSPECTS)
-TINY = 1e-300
 LINEAR = 2.0  # utilisations up to here are given as they are, beyond by their logarithm
 
 
@@ -73,8 +69,6 @@ class Jobs(NamedTuple):
     other: Ints  # (2E,) the operator at the other end
     stream: Ints  # (2E,)
     outward: Bools  # (2E,) whether the stream leaves the operator
-    processed: Floats  # (V,) tuples/s offered
-    source_rate: Floats  # (P,) tuples/s
     tuples: Floats  # (E,) per second
     bits: Floats  # (E,) per tuple
     traffic: Floats  # (E,) utilisation of a mean link
@@ -100,8 +94,6 @@ class Grown(NamedTuple):
     together: Ints  # (R, V) device of the operators that have this leader, -1 likewise
     device: Floats  # (R, D) utilisation
     link: Floats  # (R, L) utilisation
-    thinned: Floats  # (R, L) utilisation by the tuples that arrive
-    arrives: Floats  # (R, V) share of each operator's tuples that reach it
     busiest: Floats  # (R, D) largest utilisation of a device's links
     open: Floats  # (R, D) traffic towards operators not placed yet
     crew: Ints  # (R, D) operators
@@ -149,8 +141,6 @@ def lay_out(jobs: Sequence[Job]) -> Jobs:
             [stream + streams[i] for i, (_, _, stream, _) in enumerate(ends)]
         ).astype(np.int32),
         outward=np.concatenate([outward for _, _, _, outward in ends]),
-        processed=np.concatenate([flow.operator_tuples for flow in flows]),
-        source_rate=np.array([flow.source_rate for flow in flows]),
         tuples=np.concatenate([flow.stream_tuples for flow in flows]),
         bits=np.concatenate([flow.bits for flow in flows]),
         traffic=np.concatenate([flow.traffic for flow in flows]),
@@ -185,8 +175,6 @@ def nothing_placed(jobs: Jobs, job: Ints) -> Grown:
         together=np.full((rows, int(operators.max())), -1, np.int32),
         device=np.zeros((rows, columns)),
         link=np.zeros((rows, int(np.diff(jobs.first_link).max()))),
-        thinned=np.zeros((rows, int(np.diff(jobs.first_link).max()))),
-        arrives=np.ones((rows, int(operators.max()))),
         busiest=np.zeros((rows, columns)),
         open=np.zeros((rows, columns)),
         crew=np.zeros((rows, columns), np.int32),
@@ -271,20 +259,6 @@ def _describe(jobs: Jobs, grown: Grown, r: int, v: int, seen: Single) -> None:
         out[25] = squashed(on_links * unit)
         out[26] = squashed(max(highest_device, grown.worst_device[r]) * unit)
         out[27] = squashed(grown.worst[r] * unit)
-        _describe_arrival(jobs, grown, r, v, d, out)
-
-
-@kernel
-def _describe_arrival(jobs: Jobs, grown: Grown, r: int, v: int, d: int, out: Single) -> None:
-    """Fill in what of the operator's tuples would reach it on device d."""
-    p = grown.job[r]
-    sent = _thin(jobs, grown, r, v, d, 1.0)
-    arrives, on_links = _arrival(jobs, grown, r, v, d)
-    _thin(jobs, grown, r, v, d, -1.0)
-    share = jobs.processed[jobs.first_operator[p] + v] / jobs.source_rate[p]
-    out[28] = arrives
-    out[29] = squashed((sent - arrives) * share)
-    out[30] = squashed(on_links / jobs.unit[p])
 
 
 @kernel
@@ -295,8 +269,6 @@ def place_next(jobs: Jobs, grown: Grown, operator: Ints, chosen: Ints) -> None:
         p = grown.job[r]
         ahead = _traffic_ahead(jobs, grown, r, v)
         highest, highest_device, _, _, _, _ = _put(jobs, grown, r, v, d, 1.0)
-        _thin(jobs, grown, r, v, d, 1.0)
-        grown.arrives[r, v] = _arrival(jobs, grown, r, v, d)[0]
         _close(jobs, grown, r, v, d)
         grown.open[r, d] += ahead
         g = jobs.first_operator[p] + v
@@ -358,57 +330,6 @@ def _put(
         highest = max(highest, device[a])
     highest = max(highest, device[b])
     return max(highest, on_links), highest, on_links, local, heaviest, crossing
-
-
-@kernel
-def _thin(jobs: Jobs, grown: Grown, r: int, v: int, b: int, sign: float) -> float:
-    """Load links with the tuples that reach operator v on device b, or take them off (sign -1).
-
-    Returns the share of the operator's tuples that is sent to it, before these links.
-    """
-    p = grown.job[r]
-    o, base = jobs.first_operator[p], jobs.first_link[p]
-    devices = jobs.first_device[p + 1] - jobs.first_device[p]
-    kept_back = 0.0
-    for i in range(jobs.first_end[o + v], jobs.first_end[o + v + 1]):
-        a, e = grown.on[r, jobs.other[i]], jobs.stream[i]
-        if a < 0 or jobs.outward[i]:
-            continue
-        tuples = jobs.tuples[e] * grown.arrives[r, jobs.other[i]]
-        kept_back += jobs.tuples[e] - tuples
-        if a != b:
-            sends, receives = ends_of(jobs.nic[p], devices, a, b)
-            grown.thinned[r, sends] += sign * tuples * seconds_on(jobs, base + sends, e)
-            if jobs.nic[p]:
-                grown.thinned[r, receives] += sign * tuples * seconds_on(jobs, base + receives, e)
-    sent: float = 1.0 - kept_back / max(jobs.processed[o + v], TINY)
-    return sent
-
-
-@kernel
-def _arrival(jobs: Jobs, grown: Grown, r: int, v: int, b: int) -> tuple[float, float]:
-    """Return the share of v's tuples that reach it on device b, and its links' thinned utilisation.
-
-    As under ``path-average``, devices throttle all tuples alike and a link lets 1 / utilisation
-    of them through; of what is not placed yet nothing is known.
-    """
-    p = grown.job[r]
-    o = jobs.first_operator[p]
-    devices = jobs.first_device[p + 1] - jobs.first_device[p]
-    throttle = min(1.0, jobs.unit[p] / max(grown.worst_device[r], TINY))
-    kept_back, on_links = 0.0, 0.0
-    for i in range(jobs.first_end[o + v], jobs.first_end[o + v + 1]):
-        a, e = grown.on[r, jobs.other[i]], jobs.stream[i]
-        if a < 0 or jobs.outward[i]:
-            continue
-        let_through = grown.arrives[r, jobs.other[i]]
-        if a != b:
-            sends, receives = ends_of(jobs.nic[p], devices, a, b)
-            on = throttle * max(grown.thinned[r, sends], grown.thinned[r, receives])
-            let_through *= min(1.0, jobs.unit[p] / max(on, TINY))
-            on_links = max(on_links, on)
-        kept_back += jobs.tuples[e] * (1.0 - let_through)
-    return 1.0 - kept_back / max(jobs.processed[o + v], TINY), on_links
 
 
 @kernel

@@ -35,7 +35,7 @@ from streamplace.problem import Problem
 from streamplace.score import flow as flow_of
 from tests.strategies import cases, problems
 
-AS_THEY_ARE = {"empty", "crowd", "last", "placed", "devices", "arrives"}
+AS_THEY_ARE = {"empty", "crowd", "last", "placed", "devices"}
 """Prospects that nothing is done to; the others are squashed."""
 
 
@@ -130,8 +130,6 @@ class Draft:
         on_links = max((link_after[i] for i in touched), default=0.0)
         highest = max(device_after[d], on_links, *(device_after[a] for _, a, _ in away), 0.0)
         local = [self.traffic[e] for e, a, _ in placed if a == d]
-        sent, arrives, thinned = self.arrival(v, d)
-        share = float(flow.operator_tuples[v]) / flow.source_rate
         capacity = float(flow.capacity.sum())
         evenly = sum(device) / flow.devices + float(flow.work[v]) / capacity
         left = [float(flow.work[w]) for w in range(flow.operators) if w not in after.on]
@@ -166,46 +164,7 @@ class Draft:
             "link, offered": on_links / unit,
             "worst device, offered": max(device_after) / unit,
             "worst, offered": max(*device, *link) / unit,
-            "arrives": arrives,
-            "loss": (sent - arrives) * share,
-            "thinned link": thinned / unit,
         }
-
-    def arrival(self, v: int, d: int) -> tuple[float, float, float]:
-        """Return what share of v's tuples is sent to it and arrives on d, and its busiest link.
-
-        The placing so far is gone through again: a link lets through what it has room for, by
-        the tuples that reached the sender, and devices throttle by the busiest one so far.
-        """
-        flow, unit = self.flow, self.job.unit
-        reached: dict[int, float] = {}
-        load = [0.0] * len(flow.gap_s)
-        so_far: dict[int, int] = {}
-        for w, b in [*self.on.items(), (v, d)]:
-            busiest = max(Draft(self.job, dict(so_far)).utilisations()[0])
-            throttle = min(1.0, unit / busiest) if busiest else 1.0
-            inputs = [
-                (e, u, self.links(so_far[u], b))
-                for e, u, x in self.streams()
-                if x == w and u in so_far
-            ]
-            for e, u, passed in inputs:
-                for i in passed:
-                    seconds = float(flow.gap_s[i] + flow.bits[e] * flow.seconds_per_bit[i])
-                    load[i] += float(flow.stream_tuples[e]) * reached[u] * seconds
-            offered = float(flow.operator_tuples[w])
-            sent = arrives = offered
-            busiest_link = 0.0
-            for e, u, passed in inputs:
-                on = max((load[i] * throttle for i in passed), default=0.0)
-                through = reached[u] * (min(1.0, unit / on) if on else 1.0)
-                sent -= float(flow.stream_tuples[e]) * (1 - reached[u])
-                arrives -= float(flow.stream_tuples[e]) * (1 - through)
-                busiest_link = max(busiest_link, on)
-            found = (sent / offered, arrives / offered) if offered else (1.0, 1.0)
-            reached[w] = found[1]
-            so_far[w] = b
-        return *found, busiest_link
 
     def bandwidth(self, d: int) -> float:
         """Return seconds per bit of a device's links, mean, over the mean of all."""
