@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -75,6 +76,20 @@ class Batch:
     def device(self) -> torch.device:
         """Where the tensors are."""
         return self.operators.device
+
+    @cached_property
+    def inputs(self) -> Tensor:
+        """(V, 1) streams into each operator, at least 1."""
+        return self._ends(self.target)
+
+    @cached_property
+    def outputs(self) -> Tensor:
+        """(V, 1) streams out of each operator, at least 1."""
+        return self._ends(self.source)
+
+    def _ends(self, operators: Tensor) -> Tensor:
+        count = torch.bincount(operators, minlength=len(self.operators))
+        return count.clamp(min=1).unsqueeze(1).to(self.operators.dtype)
 
     @property
     def columns(self) -> int:

@@ -14,14 +14,15 @@ from torch import Tensor, nn
 
 from sim.prospects import PROSPECTS
 from streamplace.arrays import Bools, Ints
+from streamplace.policy import in_numpy
 from streamplace.policy.batch import Batch
 from streamplace.policy.features import OF_JOB, OF_OPERATOR, OF_STREAM
-from streamplace.policy.growth import Growth, Seen
+from streamplace.policy.growth import UNAVAILABLE, Growth, Seen
+from streamplace.policy.in_numpy import ONE_OF
 from streamplace.policy.rollout import Choice, Rollout
 from streamplace.policy.sizes import DeviceScorerSizes
 
-ONE_OF = PROSPECTS.index("devices")  # 1 / their number, 0 for padding
-UNAVAILABLE = -1e9  # logit of a device that is not offered
+FEW = 256  # rows x devices
 
 
 class Hop(nn.Module):
@@ -40,8 +41,10 @@ class Hop(nn.Module):
         along = self.stream(batch.streams)
         down, up = self.send(seen).chunk(2, dim=1)
         along_down, along_up = along.chunk(2, dim=1)
-        from_above = _mean_at(batch.target, torch.relu(down[batch.source] + along_down), h)
-        from_below = _mean_at(batch.source, torch.relu(up[batch.target] + along_up), h)
+        arriving = torch.relu(down[batch.source] + along_down)
+        returning = torch.relu(up[batch.target] + along_up)
+        from_above = torch.zeros_like(h).index_add(0, batch.target, arriving) / batch.inputs
+        from_below = torch.zeros_like(h).index_add(0, batch.source, returning) / batch.outputs
         joined = torch.cat([seen, from_above, from_below, whole], dim=1)
         return h + torch.relu(self.update(joined))
 
@@ -100,10 +103,18 @@ class DeviceScorer(nn.Module):
     def sample(self, batch: Batch, samples: int, choose: Choice) -> Ints:
         """Place every problem `samples` times; return (P, S, V), see `Rollout`."""
         with torch.inference_mode():
-            growth = Growth(self, batch, samples, self.encode(batch))
+            growth = self._growth(batch, samples)
             for t in range(growth.steps):
                 growth.take(t, choose(growth.ask(t, *growth.room(t)), samples))
         return growth.placements
+
+    def _growth(self, batch: Batch, samples: int) -> Growth:
+        """Return placements to grow, in numpy where they are few."""
+        if batch.device.type != "cpu" or len(batch) * samples * batch.columns > FEW:
+            return Growth(self, batch, samples, self.encode(batch))
+        layers = in_numpy.layers_of(self)
+        encoded = in_numpy.encode(layers, len(self.hops), batch)
+        return in_numpy.GrowthInNumpy(self, batch, samples, encoded, layers)
 
     def rollout(
         self, batch: Batch, samples: int, choose: Choice, forced: Ints | None = None
@@ -182,14 +193,6 @@ class DeviceScorer(nn.Module):
         logs = torch.log_softmax(logits, dim=1)
         entropy = -(logs.exp() * logs).sum(dim=1)
         return logs.gather(1, taken.unsqueeze(1)).squeeze(1), entropy
-
-
-def _mean_at(ends: Tensor, messages: Tensor, like: Tensor) -> Tensor:
-    """Return the mean message at every operator, (V, H); 0 where there is none."""
-    total = torch.zeros_like(like).index_add(0, ends, messages)
-    ones = torch.ones(len(ends), 1, dtype=like.dtype, device=like.device)
-    count = torch.zeros_like(like[:, :1]).index_add(0, ends, ones)
-    return total / count.clamp(min=1.0)
 
 
 def _largest(h: Tensor, batch: Batch) -> Tensor:

@@ -14,6 +14,7 @@ from streamplace.policy.batch import Batch
 from streamplace.policy.rollout import Rollout
 
 Seen = NDArray[np.float32]
+UNAVAILABLE = -1e9  # logit of a device that is not offered
 
 
 class Scores(Protocol):
