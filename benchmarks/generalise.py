@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from benchmarks.resampling import interval
 from streamplace import Cluster, Network, Recipe, compare
-from streamplace.models import MODELS
+from streamplace.models import CLOSED_FORMS
 
 PLACERS = {
     "METIS": "metis",
@@ -59,7 +59,7 @@ CELLS = (
 def main() -> None:
     """Print the table as Markdown."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--model", choices=MODELS, default="bottleneck")
+    parser.add_argument("--model", choices=CLOSED_FORMS, default="bottleneck")
     parser.add_argument("--jobs", type=int)
     arguments = parser.parse_args()
     columns = ["graphs", "", *PLACERS, "best of 16 less METIS oracle"]

@@ -17,7 +17,7 @@ from benchmarks.resampling import interval
 from streamplace import compare, read_dataset
 from streamplace.comparison import REFERENCE, Comparison
 from streamplace.files.atomic import make_folder
-from streamplace.models import MODELS
+from streamplace.models import CLOSED_FORMS
 
 WEIGHTS = Path(__file__).parent / "weights"
 
@@ -74,7 +74,7 @@ def main() -> None:
     parser.add_argument("--figures", type=Path)
     arguments = parser.parse_args()
     graphs = read_dataset(arguments.dataset)
-    for model in reversed(MODELS):
+    for model in reversed(CLOSED_FORMS):
         placers = list(PLACERS.values())
         found = compare(graphs, placers, SOURCE_RATES, model=model, jobs=arguments.jobs)
         print(f"\n`{model}`, {len(graphs)} graphs, at 1e4 tuples/s and, in brackets, at 2e4\n")

@@ -17,6 +17,7 @@ class Columns(NamedTuple):
     """A flow as kernels take it; see `Flow` for the columns."""
 
     source_tuples: Floats
+    instructions: Floats
     work: Floats
     source: Ints
     target: Ints

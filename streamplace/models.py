@@ -1,6 +1,7 @@
-"""The models of throughput; see `sim.bottleneck` and `sim.path_average`."""
+"""The models of throughput; see `sim.bottleneck`, `sim.path_average` and `sim.engine`."""
 
 from typing import Literal, get_args
 
-Model = Literal["bottleneck", "path-average"]
+Model = Literal["bottleneck", "path-average", "engine"]
 MODELS: tuple[Model, ...] = get_args(Model)
+CLOSED_FORMS: tuple[Model, ...] = ("bottleneck", "path-average")

@@ -1,18 +1,19 @@
 """Score: what a placement of a problem achieves. The bridge to `sim`."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sim import bottleneck, path_average
+from sim.engine import Measures
 from sim.flow import Flow
+from streamplace import runs
 from streamplace.arrays import Floats
-from streamplace.errors import GraphError, SimulationError
-from streamplace.graph import StreamGraph
+from streamplace.errors import SimulationError
+from streamplace.flows import flow
 from streamplace.models import Model
 from streamplace.placement import Placement
 from streamplace.problem import Problem
@@ -76,72 +77,38 @@ class Score:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `simulate --json` prints."""
-        fields = asdict(self)
-        fields["devices"] = list(fields["devices"])
-        fields["links"] = [
+        told = asdict(self)
+        told["devices"] = list(told["devices"])
+        told["links"] = [
             {"from": link.source, "to": link.target, "utilisation": link.utilisation}
             for link in self.links
         ]
-        return fields
+        return told
 
 
-HEAVIEST = 1e100  # tuples/s, instructions/s, bit/s: far beyond any job, far below overflow
+@dataclass(frozen=True)
+class EngineScore(Score):
+    """What a placement achieved in a run of the engine; utilisations are shares of the time.
+
+    Parameters
+    ----------
+    latency_s
+        Mean, p50 and p99 of the seconds from a source to a sink; None where nothing arrived.
+    path_mean_throughput
+        Source tuples/s at the sinks, a mean over the paths to them, as CEPSim has it.
+    settled
+        Whether throughput had stopped changing; see `Measures`.
+    """
+
+    latency_s: dict[str, float] | None
+    path_mean_throughput: float | None
+    settled: bool
+
 
 THROUGHPUT: dict[Model, Callable[[Flow, NDArray[np.integer]], Floats]] = {
     "bottleneck": bottleneck.throughput,
     "path-average": path_average.throughput,
 }
-
-_FLOWS: WeakKeyDictionary[Problem, Flow] = WeakKeyDictionary()
-
-
-def flow(problem: Problem) -> Flow:
-    """Return the problem as arrays, made once a problem.
-
-    Raises
-    ------
-    GraphError
-        If tuple rates overflow, or no tuple ever reaches a sink.
-    """
-    if problem not in _FLOWS:
-        _FLOWS[problem] = _make_flow(problem)
-    return _FLOWS[problem]
-
-
-def _make_flow(problem: Problem) -> Flow:
-    graph, cluster = problem.graph, problem.cluster
-    _check_loads(graph, graph.instructions, graph.stream_payload_bytes)
-    result = Flow(
-        source_tuples=graph.source_share * problem.source_rate,
-        instructions=graph.instructions,
-        source=graph.stream_source,
-        target=graph.stream_target,
-        selectivity=graph.selectivity,
-        bits=graph.stream_payload_bytes * 8.0,
-        capacity=cluster.capacity,
-        cores=np.array([float(device.cores) for device in cluster.devices]),
-        nic=cluster.network.kind == "nic",
-        gap_s=cluster.link_column("gap_s"),
-        seconds_per_bit=1e-6 / cluster.link_column("bandwidth_mbps"),
-        overhead_s=cluster.link_column("overhead_s"),
-    )
-    with np.errstate(over="ignore", invalid="ignore"):
-        _check_loads(graph, result.operator_tuples, result.stream_tuples)
-        _check_loads(graph, result.work, result.stream_bits)
-    if result.nominal_sink_tuples <= 0:
-        raise GraphError("streams: no tuple ever reaches a sink")
-    return result
-
-
-def _check_loads(graph: StreamGraph, of_operators: Floats, of_streams: Floats) -> None:
-    """Raise GraphError where a load, (V,) or (E,), is too large to compute with."""
-    for v in np.flatnonzero(~(of_operators <= HEAVIEST)):
-        raise GraphError(f"operators[{v}]: {graph.names[v]!r} has a load that overflows")
-    for e in np.flatnonzero(~(of_streams <= HEAVIEST)):
-        stream = graph.streams[int(e)]
-        raise GraphError(
-            f"streams: {stream.source!r} -> {stream.target!r} has a load that overflows"
-        )
 
 
 def throughput(problem: Problem, placements: NDArray[np.integer]) -> Floats:
@@ -157,8 +124,10 @@ def throughput(problem: Problem, placements: NDArray[np.integer]) -> Floats:
     GraphError
         If tuple rates overflow, or no tuple ever reaches a sink.
     SimulationError
-        If the equations of the model could not be solved.
+        If the equations of the model could not be solved, or the engine did not finish.
     """
+    if problem.model == "engine":
+        return runs.throughput(problem, placements)
     arrays = flow(problem)
     try:
         reached = THROUGHPUT[problem.model](arrays, placements)
@@ -168,19 +137,37 @@ def throughput(problem: Problem, placements: NDArray[np.integer]) -> Floats:
 
 
 def simulate(placement: Placement) -> Score:
-    """Return what a placement achieves under its problem's model.
+    """Return what a placement achieves under its problem's model, the engine as it is by default.
 
     Raises
     ------
     GraphError
         If tuple rates overflow, or no tuple ever reaches a sink.
     SimulationError
-        If the equations of the model could not be solved.
+        If the equations of the model could not be solved, or the engine did not finish.
     """
-    problem, arrays = placement.problem, flow(placement.problem)
+    if placement.problem.model == "engine":
+        return measured(placement, runs.run(placement))
+    arrays = flow(placement.problem)
+    achieved = float(throughput(placement.problem, placement.devices)[0])
+    return _score(placement, achieved, *bottleneck.utilisations(arrays, placement.devices))
+
+
+def measured(placement: Placement, found: Measures) -> EngineScore:
+    """Return what a placement achieved in a run."""
+    plain = _score(placement, found.throughput, found.device_utilisation, found.link_utilisation)
+    return EngineScore(
+        **{field.name: getattr(plain, field.name) for field in fields(plain)},
+        latency_s=found.latency_s(),
+        path_mean_throughput=found.path_mean_throughput,
+        settled=found.settled,
+    )
+
+
+def _score(placement: Placement, achieved: float, on_device: Floats, on_link: Floats) -> Score:
+    """Return a score from a throughput and utilisations, (D,) and (L,)."""
+    problem = placement.problem
     cluster = problem.cluster
-    achieved = float(throughput(problem, placement.devices)[0])
-    on_device, on_link = bottleneck.utilisations(arrays, placement.devices)
     operators = np.bincount(placement.devices, minlength=len(on_device))
     devices = tuple(
         DeviceLoad(name, float(u), int(n))
@@ -188,7 +175,7 @@ def simulate(placement: Placement) -> Score:
     )
     links = tuple(
         LinkLoad(*cluster.link_ends(int(i)), float(on_link[i]))
-        for i in np.flatnonzero(_carries(arrays, placement.devices))
+        for i in np.flatnonzero(_carries(flow(problem), placement.devices))
     )
     worst_device = max(devices, key=lambda load: load.utilisation)
     top = Bottleneck("device", worst_device.name, worst_device.utilisation)

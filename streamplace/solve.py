@@ -23,7 +23,7 @@ class Result:
     Parameters
     ----------
     bound
-        Tuples/s that no placement exceeds.
+        Tuples/s that no placement exceeds; None where none is known, under ``engine``.
     seconds
         Wall time of the placer, its libraries loaded.
     """
@@ -31,12 +31,14 @@ class Result:
     placement: Placement
     score: Score
     placer: str
-    bound: float
+    bound: float | None
     seconds: float
 
     @property
-    def gap(self) -> float:
+    def gap(self) -> float | None:
         """How far below the bound the throughput is, as a share of the bound."""
+        if self.bound is None:
+            return None
         return max(0.0, 1.0 - self.score.throughput / self.bound)
 
     def to_dict(self) -> dict[str, Any]:
@@ -83,7 +85,7 @@ def solve(problem: Problem, placer: str = "auto", seed: int = 0) -> Result:
     """Place and score a problem; see `place`."""
     if seed < 0:
         raise UsageError(f"seed must be at least 0 (got {seed})")
-    most = bound(problem)
+    most = None if problem.model == "engine" else bound(problem)
     placement, seconds = timed(problem, placer, np.random.default_rng(seed))
     return Result(placement, simulate(placement), placer, most, seconds)
 

@@ -33,7 +33,7 @@ def test_a_problem_may_say_otherwise() -> None:
     [
         ({"source_rate": 0}, "^source_rate: must be"),
         ({"source_rate": float("inf")}, "^source_rate: must be"),
-        ({"model": "engine"}, "^model: must be one of bottleneck, path-average"),
+        ({"model": "magic"}, "^model: must be one of bottleneck, path-average, engine"),
         ({"constraints": Constraints(pins={"a": "x"})}, "no device is called 'x'"),
     ],
 )

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from sim import path_average
 from streamplace.cluster import Cluster, Device, Network
 from streamplace.errors import GraphError, SimulationError
+from streamplace.flows import flow
 from streamplace.graph import Operator, Stream, StreamGraph
 from streamplace.placement import Placement
 from streamplace.problem import Model, Problem
-from streamplace.score import THROUGHPUT, bound, flow, simulate, throughput
+from streamplace.score import THROUGHPUT, bound, simulate, throughput
 from tests import oracle
 from tests.strategies import Case, cases, problems
 

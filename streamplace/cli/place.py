@@ -1,10 +1,10 @@
 """`streamplace simulate`, `place` and `diff`: one placement at a time."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from streamplace.cli import options
+from streamplace.cli import engine, options
 
 if TYPE_CHECKING:
     from streamplace.cluster import Cluster
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 @options.cluster
 @options.source_rate
 @options.model
+@engine.options
 @options.common
 def simulate(
     graph: str,
@@ -27,6 +28,7 @@ def simulate(
     model: str | None,
     seed: int,
     as_json: bool,
+    **of_engine: Any,
 ) -> None:
     """Score PLACEMENT of GRAPH.
 
@@ -35,7 +37,9 @@ def simulate(
 
     \b
     streamplace simulate graph.json placement.json --source-rate 2e4 --model path-average
+    streamplace simulate graph.json placement.json --model engine --plot run.png
     """
+    given = {name: value for name, value in of_engine.items() if value is not None}
     from streamplace import score  # noqa: PLC0415
     from streamplace.cli import show  # noqa: PLC0415 - a command loads what it needs
     from streamplace.errors import located  # noqa: PLC0415
@@ -51,8 +55,11 @@ def simulate(
             source_rate=source_rate,
             model=model,  # type: ignore[arg-type]  # one of MODELS
         )
+    if given and stored.problem.model != "engine":
+        raise click.UsageError(f"--{next(iter(given))} is for --model engine")
     with working("simulating"), located(name_of(graph)):
-        scored = score.simulate(stored)
+        found = score.measured(stored, engine.run(stored, given)) if given else None
+        scored = found or score.simulate(stored)
     if as_json:
         options.print_json(scored.to_dict())
     else:
@@ -162,8 +169,8 @@ def _problem(
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.files import read_constraints, read_graph  # noqa: PLC0415
     from streamplace.files.text import name_of  # noqa: PLC0415
+    from streamplace.flows import flow  # noqa: PLC0415
     from streamplace.problem import Problem  # noqa: PLC0415
-    from streamplace.score import flow  # noqa: PLC0415
 
     read = read_graph(graph)
     constraints = None if constraints_file is None else read_constraints(constraints_file)

@@ -11,7 +11,7 @@ from rich.table import Table
 from streamplace.comparison import Comparison
 from streamplace.moves import Difference
 from streamplace.placement import Placement
-from streamplace.score import Score
+from streamplace.score import EngineScore, Score
 from streamplace.solve import Result
 
 LINKS_SHOWN = 8
@@ -29,6 +29,8 @@ def score(placement: Placement, scored: Score, to_stderr: bool = False) -> None:
         f"throughput {scored.throughput:,.6g} tuples/s, "
         f"{scored.relative_throughput:.1%} of {rate:,.6g} ({scored.model})"
     )
+    if isinstance(scored, EngineScore):
+        _ran(out, scored)
     top = scored.bottleneck
     out.print(f"bottleneck {top.kind} {escape(top.name)} at {top.utilisation:.1%}")
     table = Table("device", "utilisation", "operators", box=None, pad_edge=False)
@@ -47,13 +49,23 @@ def score(placement: Placement, scored: Score, to_stderr: bool = False) -> None:
         out.print(f"and {len(busiest) - LINKS_SHOWN} links less busy")
 
 
+def _ran(out: Console, scored: EngineScore) -> None:
+    """Print what a run of the engine tells besides."""
+    if scored.latency_s is not None:
+        mean, p50, p99 = (scored.latency_s[name] for name in ("mean", "p50", "p99"))
+        out.print(f"latency {mean:.4g} s on average, half within {p50:.4g}, 99% within {p99:.4g}")
+    if not scored.settled:
+        out.print("throughput had not settled: run it for longer")
+
+
 def result(found: Result, to_stderr: bool = False) -> None:
     """Print a placement, its score and how far it may be from the best."""
     score(found.placement, found.score, to_stderr)
-    _console(to_stderr).print(
-        f"placed by {escape(found.placer)} in {found.seconds:.3g} s; no placement exceeds "
-        f"{found.bound:,.6g} tuples/s, so the gap is at most {found.gap:.1%}"
-    )
+    line = f"placed by {escape(found.placer)} in {found.seconds:.3g} s"
+    if found.bound is not None:
+        line += f"; no placement exceeds {found.bound:,.6g} tuples/s, "
+        line += f"so the gap is at most {found.gap:.1%}"
+    _console(to_stderr).print(line)
 
 
 def difference(found: Difference) -> None:

@@ -146,13 +146,50 @@ class PlacementForm(Form):
     problem: ProblemForm
 
 
+class ProfileForm(Form):
+    """A source's offered rate over time."""
+
+    at_s: list[Number] = Field(min_length=1, description="rising times")
+    factor: list[Number] = Field(description="of the source's rate, from each time on")
+    linear: bool = Field(False, description="straight lines from one time to the next")
+    every_s: Positive | None = Field(None, description="when it begins again; null: never")
+
+
+class WindowForm(Form):
+    """An operator that gathers tuples, and every `advance_s` emits for the last `size_s`."""
+
+    size_s: Positive = Field(description="a whole multiple of advance_s")
+    advance_s: Positive
+    ratio: Number = Field(1.0, description="tuples emitted for each tuple in the window")
+    count: Number | None = Field(None, description="instead: tuples emitted for a window with any")
+
+
+class SpeedForm(Form):
+    """A device that is slowed down, or stopped."""
+
+    device: Name
+    from_s: Number
+    factor: Number = Field(description="of its capacity, from then on; 0 stops it")
+
+
+class SceneForm(Form):
+    """What changes while the engine runs, and operators that are not plain."""
+
+    format: Literal["streamplace-scene"] = "streamplace-scene"
+    version: Version = VERSION
+    sources: dict[Name, ProfileForm] = Field({}, description="by operator")
+    windows: dict[Name, WindowForm] = Field({}, description="by operator")
+    speeds: list[SpeedForm] = []
+
+
 FORMS: dict[str, type[Form]] = {
     "graph": GraphForm,
     "cluster": ClusterForm,
     "placement": PlacementForm,
+    "scene": SceneForm,
 }
 
 
 def schema(kind: str) -> dict[str, Any]:
-    """Return the JSON Schema of ``graph``, ``cluster`` or ``placement``."""
+    """Return the JSON Schema of one of `FORMS`."""
     return FORMS[kind].model_json_schema(by_alias=True)

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from streamplace.flows import flow
 from streamplace.placement import Placement
 from streamplace.placers.base import Placer, answers, throughputs
 from streamplace.problem import Problem
-from streamplace.score import flow
 
 AS_GOOD = 1e-9  # of the best throughput: within it, fewer devices win
 LARGE = 5_000  # operators x devices

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamplace.constraints import Constraints
+from streamplace.flows import flow
 from streamplace.graph import StreamGraph
 from streamplace.placement import Placement
 from streamplace.placers.base import PartsOption, devices_of_parts, parts_for
 from streamplace.placers.repair import feasible
 from streamplace.problem import Problem
-from streamplace.score import flow
 
 
 @dataclass(frozen=True)

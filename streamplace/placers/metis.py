@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from streamplace.arrays import Floats
 from streamplace.errors import UsageError
+from streamplace.flows import flow
 from streamplace.grouping import Grouping, Quotient
 from streamplace.placement import Placement
 from streamplace.placers.base import PartsOption, devices_of_parts, parts_for
 from streamplace.placers.metis_library import partition
 from streamplace.placers.repair import feasible
 from streamplace.problem import Problem
-from streamplace.score import flow
 
 Weights = Literal["instructions", "utilisation"]
 

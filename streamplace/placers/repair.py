@@ -4,9 +4,9 @@ import numpy as np
 
 from streamplace.arrays import Ints
 from streamplace.errors import InfeasibleError, PlacementError
+from streamplace.flows import flow
 from streamplace.placement import Placement
 from streamplace.problem import Problem
-from streamplace.score import flow
 
 STEPS = 100_000  # of backtracking beyond one step a unit, before giving up
 

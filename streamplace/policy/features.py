@@ -15,9 +15,9 @@ from sim.bottleneck import lowest_utilisation
 from sim.flow import Flow
 from sim.prospects import LINEAR, Job
 from streamplace.arrays import Floats, Ints
+from streamplace.flows import flow
 from streamplace.placement import interchangeable
 from streamplace.problem import Problem
-from streamplace.score import flow
 
 Single = NDArray[np.float32]
 

@@ -79,6 +79,10 @@ class MeanBy:
         return mean
 
 
+unwarned = np.errstate(over="ignore", invalid="ignore")  # like torch: whoever asks checks
+
+
+@unwarned
 def encode(layers: Layers, hops: int, batch: Batch) -> tuple[Single, Single]:
     """Return what `DeviceScorer.encode` does."""
     job_of, first = batch.job_of.numpy(), batch.jobs.first_operator[:-1]
@@ -124,6 +128,7 @@ class GrowthInNumpy(Growth):
         self._flat = self._there.reshape(-1, self._there.shape[2])
         self._begin = np.arange(len(self._there)) * batch.columns
 
+    @unwarned
     def ask(self, t: int, seen: Seen, offered: Bools) -> Tensor:
         """Look, and return the network's logits, (R', D); see `DeviceScorer.logits`."""
         prospects(self.batch.jobs, self._grown, self._local(t), seen, offered)
@@ -143,6 +148,7 @@ class GrowthInNumpy(Growth):
         scored[~offered] = UNAVAILABLE
         return torch.from_numpy(scored)
 
+    @unwarned
     def take(self, t: int, chosen: Tensor) -> None:
         """Place the operators of a step on devices, (R',)."""
         devices = chosen.numpy()

@@ -11,7 +11,7 @@ from streamplace import Cluster, Constraints, Device, Network, Placement, Proble
 from streamplace.arrays import Ints
 from streamplace.cluster import NetworkKind
 from streamplace.errors import UsageError
-from streamplace.models import MODELS, Model
+from streamplace.models import CLOSED_FORMS, Model
 from streamplace.placers.registry import make_placer
 from streamplace.placers.repair import feasible
 from streamplace.placers.search import Search
@@ -49,7 +49,7 @@ def best(problem: Problem) -> float:
     return float(throughput(problem, np.stack(rows)).max())
 
 
-of_any_model = st.sampled_from(MODELS).flatmap(problems)
+of_any_model = st.sampled_from(CLOSED_FORMS).flatmap(problems)
 
 
 @given(of_any_model, st.integers(0, 9))
@@ -71,7 +71,7 @@ def test_fewer_chains_set_out_from_the_first_of_them(problem: Problem) -> None:
 
 
 @pytest.mark.parametrize("chains", [1, 10])
-@given(case=st.sampled_from(MODELS).flatmap(cases))
+@given(case=st.sampled_from(CLOSED_FORMS).flatmap(cases))
 def test_no_worse_than_the_start_it_is_given(chains: int, case: tuple[Problem, list[int]]) -> None:
     problem, devices = case
     start = np.array(devices, dtype=np.int32)
@@ -112,7 +112,7 @@ def tight(draw: st.DrawFn) -> Problem:
         list("abcde"), costs, [payload] * 5, [(u, v + 1) for v, u in enumerate(parents)]
     )
     mips = [draw(st.integers(2, 9)) * 100.0 for _ in range(3)]
-    kind, model = draw(st.sampled_from(get_args(NetworkKind))), draw(st.sampled_from(MODELS))
+    kind, model = draw(st.sampled_from(get_args(NetworkKind))), draw(st.sampled_from(CLOSED_FORMS))
     cluster = Cluster(
         [Device(f"d{i}", m) for i, m in enumerate(mips)], Network(kind, bandwidth_mbps=8.0)
     )
@@ -126,7 +126,7 @@ def test_finds_the_optimum_of_tiny_problems(problem: Problem) -> None:
     assert reached(problem, Search(evaluations=4000)) >= best(problem) * (1 - 1e-9)
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", CLOSED_FORMS)
 @pytest.mark.parametrize("kind", get_args(NetworkKind))
 def test_finds_an_optimum_that_its_starts_miss(model: Model, kind: NetworkKind) -> None:
     """Greedy parts a, b and c; the best keeps c, d and e together and a from b."""
@@ -200,7 +200,7 @@ def test_same_seed_same_answer(problem: Problem, seed: int) -> None:
     assert one.tolist() == other.tolist()
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", CLOSED_FORMS)
 def test_one_operator_on_one_device(model: Model) -> None:
     one = Problem(pipeline(1e9), Cluster.equal(1), model=model)
     assert reached(one, Search()) == bound(one)

@@ -13,7 +13,7 @@ from torch import Tensor
 from streamplace import Cluster, Constraints, Operator, Problem, Stream, StreamGraph
 from streamplace.arrays import Ints
 from streamplace.errors import PlacementError, UsageError
-from streamplace.models import MODELS, Model
+from streamplace.models import CLOSED_FORMS, Model
 from streamplace.placement import relabelled
 from streamplace.policy.batch import Batch
 from streamplace.policy.features import prepare
@@ -332,7 +332,7 @@ def features(problem: Problem) -> list[np.ndarray]:
 
 @st.composite
 def of_any_model(draw: st.DrawFn) -> Problem:
-    return draw(problems(draw(st.sampled_from(MODELS))))
+    return draw(problems(draw(st.sampled_from(CLOSED_FORMS))))
 
 
 @given(of_any_model())
@@ -419,7 +419,7 @@ def levels_last_first(problem: Problem) -> Ints:
     return levels
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", CLOSED_FORMS)
 @pytest.mark.parametrize("seed", range(3))
 def test_names_and_the_order_of_levels_have_no_say(model: Model, seed: int) -> None:
     """Operators of one level are placed as the file lists them; nothing else depends on that."""

@@ -23,7 +23,7 @@ from streamplace.errors import (
     StreamplaceError,
     UsageError,
 )
-from streamplace.models import MODELS, Model
+from streamplace.models import CLOSED_FORMS, Model
 from streamplace.placers.registry import make_placer
 from streamplace.policy.rollout import Choice
 from streamplace.policy.weights import FORMAT, VERSION, pack_policy, packed, read_policy, unpacked
@@ -80,7 +80,7 @@ def refused(file: Path, data: bytes | None = None) -> str:
 
 
 @pytest.mark.parametrize("name", KINDS)
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", CLOSED_FORMS)
 def test_places_as_the_network_it_was_written_from(
     name: str, model: Model, files: dict[str, Path]
 ) -> None:
@@ -107,7 +107,7 @@ def test_weights_of_16_bits_are_nearly_the_same(tmp_path: Path) -> None:
 
 
 @settings(max_examples=40)
-@given(st.sampled_from(MODELS).flatmap(problems), st.integers(1, 5), st.integers(0, 3))
+@given(st.sampled_from(CLOSED_FORMS).flatmap(problems), st.integers(1, 5), st.integers(0, 3))
 def test_a_scorer_places_anything(
     files: dict[str, Path], problem: Problem, samples: int, beam: int
 ) -> None:
@@ -142,7 +142,7 @@ def test_every_kind_keeps_constraints(name: str, files: dict[str, Path]) -> None
 
 
 @pytest.mark.parametrize("name", KINDS)
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", CLOSED_FORMS)
 def test_more_samples_are_never_worse_than_one(
     name: str, model: Model, files: dict[str, Path]
 ) -> None:

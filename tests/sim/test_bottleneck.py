@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from sim import bottleneck
 from sim.flow import Flow
 from streamplace.cluster import Cluster, Device, LinkOverride, Network
+from streamplace.flows import flow as flow_of
 from streamplace.graph import Operator, Stream, StreamGraph
 from streamplace.problem import Problem
-from streamplace.score import flow as flow_of
 from tests import oracle
 from tests.strategies import Case, batches, cases, clusters, graphs, problems
 

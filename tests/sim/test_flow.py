@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from sim.flow import Flow, as_rows, checked
 from streamplace.cluster import Cluster, LinkOverride, Network
+from streamplace.flows import flow as flow_of
 from streamplace.graph import Operator, StreamGraph
 from streamplace.problem import Problem
-from streamplace.score import flow as flow_of
 from tests import oracle
 from tests.strategies import problems
 

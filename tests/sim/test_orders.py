@@ -8,9 +8,9 @@ from hypothesis import given
 from sim import orders
 from sim.flow import Flow, Ints
 from streamplace.cluster import Cluster
+from streamplace.flows import flow as flow_of
 from streamplace.graph import Operator, Stream, StreamGraph
 from streamplace.problem import Problem
-from streamplace.score import flow as flow_of
 from tests.strategies import problems
 
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from sim import crossings, newton, path_average
 from streamplace.cluster import Cluster, Network, NetworkKind
+from streamplace.flows import flow as flow_of
 from streamplace.graph import Operator, Stream, StreamGraph
 from streamplace.problem import Problem
-from streamplace.score import flow as flow_of
 from tests import oracle
 from tests.strategies import Case, batches, cases, problems
 

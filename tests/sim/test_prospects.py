@@ -30,9 +30,9 @@ from sim.prospects import (
     squashed,
 )
 from streamplace.cluster import Cluster, Device, LinkOverride, Network
+from streamplace.flows import flow as flow_of
 from streamplace.graph import Operator, Stream, StreamGraph
 from streamplace.problem import Problem
-from streamplace.score import flow as flow_of
 from tests.strategies import cases, problems
 
 AS_THEY_ARE = {"empty", "crowd", "last", "placed", "devices"}

@@ -1,0 +1,17 @@
+"""The engine: CEPSim's algorithm, tick by tick; see README.md beside this package."""
+
+from sim.engine.measures import Measures
+from sim.engine.scene import Profile, Scene, Speed, Window
+from sim.engine.settings import Settings
+from sim.engine.simulation import EngineError, Simulation
+
+__all__ = [
+    "EngineError",
+    "Measures",
+    "Profile",
+    "Scene",
+    "Settings",
+    "Simulation",
+    "Speed",
+    "Window",
+]

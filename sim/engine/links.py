@@ -1,0 +1,91 @@
+"""Links: sets wait in the order of their ticks; those of one tick share a link evenly."""
+
+from sim.engine.sets import NOTHING, append, remove_first, split
+from sim.engine.world import Rules, World
+from sim.jit import bare
+
+
+@bare
+def put(world: World, i: int, tick: int) -> None:
+    """Send a set on its way: to its queue where it stays on its device, else to its link."""
+    e, size = world.sets[i].stream, world.sets[i].size
+    world.streams[e].sent += size
+    if world.streams[e].sends == 0:
+        append(world, e, i)
+        world.streams[e].waiting += size
+    else:
+        world.sets[i].since = tick
+        append(world, 2 * world.streams.shape[0] + world.streams[e].sends, i)
+        world.streams[e].flying += size
+
+
+@bare
+def serve_all(world: World, rules: Rules, tick: int) -> None:
+    """Let every link work for a tick, those that send before those that receive."""
+    for link in range(1, world.links.shape[0]):
+        if not world.links[link].receiving:
+            _serve(world, link, tick, rules.tick_s)
+    if rules.nic:
+        for link in range(1, world.links.shape[0]):
+            if world.links[link].receiving:
+                _serve(world, link, tick, rules.tick_s)
+
+
+@bare
+def _serve(world: World, link: int, tick: int, tick_s: float) -> None:
+    """Let a link work for a tick; what has passed goes on its way."""
+    at = 2 * world.streams.shape[0] + link
+    receiving = world.links[link].receiving
+    left = tick_s
+    while world.lists[at].head != NOTHING and left > 0.0:
+        i = world.lists[at].head
+        since, needed = world.sets[i].since, 0.0
+        while i != NOTHING and world.sets[i].since == since:
+            e = world.sets[i].stream
+            seconds = world.streams[e].receive_s if receiving else world.streams[e].send_s
+            needed += world.sets[i].size * seconds
+            i = world.sets[i].after
+        if needed <= left:
+            left -= needed
+            while world.lists[at].head != i:
+                _pass_on(world, remove_first(world, at), receiving, tick)
+        else:
+            some, share, left = world.lists[at].head, left / needed, 0.0
+            while some != i:
+                _pass_on(world, split(world, some, share), receiving, tick)
+                some = world.sets[some].after
+    world.links[link].busy_s += tick_s - left
+    if world.lists[at].head != NOTHING:
+        world.links[link].late_s += tick_s
+
+
+@bare
+def _pass_on(world: World, i: int, receiving: bool, tick: int) -> None:
+    """Hand a set to the receiver's link, to the wire, or to its queue."""
+    e, count = world.sets[i].stream, world.streams.shape[0]
+    if not receiving and world.streams[e].receives != world.streams[e].sends:
+        world.sets[i].since = tick
+        append(world, 2 * count + world.streams[e].receives, i)
+    elif world.streams[e].delay > 0:
+        world.sets[i].since = tick + world.streams[e].delay
+        append(world, count + e, i)
+    else:
+        _arrive(world, i)
+
+
+@bare
+def land(world: World, tick: int) -> None:
+    """Take what has arrived by this tick off the wires."""
+    count = world.streams.shape[0]
+    for e in range(count):
+        wire = count + e
+        while world.lists[wire].head != NOTHING and world.sets[world.lists[wire].head].since < tick:
+            _arrive(world, remove_first(world, wire))
+
+
+@bare
+def _arrive(world: World, i: int) -> None:
+    e = world.sets[i].stream
+    append(world, e, i)
+    world.streams[e].flying -= world.sets[i].size
+    world.streams[e].waiting += world.sets[i].size

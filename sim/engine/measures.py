@@ -1,0 +1,179 @@
+"""What a run amounts to: rates, latencies, utilisations, and whether it had settled."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.engine.simulation import Raw, Simulation
+from sim.flow import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """What happened between moments, T of them: rates in tuples/s, and shares of the time.
+
+    `waiting`, `flying` and `backlog` are tuples at each moment.
+    """
+
+    at_s: Floats  # (T,)
+    offered: Floats  # (T, sources)
+    dropped: Floats  # (T, sources)
+    backlog: Floats  # (T, sources)
+    processed: Floats  # (T, V)
+    blocked: Floats  # (T, V)
+    sent: Floats  # (T, E)
+    waiting: Floats  # (T, E)
+    flying: Floats  # (T, E)
+    device_utilisation: Floats  # (T, D)
+    device_stalled: Floats  # (T, D)
+    link_utilisation: Floats  # (T, links crossed + 1)
+    link_late: Floats  # (T, links crossed + 1)
+
+
+STEADY = 0.01  # of the source rate: what the halves of a settled run may differ by
+
+
+@dataclass(frozen=True, eq=False)
+class Measures:
+    """A run of a simulation. V operators, E streams, D devices, L links.
+
+    Rates are tuples/s and means over the time measured, utilisations shares of it; queues are as
+    at its end.
+    """
+
+    simulation: Simulation
+    raw: Raw
+
+    @property
+    def seconds(self) -> float:
+        """How long was measured."""
+        return len(self.raw.arrived) * self.raw.tick_s
+
+    @cached_property
+    def throughput(self) -> float:
+        """Tuples/s at the sources; see `Simulation.throughput`."""
+        return self.simulation.achieved(self.raw)
+
+    @cached_property
+    def path_mean_throughput(self) -> float | None:
+        """Source tuples/s at the sinks, a mean over the paths to them, as CEPSim has it.
+
+        None where the sources are too many to be told apart.
+        """
+        if len(self.simulation.sources) > self.simulation.wiring.carried.shape[1]:
+            return None
+        reached = self._gained("reached") * self.simulation.path_weight
+        return float(reached.sum()) / self.seconds
+
+    @cached_property
+    def sink_rates(self) -> Floats:
+        """(sinks,) tuples/s that arrive."""
+        rates: Floats = self.raw.arrived.sum(axis=0) / self.seconds
+        return rates
+
+    @cached_property
+    def sink_path_means(self) -> Floats | None:
+        """(sinks,) source tuples/s, a mean over the paths to the sink; see above."""
+        if self.path_mean_throughput is None:
+            return None
+        means: Floats = self._gained("reached").sum(axis=1) / self.seconds
+        return means
+
+    def latency_s(self, sink: int | None = None) -> dict[str, float] | None:
+        """Return mean, p50 and p99 of the seconds from a source to a sink, or to any.
+
+        Every tuple counts once; those that arrive in one tick count with their mean. None where
+        nothing arrived.
+        """
+        columns = slice(None) if sink is None else slice(sink, sink + 1)
+        weight = self.raw.arrived[:, columns].ravel()
+        latency = self.raw.latency[:, columns].ravel()
+        if not weight.any():
+            return None
+        order = np.argsort(latency)
+        below = np.cumsum(weight[order])
+        at = np.searchsorted(below, np.array([0.5, 0.99]) * below[-1])
+        p50, p99 = latency[order][np.minimum(at, len(latency) - 1)]
+        mean = float((weight * latency).sum() / weight.sum())
+        return {"mean": mean, "p50": float(p50), "p99": float(p99)}
+
+    @cached_property
+    def device_utilisation(self) -> Floats:
+        """(D,) share of the time that each device was busy."""
+        return self._gained("devices", "busy_s") / self.seconds
+
+    @cached_property
+    def device_stalled(self) -> Floats:
+        """(D,) share of the time that each was idle because queues were full."""
+        return self._gained("devices", "stalled_s") / self.seconds
+
+    @cached_property
+    def operator_rates(self) -> Floats:
+        """(V,) tuples/s processed."""
+        return self._gained("operators", "processed") / self.seconds
+
+    @cached_property
+    def operator_blocked(self) -> Floats:
+        """(V,) share of what each could have done that full queues prevented."""
+        return self._gained("operators", "blocked_s") / self.seconds
+
+    @cached_property
+    def link_utilisation(self) -> Floats:
+        """(L,) share of the time that each link was busy."""
+        return self._of_links("busy_s")
+
+    @cached_property
+    def link_late(self) -> Floats:
+        """(L,) share of the time at whose ticks' ends tuples were left waiting for the link."""
+        return self._of_links("late_s")
+
+    @cached_property
+    def settled(self) -> bool:
+        """Whether the halves of the time measured differ by at most 1% of what was offered."""
+        half = len(self.raw.arrived) // 2
+        if half == 0:
+            return False
+        due = self.simulation.nominal.nominal_sink_tuples * half * self.raw.tick_s
+        first, second = self.raw.arrived[:half].sum(), self.raw.arrived[-half:].sum()
+        return bool(abs(second - first) <= STEADY * due)
+
+    @cached_property
+    def series(self) -> Series:
+        """What happened between the moments that were asked for."""
+        moments = self.raw.series
+        at_s = np.array([moment.tick for moment in moments]) * self.raw.tick_s
+        spans = np.diff(at_s, prepend=0.0)[:, None]
+
+        def stock(part: str, name: str) -> Floats:
+            return np.array([getattr(moment, part)[name] for moment in moments])
+
+        def flow(part: str, name: str) -> Floats:
+            return np.diff(stock(part, name), axis=0, prepend=0.0) / spans
+
+        return Series(
+            at_s,
+            offered=flow("sources", "offered"),
+            dropped=flow("sources", "dropped"),
+            backlog=stock("sources", "backlog"),
+            processed=flow("operators", "processed"),
+            blocked=flow("operators", "blocked_s"),
+            sent=flow("streams", "sent"),
+            waiting=stock("streams", "waiting"),
+            flying=stock("streams", "flying"),
+            device_utilisation=flow("devices", "busy_s"),
+            device_stalled=flow("devices", "stalled_s"),
+            link_utilisation=flow("links", "busy_s"),
+            link_late=flow("links", "late_s"),
+        )
+
+    def _of_links(self, name: str) -> Floats:
+        made = np.zeros(len(self.simulation.flow.gap_s))
+        made[self.raw.link[1:]] = self._gained("links", name)[1:] / self.seconds
+        return made
+
+    def _gained(self, part: str, name: str | None = None) -> NDArray[np.float64]:
+        columns = (getattr(moment, part) for moment in (self.raw.begin, self.raw.end))
+        first, last = columns if name is None else (column[name] for column in columns)
+        return np.asarray(last - first)

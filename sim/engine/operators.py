@@ -1,0 +1,168 @@
+"""What an operator does in a tick."""
+
+import numpy as np
+
+from sim.engine.links import put
+from sim.engine.sets import new_set, take
+from sim.engine.windows import close_window, gather
+from sim.engine.world import Rules, World
+from sim.flow import Floats
+from sim.jit import bare
+
+TINY = 1e-300
+
+
+@bare
+def run_operator(world: World, rules: Rules, v: int, budget: float, tick: int) -> float:
+    """Let operator v use up to `budget` seconds of its device; return what it used.
+
+    It takes the same share of everything that waits on its inputs: what its budget allows, or
+    the queues after it. `unmet` tells how many more seconds would have helped, `held` which share
+    of what it could have done the queues after it prevented.
+    """
+    world.operators[v].unmet = 0.0
+    world.operators[v].held = 0.0
+    used, windowed = 0.0, world.operators[v].window >= 0
+    if windowed:
+        used = _send_windows(world, rules, v, budget, tick)
+        if tick >= world.windows[world.operators[v].window].due:
+            world.operators[v].held = 1.0
+            return used
+        budget -= used
+    tuples, seconds = _waiting(world, v)
+    if tuples <= 0.0:
+        return used
+    share = 1.0
+    if not windowed and rules.queue < np.inf:
+        share = _share_that_fits(world, rules, v, tuples)
+    if share * seconds > budget:
+        world.operators[v].unmet = share * seconds - budget
+        share = budget / seconds
+    elif share < 1.0:
+        world.operators[v].held = 1.0 - share * max(1.0, seconds / max(budget, TINY))
+    if share <= 0.0:
+        return used
+    processed, total = share * tuples, world.scratch
+    births = _take_inputs(world, v, share, tick * rules.tick_s, total)
+    world.operators[v].processed += processed
+    if world.operators[v].sink >= 0:
+        _deliver(world, world.operators[v].sink, processed, births, total)
+    elif windowed:
+        gather(world, world.operators[v].window, processed, births, total)
+    else:
+        _emit(world, v, processed, births, total, tick)
+    return used + share * seconds
+
+
+@bare
+def _waiting(world: World, v: int) -> tuple[float, float]:
+    """Return the tuples that wait for operator v, and the seconds that they take."""
+    tuples, seconds = 0.0, 0.0
+    source = world.operators[v].source
+    if source >= 0:
+        tuples = world.sources[source].backlog
+        seconds = tuples * world.operators[v].source_cost
+    first = world.operators[v].first_in
+    for i in range(first, first + world.operators[v].inputs):
+        e = world.in_stream[i]
+        tuples += world.streams[e].waiting
+        seconds += world.streams[e].waiting * world.streams[e].cost
+    return tuples, seconds
+
+
+@bare
+def _share_that_fits(world: World, rules: Rules, v: int, tuples: float) -> float:
+    """Return the share of `tuples` that operator v may process before a queue after it is full.
+
+    Without backpressure over the network, a queue on another device counts as it was when its
+    operator last ran.
+    """
+    share = 1.0
+    first = world.operators[v].first_out
+    for i in range(first, first + world.operators[v].outputs):
+        e = world.out_stream[i]
+        room = world.streams[e].most - world.streams[e].left
+        if rules.pushes or world.streams[e].sends == 0:
+            room = world.streams[e].most - world.streams[e].waiting - world.streams[e].flying
+        size = tuples * world.streams[e].selectivity
+        if room < share * size:
+            share = max(room, 0.0) / size
+    return share
+
+
+@bare
+def _take_inputs(world: World, v: int, share: float, now: float, total: Floats) -> float:
+    """Take a share of all that waits for operator v; put the totals into `total` (S,).
+
+    Returns the sum of its births: what a source emits was born now.
+    """
+    births = 0.0
+    for s in range(total.shape[0]):
+        total[s] = 0.0
+    source = world.operators[v].source
+    if source >= 0:
+        emitted = share * world.sources[source].backlog
+        world.sources[source].backlog -= emitted
+        births = now * emitted
+        if source < total.shape[0]:
+            total[source] = emitted
+    first = world.operators[v].first_in
+    for i in range(first, first + world.operators[v].inputs):
+        e = world.in_stream[i]
+        waiting = world.streams[e].waiting
+        if waiting > 0.0:
+            amount = share * waiting
+            births += take(world, e, amount if share < 1.0 else np.inf, total)
+            world.streams[e].taken += amount
+            world.streams[e].waiting = waiting - amount
+    return births
+
+
+@bare
+def _deliver(world: World, sink: int, tuples: float, births: float, total: Floats) -> None:
+    world.sinks[sink].now_arrived += tuples
+    world.sinks[sink].now_births += births
+    for s in range(total.shape[0]):
+        world.reached[sink, s] += total[s]
+
+
+@bare
+def _emit(world: World, v: int, tuples: float, births: float, total: Floats, tick: int) -> None:
+    """Put `tuples`, times each stream's selectivity, on every stream out of operator v."""
+    first = world.operators[v].first_out
+    for i in range(first, first + world.operators[v].outputs):
+        e = world.out_stream[i]
+        selectivity = world.streams[e].selectivity
+        if selectivity > 0.0:
+            one = new_set(world, e, tuples * selectivity, births * selectivity)
+            for s in range(total.shape[0]):
+                world.totals[one, s] = total[s] * world.carried[e, s]
+            put(world, one, tick)
+
+
+@bare
+def _send_windows(world: World, rules: Rules, v: int, budget: float, tick: int) -> float:
+    """Send what operator v has to send, and close its window if it is due; return seconds used.
+
+    A window that is due stays open, and nothing is gathered, until the one before is sent.
+    """
+    w, used, total = world.operators[v].window, 0.0, world.scratch
+    for _ in range(2):
+        tuples = world.windows[w].out
+        if tuples > 0.0:
+            share = _share_that_fits(world, rules, v, tuples)
+            seconds = tuples * world.operators[v].send_cost
+            if share * seconds > budget - used:
+                share = (budget - used) / seconds
+            if share > 0.0:
+                for s in range(total.shape[0]):
+                    total[s] = share * world.out_totals[w, s]
+                    world.out_totals[w, s] -= total[s]
+                births = share * world.windows[w].out_births
+                _emit(world, v, share * tuples, births, total, tick)
+                used += share * seconds
+                world.windows[w].out_births -= births
+                world.windows[w].out = tuples - share * tuples
+        if world.windows[w].out <= 0.0 and tick >= world.windows[w].due:
+            close_window(world, w)
+    return used

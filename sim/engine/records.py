@@ -1,0 +1,127 @@
+"""The records that a simulation works on: one array of structs for each kind of thing.
+
+Kernels index them (``streams[e].waiting``), everything else takes columns (``streams["waiting"]``).
+What belongs together lies together in memory, and kernels pass few arrays around.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Records = NDArray[np.void]
+
+STREAM = np.dtype(
+    [
+        ("waiting", "f8"),  # tuples in its queue, now
+        ("flying", "f8"),  # tuples between devices, now
+        ("left", "f8"),  # tuples in its queue when its target last ran
+        ("most", "f8"),  # tuples that may wait
+        ("selectivity", "f8"),
+        ("cost", "f8"),  # seconds of its target's device that a tuple takes, sending included
+        ("sent", "f8"),  # tuples
+        ("taken", "f8"),  # tuples
+        ("send_s", "f8"),  # seconds that a tuple takes the first link
+        ("receive_s", "f8"),  # and the second, where there is one
+        ("sends", "i4"),  # the first link, from 1 on; 0: stays on its device
+        ("receives", "i4"),  # the second, or the first again
+        ("delay", "i4"),  # ticks on the wire beyond the next
+    ],
+    align=True,
+)
+
+OPERATOR = np.dtype(
+    [
+        ("share", "f8"),  # of its device
+        ("source_cost", "f8"),  # seconds of its device that a tuple takes which it emits itself
+        ("send_cost", "f8"),  # of these, what sending takes
+        ("processed", "f8"),  # tuples
+        ("blocked_s", "f8"),  # seconds held up by full queues
+        ("held", "f8"),  # share of what it could have done that full queues prevented, this tick
+        ("unmet", "f8"),  # seconds more that it could use, now
+        ("grant", "f8"),  # seconds that it may use, now
+        ("device", "i4"),
+        ("source", "i4"),  # number among the sources, or -1
+        ("sink", "i4"),  # number among the sinks, or -1
+        ("window", "i4"),  # number among the windowed operators, or -1
+        ("first_in", "i4"),  # where its inputs begin
+        ("inputs", "i4"),
+        ("first_out", "i4"),
+        ("outputs", "i4"),
+    ],
+    align=True,
+)
+
+DEVICE = np.dtype(
+    [
+        ("fast", "f8"),  # factor of its capacity, now
+        ("rest", "f8"),  # seconds that are left, now
+        ("hungry", "f8"),  # shares of the operators that could use some, now
+        ("used_s", "f8"),  # at full capacity, this tick
+        ("held", "f8"),  # largest of its operators, this tick
+        ("busy_s", "f8"),
+        ("stalled_s", "f8"),  # idle because of full queues
+    ],
+    align=True,
+)
+
+LINK = np.dtype(
+    [
+        ("busy_s", "f8"),
+        ("late_s", "f8"),  # with tuples left at the end of a tick
+        ("receiving", "b1"),  # whether it is what a device receives
+    ],
+    align=True,
+)
+
+SOURCE = np.dtype(
+    [
+        ("backlog", "f8"),  # tuples offered and not taken, now
+        ("offered", "f8"),  # tuples
+        ("dropped", "f8"),  # tuples
+        ("operator", "i4"),
+    ],
+    align=True,
+)
+
+SINK = np.dtype(
+    [
+        ("now_arrived", "f8"),  # tuples, this tick
+        ("now_births", "f8"),  # sum over them
+        ("operator", "i4"),
+    ],
+    align=True,
+)
+
+WINDOW = np.dtype(
+    [
+        ("ratio", "f8"),
+        ("count", "f8"),  # or -1
+        ("out", "f8"),  # tuples to send, now
+        ("out_births", "f8"),  # summed
+        ("advance", "i8"),  # ticks
+        ("due", "i8"),  # the tick that closes the window now open
+        ("first_slot", "i4"),
+        ("slots", "i4"),
+        ("slot", "i4"),  # the one being filled
+    ],
+    align=True,
+)
+
+SLOT = np.dtype([("tuples", "f8"), ("births", "f8")], align=True)
+
+SET = np.dtype(
+    [
+        ("size", "f8"),  # tuples
+        ("births", "f8"),  # when its tuples entered their sources, summed
+        ("stream", "i4"),
+        ("since", "i4"),  # the tick when it joined a link, or may leave the wire
+        ("after", "i4"),  # the next in its list
+    ],
+    align=True,
+)
+
+LIST = np.dtype([("head", "i4"), ("tail", "i4")])
+
+
+def blank(kind: np.dtype[np.void], count: int) -> Records:
+    """Return records that are all zero."""
+    return np.zeros(count, kind)

@@ -1,0 +1,138 @@
+"""The loop over ticks."""
+
+from sim.engine.links import land, serve_all
+from sim.engine.operators import run_operator
+from sim.engine.sets import free_sets
+from sim.engine.world import Rules, World
+from sim.jit import bare
+
+MOST_PASSES = 1000  # of the dynamic scheduler, a tick
+CRUMB = 1e-9  # of a tick: less than this is not shared out again
+
+
+@bare
+def run_ticks(world: World, rules: Rules, begin: int, end: int) -> int:
+    """Run ticks from `begin` up to `end`; return the first that was not run.
+
+    That is before the end only where sets run short.
+    """
+    for tick in range(begin, end):
+        if free_sets(world) < 3 * world.streams.shape[0] + 1:
+            return tick
+        if rules.delays:
+            land(world, tick)
+        _offer(world, rules, tick)
+        _wake(world, rules, tick)
+        for _ in range(MOST_PASSES if rules.dynamic else 1):
+            _run_operators(world, rules, tick)
+            if not rules.dynamic or not _share_the_rest(world, rules.tick_s):
+                break
+        _account(world, rules)
+        _record(world, rules, tick)
+        serve_all(world, rules, tick)
+    return end
+
+
+@bare
+def _offer(world: World, rules: Rules, tick: int) -> None:
+    """Offer every source its tuples, as far as they may wait."""
+    for s in range(world.sources.shape[0]):
+        fresh = world.offered[s, tick]
+        backlog = world.sources[s].backlog + fresh
+        world.sources[s].offered += fresh
+        if backlog > rules.source_queue:
+            world.sources[s].dropped += backlog - rules.source_queue
+            backlog = rules.source_queue
+        world.sources[s].backlog = backlog
+
+
+@bare
+def _wake(world: World, rules: Rules, tick: int) -> None:
+    """Give every device its seconds, and every operator its share of them."""
+    row = min(tick, world.speed.shape[0] - 1)
+    for d in range(world.devices.shape[0]):
+        world.devices[d].fast = world.speed[row, d]
+        world.devices[d].used_s = 0.0
+        world.devices[d].held = 0.0
+    for v in range(world.operators.shape[0]):
+        fast = world.devices[world.operators[v].device].fast
+        world.operators[v].grant = world.operators[v].share * rules.tick_s * fast
+
+
+@bare
+def _run_operators(world: World, rules: Rules, tick: int) -> None:
+    """Let every operator use what it was granted."""
+    for v in range(world.operators.shape[0]):
+        d = world.operators[v].device
+        if world.devices[d].fast > 0.0:
+            used = run_operator(world, rules, v, world.operators[v].grant, tick)
+            world.devices[d].used_s += used
+            world.devices[d].held = max(world.devices[d].held, world.operators[v].held)
+
+
+@bare
+def _share_the_rest(world: World, tick_s: float) -> bool:
+    """Grant what is left of each device to its operators that could use it; return if any is.
+
+    Nobody is granted more than it could use; but for that, grants go by shares.
+    """
+    for d in range(world.devices.shape[0]):
+        world.devices[d].rest = tick_s * world.devices[d].fast - world.devices[d].used_s
+        world.devices[d].hungry = 0.0
+    for v in range(world.operators.shape[0]):
+        world.operators[v].grant = 0.0
+        if world.operators[v].unmet > 0.0:
+            world.devices[world.operators[v].device].hungry += world.operators[v].share
+    satisfied = True
+    while satisfied:
+        satisfied = False
+        for v in range(world.operators.shape[0]):
+            d, unmet = world.operators[v].device, world.operators[v].unmet
+            if unmet > 0.0 and unmet * world.devices[d].hungry <= (
+                world.operators[v].share * world.devices[d].rest
+            ):
+                world.operators[v].grant = unmet
+                world.operators[v].unmet = 0.0
+                world.devices[d].rest -= unmet
+                world.devices[d].hungry -= world.operators[v].share
+                satisfied = True
+    granted = 0.0
+    for v in range(world.operators.shape[0]):
+        d = world.operators[v].device
+        hungry = world.devices[d].hungry
+        if world.operators[v].unmet > 0.0 and world.devices[d].rest > 0.0 and hungry > 0.0:
+            world.operators[v].grant = world.operators[v].share / hungry * world.devices[d].rest
+        granted = max(granted, world.operators[v].grant)
+    return granted > CRUMB * tick_s
+
+
+@bare
+def _account(world: World, rules: Rules) -> None:
+    """Add up the tick's busy, stalled and blocked seconds; note how full the queues are left."""
+    for d in range(world.devices.shape[0]):
+        if world.devices[d].fast > 0.0:
+            busy = world.devices[d].used_s / world.devices[d].fast
+            idle = max(0.0, rules.tick_s - busy)
+            world.devices[d].busy_s += busy
+            world.devices[d].stalled_s += world.devices[d].held * idle
+    for v in range(world.operators.shape[0]):
+        world.operators[v].blocked_s += world.operators[v].held * rules.tick_s
+    if not rules.pushes:
+        for e in range(world.streams.shape[0]):
+            world.streams[e].left = world.streams[e].waiting
+
+
+@bare
+def _record(world: World, rules: Rules, tick: int) -> None:
+    """Note what arrived at the sinks; it did when their devices had done all of the tick's work."""
+    row = tick - rules.measured
+    for s in range(world.sinks.shape[0]):
+        arrived = world.sinks[s].now_arrived
+        if arrived > 0.0:
+            if 0 <= row < world.arrived.shape[0]:
+                d = world.operators[world.sinks[s].operator].device
+                done = tick * rules.tick_s + world.devices[d].used_s / world.devices[d].fast
+                world.arrived[row, s] = arrived
+                world.latency[row, s] = done - world.sinks[s].now_births / arrived
+            world.sinks[s].now_arrived = 0.0
+            world.sinks[s].now_births = 0.0

@@ -1,0 +1,76 @@
+"""What a simulation is told besides the flow and the placement."""
+
+from dataclasses import dataclass, fields
+from typing import Literal, get_args
+
+import numpy as np
+
+Scheduler = Literal["default", "dynamic"]
+Allocation = Literal["uniform", "weighted"]
+
+MOST_TICKS = 100_000_000
+SETTLING_S = 20.0  # seconds that are not measured, or a third of a shorter run
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to simulate.
+
+    Parameters
+    ----------
+    duration_s, tick_s
+        Simulated time, and what it advances by. Where a tick's tuples would not fit twice into a
+        bounded queue, the engine takes shorter ticks.
+    scheduler
+        ``default``: an operator has its share of its device in every tick, used or not.
+        ``dynamic``: what some leave is shared by those that have work.
+    allocation
+        Shares of a device: ``uniform``, or ``weighted`` by the work offered to each operator.
+    queue
+        Tuples that may wait on a stream; 0: any number.
+    backpressure
+        Whether tuples between devices count against `queue`. Without it, as in CEPSim, a full
+        queue stops its senders but an overloaded link never does.
+    source_queue
+        Tuples that may wait at a source; what exceeds it is dropped. 0: any number.
+    measure_from_s
+        When measuring begins; None: at 20 s, or a third of a shorter run.
+    """
+
+    duration_s: float = 61.0
+    tick_s: float = 0.1
+    scheduler: Scheduler = "default"
+    allocation: Allocation = "weighted"
+    queue: float = 2048.0
+    backpressure: bool = True
+    source_queue: float = 0.0
+    measure_from_s: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, allowed in (("scheduler", Scheduler), ("allocation", Allocation)):
+            if getattr(self, name) not in get_args(allowed):
+                names = " or ".join(get_args(allowed))
+                raise ValueError(f"{name}: must be {names} (got {getattr(self, name)!r})")
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if isinstance(value, int | float) and not 0 <= value < np.inf:
+                raise ValueError(f"{one.name}: must be finite and at least 0 (got {value:g})")
+        if not 0 < self.tick_s <= self.duration_s:
+            raise ValueError(
+                f"tick_s: must be above 0 and at most the duration, {self.duration_s:g} s "
+                f"(got {self.tick_s:g})"
+            )
+        if not self.measured_from_s < self.duration_s:
+            raise ValueError(
+                f"measure_from_s: must be below the duration, {self.duration_s:g} s "
+                f"(got {self.measured_from_s:g})"
+            )
+        if self.duration_s / self.tick_s > MOST_TICKS:
+            raise ValueError(f"tick_s: more than {MOST_TICKS:,} ticks (got {self.tick_s:g} s)")
+
+    @property
+    def measured_from_s(self) -> float:
+        """When measuring begins."""
+        if self.measure_from_s is not None:
+            return self.measure_from_s
+        return min(SETTLING_S, self.duration_s / 3.0)

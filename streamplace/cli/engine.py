@@ -1,0 +1,91 @@
+"""Options of `simulate --model engine`."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from streamplace.cli.options import file_name
+
+if TYPE_CHECKING:
+    from sim.engine import Measures
+    from streamplace.placement import Placement
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+EVERY_S = 1.0  # seconds between the moments of a trace
+OF_SETTINGS = {
+    "duration": "duration_s",
+    "tick": "tick_s",
+    "scheduler": "scheduler",
+    "allocation": "allocation",
+    "queue": "queue",
+    "backpressure": "backpressure",
+}
+OPTIONS = (
+    click.option("--duration", type=float, metavar="S", help="Engine: seconds  [default: 61]"),
+    click.option("--tick", type=float, metavar="S", help="Engine: seconds a tick  [default: 0.1]"),
+    click.option(
+        "--scheduler",
+        type=click.Choice(["default", "dynamic"]),
+        help="Engine: fixed shares of a device, or shares of what others leave  [default: default]",
+    ),
+    click.option(
+        "--allocation",
+        type=click.Choice(["uniform", "weighted"]),
+        help="Engine: equal shares, or by offered work  [default: weighted]",
+    ),
+    click.option(
+        "--queue", type=float, metavar="N", help="Engine: tuples a queue holds, 0: any  [2048]"
+    ),
+    click.option(
+        "--backpressure/--no-backpressure",
+        default=None,
+        help="Engine: whether tuples between devices count against queues  [default: they do]",
+    ),
+    click.option(
+        "--scene",
+        callback=file_name,
+        metavar="FILE",
+        help="Engine: source rates over time, windows, slowed devices.",
+    ),
+    click.option("--trace", callback=file_name, metavar="FILE", help="Engine: what happened."),
+    click.option("--plot", callback=file_name, metavar="FILE", help="Engine: the same drawn."),
+)
+
+
+def options(command: Command) -> Command:
+    """Add the engine's options; they reach the command as `engine`."""
+    for option in reversed(OPTIONS):
+        command = option(command)
+    return command
+
+
+def run(placement: "Placement", given: dict[str, Any]) -> "Measures":
+    """Run a placement as the options tell; write the trace and the picture they ask for."""
+    from sim.engine import Settings  # noqa: PLC0415 - a command loads what it needs
+    from streamplace import runs  # noqa: PLC0415
+    from streamplace.errors import UsageError  # noqa: PLC0415
+    from streamplace.files import write_json  # noqa: PLC0415
+    from streamplace.files.scenes import scene_from  # noqa: PLC0415
+    from streamplace.files.text import name_of, read_json  # noqa: PLC0415
+    from streamplace.files.traces import trace_to  # noqa: PLC0415
+
+    try:
+        settings = Settings(**{OF_SETTINGS[n]: x for n, x in given.items() if n in OF_SETTINGS})
+    except ValueError as error:
+        field, _, fault = str(error).partition(": ")
+        option = next(name for name, of in OF_SETTINGS.items() if of == field)
+        raise UsageError(f"--{option}: {fault}") from None
+    scene = None
+    if "scene" in given:
+        value = read_json(given["scene"])
+        scene = scene_from(value, placement.problem, name_of(given["scene"]))
+    watched = "trace" in given or "plot" in given
+    found = runs.run(placement, settings, scene, EVERY_S if watched else None)
+    if "trace" in given:
+        write_json(given["trace"], trace_to(placement, found))
+    if "plot" in given:
+        from streamplace.report.run import draw_run  # noqa: PLC0415
+
+        draw_run(given["plot"], placement, found)
+    return found

@@ -1,0 +1,59 @@
+"""Scenes of the engine <- JSON values."""
+
+from typing import Any, TypeVar
+
+from sim.engine import Profile, Scene, Speed, Window
+from streamplace.errors import FormatError, ProblemError, located, within
+from streamplace.files.formats import Form, SceneForm
+from streamplace.files.text import check
+from streamplace.problem import Problem
+
+Kind = TypeVar("Kind", Profile, Window, Speed)
+
+
+def scene_from(value: Any, problem: Problem, where: str) -> Scene:
+    """Read a scene of a problem from a JSON value.
+
+    Raises
+    ------
+    FormatError
+        Naming `where`, the place in it and the fault.
+    """
+    with located(where, FormatError):
+        form = check(SceneForm, value, where)
+        profiles, windows = {}, {}
+        for name, profile in form.sources.items():
+            v = _operator(problem, name, f"sources.{name}", source=True)
+            profiles[v] = _made(Profile, profile, f"sources.{name}")
+        for name, window in form.windows.items():
+            v = _operator(problem, name, f"windows.{name}", source=False)
+            windows[v] = _made(Window, window, f"windows.{name}")
+        speeds = []
+        for i, speed in enumerate(form.speeds):
+            if speed.device not in problem.cluster.index:
+                raise ProblemError(f"speeds[{i}].device: there is no device {speed.device!r}")
+            d = problem.cluster.index[speed.device]
+            speeds.append(_made(Speed, speed, f"speeds[{i}]", device=d))
+    return Scene(profiles, windows, tuple(speeds))
+
+
+def _operator(problem: Problem, name: str, where: str, source: bool) -> int:
+    """Return the index of an operator that must, or must not, be a source."""
+    if name not in problem.graph.index:
+        raise ProblemError(f"{where}: there is no operator {name!r}")
+    v = problem.graph.index[name]
+    if (v in problem.graph.sources) != source:
+        told = "has inputs, so nothing is offered to it" if source else "is a source"
+        raise ProblemError(f"{where}: {name!r} {told}")
+    return v
+
+
+def _made(kind: type[Kind], form: Form, where: str, **known: int) -> Kind:
+    told: dict[str, Any] = form.model_dump(exclude={"comment", *known})
+    columns: dict[str, Any] = dict(known)
+    columns |= {name: tuple(x) if isinstance(x, list) else x for name, x in told.items()}
+    with within(where):
+        try:
+            return kind(**columns)
+        except ValueError as error:
+            raise ProblemError(str(error)) from None

@@ -1,0 +1,90 @@
+"""Runs of the engine -> JSON values: what happened, second by second."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.engine import Measures
+from streamplace.placement import Placement
+
+
+def trace_to(placement: Placement, found: Measures) -> dict[str, Any]:
+    """Return the series of a run, and each sink's figures, as a JSON value.
+
+    Rates are tuples/s and means since the moment before; queues are tuples at each moment.
+    """
+    graph, cluster = placement.problem.graph, placement.problem.cluster
+    sources, sinks = graph.sources, graph.sinks
+    series = found.series
+    links = [cluster.link_ends(int(i)) for i in found.raw.link[1:]]
+    return {
+        "format": "streamplace-trace",
+        "version": 1,
+        "tick_s": found.raw.tick_s,
+        "measured_from_s": found.raw.begin.tick * found.raw.tick_s,
+        "settled": found.settled,
+        "at_s": _rounded(series.at_s),
+        "sources": [
+            {
+                "operator": graph.names[v],
+                "offered": _rounded(series.offered[:, s]),
+                "emitted": _rounded(series.processed[:, v]),
+                "dropped": _rounded(series.dropped[:, s]),
+                "waiting": _rounded(series.backlog[:, s]),
+            }
+            for s, v in enumerate(sources)
+        ],
+        "operators": [
+            {
+                "name": name,
+                "device": placement.assignment[name],
+                "rate": _rounded(series.processed[:, v]),
+                "blocked": _rounded(series.blocked[:, v]),
+            }
+            for v, name in enumerate(graph.names)
+        ],
+        "streams": [
+            {
+                "source": stream.source,
+                "target": stream.target,
+                "rate": _rounded(series.sent[:, e]),
+                "waiting": _rounded(series.waiting[:, e]),
+                "flying": _rounded(series.flying[:, e]),
+            }
+            for e, stream in enumerate(graph.streams)
+        ],
+        "devices": [
+            {
+                "name": name,
+                "utilisation": _rounded(series.device_utilisation[:, d]),
+                "stalled": _rounded(series.device_stalled[:, d]),
+            }
+            for d, name in enumerate(cluster.names)
+        ],
+        "links": [
+            {
+                "from": source,
+                "to": target,
+                "utilisation": _rounded(series.link_utilisation[:, i + 1]),
+                "late": _rounded(series.link_late[:, i + 1]),
+            }
+            for i, (source, target) in enumerate(links)
+        ],
+        "sinks": [
+            {
+                "operator": graph.names[v],
+                "rate": float(found.sink_rates[s]),
+                "path_mean_throughput": (
+                    None if found.sink_path_means is None else float(found.sink_path_means[s])
+                ),
+                "latency_s": found.latency_s(s),
+            }
+            for s, v in enumerate(sinks)
+        ],
+    }
+
+
+def _rounded(column: NDArray[np.float64]) -> list[float]:
+    """Return numbers as people read them: to nine digits."""
+    return [float(f"{x:.9g}") for x in column]

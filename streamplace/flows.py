@@ -1,0 +1,64 @@
+"""Flows: problems as the arrays that `sim` works on."""
+
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from sim.flow import Flow
+from streamplace.arrays import Floats
+from streamplace.errors import GraphError
+from streamplace.graph import StreamGraph
+from streamplace.problem import Problem
+
+HEAVIEST = 1e100  # tuples/s, instructions/s, bit/s: far beyond any job, far below overflow
+
+_FLOWS: WeakKeyDictionary[Problem, Flow] = WeakKeyDictionary()
+
+
+def flow(problem: Problem) -> Flow:
+    """Return the problem as arrays, made once a problem.
+
+    Raises
+    ------
+    GraphError
+        If tuple rates overflow, or no tuple ever reaches a sink.
+    """
+    if problem not in _FLOWS:
+        _FLOWS[problem] = _make_flow(problem)
+    return _FLOWS[problem]
+
+
+def _make_flow(problem: Problem) -> Flow:
+    graph, cluster = problem.graph, problem.cluster
+    _check_loads(graph, graph.instructions, graph.stream_payload_bytes)
+    result = Flow(
+        source_tuples=graph.source_share * problem.source_rate,
+        instructions=graph.instructions,
+        source=graph.stream_source,
+        target=graph.stream_target,
+        selectivity=graph.selectivity,
+        bits=graph.stream_payload_bytes * 8.0,
+        capacity=cluster.capacity,
+        cores=np.array([float(device.cores) for device in cluster.devices]),
+        nic=cluster.network.kind == "nic",
+        gap_s=cluster.link_column("gap_s"),
+        seconds_per_bit=1e-6 / cluster.link_column("bandwidth_mbps"),
+        overhead_s=cluster.link_column("overhead_s"),
+    )
+    with np.errstate(over="ignore", invalid="ignore"):
+        _check_loads(graph, result.operator_tuples, result.stream_tuples)
+        _check_loads(graph, result.work, result.stream_bits)
+    if result.nominal_sink_tuples <= 0:
+        raise GraphError("streams: no tuple ever reaches a sink")
+    return result
+
+
+def _check_loads(graph: StreamGraph, of_operators: Floats, of_streams: Floats) -> None:
+    """Raise GraphError where a load, (V,) or (E,), is too large to compute with."""
+    for v in np.flatnonzero(~(of_operators <= HEAVIEST)):
+        raise GraphError(f"operators[{v}]: {graph.names[v]!r} has a load that overflows")
+    for e in np.flatnonzero(~(of_streams <= HEAVIEST)):
+        stream = graph.streams[int(e)]
+        raise GraphError(
+            f"streams: {stream.source!r} -> {stream.target!r} has a load that overflows"
+        )

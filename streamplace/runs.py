@@ -1,0 +1,76 @@
+"""Runs of the engine: problems as simulations."""
+
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.engine import EngineError, Measures, Scene, Settings, Simulation
+from streamplace.arrays import Floats
+from streamplace.errors import SimulationError
+from streamplace.flows import flow
+from streamplace.placement import Placement
+from streamplace.problem import Problem
+
+_SIMULATIONS: WeakKeyDictionary[Problem, Simulation] = WeakKeyDictionary()
+
+
+def simulation(
+    problem: Problem, settings: Settings | None = None, scene: Scene | None = None
+) -> Simulation:
+    """Return the simulation of a problem; with default settings it is made once a problem.
+
+    Raises
+    ------
+    GraphError
+        If tuple rates overflow, or no tuple ever reaches a sink.
+    """
+    plain = settings is None and scene is None
+    if plain and problem in _SIMULATIONS:
+        return _SIMULATIONS[problem]
+    latency_s = problem.cluster.link_column("latency_s")
+    made = Simulation(flow(problem), latency_s, settings, scene)
+    if plain:
+        _SIMULATIONS[problem] = made
+    return made
+
+
+def run(
+    placement: Placement,
+    settings: Settings | None = None,
+    scene: Scene | None = None,
+    every_s: float | None = None,
+) -> Measures:
+    """Run a placement through the engine.
+
+    Parameters
+    ----------
+    every_s
+        Keep what happens every so often; see `Measures`.
+
+    Raises
+    ------
+    GraphError
+        If tuple rates overflow, or no tuple ever reaches a sink.
+    SimulationError
+        If the run could not be finished.
+    """
+    made = simulation(placement.problem, settings, scene)
+    try:
+        return Measures(made, made.run(placement.devices, every_s))
+    except EngineError as error:
+        raise SimulationError(f"engine: {error}") from None
+
+
+def throughput(problem: Problem, placements: NDArray[np.integer]) -> Floats:
+    """Return the throughput of K placements, (K,) tuples/s, by the engine as it is by default.
+
+    Raises
+    ------
+    SimulationError
+        If a run could not be finished.
+    """
+    try:
+        return simulation(problem).throughput(placements)
+    except EngineError as error:
+        raise SimulationError(f"engine: {error}") from None

@@ -1,0 +1,55 @@
+"""CEPSim's three defects, each with a job on which it shows."""
+
+import numpy as np
+import pytest
+
+from sim.engine import Settings, simulation
+from streamplace import Cluster, Network, Operator, Placement, Problem, Stream, StreamGraph, runs
+
+RATE = 1000.0
+
+
+def job(names: str, streams: str, mbps: float | None = 1000.0) -> Problem:
+    """Return operators of a letter each, each a tenth of a device, and streams as ``ab bc``."""
+    operators = [Operator(name, 25e4, 1000.0) for name in names]
+    graph = StreamGraph(operators, [Stream(pair[0], pair[1]) for pair in streams.split()])
+    cluster = Cluster.equal(3, network=Network(bandwidth_mbps=mbps))
+    return Problem(graph, cluster, source_rate=RATE)
+
+
+@pytest.mark.parametrize("scheduler", ["default", "dynamic"])
+def test_a_merge_of_inputs_from_here_and_elsewhere_runs(scheduler: str) -> None:
+    problem = job("sabm", "sa sb am bm")
+    found = runs.run(Placement(problem, [0, 0, 1, 0]), Settings(scheduler=scheduler))  # type: ignore[arg-type]
+    assert found.throughput == pytest.approx(RATE, rel=1e-3)
+    assert found.operator_rates[3] == pytest.approx(2 * RATE, rel=1e-3)
+
+
+@pytest.mark.parametrize("scheduler", ["default", "dynamic"])
+def test_arrivals_at_one_operator_at_one_time_all_count(scheduler: str) -> None:
+    """Three operators of one device do the same work and send at the same moment."""
+    problem = job("sabcm", "sa sb sc am bm cm")
+    found = runs.run(Placement(problem, [0, 1, 1, 1, 2]), Settings(scheduler=scheduler))  # type: ignore[arg-type]
+    assert found.operator_rates[4] == pytest.approx(3 * RATE, rel=1e-3)
+    sent = found.raw.end.streams["sent"][-3:]
+    assert np.ptp(sent) == pytest.approx(0.0, abs=1e-6 * sent[0])
+
+
+@pytest.mark.parametrize("backpressure", [True, False])
+def test_a_full_queue_elsewhere_does_not_flood_a_tick(
+    backpressure: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An idle device beside a full one: the sender has time for any number of small messages."""
+
+    def refused(*_: object) -> None:
+        raise AssertionError("more event sets than a few a stream")
+
+    monkeypatch.setattr(simulation, "more_sets", refused)
+    graph = StreamGraph(
+        [Operator("a", 1000, 1000.0), Operator("b", 1000, 1000.0), Operator("c", 1e7, 0)],
+        [Stream("a", "b"), Stream("b", "c")],
+    )
+    problem = Problem(graph, Cluster.equal(2), source_rate=RATE)
+    how = Settings(scheduler="dynamic", allocation="uniform", queue=100, backpressure=backpressure)
+    found = runs.run(Placement(problem, [0, 0, 1]), how)
+    assert found.throughput == pytest.approx(250.0, rel=0.01)  # 2500 MIPS / 10 million

@@ -1,0 +1,247 @@
+"""The engine against closed forms, by hand, and against itself under other names."""
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sim.engine import EngineError, Measures, Profile, Scene, Settings, Simulation
+from sim.engine.sets import make_sets, more_sets
+from streamplace import Cluster, Network, Operator, Placement, Problem, Stream, StreamGraph, runs
+from streamplace.flows import flow as flow_of
+from tests.strategies import Case, cases
+from tests.test_invariances import renamed
+
+SHORT = Settings(duration_s=6.0)
+
+
+def line(*loads: float, rate: float = 1000.0, bits: float = 800.0, devices: int = 2) -> Problem:
+    """Return a pipeline of operators that load a device so much."""
+    names = [f"op{i}" for i in range(len(loads))]
+    operators = [
+        Operator(n, load * 2500e6 / rate, bits / 8) for n, load in zip(names, loads, strict=True)
+    ]
+    streams = [Stream(a, b) for a, b in pairwise(names)]
+    return Problem(StreamGraph(operators, streams), Cluster.equal(devices), source_rate=rate)
+
+
+def test_latency_by_hand() -> None:
+    """Here: the time that all of a tick's work takes. To the next device: until the next tick."""
+    problem = line(0.1, 0.2, 0.3)
+    here = runs.run(Placement(problem, [0, 0, 0])).latency_s()
+    assert here == pytest.approx({"mean": 0.06, "p50": 0.06, "p99": 0.06})
+    there = runs.run(Placement(problem, [0, 1, 0])).latency_s()
+    assert there == pytest.approx({"mean": 0.24, "p50": 0.24, "p99": 0.24})
+
+
+def test_wires_longer_than_a_tick_take_ticks() -> None:
+    problem = line(0.1, 0.2)
+    far = Problem(
+        problem.graph, Cluster.equal(2, network=Network(latency_s=0.35)), source_rate=1000.0
+    )
+    latency = runs.run(Placement(far, [0, 1])).latency_s()
+    assert latency is not None
+    assert latency["mean"] == pytest.approx(0.42)  # 4 ticks, and 0.02 s of work
+
+
+def test_what_is_on_a_long_wire_counts_against_the_queue() -> None:
+    """Three ticks on the way, and one until the sender knows: so often the queue is sent full."""
+    network = Network(latency_s=0.25)
+    problem = Problem(line(0.1, 0.1).graph, Cluster.equal(2, network=network), source_rate=1000.0)
+    placement = Placement(problem, [0, 1])
+    credit = runs.run(placement, Settings(queue=300))
+    assert credit.throughput == pytest.approx(300 / 0.4, rel=0.01)
+    finer = runs.run(placement, Settings(queue=300, tick_s=0.05))
+    assert finer.throughput == pytest.approx(300 / 0.35, rel=0.01)
+    none = runs.run(placement, Settings(queue=300, backpressure=False))
+    assert none.throughput == pytest.approx(1000.0)
+
+
+def test_every_queue_before_the_bottleneck_fills() -> None:
+    problem = line(0.1, 0.1, 2.0)
+    found = runs.run(Placement(problem, [0, 0, 1]))
+    assert found.throughput == pytest.approx(500.0, rel=1e-3)
+    assert found.settled
+    waiting = found.raw.end.streams["waiting"] + found.raw.end.streams["flying"]
+    assert waiting == pytest.approx([2048.0 - 50, 2048.0], abs=51)
+    assert found.device_utilisation[1] == pytest.approx(1.0)
+    assert found.device_stalled[0] > 0.4
+    assert found.operator_blocked[:2] == pytest.approx([0.9, 0.9], abs=0.02)
+
+
+def test_unbounded_queues_never_push_back() -> None:
+    found = runs.run(Placement(line(0.1, 0.1, 2.0), [0, 0, 1]), Settings(queue=0))
+    assert found.throughput == pytest.approx(500.0, rel=1e-3)
+    assert found.operator_rates[:2] == pytest.approx([1000.0, 1000.0])
+    assert found.raw.end.streams["waiting"][1] == pytest.approx(500.0 * 61, rel=0.01)
+
+
+def test_what_a_source_cannot_keep_is_dropped() -> None:
+    found = runs.run(Placement(line(2.0, 0.1), [0, 1]), Settings(source_queue=100))
+    sources = found.raw.end.sources
+    assert sources["backlog"] == pytest.approx([50.0])
+    assert sources["dropped"] == pytest.approx([500.0 * 61], rel=0.01)
+
+
+def test_a_fixed_share_is_lost_where_it_is_not_used() -> None:
+    """Equal shares: the first of two has half a device, and needs nine tenths of one."""
+    placement = Placement(line(0.9, 0.01), [0, 0])
+    fixed = runs.run(placement, Settings(allocation="uniform"))
+    assert fixed.throughput == pytest.approx(1000 * 0.5 / 0.9, rel=1e-3)
+    shared = runs.run(placement, Settings(allocation="uniform", scheduler="dynamic"))
+    assert shared.throughput == pytest.approx(1000.0, rel=1e-3)
+
+
+def test_what_still_changes_has_not_settled() -> None:
+    placement = Placement(line(0.1, 0.1), [0, 1])
+    assert runs.run(placement).settled
+    assert not runs.run(placement, scene=Scene({0: Profile.ramp(60.0)})).settled
+    assert not runs.run(placement, Settings(duration_s=0.1)).settled  # one tick tells nothing
+
+
+def test_nothing_arrives_on_a_device_that_cannot_keep_up_in_time() -> None:
+    """No latency is made up where no tuple arrived."""
+    found = runs.run(Placement(line(0.1, 1e9), [0, 1]), Settings(duration_s=1.0))
+    assert found.throughput < 1e-3
+
+
+@settings(max_examples=60)
+@given(cases(), st.booleans(), st.sampled_from(["default", "dynamic"]))
+def test_tuples_are_neither_made_nor_lost(case: Case, pushes: bool, scheduler: Any) -> None:
+    """On every stream, at every source, and between the streams of every operator."""
+    problem, devices = case
+    how = replace(SHORT, backpressure=pushes, scheduler=scheduler)
+    found = runs.run(Placement(problem, devices), how)
+    end, flow = found.raw.end, flow_of(problem)
+    sent = end.streams["sent"]
+    there = end.streams["taken"] + end.streams["waiting"] + end.streams["flying"]
+    np.testing.assert_allclose(sent, there, rtol=1e-9, atol=1e-6)
+    processed = end.operators["processed"]
+    np.testing.assert_allclose(
+        sent, processed[flow.source] * flow.selectivity, rtol=1e-9, atol=1e-6
+    )
+    taken = np.zeros(flow.operators)
+    np.add.at(taken, flow.target, end.streams["taken"])
+    taken[end.sources["operator"]] += end.sources["offered"] - end.sources["backlog"]
+    np.testing.assert_allclose(processed, taken, rtol=1e-9, atol=1e-6)
+    assert found.device_utilisation.max() <= 1 + 1e-9
+    assert found.link_utilisation.max(initial=0.0) <= 1 + 1e-9
+    most = np.inf if how.queue == 0 else how.queue
+    if pushes:
+        assert (end.streams["waiting"] + end.streams["flying"]).max(initial=0.0) <= most * (
+            1 + 1e-9
+        )
+
+
+def test_a_lost_tuple_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = line(0.1, 0.1)
+    simulation = runs.simulation(problem)
+    whole = Simulation._moment
+
+    def lossy(self: Simulation, world: Any, tick: int) -> Any:
+        moment = whole(self, world, tick)
+        moment.streams["taken"] *= 0.999
+        return moment
+
+    monkeypatch.setattr(Simulation, "_moment", lossy)
+    with pytest.raises(EngineError, match=r"stream 0: .* tuples went in"):
+        simulation.run(np.array([0, 1]))
+
+
+@settings(max_examples=60)
+@given(st.data(), cases(), st.booleans(), st.sampled_from(["default", "dynamic"]))
+def test_other_names_and_orders_change_nothing(
+    data: Any, case: Case, pushes: bool, scheduler: Any
+) -> None:
+    problem, devices = case
+    operators = data.draw(st.permutations(range(len(devices))))
+    hosts = data.draw(st.permutations(range(len(problem.cluster.devices))))
+    other = renamed(problem, operators, hosts)
+    moved = [hosts.index(devices[v]) for v in operators]
+    how = replace(SHORT, backpressure=pushes, scheduler=scheduler)
+    one, two = runs.run(Placement(problem, devices), how), runs.run(Placement(other, moved), how)
+    slack = 1e-9 * problem.source_rate
+    assert two.throughput == pytest.approx(one.throughput, rel=1e-9, abs=slack)
+    rates = one.operator_rates[operators]
+    np.testing.assert_allclose(two.operator_rates, rates, rtol=1e-9, atol=slack)
+    busy = one.device_utilisation[hosts]
+    np.testing.assert_allclose(two.device_utilisation, busy, rtol=1e-9, atol=1e-9)
+    assert two.settled == one.settled
+    first, second = one.latency_s(), two.latency_s()
+    assert (first is None) == (second is None)
+    if first is not None and second is not None:
+        assert second["mean"] == pytest.approx(first["mean"], rel=1e-9, abs=1e-9)
+
+
+def test_sources_are_told_apart_up_to_a_number() -> None:
+    """Each of two sources brings half of the rate by a path of its own."""
+
+    def fan_in(sources: int) -> Measures:
+        names = [f"s{i}" for i in range(sources)]
+        operators = [Operator(name, 1000, 100.0) for name in [*names, "sink"]]
+        graph = StreamGraph(operators, [Stream(name, "sink") for name in names])
+        problem = Problem(graph, Cluster.equal(1), source_rate=1000.0)
+        return runs.run(Placement(problem, [0] * (sources + 1)), SHORT)
+
+    assert fan_in(2).path_mean_throughput == pytest.approx(1000.0)
+    assert fan_in(16).path_mean_throughput == pytest.approx(1000.0)
+    assert fan_in(17).path_mean_throughput is None
+    assert fan_in(17).throughput == pytest.approx(1000.0)
+
+
+def test_paths_too_many_to_count() -> None:
+    """A diamond doubles them: 1,200 in a row have more paths than floats have numbers."""
+    names = ["n0"]
+    streams = []
+    for i in range(1200):
+        top, left, right, join = names[-1], f"l{i}", f"r{i}", f"n{i + 1}"
+        names += [left, right, join]
+        streams += [Stream(top, left, 0.5), Stream(top, right, 0.5)]
+        streams += [Stream(left, join), Stream(right, join)]
+    graph = StreamGraph([Operator(name, 100, 10.0) for name in names], streams)
+    problem = Problem(graph, Cluster.equal(1), source_rate=1000.0)
+    found = runs.run(Placement(problem, [0] * len(names)), SHORT)
+    assert found.path_mean_throughput == pytest.approx(1000.0)
+    assert found.throughput == pytest.approx(1000.0)
+
+
+def test_sets_are_made_when_they_run_short() -> None:
+    sets, totals, lists = make_sets(4, 2, 1)
+    more, more_totals = more_sets(sets, totals, lists)
+    seen, i = set(), int(lists[-1]["head"])
+    while i >= 0:
+        seen.add(i)
+        i = int(more["after"][i])
+    assert seen == set(range(8))
+    assert lists[-1]["tail"] == 8
+    assert more_totals.shape == (8, 1)
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        ({"duration_s": 0.0}, "tick_s"),
+        ({"tick_s": 0.0}, "above 0"),
+        ({"tick_s": 100.0}, "at most the duration"),
+        ({"duration_s": float("inf")}, "finite"),
+        ({"duration_s": 1e12}, "ticks"),
+        ({"queue": -1.0}, "at least 0"),
+        ({"queue": float("nan")}, "finite"),
+        ({"scheduler": "fast"}, "default or dynamic"),
+        ({"allocation": "fair"}, "uniform or weighted"),
+        ({"measure_from_s": 61.0}, "below the duration"),
+    ],
+)
+def test_settings_that_are_none(told: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        Settings(**told)
+
+
+def test_latencies_must_fit_the_links() -> None:
+    flow = flow_of(line(0.1, 0.1))
+    with pytest.raises(ValueError, match="latency_s must be"):
+        Simulation(flow, np.zeros(3))

@@ -1,0 +1,158 @@
+"""Profiles, windows and speeds: by hand, and what is refused."""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sim.engine import Profile, Scene, Settings, Speed, Window
+from streamplace import Cluster, Operator, Placement, Problem, Stream, StreamGraph, runs
+
+STEPS = 200_000
+
+
+def line(*loads: float, rate: float = 1000.0, selectivity: float = 1.0) -> Problem:
+    """Return a pipeline of operators that load a device so much, on two devices."""
+    names = [f"op{i}" for i in range(len(loads))]
+    operators = [
+        Operator(n, load * 2500e6 / rate, 100.0) for n, load in zip(names, loads, strict=True)
+    ]
+    streams = [Stream(a, b, selectivity) for a, b in pairwise(names)]
+    return Problem(StreamGraph(operators, streams), Cluster.equal(2), source_rate=rate)
+
+
+@st.composite
+def profiles(draw: st.DrawFn) -> Profile:
+    """Return profiles of every kind."""
+    gaps = draw(st.lists(st.sampled_from([0.3, 1.0, 2.5]), min_size=1, max_size=4))
+    at = np.cumsum(gaps) - draw(st.sampled_from([0.0, gaps[0]]))
+    factor = st.sampled_from([0.0, 0.5, 1.0, 4.0])
+    factors = draw(st.lists(factor, min_size=len(at), max_size=len(at)))
+    every = draw(st.sampled_from([None, float(at[-1]) + 0.7]))
+    return Profile(tuple(at.tolist()), tuple(factors), draw(st.booleans()), every)
+
+
+def factor_at(profile: Profile, t: float) -> float:
+    """Return the factor at a time, by what the docstring says."""
+    if profile.every_s is not None:
+        t %= profile.every_s
+    if profile.linear:
+        return float(np.interp(t, profile.at_s, profile.factor))
+    before = [f for at, f in zip(profile.at_s, profile.factor, strict=True) if at <= t]
+    return before[-1] if before else profile.factor[0]
+
+
+@given(profiles(), st.sampled_from([0.2, 3.3, 11.0]))
+def test_a_profile_is_integrated(profile: Profile, until: float) -> None:
+    middles = (np.arange(2000) + 0.5) * until / 2000
+    expected = np.mean([factor_at(profile, float(t)) for t in middles]) * until
+    got = profile.seconds_at_full_rate(np.array([until]))[0]
+    assert got == pytest.approx(expected, abs=4.0 * until / 2000 * 20)
+    assert profile.seconds_at_full_rate(np.zeros(1))[0] == 0.0
+
+
+def test_ramp_and_bursts_by_hand() -> None:
+    t = np.array([0.0, 5.0, 10.0, 20.0])
+    assert Profile.ramp(10.0).seconds_at_full_rate(t).tolist() == [0.0, 1.25, 5.0, 15.0]
+    assert Profile.bursts(10.0, 2.0, 3.0).seconds_at_full_rate(t).tolist() == [0.0, 9.0, 14.0, 28.0]
+
+
+def test_a_source_follows_its_profile() -> None:
+    problem = line(0.1, 0.1)
+    scene = Scene({0: Profile((0.0, 30.0), (1.0, 0.25))})
+    series = runs.run(Placement(problem, [0, 1]), scene=scene, every_s=1.0).series
+    assert series.offered[:30, 0] == pytest.approx(1000.0)
+    assert series.processed[35:, 1] == pytest.approx(250.0)
+
+
+@pytest.mark.parametrize(
+    ("window", "rate"),
+    [
+        (Window(2.0, 2.0), 1000.0),
+        (Window(2.0, 2.0, ratio=0.25), 250.0),
+        (Window(6.0, 2.0, ratio=0.25), 750.0),
+        (Window(6.0, 2.0, count=10.0), 5.0),
+    ],
+)
+def test_what_windows_emit(window: Window, rate: float) -> None:
+    """Tuples/s after it; every tuple is in size / advance windows."""
+    found = runs.run(Placement(line(0.1, 0.1, 0.01), [0, 0, 1]), scene=Scene(windows={1: window}))
+    assert found.operator_rates[1] == pytest.approx(1000.0)
+    assert found.sink_rates[0] == pytest.approx(rate, rel=0.05)
+    assert found.throughput == pytest.approx(1000.0, rel=0.05)
+    assert found.path_mean_throughput == pytest.approx(1000.0, rel=0.05)
+
+
+def test_a_window_makes_tuples_wait() -> None:
+    """Half an advance on average, where nothing else takes long."""
+    found = runs.run(
+        Placement(line(1e-6, 1e-6, 1e-6), [0, 0, 0]),
+        Settings(queue=0),
+        Scene(windows={1: Window(2.0, 2.0)}),
+    )
+    latency = found.latency_s()
+    assert latency is not None
+    assert latency["mean"] == pytest.approx(1.05, abs=0.01)  # and half a tick
+
+
+def test_a_window_that_cannot_be_sent_holds_its_operator_up() -> None:
+    """Two tuples for one, and room for one: half of what is offered gets through."""
+    problem = line(0.1, 0.1, 1.0)
+    scene = Scene(windows={1: Window(1.0, 1.0, ratio=2.0)})
+    found = runs.run(Placement(problem, [0, 0, 1]), Settings(duration_s=600.0), scene)
+    assert found.sink_rates[0] == pytest.approx(1000.0, rel=0.02)
+    assert found.operator_rates[1] == pytest.approx(500.0, rel=0.05)  # in bursts, as it catches up
+    assert found.operator_blocked[1] > 0.3
+    assert not found.raw.end.sources["dropped"].any()
+
+
+def test_a_device_stops_and_the_source_waits() -> None:
+    problem = line(0.5, 0.5)
+    scene = Scene(speeds=(Speed(1, 10.0, 0.0), Speed(1, 30.0, 1.0)))
+    series = runs.run(Placement(problem, [0, 1]), scene=scene, every_s=1.0).series
+    assert series.processed[5:10, 1] == pytest.approx(1000.0)
+    assert not series.processed[10:30, 1].any()
+    assert series.processed[20:30, 0] == pytest.approx(0.0, abs=1e-9)
+    assert series.processed[31:40, 1] == pytest.approx(2000.0)  # it catches up
+    assert series.backlog[29, 0] == pytest.approx(1000.0 * 20, rel=0.15)
+
+
+def test_a_slowed_device_does_less() -> None:
+    scene = Scene(speeds=(Speed(1, 0.0, 0.5),))
+    found = runs.run(Placement(line(0.1, 1.0), [0, 1]), scene=scene)
+    assert found.throughput == pytest.approx(500.0, rel=1e-3)
+    assert found.device_utilisation[1] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (lambda: Profile((), ()), "at least one"),
+        (lambda: Profile((0.0, 1.0), (1.0,)), "as many"),
+        (lambda: Profile((1.0, 1.0), (1.0, 2.0)), "must rise"),
+        (lambda: Profile((0.0,), (-1.0,)), "at least 0"),
+        (lambda: Profile((0.0,), (float("nan"),)), "finite"),
+        (lambda: Profile((0.0, 2.0), (1.0, 2.0), every_s=2.0), "above the last"),
+        (lambda: Window(2.0, 0.0), "above 0"),
+        (lambda: Window(1.0, 2.0), "at most its size"),
+        (lambda: Window(2.0, 0.7), "whole multiple"),
+        (lambda: Window(2.0, 1.0, count=-1.0), "at least 0"),
+        (lambda: Speed(0, 1.0, -0.5), "at least 0"),
+        (
+            lambda: runs.simulation(line(1, 1), None, Scene({1: Profile((0.0,), (1.0,))})),
+            "only sources",
+        ),
+        (lambda: runs.simulation(line(1, 1), None, Scene({}, {0: Window(1, 1)})), "only sources"),
+        (
+            lambda: runs.simulation(line(1, 1), None, Scene({7: Profile((0.0,), (1.0,))})),
+            "operator 7",
+        ),
+        (lambda: runs.simulation(line(1, 1), None, Scene(speeds=(Speed(2, 0, 1),))), "device 2"),
+    ],
+)
+def test_what_is_refused(made: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        made()
