@@ -1,14 +1,16 @@
 """The paper's Table 1, the published figures beside ours, and its Figures 5 and 6.
 
-    python -m benchmarks.paper_table DATASET [--jobs N] [--figures FOLDER]
+    python -m benchmarks.paper_table DATASET [--model MODEL …] [--jobs N] [--figures FOLDER]
 
 METIS (published weights and by utilisation; k-way and recursive), the fuser and their oracles, the
 published allocators as we trained them, ours, and annealing, at 1e4 and 2e4 tuples/s on 5 x 2500
 MIPS with 1000 Mbps links, under `path-average`, which the published numbers follow, and under
-`bottleneck`. The interval is of the mean's difference from METIS: 95% of resampled graphs.
+`bottleneck`. Every row is printed when it is measured. The interval is of the mean's difference
+from METIS: 95% of resampled graphs.
 """
 
 import argparse
+from collections.abc import Mapping
 from itertools import zip_longest
 from pathlib import Path
 
@@ -70,47 +72,49 @@ def main() -> None:
     """Print the tables as Markdown; draw the figures."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("dataset")
+    parser.add_argument("--model", nargs="+", choices=CLOSED_FORMS, default=CLOSED_FORMS[::-1])
     parser.add_argument("--jobs", type=int)
     parser.add_argument("--figures", type=Path)
     arguments = parser.parse_args()
     graphs = read_dataset(arguments.dataset)
-    for model in reversed(CLOSED_FORMS):
-        placers = list(PLACERS.values())
-        found = compare(graphs, placers, SOURCE_RATES, model=model, jobs=arguments.jobs)
+    for model in arguments.model:
         print(f"\n`{model}`, {len(graphs)} graphs, at 1e4 tuples/s and, in brackets, at 2e4\n")
         print(f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|")
         if model == "path-average":
             for system, published in PUBLISHED.items():
                 print(line(f"*{system}, published*", *published))
-        for j, system in enumerate(PLACERS):
-            print(line(system, *(measured(found, i, j) for i in range(len(SOURCE_RATES)))))
+        found = {}
+        for system, placer in PLACERS.items():
+            both = dict.fromkeys([REFERENCE, placer])
+            it = compare(graphs, list(both), SOURCE_RATES, model=model, jobs=arguments.jobs)
+            print(line(system, *(measured(it, i) for i in range(len(SOURCE_RATES)))), flush=True)
+            found[system] = it
         if arguments.figures is not None:
-            draw(found, make_folder(arguments.figures), len(graphs))
+            draw(found, make_folder(arguments.figures))
 
 
-def measured(found: Comparison, i: int, j: int) -> Figures:
-    """Return the columns of the table for a source rate and a placer."""
-    row = found.rows[i * len(found.placers) + j]
+def measured(found: Comparison, i: int) -> Figures:
+    """Return the columns of the table at a source rate for the last placer."""
+    row = found.rows[(i + 1) * len(found.placers) - 1]
     figures_ = (row.mean, row.q1, row.median, row.better_than_metis, row.worse_than_metis)
     cells = [f"{x:.3f}" for x in figures_ if x is not None]
     cells += [f"{row.min:.3f}", f"{row.share_above_0_97:.3f}"]
-    reference = found.placers.index(REFERENCE)
-    if j == reference:
+    if row.placer == REFERENCE:
         cells[3:5] = ["", ""]
         return tuple(cells)
-    reached = found.relative_throughput[i]
-    low, high = interval(reached[j] - reached[reference])
+    reference, reached = found.relative_throughput[i]
+    low, high = interval(reached - reference)
     return (*cells, f"{low:+.3f} to {high:+.3f}")
 
 
-def draw(found: Comparison, folder: Path, count: int) -> None:
+def draw(found: Mapping[str, Comparison], folder: Path) -> None:
     """Draw Figures 5 and 6 at every source rate."""
-    numbers = {name: list(PLACERS).index(name) for name in DRAWN}
+    one = found[DRAWN[0]]
     for i, rate in enumerate(SOURCE_RATES):
-        title = f"{count} graphs, {rate:.0e} tuples/s, {found.model}".replace("e+0", "e")
-        stem = f"{found.model}-{rate:.0e}".replace("e+0", "e")
-        reached = {name: found.relative_throughput[i, j] for name, j in numbers.items()}
-        used = {name: found.devices_used[i, j] for name, j in numbers.items()}
+        title = f"{len(one.graphs)} graphs, {rate:.0e} tuples/s, {one.model}".replace("e+0", "e")
+        stem = f"{one.model}-{rate:.0e}".replace("e+0", "e")
+        reached = {name: found[name].relative_throughput[i, -1] for name in DRAWN}
+        used = {name: found[name].devices_used[i, -1] for name in DRAWN}
         figures.distribution(folder / f"throughput-{stem}.png", reached, title)
         figures.devices_used(folder / f"devices-{stem}.png", used, title)
 
