@@ -1,22 +1,46 @@
-"""Links: sets wait in the order of their ticks; those of one tick share a link evenly."""
+"""Links: sets wait in the order of their ticks; those of one tick share a link evenly.
 
-from sim.engine.sets import NOTHING, append, remove_first, split
+What a stream sends in one tick travels in one set, and what its sender's link passes on in one
+tick is one set again: no tick makes more than three sets a stream.
+"""
+
+from sim.engine.sets import NOTHING, append, new_set, pour, remove_first, split
 from sim.engine.world import Rules, World
 from sim.jit import bare
 
+MOST_NEW = 3  # sets a stream and tick: sent, split on its first link, split on its second
+
 
 @bare
-def put(world: World, i: int, tick: int) -> None:
-    """Send a set on its way: to its queue where it stays on its device, else to its link."""
-    e, size = world.sets[i].stream, world.sets[i].size
+def send(world: World, e: int, size: float, births: float, tick: int) -> int:
+    """Send tuples on their way: to their queue if they stay on their device, else to their link.
+
+    Returns their set, for the caller to add their totals.
+    """
     world.streams[e].sent += size
-    if world.streams[e].sends == 0:
-        append(world, e, i)
+    local = world.streams[e].sends == 0
+    if local:
         world.streams[e].waiting += size
+        i = world.lists[e].tail
+        fresh = i == NOTHING or world.sets[i].since != tick
     else:
-        world.sets[i].since = tick
-        append(world, 2 * world.streams.shape[0] + world.streams[e].sends, i)
         world.streams[e].flying += size
+        i = world.streams[e].latest
+        fresh = world.streams[e].latest_key != 2 * tick + 1
+    if not fresh:
+        world.sets[i].size += size
+        world.sets[i].births += births
+        return i
+    i = new_set(world, e, size, births)
+    world.sets[i].since = tick
+    for s in range(world.totals.shape[1]):
+        world.totals[i, s] = 0.0
+    if local:
+        append(world, e, i)
+    else:
+        append(world, 2 * world.streams.shape[0] + world.streams[e].sends, i)
+        world.streams[e].latest, world.streams[e].latest_key = i, 2 * tick + 1
+    return i
 
 
 @bare
@@ -64,8 +88,12 @@ def _pass_on(world: World, i: int, receiving: bool, tick: int) -> None:
     """Hand a set to the receiver's link, to the wire, or to its queue."""
     e, count = world.sets[i].stream, world.streams.shape[0]
     if not receiving and world.streams[e].receives != world.streams[e].sends:
-        world.sets[i].since = tick
-        append(world, 2 * count + world.streams[e].receives, i)
+        if world.streams[e].latest_key == 2 * tick + 2:
+            pour(world, i, world.streams[e].latest)
+        else:
+            world.sets[i].since = tick
+            append(world, 2 * count + world.streams[e].receives, i)
+            world.streams[e].latest, world.streams[e].latest_key = i, 2 * tick + 2
     elif world.streams[e].delay > 0:
         world.sets[i].since = tick + world.streams[e].delay
         append(world, count + e, i)

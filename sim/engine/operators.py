@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sim.engine.links import put
-from sim.engine.sets import new_set, take
+from sim.engine.links import send
+from sim.engine.sets import take
 from sim.engine.windows import close_window, gather
 from sim.engine.world import Rules, World
 from sim.flow import Floats
@@ -130,14 +130,13 @@ def _deliver(world: World, sink: int, tuples: float, births: float, total: Float
 def _emit(world: World, v: int, tuples: float, births: float, total: Floats, tick: int) -> None:
     """Put `tuples`, times each stream's selectivity, on every stream out of operator v."""
     first = world.operators[v].first_out
-    for i in range(first, first + world.operators[v].outputs):
-        e = world.out_stream[i]
+    for k in range(first, first + world.operators[v].outputs):
+        e = world.out_stream[k]
         selectivity = world.streams[e].selectivity
         if selectivity > 0.0:
-            one = new_set(world, e, tuples * selectivity, births * selectivity)
+            i = send(world, e, tuples * selectivity, births * selectivity, tick)
             for s in range(total.shape[0]):
-                world.totals[one, s] = total[s] * world.carried[e, s]
-            put(world, one, tick)
+                world.totals[i, s] += total[s] * world.carried[e, s]
 
 
 @bare

@@ -24,6 +24,8 @@ STREAM = np.dtype(
         ("sends", "i4"),  # the first link, from 1 on; 0: stays on its device
         ("receives", "i4"),  # the second, or the first again
         ("delay", "i4"),  # ticks on the wire beyond the next
+        ("latest", "i4"),  # the set that joined a link last
+        ("latest_key", "i8"),  # 2 * tick + 1 if it was the first link, + 2 if the second
     ],
     align=True,
 )
@@ -113,7 +115,7 @@ SET = np.dtype(
         ("size", "f8"),  # tuples
         ("births", "f8"),  # when its tuples entered their sources, summed
         ("stream", "i4"),
-        ("since", "i4"),  # the tick when it joined a link, or may leave the wire
+        ("since", "i4"),  # the tick when it was sent, joined a link, or may leave the wire
         ("after", "i4"),  # the next in its list
     ],
     align=True,

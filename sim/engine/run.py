@@ -1,6 +1,6 @@
 """The loop over ticks."""
 
-from sim.engine.links import land, serve_all
+from sim.engine.links import MOST_NEW, land, serve_all
 from sim.engine.operators import run_operator
 from sim.engine.sets import free_sets
 from sim.engine.world import Rules, World
@@ -17,7 +17,7 @@ def run_ticks(world: World, rules: Rules, begin: int, end: int) -> int:
     That is before the end only where sets run short.
     """
     for tick in range(begin, end):
-        if free_sets(world) < 3 * world.streams.shape[0] + 1:
+        if free_sets(world) <= MOST_NEW * world.streams.shape[0]:
             return tick
         if rules.delays:
             land(world, tick)

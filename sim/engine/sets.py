@@ -83,6 +83,25 @@ def remove_first(world: World, of: int) -> int:
 
 
 @bare
+def set_free(world: World, i: int) -> None:
+    """Put a set, in no list any more, among those that are free."""
+    free = world.lists.shape[0] - 1
+    world.sets[i].after = world.lists[free].head
+    world.lists[free].head = i
+    world.lists[free].tail += 1
+
+
+@bare
+def pour(world: World, i: int, into: int) -> None:
+    """Merge a set, in no list any more, into another."""
+    world.sets[into].size += world.sets[i].size
+    world.sets[into].births += world.sets[i].births
+    for s in range(world.totals.shape[1]):
+        world.totals[into, s] += world.totals[i, s]
+    set_free(world, i)
+
+
+@bare
 def split(world: World, i: int, share: float) -> int:
     """Return a new set with a share of another, which keeps the rest."""
     size, births = world.sets[i].size, world.sets[i].births
@@ -103,7 +122,6 @@ def take(world: World, of: int, amount: float, total: Floats) -> float:
     there is, all is taken.
     """
     births = 0.0
-    free = world.lists.shape[0] - 1
     i = world.lists[of].head
     while i != NOTHING:
         size = world.sets[i].size
@@ -123,9 +141,7 @@ def take(world: World, of: int, amount: float, total: Floats) -> float:
             total[s] += world.totals[i, s]
         amount -= size
         following = world.sets[i].after
-        world.sets[i].after = world.lists[free].head
-        world.lists[free].head = i
-        world.lists[free].tail += 1
+        set_free(world, i)
         i = following
     world.lists[of].head = i
     if i == NOTHING:

@@ -23,6 +23,12 @@ class EventSet:
     size: float
     birth: float
     totals: dict[int, float]
+    since: int = -1  # the tick in which it was sent
+
+    def absorb(self, other: "EventSet") -> None:
+        """Take another in."""
+        both = merged([self, other])
+        self.size, self.birth, self.totals = both.size, both.birth, both.totals
 
     def split(self, share: float) -> "EventSet":
         """Take a share out."""
@@ -365,9 +371,21 @@ class PlainEngine:
                 out.sent += copy.size
                 if out.links:
                     out.flying += copy.size
-                    self.links.setdefault(out.links[0], deque()).append((tick, out, copy))
+                    self._join(out.links[0], tick, out, copy)
+                elif out.queue and out.queue[-1].since == tick:
+                    out.queue[-1].absorb(copy)
                 else:
+                    copy.since = tick
                     out.queue.append(copy)
+
+    def _join(self, link: int, tick: int, stream: PlainStream, one: EventSet) -> None:
+        """Put a set on a link; what a stream puts there in one tick is one set."""
+        waiting = self.links.setdefault(link, deque())
+        for since, other, there in waiting:
+            if since == tick and other is stream:
+                there.absorb(one)
+                return
+        waiting.append((tick, stream, one))
 
     def _enqueue(self, one: PlainStream, arriving: EventSet) -> None:
         one.flying -= arriving.size
@@ -386,8 +404,7 @@ class PlainEngine:
             for _, stream, one in cohort:
                 passing = one if share == 1 else one.split(share)
                 if stage + 1 < len(stream.links):
-                    following = self.links.setdefault(stream.links[stage + 1], deque())
-                    following.append((tick, stream, passing))
+                    self._join(stream.links[stage + 1], tick, stream, passing)
                 elif stream.delay:
                     stream.wire.append((tick + stream.delay, passing))
                 else:

@@ -1,16 +1,19 @@
 """The compiled engine does, tick for tick, what the plain one does."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from sim.engine import simulation as engine
 from sim.engine.scene import Profile, Scene, Speed, Window
 from sim.engine.settings import Settings
 from sim.engine.simulation import Simulation
+from streamplace import Cluster, Network, Operator, Problem, Stream, StreamGraph
 from streamplace.flows import flow as flow_of
-from streamplace.problem import Problem
 from tests.sim.engine.plain import PlainEngine
 from tests.strategies import cases
 
@@ -68,13 +71,46 @@ def scenes(draw: st.DrawFn, problem: Problem) -> Scene:
 @given(st.data(), cases(), told())
 def test_the_same(data: Any, case: tuple[Problem, list[int]], how: Settings) -> None:
     problem, devices = case
-    flow = flow_of(problem)
     scene = data.draw(scenes(problem)) if data.draw(st.booleans()) else Scene()
-    latency = np.full(len(flow.gap_s), data.draw(st.sampled_from([0.0, 0.001, 0.12])))
-    simulation = Simulation(flow, latency, how, scene)
-    assume(how.duration_s / simulation.tick_for(np.array(devices, dtype=np.int32)) < 400)
+    latency = data.draw(st.sampled_from([0.0, 0.001, 0.12]))
+    simulation = simulation_of(problem, how, latency, scene)
+    assume(how.duration_s / simulation.tick_for(np.array(devices)) < 400)
+    same(simulation, devices)
+
+
+@pytest.mark.parametrize("network", ["pair", "nic"])
+def test_no_tick_runs_short_of_sets(network: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A chain that gets its seconds pass by pass, and sends far away in each of them."""
+    monkeypatch.setattr(engine, "ROOM", 3)
+    heavy, rate = 12, 1000.0
+    chain = [f"{kind}{i}" for i in range(heavy) for kind in ("heavy", "light")]
+    sides = [(f"heavy{i}", f"side{i}-{k}") for i in range(heavy) for k in range(6)]
+    operators = [
+        Operator(name, 2500e6 * (0.9 / heavy if name.startswith("heavy") else 0.001) / rate, 300)
+        for name in chain
+    ]
+    operators += [Operator(name, 1e4, 0) for _, name in sides]
+    streams = [Stream(a, b) for a, b in [*pairwise(chain), *sides]]
+    cluster = Cluster.equal(2, mips=2500, network=Network(network, 100.0))
+    problem = Problem(StreamGraph(operators, streams), cluster, source_rate=rate)
+    devices = [0] * len(chain) + [1] * len(sides)
+    for backpressure in (True, False):
+        how = Settings(3.0, 0.1, "dynamic", "uniform", backpressure=backpressure)
+        same(simulation_of(problem, how), devices)
+
+
+def simulation_of(
+    problem: Problem, how: Settings, latency_s: float = 0.0, scene: Scene | None = None
+) -> Simulation:
+    flow = flow_of(problem)
+    return Simulation(flow, np.full(len(flow.gap_s), latency_s), how, scene)
+
+
+def same(simulation: Simulation, devices: list[int]) -> None:
+    """Fail where a run differs from that of the plain engine."""
+    flow, scene = simulation.flow, simulation.scene
     raw = simulation.run(np.array(devices))
-    plain = PlainEngine(flow, devices, latency, how, raw.tick_s, scene)
+    plain = PlainEngine(flow, devices, simulation.latency_s, simulation.settings, raw.tick_s, scene)
     plain.run()
     end = raw.end
 
