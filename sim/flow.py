@@ -153,9 +153,7 @@ class Flow:
         and whether it leaves.
         """
         streams = np.arange(len(self.source), dtype=np.int32)
-        operator = np.concatenate([self.source, self.target])
-        order = np.argsort(operator, kind="stable")
-        first = np.searchsorted(operator[order], np.arange(self.operators + 1)).astype(np.int32)
+        first, order = by_operator(np.concatenate([self.source, self.target]), self.operators)
         other = np.concatenate([self.target, self.source])[order]
         return first, other, np.concatenate([streams, streams])[order], order < len(streams)
 
@@ -199,6 +197,12 @@ class Flow:
         return (
             f"Flow({self.operators} operators, {len(self.source)} streams, {self.devices} devices)"
         )
+
+
+def by_operator(ends: Ints, operators: int) -> tuple[Ints, Ints]:
+    """Return where each operator's entries begin, (V + 1,), and the entries by operator."""
+    order = np.argsort(ends, kind="stable").astype(np.int32)
+    return np.searchsorted(ends[order], np.arange(operators + 1)).astype(np.int32), order
 
 
 def crossing_seconds(flow: Flow) -> tuple[float, float]:

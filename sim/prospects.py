@@ -294,6 +294,15 @@ def squashed(x: float) -> float:
 
 
 @kernel
+def all_squashed(x: Floats) -> Floats:
+    """Squash an array, (N,)."""
+    made = np.empty_like(x)
+    for i in range(x.shape[0]):
+        made[i] = squashed(x[i])
+    return made
+
+
+@kernel
 def _put(
     jobs: Jobs, grown: Grown, r: int, v: int, b: int, sign: float
 ) -> tuple[float, float, float, float, float, float]:

@@ -12,16 +12,16 @@ MOST_NEW = 3  # sets a stream and tick: sent, split on its first link, split on 
 
 
 @bare
-def send(world: World, e: int, size: float, births: float, tick: int) -> int:
+def send(world: World, e: int, size: float, births: float, tick: int) -> tuple[int, bool]:
     """Send tuples on their way: to their queue if they stay on their device, else to their link.
 
-    Returns their set, for the caller to add their totals.
+    Returns their set, for the caller to give it their totals, and whether it has none yet.
     """
     world.streams[e].sent += size
     local = world.streams[e].sends == 0
     if local:
         world.streams[e].waiting += size
-        i = world.lists[e].tail
+        i: int = world.lists[e].tail
         fresh = i == NOTHING or world.sets[i].since != tick
     else:
         world.streams[e].flying += size
@@ -30,17 +30,15 @@ def send(world: World, e: int, size: float, births: float, tick: int) -> int:
     if not fresh:
         world.sets[i].size += size
         world.sets[i].births += births
-        return i
+        return i, False
     i = new_set(world, e, size, births)
     world.sets[i].since = tick
-    for s in range(world.totals.shape[1]):
-        world.totals[i, s] = 0.0
     if local:
         append(world, e, i)
     else:
         append(world, 2 * world.streams.shape[0] + world.streams[e].sends, i)
         world.streams[e].latest, world.streams[e].latest_key = i, 2 * tick + 1
-    return i
+    return i, True
 
 
 @bare

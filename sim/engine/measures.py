@@ -6,7 +6,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.engine.simulation import Raw, Simulation
+from sim.engine.moments import Raw
+from sim.engine.simulation import Simulation
 from sim.flow import Floats
 
 

@@ -63,8 +63,7 @@ def _waiting(world: World, v: int) -> tuple[float, float]:
         tuples = world.sources[source].backlog
         seconds = tuples * world.operators[v].source_cost
     first = world.operators[v].first_in
-    for i in range(first, first + world.operators[v].inputs):
-        e = world.in_stream[i]
+    for e in range(first, first + world.operators[v].inputs):
         tuples += world.streams[e].waiting
         seconds += world.streams[e].waiting * world.streams[e].cost
     return tuples, seconds
@@ -107,8 +106,7 @@ def _take_inputs(world: World, v: int, share: float, now: float, total: Floats) 
         if source < total.shape[0]:
             total[source] = emitted
     first = world.operators[v].first_in
-    for i in range(first, first + world.operators[v].inputs):
-        e = world.in_stream[i]
+    for e in range(first, first + world.operators[v].inputs):
         waiting = world.streams[e].waiting
         if waiting > 0.0:
             amount = share * waiting
@@ -134,9 +132,10 @@ def _emit(world: World, v: int, tuples: float, births: float, total: Floats, tic
         e = world.out_stream[k]
         selectivity = world.streams[e].selectivity
         if selectivity > 0.0:
-            i = send(world, e, tuples * selectivity, births * selectivity, tick)
+            i, fresh = send(world, e, tuples * selectivity, births * selectivity, tick)
             for s in range(total.shape[0]):
-                world.totals[i, s] += total[s] * world.carried[e, s]
+                before = 0.0 if fresh else world.totals[i, s]
+                world.totals[i, s] = before + total[s] * world.carried[e, s]
 
 
 @bare

@@ -11,7 +11,6 @@ from sim.jit import kernel
 @kernel
 def lay_out(
     flow: Columns,
-    in_stream: Ints,
     operators: Records,
     streams: Records,
     links: Records,
@@ -71,8 +70,7 @@ def lay_out(
             operators[v].source_cost += operators[v].send_cost
             seconds = flow.source_tuples[v] * operators[v].source_cost
         first = operators[v].first_in
-        for i in range(first, first + operators[v].inputs):
-            e = in_stream[i]
+        for e in range(first, first + operators[v].inputs):
             if operators[v].window < 0:
                 streams[e].cost += operators[v].send_cost
             seconds += nominal[e] * streams[e].cost

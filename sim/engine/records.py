@@ -1,7 +1,8 @@
 """The records that a simulation works on: one array of structs for each kind of thing.
 
 Kernels index them (``streams[e].waiting``), everything else takes columns (``streams["waiting"]``).
-What belongs together lies together in memory, and kernels pass few arrays around.
+What belongs together lies together in memory, and kernels pass few arrays around. Indices are
+unsigned: numba then asks no index whether it counts from the end, a sixth of a run's time.
 """
 
 import numpy as np
@@ -21,10 +22,10 @@ STREAM = np.dtype(
         ("taken", "f8"),  # tuples
         ("send_s", "f8"),  # seconds that a tuple takes the first link
         ("receive_s", "f8"),  # and the second, where there is one
-        ("sends", "i4"),  # the first link, from 1 on; 0: stays on its device
-        ("receives", "i4"),  # the second, or the first again
+        ("sends", "u4"),  # the first link, from 1 on; 0: stays on its device
+        ("receives", "u4"),  # the second, or the first again
         ("delay", "i4"),  # ticks on the wire beyond the next
-        ("latest", "i4"),  # the set that joined a link last
+        ("latest", "u4"),  # the set that joined a link last
         ("latest_key", "i8"),  # 2 * tick + 1 if it was the first link, + 2 if the second
     ],
     align=True,
@@ -40,14 +41,14 @@ OPERATOR = np.dtype(
         ("held", "f8"),  # share of what it could have done that full queues prevented, this tick
         ("unmet", "f8"),  # seconds more that it could use, now
         ("grant", "f8"),  # seconds that it may use, now
-        ("device", "i4"),
+        ("device", "u4"),
         ("source", "i4"),  # number among the sources, or -1
         ("sink", "i4"),  # number among the sinks, or -1
         ("window", "i4"),  # number among the windowed operators, or -1
-        ("first_in", "i4"),  # where its inputs begin
-        ("inputs", "i4"),
-        ("first_out", "i4"),
-        ("outputs", "i4"),
+        ("first_in", "u4"),  # where its inputs begin
+        ("inputs", "u4"),
+        ("first_out", "u4"),
+        ("outputs", "u4"),
     ],
     align=True,
 )
@@ -79,7 +80,7 @@ SOURCE = np.dtype(
         ("backlog", "f8"),  # tuples offered and not taken, now
         ("offered", "f8"),  # tuples
         ("dropped", "f8"),  # tuples
-        ("operator", "i4"),
+        ("operator", "u4"),
     ],
     align=True,
 )
@@ -88,7 +89,7 @@ SINK = np.dtype(
     [
         ("now_arrived", "f8"),  # tuples, this tick
         ("now_births", "f8"),  # sum over them
-        ("operator", "i4"),
+        ("operator", "u4"),
     ],
     align=True,
 )
@@ -101,9 +102,9 @@ WINDOW = np.dtype(
         ("out_births", "f8"),  # summed
         ("advance", "i8"),  # ticks
         ("due", "i8"),  # the tick that closes the window now open
-        ("first_slot", "i4"),
-        ("slots", "i4"),
-        ("slot", "i4"),  # the one being filled
+        ("first_slot", "u4"),
+        ("slots", "u4"),
+        ("slot", "u4"),  # the one being filled
     ],
     align=True,
 )
@@ -114,16 +115,21 @@ SET = np.dtype(
     [
         ("size", "f8"),  # tuples
         ("births", "f8"),  # when its tuples entered their sources, summed
-        ("stream", "i4"),
+        ("stream", "u4"),
         ("since", "i4"),  # the tick when it was sent, joined a link, or may leave the wire
-        ("after", "i4"),  # the next in its list
+        ("after", "u4"),  # the next in its list
     ],
     align=True,
 )
 
-LIST = np.dtype([("head", "i4"), ("tail", "i4")])
+LIST = np.dtype([("head", "u4"), ("tail", "u4")])
 
 
 def blank(kind: np.dtype[np.void], count: int) -> Records:
     """Return records that are all zero."""
     return np.zeros(count, kind)
+
+
+def copied(records: Records) -> Records:
+    """Return a copy of its bytes: numpy takes eight times as long over its fields."""
+    return np.ndarray(records.shape, records.dtype, bytearray(records.tobytes()))

@@ -57,6 +57,7 @@ def _wake(world: World, rules: Rules, tick: int) -> None:
     for v in range(world.operators.shape[0]):
         fast = world.devices[world.operators[v].device].fast
         world.operators[v].grant = world.operators[v].share * rules.tick_s * fast
+        world.operators[v].held = 0.0
 
 
 @bare
@@ -65,9 +66,12 @@ def _run_operators(world: World, rules: Rules, tick: int) -> None:
     for v in range(world.operators.shape[0]):
         d = world.operators[v].device
         if world.devices[d].fast > 0.0:
+            before = world.operators[v].held
             used = run_operator(world, rules, v, world.operators[v].grant, tick)
+            held = world.operators[v].held
+            world.operators[v].blocked_s += (held - before) * rules.tick_s
             world.devices[d].used_s += used
-            world.devices[d].held = max(world.devices[d].held, world.operators[v].held)
+            world.devices[d].held = max(world.devices[d].held, held)
 
 
 @bare
@@ -108,15 +112,13 @@ def _share_the_rest(world: World, tick_s: float) -> bool:
 
 @bare
 def _account(world: World, rules: Rules) -> None:
-    """Add up the tick's busy, stalled and blocked seconds; note how full the queues are left."""
+    """Add up the tick's busy and stalled seconds; note how full the queues are left."""
     for d in range(world.devices.shape[0]):
         if world.devices[d].fast > 0.0:
             busy = world.devices[d].used_s / world.devices[d].fast
             idle = max(0.0, rules.tick_s - busy)
             world.devices[d].busy_s += busy
             world.devices[d].stalled_s += world.devices[d].held * idle
-    for v in range(world.operators.shape[0]):
-        world.operators[v].blocked_s += world.operators[v].held * rules.tick_s
     if not rules.pushes:
         for e in range(world.streams.shape[0]):
             world.streams[e].left = world.streams[e].waiting

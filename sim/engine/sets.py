@@ -16,7 +16,7 @@ from sim.engine.world import World
 from sim.flow import Floats
 from sim.jit import bare
 
-NOTHING = -1
+NOTHING = np.uint32(0xFFFFFFFF)
 
 
 def make_sets(room: int, lists: int, columns: int) -> tuple[Records, Floats, Records]:

@@ -66,7 +66,10 @@ class Settings:
                 f"(got {self.measured_from_s:g})"
             )
         if self.duration_s / self.tick_s > MOST_TICKS:
-            raise ValueError(f"tick_s: more than {MOST_TICKS:,} ticks (got {self.tick_s:g} s)")
+            raise ValueError(
+                f"duration_s: must be at most {MOST_TICKS:,} ticks of {self.tick_s:g} s "
+                f"(got {self.duration_s:g} s)"
+            )
 
     @property
     def measured_from_s(self) -> float:

@@ -1,15 +1,17 @@
 """A simulation: the ticks of one flow on one cluster, for any number of placements."""
 
-from dataclasses import dataclass
+from functools import cached_property
 from math import ceil
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sim import bottleneck
 from sim.engine import records
+from sim.engine.moments import EngineError, Moment, Order, Raw
 from sim.engine.plan import lay_out
-from sim.engine.records import Records, blank
+from sim.engine.records import Records, blank, copied
 from sim.engine.run import run_ticks
 from sim.engine.scene import Scene, with_windows
 from sim.engine.sets import make_sets, more_sets
@@ -19,38 +21,19 @@ from sim.engine.world import Rules, World
 from sim.flow import Floats, Flow, Ints, checked
 
 ROOM = 8  # sets a stream, to begin with
+LEAST_ROOM = 1024  # sets
 MOST_SETS = 100_000_000
-ROUNDING = 1e-6  # of a stream's tuples
 
 
-class EngineError(RuntimeError):
-    """The simulation could not be finished, or lost count; no throughput is known."""
+class Timed(NamedTuple):
+    """What depends on the length of a tick."""
 
-
-@dataclass(frozen=True, eq=False)
-class Moment:
-    """What had happened by a tick."""
-
-    tick: int
-    operators: Records  # (V,)
-    streams: Records  # (E,)
-    devices: Records  # (D,)
-    links: Records  # (links crossed + 1,), the first is none
-    sources: Records
-    reached: Floats  # (sinks, S) source tuples, a path
-
-
-@dataclass(frozen=True, eq=False)
-class Raw:
-    """A run: what had happened when, and what arrived in every tick that was measured."""
-
-    tick_s: float
-    begin: Moment  # of measuring
-    end: Moment
-    series: tuple[Moment, ...]
-    link: Ints  # (links crossed + 1,) number of each among the flow's links
-    latency: Floats  # (ticks, sinks) seconds
-    arrived: Floats  # (ticks, sinks) tuples
+    ticks: int
+    measured: int  # the first that is
+    offered: Floats  # (sources, ticks) tuples
+    speed: Floats  # (ticks, D) factor of each device's capacity; (1, D) if it never changes
+    windows: Records
+    slots: Records
 
 
 class Simulation:
@@ -92,10 +75,14 @@ class Simulation:
         self.sources["operator"] = self.places.operator[self.wiring.sources]
         self.sinks = blank(records.SINK, len(self.wiring.sinks))
         self.sinks["operator"] = self.wiring.sinks
-        self.sources_by = np.argsort(self.places.operator[self.wiring.sources])
-        self.sinks_by = np.argsort(self.places.operator[self.wiring.sinks])
-        self.tracked_by = self.sources_by if self.wiring.carried.shape[1] else self.sources_by[:0]
-        self.path_weight = self.wiring.path_weight[self.sinks_by][:, self.tracked_by]
+        of_source, of_sink = (
+            np.argsort(self.places.operator[ends]).astype(np.int32)
+            for ends in (self.wiring.sources, self.wiring.sinks)
+        )
+        tracked = of_source if self.wiring.carried.shape[1] else of_source[:0]
+        places = self.places
+        self.order = Order(places.of_operator, places.of_stream, of_source, of_sink, tracked)
+        self.path_weight = self.wiring.path_weight[of_sink][:, tracked]
 
     def throughput(self, placements: NDArray[np.integer]) -> Floats:
         """Return the throughput of each placement, (K,) tuples/s at the sources.
@@ -134,19 +121,44 @@ class Simulation:
         EngineError
             If the run could not be finished.
         """
-        settings, flow, wiring = self.settings, self.inner, self.wiring
-        device = checked(flow, placement)[0][self.places.operator]
+        device = checked(self.inner, placement)[0][self.places.operator]
         tick_s = self.tick_for(placement)
-        ticks = round(settings.duration_s / tick_s)
-        measured = round(settings.measured_from_s / tick_s)
+        timed = self._as_told if tick_s == self.settings.tick_s else self._timed(tick_s)
+        every = max(1, round(every_s / tick_s)) if every_s is not None else timed.ticks + 1
+        kept = range(every, timed.ticks + 1, every)
+        world, link = self._world(device, tick_s, timed)
+        rules = self._rules(world, tick_s, timed.measured)
+        moments, done = {}, 0
+        for stop in sorted({timed.measured, timed.ticks, *kept}):
+            world = _advance(world, rules, done, stop)
+            moments[stop] = Moment.of(world, stop, self.order)
+            done = stop
+        moments[timed.ticks].check()
+        return Raw(
+            tick_s,
+            begin=moments[timed.measured],
+            end=moments[timed.ticks],
+            series=tuple(moments[stop] for stop in kept),
+            link=link,
+            latency=world.latency[:, self.order.sinks],
+            arrived=world.arrived[:, self.order.sinks],
+        )
+
+    def _world(self, device: Ints, tick_s: float, timed: Timed) -> tuple[World, Ints]:
+        """Return the world before the first tick, and the flow's number of each link crossed.
+
+        Parameters
+        ----------
+        device
+            (V,) of each operator in its place.
+        """
+        flow, wiring = self.inner, self.wiring
         columns = wiring.carried.shape[1]
-        operators, streams = self.operators.copy(), self.streams.copy()
+        operators, streams = copied(self.operators), copied(self.streams)
         links = blank(records.LINK, min(len(flow.gap_s), 2 * len(streams)) + 1)
-        windows, slots = self._windows(tick_s)
         number = np.zeros(len(flow.gap_s), np.int32)
         count = lay_out(
             flow.columns,
-            wiring.in_stream,
             operators,
             streams,
             links,
@@ -154,23 +166,25 @@ class Simulation:
             device,
             self.latency_s,
             self.expected,
-            settings.allocation == "weighted",
+            self.settings.allocation == "weighted",
             tick_s,
         )
+        link = np.zeros(count, np.int32)
+        link[number[number > 0]] = np.flatnonzero(number)
+        windows, slots, measured = timed.windows, timed.slots, timed.ticks - timed.measured
         lists = 2 * len(streams) + count
-        sets, totals, heads = make_sets(ROOM * len(streams) + ROOM, lists, columns)
+        sets, totals, heads = make_sets(max(LEAST_ROOM, ROOM * len(streams)), lists, columns)
         world = World(
-            in_stream=wiring.in_stream,
             out_stream=wiring.out_stream,
             carried=wiring.carried,
             operators=operators,
             streams=streams,
             devices=blank(records.DEVICE, flow.devices),
             links=links[:count],
-            sources=self.sources.copy(),
-            sinks=self.sinks.copy(),
-            windows=windows,
-            slots=slots,
+            sources=copied(self.sources),
+            sinks=copied(self.sinks),
+            windows=copied(windows),
+            slots=copied(slots),
             slot_totals=np.zeros((len(slots), columns)),
             out_totals=np.zeros((len(windows), columns)),
             reached=np.zeros((len(self.sinks), columns)),
@@ -178,60 +192,45 @@ class Simulation:
             totals=totals,
             lists=heads,
             scratch=np.zeros(columns),
-            offered=self._offered(tick_s, ticks),
-            speed=self._speed(tick_s, ticks),
-            latency=np.zeros((ticks - measured, len(self.sinks))),
-            arrived=np.zeros((ticks - measured, len(self.sinks))),
+            offered=timed.offered,
+            speed=timed.speed,
+            latency=np.zeros((measured, len(self.sinks))),
+            arrived=np.zeros((measured, len(self.sinks))),
         )
-        rules = Rules(
+        return world, link
+
+    def _rules(self, world: World, tick_s: float, measured: int) -> Rules:
+        settings = self.settings
+        return Rules(
             tick_s=tick_s,
             queue=settings.queue or np.inf,
             pushes=settings.backpressure,
             dynamic=settings.scheduler == "dynamic",
             source_queue=settings.source_queue or np.inf,
-            nic=flow.nic,
-            delays=bool(streams["delay"].any()),
+            nic=self.flow.nic,
+            delays=bool(world.streams["delay"].any()),
             measured=measured,
-        )
-        stops = {measured, ticks}
-        every = max(1, round(every_s / tick_s)) if every_s is not None else ticks + 1
-        stops |= set(range(every, ticks + 1, every))
-        done, moments = 0, {}
-        for stop in sorted(stops):
-            while (done := run_ticks(world, rules, done, stop)) < stop:
-                if len(world.sets) > MOST_SETS:
-                    raise EngineError(f"more than {MOST_SETS:,} event sets wait at tick {done}")
-                sets, totals = more_sets(world.sets, world.totals, world.lists)
-                world = world._replace(sets=sets, totals=totals)
-            moments[stop] = self._moment(world, stop)
-        link = np.zeros(count, np.int32)
-        link[number[number > 0]] = np.flatnonzero(number)
-        series = tuple(moments[stop] for stop in sorted(stops) if stop % every == 0)
-        latency, arrived = world.latency[:, self.sinks_by], world.arrived[:, self.sinks_by]
-        raw = Raw(tick_s, moments[measured], moments[ticks], series, link, latency, arrived)
-        _check(raw)
-        return raw
-
-    def _moment(self, world: World, tick: int) -> Moment:
-        """Return copies of what the moment tells, in the flow's order."""
-        return Moment(
-            tick,
-            world.operators[self.places.of_operator],
-            world.streams[self.places.of_stream],
-            world.devices.copy(),
-            world.links.copy(),
-            world.sources[self.sources_by],
-            world.reached[self.sinks_by][:, self.tracked_by],
         )
 
     def tick_for(self, placement: NDArray[np.integer]) -> float:
         """Return seconds a tick: as told, or less, so that two ticks' tuples fit into a queue."""
         told, queue = self.settings.tick_s, self.settings.queue
-        if queue == 0 or not len(self.streams):
+        most = 2.0 * float(self.expected.max(initial=0.0)) * told
+        if queue == 0 or most <= queue:
             return told
         worst = max(1.0, float(bottleneck.worst_utilisation(self.nominal, placement)[0]))
-        most = float(self.nominal.stream_tuples.max()) / worst
-        return told / max(1, ceil(2.0 * most * told / queue))
+        return told / max(1, ceil(most / worst / queue))
+
+    @cached_property
+    def _as_told(self) -> Timed:
+        """What depends on the length of a tick, with that of the settings."""
+        return self._timed(self.settings.tick_s)
+
+    def _timed(self, tick_s: float) -> Timed:
+        ticks = round(self.settings.duration_s / tick_s)
+        measured = round(self.settings.measured_from_s / tick_s)
+        offered, speed = self._offered(tick_s, ticks), self._speed(tick_s, ticks)
+        return Timed(ticks, measured, offered, speed, *self._windows(tick_s))
 
     def _operators(self) -> Records:
         made, wiring = blank(records.OPERATOR, self.flow.operators), self.wiring
@@ -292,25 +291,11 @@ class Simulation:
         return made
 
 
-def _check(raw: Raw) -> None:
-    """Raise EngineError where tuples were made or lost, or numbers are not numbers."""
-    end = raw.end
-    streams, sources = end.streams, end.sources
-    there = streams["taken"] + streams["waiting"] + streams["flying"]
-    for name, put, found in (
-        ("stream", streams["sent"], there),
-        ("source", sources["offered"], _accounted(end)),
-    ):
-        lost = ~(np.abs(put - found) <= ROUNDING * np.maximum(1.0, put))
-        if lost.any():
-            i = int(np.argmax(lost))
-            raise EngineError(
-                f"{name} {i}: {put[i]:g} tuples went in, {found[i]:g} are accounted for"
-            )
-
-
-def _accounted(end: Moment) -> Floats:
-    """Return tuples of each source that were emitted, dropped or wait."""
-    emitted = end.operators["processed"][end.sources["operator"]]
-    total: Floats = emitted + end.sources["dropped"] + end.sources["backlog"]
-    return total
+def _advance(world: World, rules: Rules, begin: int, end: int) -> World:
+    """Run ticks from `begin` up to `end`; return the world with the room that it took."""
+    while (begin := run_ticks(world, rules, begin, end)) < end:
+        if len(world.sets) > MOST_SETS:
+            raise EngineError(f"more than {MOST_SETS:,} event sets wait at tick {begin}")
+        sets, totals = more_sets(world.sets, world.totals, world.lists)
+        world = world._replace(sets=sets, totals=totals)
+    return world

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.flow import Floats, Flow, Ints
+from sim.flow import Floats, Flow, Ints, by_operator
 from sim.jit import kernel
 from sim.orders import breadth_first
 
@@ -47,27 +47,26 @@ class Places(NamedTuple):
 
 
 class Wiring(NamedTuple):
-    """Of a flow whose operators are in topological order: V of them, E streams, S sources.
+    """Of a flow in its `Places`: V operators, E streams, S sources.
 
-    Sources are told apart up to a number of them.
+    The streams into an operator lie side by side. Sources are told apart up to a number of them.
     """
 
     first_in: Ints  # (V + 1,)
-    in_stream: Ints  # (E,)
     first_out: Ints  # (V + 1,)
-    out_stream: Ints  # (E,)
+    out_stream: NDArray[np.uint32]  # (E,)
     sources: Ints
     source_of: Ints  # (V,) number among the sources, or -1
     sinks: Ints
     sink_of: Ints  # (V,) number among the sinks, or -1
-    carried: Floats  # (E, S) see `paths`
+    carried: Floats  # (E, S) share of the paths from each source to a stream's target by it
     path_weight: Floats  # (sinks, S) share of each source's paths to any sink that end there
 
 
 def wire(flow: Flow) -> Wiring:
-    """Return the wiring of a flow whose operators are in topological order."""
-    first_in, in_stream = _by_operator(flow.target, flow.operators)
-    first_out, out_stream = _by_operator(flow.source, flow.operators)
+    """Return the wiring of a flow in its places."""
+    first_in, _ = by_operator(flow.target, flow.operators)
+    first_out, out_stream = by_operator(flow.source, flow.operators)
     sources = np.flatnonzero(np.diff(first_in) == 0).astype(np.int32)
     sinks = flow.sinks
     tracked = sources if len(sources) <= MOST_TRACKED else sources[:0]
@@ -78,9 +77,8 @@ def wire(flow: Flow) -> Wiring:
     ending = np.nan_to_num(ending)
     return Wiring(
         first_in=first_in,
-        in_stream=in_stream,
         first_out=first_out,
-        out_stream=out_stream,
+        out_stream=out_stream.astype(np.uint32),
         sources=sources,
         source_of=_number(sources, flow.operators),
         sinks=sinks,
@@ -94,12 +92,6 @@ def _inverse(order: Ints) -> Ints:
     inverse = np.empty_like(order)
     inverse[order] = np.arange(len(order), dtype=order.dtype)
     return inverse
-
-
-def _by_operator(ends: Ints, operators: int) -> tuple[Ints, Ints]:
-    """Return where each operator's streams begin, (V + 1,), and the streams, (E,)."""
-    order = np.argsort(ends, kind="stable").astype(np.int32)
-    return np.searchsorted(ends[order], np.arange(operators + 1)).astype(np.int32), order
 
 
 def _number(some: Ints, operators: int) -> Ints:

@@ -2,17 +2,17 @@
 
 from typing import NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from sim.engine.records import Records
-from sim.flow import Floats, Ints
+from sim.flow import Floats
 
 
 class World(NamedTuple):
     """Records and arrays. V operators, E streams, S sources told apart."""
 
-    in_stream: Ints  # (E,) by target
-    out_stream: Ints  # (E,) by source
+    out_stream: NDArray[np.uint32]  # (E,) by source; streams themselves are by target
     carried: Floats  # (E, S) what a source tuple, a path, counts for after a stream
     operators: Records  # (V,)
     streams: Records  # (E,)

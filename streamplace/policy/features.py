@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from sim import orders
 from sim.bottleneck import lowest_utilisation
 from sim.flow import Flow
-from sim.prospects import LINEAR, Job
-from streamplace.arrays import Floats, Ints
+from sim.prospects import Job, all_squashed, squashed
+from streamplace.arrays import Ints
 from streamplace.flows import flow
 from streamplace.placement import interchangeable
 from streamplace.problem import Problem
@@ -102,11 +102,11 @@ def _features(arrays: Flow, overload_counts: bool) -> tuple[Single, Single, Sing
     depth, height = orders.depths(arrays), orders.heights(arrays)
     longest = max(1, int(depth.max()))
     operators = [
-        _squashed(load),
-        _squashed(sent.astype(np.float64)),
-        _squashed(received.astype(np.float64)),
-        _squashed(heaviest_sent),
-        _squashed(heaviest_received),
+        all_squashed(load),
+        all_squashed(sent.astype(np.float64)),
+        all_squashed(received.astype(np.float64)),
+        all_squashed(heaviest_sent),
+        all_squashed(heaviest_received),
         np.log1p(outputs),
         np.log1p(inputs),
         depth / longest,
@@ -115,13 +115,13 @@ def _features(arrays: Flow, overload_counts: bool) -> tuple[Single, Single, Sing
         inputs == 0,
         np.minimum(load * count / devices, 10.0) / 5.0,  # over the mean operator's
         1.0 / (1.0 + height),
-        _squashed(arrays.operator_tuples / arrays.source_rate),
+        all_squashed(arrays.operator_tuples / arrays.source_rate),
     ]
     streams = [
-        _squashed(traffic),
+        all_squashed(traffic),
         traffic / np.maximum(sent[arrays.source], 1e-300),
         traffic / np.maximum(received[arrays.target], 1e-300),
-        _squashed(load[arrays.source] + load[arrays.target]),
+        all_squashed(load[arrays.source] + load[arrays.target]),
     ]
     whole = [
         np.log2(devices) / 4.0,
@@ -131,8 +131,8 @@ def _features(arrays: Flow, overload_counts: bool) -> tuple[Single, Single, Sing
         arrays.capacity.min() * devices / total,
         float(arrays.nic),
         float(arrays.work.sum()) / (reference * total),
-        _squashed(traffic.sum() / devices),
-        _squashed(traffic.max(initial=0.0)),
+        squashed(traffic.sum() / devices),
+        squashed(traffic.max(initial=0.0)),
         longest / count,
         float(overload_counts),
         np.clip(np.log2(reference), -3.0, 3.0) if overload_counts else 0.0,
@@ -143,8 +143,3 @@ def _features(arrays: Flow, overload_counts: bool) -> tuple[Single, Single, Sing
         np.array(whole, dtype=np.float32),
         (np.stack([load, sent], axis=1) * reference).astype(np.float32),
     )
-
-
-def _squashed(x: Floats | float) -> Floats:
-    """Return loads (at least 0) as they are where small, else by their logarithm."""
-    return np.where(x > LINEAR, LINEAR + LINEAR * np.log(np.maximum(x, LINEAR) / LINEAR), x)

@@ -81,6 +81,7 @@ def test_the_same(data: Any, case: tuple[Problem, list[int]], how: Settings) -> 
 @pytest.mark.parametrize("network", ["pair", "nic"])
 def test_no_tick_runs_short_of_sets(network: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A chain that gets its seconds pass by pass, and sends far away in each of them."""
+    monkeypatch.setattr(engine, "LEAST_ROOM", 1)
     monkeypatch.setattr(engine, "ROOM", 3)
     heavy, rate = 12, 1000.0
     chain = [f"{kind}{i}" for i in range(heavy) for kind in ("heavy", "light")]

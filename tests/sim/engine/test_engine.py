@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sim.engine import EngineError, Measures, Profile, Scene, Settings, Simulation
-from sim.engine.sets import make_sets, more_sets
+from sim.engine.moments import Moment
+from sim.engine.sets import NOTHING, make_sets, more_sets
 from streamplace import Cluster, Network, Operator, Placement, Problem, Stream, StreamGraph, runs
 from streamplace.flows import flow as flow_of
 from tests.strategies import Case, cases
@@ -140,14 +141,14 @@ def test_tuples_are_neither_made_nor_lost(case: Case, pushes: bool, scheduler: A
 def test_a_lost_tuple_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = line(0.1, 0.1)
     simulation = runs.simulation(problem)
-    whole = Simulation._moment
+    whole = Moment.of
 
-    def lossy(self: Simulation, world: Any, tick: int) -> Any:
-        moment = whole(self, world, tick)
-        moment.streams["taken"] *= 0.999
+    def lossy(world: Any, tick: int, order: Any) -> Moment:
+        moment = whole(world, tick, order)
+        moment.kept.streams["taken"] *= 0.999
         return moment
 
-    monkeypatch.setattr(Simulation, "_moment", lossy)
+    monkeypatch.setattr(Moment, "of", lossy)
     with pytest.raises(EngineError, match=r"stream 0: .* tuples went in"):
         simulation.run(np.array([0, 1]))
 
@@ -213,7 +214,7 @@ def test_sets_are_made_when_they_run_short() -> None:
     sets, totals, lists = make_sets(4, 2, 1)
     more, more_totals = more_sets(sets, totals, lists)
     seen, i = set(), int(lists[-1]["head"])
-    while i >= 0:
+    while i != NOTHING:
         seen.add(i)
         i = int(more["after"][i])
     assert seen == set(range(8))

@@ -1,0 +1,352 @@
+"""The engine against CEPSim, the closed forms, itself under other names, and plain Python.
+
+    python -m benchmarks.engine [--problems N] [--shared FOLDER] [--only NAME …]
+
+Errors are of relative throughput. Against CEPSim: the 609 reference runs in FOLDER/cepsim, left
+out where there is none. Seconds are CPU seconds of one core, medians over interleaved rounds.
+"""
+
+import argparse
+import csv
+import statistics
+import subprocess
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from benchmarks.speed import interleaved, report
+from sim.engine import Measures, Settings, Simulation
+from streamplace import (
+    Cluster,
+    Device,
+    Network,
+    Placement,
+    Problem,
+    Recipe,
+    StreamGraph,
+    place,
+    read_dataset,
+    runs,
+)
+from streamplace.arrays import Ints
+from streamplace.flows import flow
+from streamplace.models import Model
+from streamplace.policy.features import prepare
+from streamplace.score import throughput
+from streamplace.training import TrainConfig, read_config
+from streamplace.training.learner import Learner
+from streamplace.training.problems import largest_first
+from streamplace.training.workers import Workers
+from tests.sim.engine.plain import PlainEngine
+from tests.test_invariances import renamed
+
+SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+TESTS = Path(__file__).resolve().parents[1] / "tests" / "sim" / "engine"
+RATE = 1e4
+SEED = 5_000_000
+CEPSIM_MS = 134.0  # of a warm JVM on the same, the fastest of its runs
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the reference: what was simulated there, and what is asked of us."""
+
+    settings: Settings
+    bandwidth_mbps: float | None
+    mean: float
+    largest: float | None = None
+    latency: str | None = None
+
+
+FORMS: tuple[tuple[bool, Model], ...] = ((True, "bottleneck"), (False, "path-average"))
+CPU_ONLY, LINKS = None, 1000.0
+DYNAMIC = Settings(backpressure=False, scheduler="dynamic", allocation="uniform")
+COLUMNS = {
+    "thr_fixed_cpu_defw": Column(Settings(backpressure=False), CPU_ONLY, 0.003, 0.03),
+    "thr_pairnet_defw": Column(Settings(backpressure=False), LINKS, 0.003, 0.03),
+    "thr_pairnet_credit_defw": Column(
+        Settings(tick_s=0.01, measure_from_s=30.0), LINKS, 0.003, 0.03
+    ),
+    "thr_fixed_cpu_dyn": Column(DYNAMIC, CPU_ONLY, 0.007),
+    "thr_pairnet_dyn": Column(
+        replace(DYNAMIC, measure_from_s=0.0), LINKS, 0.007, latency="latency_ms_pairnet_dyn"
+    ),
+}
+
+
+def main() -> None:
+    """Print one line a figure."""
+    parts: dict[str, Callable[[argparse.Namespace], None]] = {
+        "reference": reference,
+        "ranks": ranks,
+        "closed-forms": closed_forms,
+        "names": names,
+        "speed": speed,
+        "linearity": linearity,
+        "training": training,
+    }
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--problems", type=int, default=1000)
+    parser.add_argument("--shared", type=Path, default=SHARED)
+    parser.add_argument("--only", nargs="*", choices=parts, default=list(parts))
+    arguments = parser.parse_args()
+    print(f"{'figure':52} {'measured':>26} {'target':>14}")
+    for name in arguments.only:
+        parts[name](arguments)
+
+
+def reference(arguments: argparse.Namespace) -> None:
+    """CEPSim's runs."""
+    runs_of, graphs_of = (
+        arguments.shared / name for name in ("cepsim/reference.csv", "dream/graphs.jsonl.gz")
+    )
+    if not (runs_of.exists() and graphs_of.exists()):
+        print(f"no reference runs in {arguments.shared}: skipped")
+        return
+    graphs = {graph.name: graph for graph in read_dataset(graphs_of)}
+    with runs_of.open() as file:
+        rows = [row for row in csv.DictReader(file) if graph_name(row) in graphs]
+    for name, column in COLUMNS.items():
+        compare_column(name, column, rows, graphs)
+
+
+def graph_name(row: dict[str, str]) -> str:
+    """Return the name of a row's graph."""
+    return f"graph_{row['graph_id']}"
+
+
+def compare_column(
+    name: str, column: Column, rows: list[dict[str, str]], graphs: dict[str, StreamGraph]
+) -> None:
+    """Print how far the runs of a column are from CEPSim's."""
+    cluster = Cluster.equal(5, network=Network(bandwidth_mbps=column.bandwidth_mbps))
+    errors, latencies = [], []
+    for row in rows:
+        try:
+            theirs = float(row[name])
+        except ValueError:  # a run that did not end
+            continue
+        problem = Problem(graphs[graph_name(row)], cluster, source_rate=RATE)
+        placement = Placement(problem, [int(device) for device in row["placement"].split()])
+        found = runs.run(placement, column.settings)
+        errors.append(abs(found.throughput - theirs) / RATE)
+        if column.latency:
+            mine = found.latency_s()
+            if mine is not None and row[column.latency]:
+                latencies.append(abs(1e3 * mine["mean"] / float(row[column.latency]) - 1.0))
+    mean, largest = float(np.mean(errors)), max(errors)
+    title = f"{name}, {len(errors)} runs: mean error"
+    report(title, f"{mean:.5f}", f"{column.mean}", mean <= column.mean)
+    if column.largest is not None:
+        count = sum(error > column.largest for error in errors)
+        told = f"{largest:.4f} ({count} above)"
+        report("  largest error", told, f"{column.largest}", largest <= column.largest)
+    if latencies:
+        median = statistics.median(latencies)
+        report(f"{column.latency}: median", f"{median:.1%}", "10%", median <= 0.1)
+
+
+def ranks(arguments: argparse.Namespace) -> None:
+    """Tables T2, T3 and T4, and CEPSim's three defects, as the tests have them."""
+    for title, name in (
+        ("ranks of T2, T3 and T4", "test_ranks.py"),
+        ("defects", "test_defects.py"),
+    ):
+        command = [sys.executable, "-m", "pytest", "--no-header", str(TESTS / name)]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        told = done.stdout.rstrip().splitlines()[-1].split(" in ")[0].strip("= ")
+        report(f"{title}, tests", told, "all pass", done.returncode == 0)
+
+
+def closed_forms(arguments: argparse.Namespace) -> None:
+    """Random problems: the engine less the closed form of the same semantics."""
+    errors: dict[tuple[bool, bool], list[float]] = {}
+    lost = 0.0
+    for problem, devices in random_problems(arguments.problems):
+        single = len(problem.graph.sources) == 1
+        for pushes, model in FORMS:
+            found = runs.run(Placement(problem, devices), Settings(backpressure=pushes))
+            closed = Problem(
+                problem.graph, problem.cluster, source_rate=problem.source_rate, model=model
+            )
+            expected = throughput(closed, devices)[0]
+            error = (found.throughput - expected) / problem.source_rate
+            errors.setdefault((single, pushes), []).append(float(error))
+            lost = max(lost, most_lost(found))
+    for (single, pushes), found_errors in sorted(errors.items(), reverse=True):
+        sources = "one source" if single else "several sources"
+        form = "bottleneck" if pushes else "path-average"
+        title = f"{len(found_errors)} random problems, {sources}, {form}"
+        if single:
+            mean = float(np.abs(found_errors).mean())
+            report(f"{title}: mean", f"{mean:.5f}", "0.01", mean <= 0.01)
+        elif pushes:
+            report(
+                f"{title}: least", f"{min(found_errors):+.4f}", "-0.01", min(found_errors) >= -0.01
+            )
+        else:
+            report(f"{title}: least", f"{min(found_errors):+.4f}", "", True)
+    report("tuples lost of those on a stream, at most", f"{lost:.1e}", "1e-6", lost <= 1e-6)
+
+
+def most_lost(found: Measures) -> float:
+    """Return the largest share of a stream's tuples that are not accounted for."""
+    streams = found.raw.end.streams
+    there = streams["taken"] + streams["waiting"] + streams["flying"]
+    return float((np.abs(streams["sent"] - there) / np.maximum(1.0, streams["sent"])).max())
+
+
+def random_problems(count: int) -> Iterator[tuple[Problem, Ints]]:
+    """Return problems on unequal devices and placements of them, anywhere."""
+    rng = np.random.default_rng(SEED)
+    for i in range(count):
+        preset, size = ("layered", "series-parallel")[i % 2], int(rng.integers(6, 60))
+        graph = Recipe(preset, 1, range(size, size + 1), SEED + i).graph(0)
+        devices = int(rng.integers(2, 9))
+        network = Network(
+            "nic" if rng.random() < 0.3 else "pair",
+            bandwidth_mbps=float(rng.choice([300, 1000, 3000])),
+            overhead_s=float(rng.choice([0, 1e-6])),
+            gap_s=float(rng.choice([0, 1e-6])),
+        )
+        hosts = [Device(f"d{k}", float(rng.uniform(1000, 4000))) for k in range(devices)]
+        rate = float(rng.choice([2e3, 1e4, 3e4]))
+        problem = Problem(graph, Cluster(hosts, network), source_rate=rate)
+        yield problem, rng.integers(0, devices, size).astype(np.int32)
+
+
+def names(arguments: argparse.Namespace) -> None:
+    """Other names, other orders of operators, devices and streams."""
+    rng = np.random.default_rng(SEED)
+    for scheduler in ("default", "dynamic"):
+        worst = 0.0
+        how = Settings(scheduler=scheduler)
+        for problem, devices in random_problems(arguments.problems // 5):
+            operators, hosts = (
+                rng.permutation(n).tolist() for n in (len(devices), len(problem.cluster.devices))
+            )
+            other = renamed(problem, operators, hosts)
+            streams = list(other.graph.streams)
+            rng.shuffle(streams)
+            graph = StreamGraph(other.graph.operators, streams)
+            other = Problem(graph, other.cluster, source_rate=other.source_rate)
+            moved = [hosts.index(devices[v]) for v in operators]
+            one, two = (
+                runs.run(Placement(*case), how) for case in ((problem, devices), (other, moved))
+            )
+            worst = max(worst, abs(two.throughput / one.throughput - 1.0))
+        title = f"{arguments.problems // 5} problems under other names, {scheduler}"
+        report(title, f"{worst:.1e}", "1e-9", worst <= 1e-9)
+
+
+def speed(arguments: argparse.Namespace) -> None:
+    """One run of the default length, beside the plain engine."""
+    problem, placement = example()
+    simulation = runs.simulation(problem)
+    plain = partial(run_plain, problem, placement, simulation)
+    repeats = 20
+    seconds = interleaved([partial(run_often, simulation, placement, repeats), plain])
+    mine = 1e3 * seconds[0] / repeats
+    report("26 operators, 610 ticks, ms", f"{mine:.2f}", "1.3", mine <= 1.3)
+    report("  times plain Python", f"{1e3 * seconds[1] / mine:.0f}", "", True)
+    report("  times CEPSim in a warm JVM (134 ms)", f"{CEPSIM_MS / mine:.0f}", "100", mine <= 1.34)
+
+
+@cache
+def example() -> tuple[Problem, Ints]:
+    """Return a problem of 26 operators and the placement that METIS finds."""
+    graph = Recipe("dream", 1, range(26, 27), SEED).graph(0)
+    placement = place(graph, source_rate=RATE, placer="metis").placement
+    return placement.problem, placement.devices
+
+
+def run_often(simulation: Simulation, placement: Ints, repeats: int) -> None:
+    """Run, and look at what a score takes."""
+    for _ in range(repeats):
+        Measures(simulation, simulation.run(placement)).latency_s()
+
+
+def run_plain(problem: Problem, placement: Ints, simulation: Simulation) -> None:
+    """Run the plain engine."""
+    tick_s = simulation.tick_for(placement)
+    PlainEngine(flow(problem), placement, simulation.latency_s, simulation.settings, tick_s).run()
+
+
+def linearity(arguments: argparse.Namespace) -> None:
+    """Time and memory by operators and streams, and by ticks."""
+    problem, placement = example()
+    latency_s = problem.cluster.link_column("latency_s")
+    lengths = (610, 6_100, 61_000, 610_000)
+    simulations = [
+        Simulation(flow(problem), latency_s, Settings(duration_s=ticks * 0.1)) for ticks in lengths
+    ]
+    seconds = interleaved([partial(one.run, placement) for one in simulations])
+    each = [1e6 * spent / ticks for spent, ticks in zip(seconds, lengths, strict=True)]
+    report(
+        "µs a tick, 610 … 610,000 ticks",
+        " ".join(f"{x:.2f}" for x in each),
+        "last < 1.5x",
+        each[-1] < 1.5 * each[0],
+    )
+    for preset in ("series-parallel", "layered"):
+        times, bytes_each = [], []
+        for size in (1_000, 10_000, 100_000):
+            spent, memory, items = large(preset, size)
+            times.append(1e9 * spent / items)
+            bytes_each.append(memory / items)
+        for title, found in (("ns a tick, operator or stream", times), ("bytes", bytes_each)):
+            told = " ".join(f"{x:.0f}" for x in found)
+            report(f"{preset}, {title}, 1e3 … 1e5", told, "last < 2x", found[-1] < 2 * found[0])
+
+
+def large(preset: str, size: int) -> tuple[float, float, float]:
+    """Return CPU seconds a tick, bytes at the peak, and operators and streams of a large graph."""
+    graph = Recipe(preset, 1, range(size, size + 1), 1).graph(0)
+    problem = Problem(graph, Cluster.equal(16), source_rate=1e3)
+    placement = np.random.default_rng(0).integers(0, 16, size).astype(np.int32)
+    simulation = runs.simulation(problem, Settings(duration_s=6.1))
+    ticks = round(6.1 / simulation.tick_for(placement))
+    seconds = statistics.median(cpu_of(partial(simulation.run, placement)) for _ in range(3))
+    tracemalloc.start()
+    simulation.run(placement)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return seconds / ticks, float(peak), float(size + len(graph.streams))
+
+
+def cpu_of(call: Callable[[], object]) -> float:
+    """Return the CPU seconds of a call."""
+    started = time.process_time()
+    call()
+    return time.process_time() - started
+
+
+def training(arguments: argparse.Namespace) -> None:
+    """A step of training, with the engine and with the closed form as the reward."""
+    torch.set_num_threads(1)
+    config = read_config("best")
+    recipe = Recipe("dream", 64, seed=1)
+    graphs = [recipe.graph(i) for i in range(64)]
+    models: tuple[Model, ...] = ("bottleneck", "engine")
+    closed, engine = interleaved([step_of(graphs, model, config) for model in models])
+    ratio = engine / closed
+    report("a step of `best` with the engine over bottleneck", f"{ratio:.2f}", "1.5", ratio <= 1.5)
+
+
+def step_of(graphs: list[StreamGraph], model: Model, config: TrainConfig) -> Callable[[], object]:
+    """Return a call that does one step of training on 64 graphs."""
+    prepared = [prepare(Problem(graph, model=model, source_rate=RATE)) for graph in graphs]
+    learner = Learner(prepared, config, Workers())
+    numbers = largest_first(prepared, np.arange(len(prepared)))
+    return partial(learner.step, numbers, 0, 0)
+
+
+if __name__ == "__main__":
+    main()
