@@ -3,7 +3,8 @@
     python -m benchmarks.engine [--problems N] [--shared FOLDER] [--only NAME …]
 
 Errors are of relative throughput. Against CEPSim: the 609 reference runs in FOLDER/cepsim, left
-out where there is none. Seconds are CPU seconds of one core, medians over interleaved rounds.
+out where there is none. Seconds are CPU seconds of one core (of a step of training: wall time on
+all cores), medians over interleaved rounds.
 """
 
 import argparse
@@ -19,7 +20,6 @@ from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
-import torch
 
 from benchmarks.speed import interleaved, report
 from sim.engine import Measures, Settings, Simulation
@@ -45,7 +45,7 @@ from streamplace.training.learner import Learner
 from streamplace.training.problems import largest_first
 from streamplace.training.workers import Workers
 from tests.sim.engine.plain import PlainEngine
-from tests.test_invariances import renamed
+from tests.test_invariances import renamed, shares
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 TESTS = Path(__file__).resolve().parents[1] / "tests" / "sim" / "engine"
@@ -166,13 +166,16 @@ def ranks(arguments: argparse.Namespace) -> None:
 
 
 def closed_forms(arguments: argparse.Namespace) -> None:
-    """Random problems: the engine less the closed form of the same semantics."""
+    """Random problems: the engine less the closed form of the same semantics.
+
+    At ticks of 0.05 s; what has not settled runs again, ten times as long.
+    """
     errors: dict[tuple[bool, bool], list[float]] = {}
     lost = 0.0
     for problem, devices in random_problems(arguments.problems):
         single = len(problem.graph.sources) == 1
         for pushes, model in FORMS:
-            found = runs.run(Placement(problem, devices), Settings(backpressure=pushes))
+            found = settled(Placement(problem, devices), Settings(tick_s=0.05, backpressure=pushes))
             closed = Problem(
                 problem.graph, problem.cluster, source_rate=problem.source_rate, model=model
             )
@@ -187,13 +190,19 @@ def closed_forms(arguments: argparse.Namespace) -> None:
         if single:
             mean = float(np.abs(found_errors).mean())
             report(f"{title}: mean", f"{mean:.5f}", "0.01", mean <= 0.01)
-        elif pushes:
-            report(
-                f"{title}: least", f"{min(found_errors):+.4f}", "-0.01", min(found_errors) >= -0.01
-            )
         else:
-            report(f"{title}: least", f"{min(found_errors):+.4f}", "", True)
+            below = sum(error < -0.01 for error in found_errors)
+            told = f"{min(found_errors):+.4f} ({below} below)"
+            report(f"{title}: least", told, "-0.01" if pushes else "", not (pushes and below))
     report("tuples lost of those on a stream, at most", f"{lost:.1e}", "1e-6", lost <= 1e-6)
+
+
+def settled(placement: Placement, how: Settings) -> Measures:
+    """Return a run that had settled, if ten times the time is enough."""
+    found = runs.run(placement, how)
+    if not found.settled:
+        found = runs.run(placement, replace(how, duration_s=10 * how.duration_s))
+    return found
 
 
 def most_lost(found: Measures) -> float:
@@ -233,9 +242,8 @@ def names(arguments: argparse.Namespace) -> None:
                 rng.permutation(n).tolist() for n in (len(devices), len(problem.cluster.devices))
             )
             other = renamed(problem, operators, hosts)
-            streams = list(other.graph.streams)
-            rng.shuffle(streams)
-            graph = StreamGraph(other.graph.operators, streams)
+            streams = [other.graph.streams[e] for e in rng.permutation(len(other.graph.streams))]
+            graph = StreamGraph(other.graph.operators, streams, source_shares=shares(other.graph))
             other = Problem(graph, other.cluster, source_rate=other.source_rate)
             moved = [hosts.index(devices[v]) for v in operators]
             one, two = (
@@ -329,15 +337,16 @@ def cpu_of(call: Callable[[], object]) -> float:
 
 
 def training(arguments: argparse.Namespace) -> None:
-    """A step of training, with the engine and with the closed form as the reward."""
-    torch.set_num_threads(1)
+    """A step of training, with the engine and with the closed form as the reward: wall time."""
     config = read_config("best")
     recipe = Recipe("dream", 64, seed=1)
     graphs = [recipe.graph(i) for i in range(64)]
     models: tuple[Model, ...] = ("bottleneck", "engine")
-    closed, engine = interleaved([step_of(graphs, model, config) for model in models])
-    ratio = engine / closed
-    report("a step of `best` with the engine over bottleneck", f"{ratio:.2f}", "1.5", ratio <= 1.5)
+    closed, engine = interleaved(
+        [step_of(graphs, model, config) for model in models], time.perf_counter
+    )
+    ratio, title = engine / closed, "a step of `best`, engine over bottleneck, wall"
+    report(title, f"{ratio:.2f}", "1.5", ratio <= 1.5)
 
 
 def step_of(graphs: list[StreamGraph], model: Model, config: TrainConfig) -> Callable[[], object]:

@@ -119,15 +119,17 @@ def comparing() -> None:
     print(f"{'  the same in CPU s':52} {cpu:>26.1f}")
 
 
-def interleaved(calls: Sequence[Callable[[], object]]) -> list[float]:
-    """Return the median CPU seconds of each call, after one that does not count."""
+def interleaved(
+    calls: Sequence[Callable[[], object]], clock: Callable[[], float] = time.process_time
+) -> list[float]:
+    """Return the median seconds of each call, after one that does not count."""
     spent: list[list[float]] = [[] for _ in calls]
     for turn in range(ROUNDS + 1):
         for call, times in zip(calls, spent, strict=True):
-            started = time.process_time()
+            started = clock()
             call()
             if turn:
-                times.append(time.process_time() - started)
+                times.append(clock() - started)
     return [statistics.median(times) for times in spent]
 
 

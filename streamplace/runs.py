@@ -12,26 +12,27 @@ from streamplace.flows import flow
 from streamplace.placement import Placement
 from streamplace.problem import Problem
 
-_SIMULATIONS: WeakKeyDictionary[Problem, Simulation] = WeakKeyDictionary()
+_SIMULATIONS: WeakKeyDictionary[Problem, dict[Settings, Simulation]] = WeakKeyDictionary()
 
 
 def simulation(
     problem: Problem, settings: Settings | None = None, scene: Scene | None = None
 ) -> Simulation:
-    """Return the simulation of a problem; with default settings it is made once a problem.
+    """Return the simulation of a problem; without a scene it is made once a problem and settings.
 
     Raises
     ------
     GraphError
         If tuple rates overflow, or no tuple ever reaches a sink.
     """
-    plain = settings is None and scene is None
-    if plain and problem in _SIMULATIONS:
-        return _SIMULATIONS[problem]
+    settings = settings or Settings()
+    known = _SIMULATIONS.setdefault(problem, {})
+    if scene is None and settings in known:
+        return known[settings]
     latency_s = problem.cluster.link_column("latency_s")
     made = Simulation(flow(problem), latency_s, settings, scene)
-    if plain:
-        _SIMULATIONS[problem] = made
+    if scene is None:
+        known[settings] = made
     return made
 
 
@@ -62,8 +63,10 @@ def run(
         raise SimulationError(f"engine: {error}") from None
 
 
-def throughput(problem: Problem, placements: NDArray[np.integer]) -> Floats:
-    """Return the throughput of K placements, (K,) tuples/s, by the engine as it is by default.
+def throughput(
+    problem: Problem, placements: NDArray[np.integer], settings: Settings | None = None
+) -> Floats:
+    """Return the throughput of K placements, (K,) tuples/s, by the engine.
 
     Raises
     ------
@@ -71,6 +74,6 @@ def throughput(problem: Problem, placements: NDArray[np.integer]) -> Floats:
         If a run could not be finished.
     """
     try:
-        return simulation(problem).throughput(placements)
+        return simulation(problem, settings).throughput(placements)
     except EngineError as error:
         raise SimulationError(f"engine: {error}") from None

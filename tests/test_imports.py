@@ -43,7 +43,8 @@ MAY_IMPORT = {
     "parallel": set[str](),
     "progress": set[str](),
     "policy": MODEL | {"flows", "score", "sim", "placers", "policy"},
-    "training": MODEL | {"policy", "score", "sim", "files", "placers", "training", "parallel"},
+    "training": MODEL
+    | {"policy", "runs", "score", "sim", "files", "placers", "training", "parallel"},
 }
 WITH_TORCH = {"policy", "training", "engines", "report", "compare", "cli"}
 SOURCES = sorted([*ROOT.glob("sim/**/*.py"), *ROOT.glob("streamplace/**/*.py")])

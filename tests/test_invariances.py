@@ -10,13 +10,15 @@ from hypothesis import strategies as st
 
 from streamplace.cluster import Cluster, LinkOverride, Network
 from streamplace.graph import StreamGraph
+from streamplace.models import CLOSED_FORMS, MODELS
 from streamplace.problem import Model, Problem
 from streamplace.score import bound, throughput
 from tests.strategies import Case, cases
 
 Link = TypeVar("Link", Network, LinkOverride)
 
-models = pytest.mark.parametrize("model", ["bottleneck", "path-average"])
+models = pytest.mark.parametrize("model", MODELS)
+closed_forms = pytest.mark.parametrize("model", CLOSED_FORMS)
 
 
 def shares(graph: StreamGraph) -> dict[str, float]:
@@ -75,7 +77,7 @@ def test_order_of_streams(model: Model, data: st.DataObject) -> None:
     assert_same((problem, placement), (shuffled, placement))
 
 
-@models
+@closed_forms  # the engine's queues hold tuples, and its ticks are seconds
 @given(data=st.data(), factor=st.sampled_from([0.125, 3.0, 1000.0]))
 def test_unit_of_time(model: Model, data: st.DataObject, factor: float) -> None:
     """Where everything is `factor` times as fast, so is the job."""

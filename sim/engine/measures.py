@@ -132,13 +132,24 @@ class Measures:
 
     @cached_property
     def settled(self) -> bool:
-        """Whether the halves of the time measured differ by at most 1% of what was offered."""
+        """Whether the halves of the time measured differ by at most 1% of what was offered.
+
+        Where every queue is bounded, what waits and is on the way must have stopped growing, too.
+        """
         half = len(self.raw.arrived) // 2
         if half == 0:
             return False
         due = self.simulation.nominal.nominal_sink_tuples * half * self.raw.tick_s
         first, second = self.raw.arrived[:half].sum(), self.raw.arrived[-half:].sum()
-        return bool(abs(second - first) <= STEADY * due)
+        return bool(abs(second - first) <= STEADY * due) and not self._still_filling
+
+    @property
+    def _still_filling(self) -> bool:
+        settings = self.simulation.settings
+        if not (settings.backpressure and settings.queue):
+            return False
+        grown = np.abs(self._gained("streams", "waiting") + self._gained("streams", "flying"))
+        return bool(grown.sum() > STEADY * self.simulation.flow.source_rate * self.seconds)
 
     @cached_property
     def series(self) -> Series:

@@ -84,15 +84,6 @@ class Moment:
         """(sinks, S) source tuples, a path."""
         return self.kept.reached[self.order.sinks][:, self.order.tracked]
 
-    def check(self) -> None:
-        """Raise EngineError where tuples were made or lost, or numbers are not numbers."""
-        streams, sources = self.kept.streams, self.kept.sources
-        there = streams["taken"] + streams["waiting"] + streams["flying"]
-        _compare("stream", streams["sent"], there, self.order.streams)
-        emitted = self.kept.operators["processed"][self.order.operators[sources["operator"]]]
-        there = emitted + sources["dropped"] + sources["backlog"]
-        _compare("source", sources["offered"], there, self.order.sources)
-
 
 @dataclass(frozen=True, eq=False)
 class Raw:
@@ -105,6 +96,16 @@ class Raw:
     link: Ints  # (links crossed + 1,) number of each among the flow's links
     latency: Floats  # (ticks, sinks) seconds
     arrived: Floats  # (ticks, sinks) tuples
+
+
+def check(world: World, order: Order) -> None:
+    """Raise EngineError where tuples were made or lost, or numbers are not numbers."""
+    streams, sources = world.streams, world.sources
+    there = streams["taken"] + streams["waiting"] + streams["flying"]
+    _compare("stream", streams["sent"], there, order.streams)
+    emitted = world.operators["processed"][order.operators[sources["operator"]]]
+    there = emitted + sources["dropped"] + sources["backlog"]
+    _compare("source", sources["offered"], there, order.sources)
 
 
 def _compare(kind: str, put: Floats, found: Floats, order: Ints) -> None:

@@ -36,8 +36,9 @@ def run_ticks(world: World, rules: Rules, begin: int, end: int) -> int:
 @bare
 def _offer(world: World, rules: Rules, tick: int) -> None:
     """Offer every source its tuples, as far as they may wait."""
+    column = min(tick, world.offered.shape[1] - 1)
     for s in range(world.sources.shape[0]):
-        fresh = world.offered[s, tick]
+        fresh = world.offered[s, column]
         backlog = world.sources[s].backlog + fresh
         world.sources[s].offered += fresh
         if backlog > rules.source_queue:

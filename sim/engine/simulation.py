@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sim import bottleneck
 from sim.engine import records
-from sim.engine.moments import EngineError, Moment, Order, Raw
+from sim.engine.moments import EngineError, Moment, Order, Raw, check
 from sim.engine.plan import lay_out
 from sim.engine.records import Records, blank, copied
 from sim.engine.run import run_ticks
@@ -30,7 +30,7 @@ class Timed(NamedTuple):
 
     ticks: int
     measured: int  # the first that is
-    offered: Floats  # (sources, ticks) tuples
+    offered: Floats  # (sources, ticks) tuples; (sources, 1) if they never change
     speed: Floats  # (ticks, D) factor of each device's capacity; (1, D) if it never changes
     windows: Records
     slots: Records
@@ -96,13 +96,21 @@ class Simulation:
             If a run could not be finished.
         """
         rows = checked(self.flow, placements)
-        return np.array([self.achieved(self.run(row)) for row in rows])
+        return np.array([self._throughput(row) for row in rows])
+
+    def _throughput(self, placement: Ints) -> float:
+        world, rules, timed, _ = self._ready(placement)
+        world = _advance(world, rules, 0, timed.ticks)
+        check(world, self.order)
+        return self._achieved(world.arrived, rules.tick_s)
 
     def achieved(self, raw: Raw) -> float:
         """Return the throughput of a run."""
-        seconds = len(raw.arrived) * raw.tick_s
-        share = float(raw.arrived.sum()) / (self.nominal.nominal_sink_tuples * seconds)
-        return self.flow.source_rate * share
+        return self._achieved(raw.arrived, raw.tick_s)
+
+    def _achieved(self, arrived: Floats, tick_s: float) -> float:
+        due = self.nominal.nominal_sink_tuples * len(arrived) * tick_s
+        return self.flow.source_rate * (float(arrived.sum()) / due)
 
     def run(self, placement: NDArray[np.integer], every_s: float | None = None) -> Raw:
         """Simulate one placement.
@@ -121,21 +129,17 @@ class Simulation:
         EngineError
             If the run could not be finished.
         """
-        device = checked(self.inner, placement)[0][self.places.operator]
-        tick_s = self.tick_for(placement)
-        timed = self._as_told if tick_s == self.settings.tick_s else self._timed(tick_s)
-        every = max(1, round(every_s / tick_s)) if every_s is not None else timed.ticks + 1
+        world, rules, timed, link = self._ready(checked(self.flow, placement)[0])
+        every = max(1, round(every_s / rules.tick_s)) if every_s is not None else timed.ticks + 1
         kept = range(every, timed.ticks + 1, every)
-        world, link = self._world(device, tick_s, timed)
-        rules = self._rules(world, tick_s, timed.measured)
         moments, done = {}, 0
         for stop in sorted({timed.measured, timed.ticks, *kept}):
             world = _advance(world, rules, done, stop)
             moments[stop] = Moment.of(world, stop, self.order)
             done = stop
-        moments[timed.ticks].check()
+        check(world, self.order)
         return Raw(
-            tick_s,
+            rules.tick_s,
             begin=moments[timed.measured],
             end=moments[timed.ticks],
             series=tuple(moments[stop] for stop in kept),
@@ -143,6 +147,13 @@ class Simulation:
             latency=world.latency[:, self.order.sinks],
             arrived=world.arrived[:, self.order.sinks],
         )
+
+    def _ready(self, placement: Ints) -> tuple[World, Rules, Timed, Ints]:
+        """Return all that a run begins with, and the flow's number of each link crossed."""
+        tick_s = self.tick_for(placement)
+        timed = self._as_told if tick_s == self.settings.tick_s else self._timed(tick_s)
+        world, link = self._world(placement[self.places.operator], tick_s, timed)
+        return world, self._rules(world, tick_s, timed.measured), timed, link
 
     def _world(self, device: Ints, tick_s: float, timed: Timed) -> tuple[World, Ints]:
         """Return the world before the first tick, and the flow's number of each link crossed.
@@ -268,11 +279,16 @@ class Simulation:
         made["first_slot"] = made["slot"] = np.cumsum(slots) - slots
         return made, blank(records.SLOT, int(slots.sum()))
 
-    def _offered(self, tick_s: float, ticks: int) -> NDArray[np.float64]:
-        """Return the tuples offered to each source in each tick, (sources, ticks)."""
+    def _offered(self, tick_s: float, ticks: int) -> Floats:
+        """Return the tuples offered to each source in each tick, (sources, ticks).
+
+        (sources, 1) if they never change.
+        """
         rate = self.inner.source_tuples[self.wiring.sources]
-        at: Floats = np.arange(ticks + 1, dtype=np.float64) * tick_s
         profiles = self.scene.profiles
+        if not profiles:
+            return rate[:, None] * tick_s
+        at: Floats = np.arange(ticks + 1, dtype=np.float64) * tick_s
         full_s = [
             np.diff(profiles[v].seconds_at_full_rate(at))
             if v in profiles
@@ -281,7 +297,7 @@ class Simulation:
         ]
         return np.asarray(rate[:, None] * np.array(full_s))
 
-    def _speed(self, tick_s: float, ticks: int) -> NDArray[np.float64]:
+    def _speed(self, tick_s: float, ticks: int) -> Floats:
         """Return the factor of each device's capacity, (ticks, D); (1, D) if it never changes."""
         if not self.scene.speeds:
             return np.ones((1, self.flow.devices))

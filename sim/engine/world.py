@@ -29,7 +29,7 @@ class World(NamedTuple):
     totals: Floats  # (sets, S) source tuples, a path
     lists: Records  # see `sim.engine.sets`
     scratch: Floats  # (S,)
-    offered: NDArray  # type: ignore[type-arg]  # (sources, ticks) tuples
+    offered: NDArray  # type: ignore[type-arg]  # (sources, ticks or 1) tuples
     speed: NDArray  # type: ignore[type-arg]  # (ticks or 1, D) factor of a device's capacity
     latency: Floats  # (ticks measured, sinks) seconds, mean of what arrived
     arrived: Floats  # (ticks measured, sinks) tuples

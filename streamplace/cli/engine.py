@@ -80,12 +80,14 @@ def run(placement: "Placement", given: dict[str, Any]) -> "Measures":
     if "scene" in given:
         value = read_json(given["scene"])
         scene = scene_from(value, placement.problem, name_of(given["scene"]))
+    if "plot" in given:
+        from streamplace.report.run import draw_run, kind_of  # noqa: PLC0415
+
+        kind_of(given["plot"])  # before anything runs
     watched = "trace" in given or "plot" in given
     found = runs.run(placement, settings, scene, EVERY_S if watched else None)
     if "trace" in given:
         write_json(given["trace"], trace_to(placement, found))
     if "plot" in given:
-        from streamplace.report.run import draw_run  # noqa: PLC0415
-
         draw_run(given["plot"], placement, found)
     return found

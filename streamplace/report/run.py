@@ -9,12 +9,29 @@ from matplotlib.figure import Figure
 
 from sim.engine import Measures
 from streamplace.arrays import Floats
+from streamplace.errors import UsageError
+from streamplace.files.atomic import atomic
 from streamplace.placement import Placement
 
 mpl.use("Agg")
 SIZE = (8.0, 8.5)  # inches
 SHOWN = 6  # lines an axis: those that reach highest
 NAME = 28  # letters
+KINDS = ("png", "svg", "pdf")
+
+
+def kind_of(path: str | Path) -> str:
+    """Return the kind of picture that a file's name stands for.
+
+    Raises
+    ------
+    UsageError
+        If it stands for none.
+    """
+    kind = Path(path).suffix.removeprefix(".").lower()
+    if kind not in KINDS:
+        raise UsageError(f"a picture's name ends in .{', .'.join(KINDS)} (got {str(path)!r})")
+    return kind
 
 
 def draw_run(path: str | Path, placement: Placement, found: Measures) -> None:
@@ -22,8 +39,10 @@ def draw_run(path: str | Path, placement: Placement, found: Measures) -> None:
 
     Raises
     ------
-    ValueError
+    UsageError
         If the file's name stands for no kind of picture.
+    FormatError
+        If it cannot be written.
     """
     graph, cluster = placement.problem.graph, placement.problem.cluster
     series = found.series
@@ -57,7 +76,9 @@ def draw_run(path: str | Path, placement: Placement, found: Measures) -> None:
         highest = max(float(np.max(line.get_ydata())) for line in axes.lines)
         axes.set_ylim(0.0, 1.08 * highest or 1.0)
         axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False, fontsize="small")
-    figure.savefig(path, dpi=130)
+    kind = kind_of(path)
+    with atomic(path) as file:
+        figure.savefig(file, format=kind, dpi=130)
 
 
 def _lines(axes: Axes, at_s: Floats, lines: dict[str, Floats]) -> None:

@@ -2,7 +2,9 @@
 
 import math
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from itertools import repeat
 
 import numpy as np
 import torch
@@ -100,13 +102,24 @@ class Learner:
         counted: np.ndarray,
     ) -> None:
         """Fill in the reward of every row that counts, (P, S); what cannot be repaired does not."""
-        for p, (i, one) in enumerate(zip(numbers, batch.prepared, strict=True)):
-            made = rollout.placements[p, :, : one.size]
-            rows, placed = _feasible(one, np.flatnonzero(counted[p]), made)
-            counted[p] = np.isin(np.arange(len(made)), rows)
+        found = [
+            _feasible(one, np.flatnonzero(counted[p]), rollout.placements[p, :, : one.size])
+            for p, one in enumerate(batch.prepared)
+        ]
+        reached = self._rewards(batch.prepared, [placed for _, placed in found])
+        for p, (i, (rows, placed)) in enumerate(zip(numbers, found, strict=True)):
+            counted[p] = np.isin(np.arange(counted.shape[1]), rows)
+            reward[p, rows] = reached[p]
             if len(rows):
-                reward[p, rows] = rewards(one, placed, self.config.sampling.reward)
-                self.memory.see(int(i), reward[p, rows], placed)
+                self.memory.see(int(i), reached[p], placed)
+
+    def _rewards(self, prepared: Sequence[Prepared], placed: Sequence[Ints]) -> list[Floats]:
+        """Return the rewards of some placements, (·, V), of each problem."""
+        kind = repeat(self.config.sampling.reward)
+        if not any(one.problem.model == "engine" for one in prepared):
+            return list(map(rewards, prepared, placed, kind))
+        with ThreadPoolExecutor(torch.get_num_threads()) as threads:  # the engine drops the GIL
+            return list(threads.map(rewards, prepared, placed, kind))
 
     def _told(self, rollout: Rollout, reward: Floats, numbers: np.ndarray) -> Record:
         """Return what a step tells of its samples' rewards, (P, S)."""

@@ -3,11 +3,14 @@
 import numpy as np
 from torch import Tensor
 
+from sim.engine import Settings
+from streamplace import runs
 from streamplace.arrays import Floats, Ints
 from streamplace.policy.features import Prepared
 from streamplace.score import bound, throughput
 
 LEAST_SPREAD = 1e-3
+OF_ENGINE = Settings(duration_s=30.0, measure_from_s=20.0)  # half of what a score takes
 
 
 def rewards(prepared: Prepared, placements: Ints, kind: str) -> Floats:
@@ -15,7 +18,8 @@ def rewards(prepared: Prepared, placements: Ints, kind: str) -> Floats:
 
     ``relative`` is relative throughput. ``log`` is log(throughput / bound) with the bound of the
     devices' capacity, at most 0; it tells placements apart wherever the source rate overloads all
-    of them, and is the logarithm of the largest utilisation's inverse under ``bottleneck``.
+    of them, and is the logarithm of the largest utilisation's inverse under ``bottleneck``. The
+    engine runs as `OF_ENGINE` tells.
 
     Raises
     ------
@@ -23,7 +27,10 @@ def rewards(prepared: Prepared, placements: Ints, kind: str) -> Floats:
         If a placement has no score.
     """
     problem = prepared.problem
-    reached = throughput(problem, placements)
+    if problem.model == "engine":
+        reached = runs.throughput(problem, placements, OF_ENGINE)
+    else:
+        reached = throughput(problem, placements)
     if kind == "relative":
         return reached / problem.source_rate
     return np.log(np.maximum(reached / bound(problem), 1e-9))

@@ -163,6 +163,24 @@ OF_THE_JOB: list[Fault] = [  # bad as placements of the good job
     ("cepsim-not-a-list.json", "placements", "list"),
 ]
 
+SCENES: list[Fault] = [
+    ("scene-truncated.json", "line 1", "not JSON"),
+    ("scene-is-a-graph.json", "format", "streamplace-graph"),
+    ("scene-unknown-field.json", "windmills", "unknown field"),
+    ("scene-unknown-source.json", "sources.nobody", "no operator 'nobody'"),
+    ("scene-profile-of-an-operator-with-inputs.json", "sources.b", "has inputs"),
+    ("scene-times-that-fall.json", "sources.a", "must rise"),
+    ("scene-fewer-factors.json", "sources.a", "as many"),
+    ("scene-no-times.json", "sources.a.at_s", "at least 1"),
+    ("scene-negative-factor.json", "sources.a.factor[0]", "-1"),
+    ("scene-begins-again-too-soon.json", "sources.a", "every_s"),
+    ("scene-window-at-a-source.json", "windows.a", "is a source"),
+    ("scene-window-of-one-and-a-half-advances.json", "windows.b", "whole multiple"),
+    ("scene-window-without-advance.json", "windows.b.advance_s", "missing"),
+    ("scene-unknown-device.json", "speeds[1].device", "'d9'"),
+    ("scene-negative-speed.json", "speeds[0].factor", "-0.5"),
+]
+
 CONFIGS: list[Fault] = [
     ("config-not-toml.toml", "line 9", "not TOML"),
     ("config-truncated.toml", "", "not TOML"),
@@ -241,5 +259,5 @@ EXTREME = (  # each number is allowed; what follows from it may not be
     "cluster-bandwidth-almost-nothing.json",
 )
 
-ALL = [*GRAPHS, *DREAM, *CLUSTERS, *CONSTRAINTS, *PLACEMENTS, *OF_THE_JOB]
+ALL = [*GRAPHS, *DREAM, *CLUSTERS, *CONSTRAINTS, *SCENES, *PLACEMENTS, *OF_THE_JOB]
 ALL += [*CONFIGS, *CONFIGS_OF_RUNS]

@@ -21,6 +21,7 @@ from tests.cli.faults import (
     GRAPHS,
     OF_THE_JOB,
     PLACEMENTS,
+    SCENES,
     Fault,
 )
 from tests.training.runs import ends
@@ -75,6 +76,13 @@ def test_placements_of_a_given_graph(
     fault: Fault, job: Job, tmp_path: Path, capsys: Capture
 ) -> None:
     check(refused(capsys, "simulate", job.graph, DATA / fault[0], "--json"), fault, tmp_path)
+
+
+@faults(SCENES)
+def test_scenes(fault: Fault, job: Job, tmp_path: Path, capsys: Capture) -> None:
+    command = ["simulate", job.graph, job.placement, "--model", "engine"]
+    watched = ["--trace", tmp_path / "trace.json", "--plot", tmp_path / "run.png"]
+    check(refused(capsys, *command, "--scene", DATA / fault[0], *watched), fault, tmp_path)
 
 
 @faults(CONFIGS)

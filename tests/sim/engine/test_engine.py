@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sim.engine import EngineError, Measures, Profile, Scene, Settings, Simulation
-from sim.engine.moments import Moment
+from sim.engine import simulation as engine
 from sim.engine.sets import NOTHING, make_sets, more_sets
 from streamplace import Cluster, Network, Operator, Placement, Problem, Stream, StreamGraph, runs
 from streamplace.flows import flow as flow_of
@@ -104,6 +104,15 @@ def test_what_still_changes_has_not_settled() -> None:
     assert not runs.run(placement, Settings(duration_s=0.1)).settled  # one tick tells nothing
 
 
+def test_a_queue_that_still_fills_has_not_settled() -> None:
+    """Its sink is as busy as it ever will be, its source not yet held back."""
+    placement = Placement(line(0.1, 1.5), [0, 1])
+    assert runs.run(placement).settled
+    found = runs.run(placement, Settings(queue=100_000))
+    assert found.throughput == pytest.approx(1000 / 1.5, rel=1e-3)
+    assert not found.settled
+
+
 def test_nothing_arrives_on_a_device_that_cannot_keep_up_in_time() -> None:
     """No latency is made up where no tuple arrived."""
     found = runs.run(Placement(line(0.1, 1e9), [0, 1]), Settings(duration_s=1.0))
@@ -141,16 +150,17 @@ def test_tuples_are_neither_made_nor_lost(case: Case, pushes: bool, scheduler: A
 def test_a_lost_tuple_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = line(0.1, 0.1)
     simulation = runs.simulation(problem)
-    whole = Moment.of
+    whole = engine._advance
 
-    def lossy(world: Any, tick: int, order: Any) -> Moment:
-        moment = whole(world, tick, order)
-        moment.kept.streams["taken"] *= 0.999
-        return moment
+    def lossy(*told: Any) -> Any:
+        world = whole(*told)
+        world.streams["taken"] *= 0.999
+        return world
 
-    monkeypatch.setattr(Moment, "of", lossy)
-    with pytest.raises(EngineError, match=r"stream 0: .* tuples went in"):
-        simulation.run(np.array([0, 1]))
+    monkeypatch.setattr(engine, "_advance", lossy)
+    for go in (simulation.run, simulation.throughput):
+        with pytest.raises(EngineError, match=r"stream 0: .* tuples went in"):
+            go(np.array([0, 1]))
 
 
 @settings(max_examples=60)

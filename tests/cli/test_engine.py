@@ -1,0 +1,129 @@
+"""simulate --model engine: its options, its trace, its picture, and what it refuses."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.command import Capture, refused, succeeds
+from tests.cli.conftest import Job
+from tests.cli.test_json import SCORE, check_score, printed
+
+ENGINE = ("--model", "engine")
+SLOW = ("--devices", "5x1")  # a million instructions/s: the middle operator takes twice that
+
+
+def simulated(capsys: Capture, job: Job, *told: object) -> dict[str, Any]:
+    """Return the score of the good job's placement by a run of the engine."""
+    found: dict[str, Any] = printed(capsys, "simulate", job.graph, job.placement, *ENGINE, *told)
+    return found
+
+
+def test_json(job: Job, capsys: Capture) -> None:
+    found = simulated(capsys, job)
+    assert set(found) == SCORE | {"latency_s", "path_mean_throughput", "settled"}
+    check_score(found, devices=5)
+    assert found["model"] == "engine"
+    assert found["relative_throughput"] == pytest.approx(1.0)
+    assert found["path_mean_throughput"] == pytest.approx(1000.0)
+    assert found["settled"] is True
+    assert set(found["latency_s"]) == {"mean", "p50", "p99"}
+    assert 0.2 < found["latency_s"]["mean"] < 0.21  # two hops to the next tick
+
+
+def test_every_option_counts(job: Job, capsys: Capture) -> None:
+    plain = simulated(capsys, job, *SLOW)
+    assert plain["throughput"] == pytest.approx(1000 / 3, rel=1e-3)
+    options = [
+        ("--duration", "3"),
+        ("--tick", "0.05"),
+        ("--queue", "300"),
+        ("--no-backpressure",),
+    ]
+    for option in options:
+        assert simulated(capsys, job, *SLOW, *option) != plain, option
+    together = ("simulate", job.graph, job.cepsim, *ENGINE, *SLOW)
+    weighted = printed(capsys, *together)
+    uniform = printed(capsys, *together, "--allocation", "uniform")
+    shared = printed(capsys, *together, "--allocation", "uniform", "--scheduler", "dynamic")
+    throughputs = [found["throughput"] for found in (uniform, shared, weighted)]
+    assert throughputs == pytest.approx([250.0, 333.3, 333.3], rel=5e-3)
+
+
+def test_what_has_not_settled_is_told(job: Job, capsys: Capture) -> None:
+    command = ["simulate", job.graph, job.placement, *ENGINE, *SLOW]
+    assert "had not settled" in succeeds(capsys, *command, "--duration", "1")
+    assert "had not settled" not in succeeds(capsys, *command)
+
+
+def test_a_scene(job: Job, tmp_path: Path, capsys: Capture) -> None:
+    scene = tmp_path / "scene.json"
+    value = {
+        "format": "streamplace-scene",
+        "version": 1,
+        "sources": {"a": {"at_s": [0], "factor": [0.5], "comment": "half of the rate"}},
+        "windows": {"b": {"size_s": 2, "advance_s": 1, "ratio": 0.25}},
+        "speeds": [{"device": "d0", "from_s": 1e6, "factor": 0}],
+    }
+    scene.write_text(json.dumps(value))
+    trace = tmp_path / "trace.json"
+    simulated(capsys, job, "--scene", scene, "--trace", trace)
+    sink = json.loads(trace.read_text())["sinks"][0]
+    assert sink["rate"] == pytest.approx(1000 * 0.5 * 2 * 0.25, rel=0.05)
+    value["speeds"] = [{"device": "d0", "from_s": 0, "factor": 0}]
+    scene.write_text(json.dumps(value))
+    assert simulated(capsys, job, "--scene", scene)["throughput"] == 0.0
+
+
+def test_a_trace_and_a_picture(job: Job, tmp_path: Path, capsys: Capture) -> None:
+    trace, picture = tmp_path / "trace.json", tmp_path / "run.PNG"
+    simulated(capsys, job, *SLOW, "--trace", trace, "--plot", picture)
+    found = json.loads(trace.read_text())
+    assert found["at_s"] == pytest.approx(list(range(1, 62)))
+    assert [row["name"] for row in found["operators"]] == ["a", "b", "c"]
+    for part in ("sources", "operators", "streams", "devices", "links"):
+        for row in found[part]:
+            assert all(len(column) == 61 for column in row.values() if isinstance(column, list))
+    assert found["sources"][0]["offered"] == pytest.approx([1000.0] * 61)
+    assert found["streams"][1]["waiting"][-1] > 1000
+    assert found["devices"][2]["utilisation"][-1] == pytest.approx(1.0)
+    assert found["sinks"][0]["rate"] == pytest.approx(1000 / 3, rel=1e-3)
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert sorted(tmp_path.iterdir()) == sorted([trace, picture])
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        (("--tick", "0"), "--tick: must be above 0"),
+        (("--tick", "100"), "at most the duration, 61 s"),
+        (("--tick", "inf"), "--tick: must be finite"),
+        (("--duration", "0"), "at most the duration, 0 s"),
+        (("--duration", "1e12"), "--duration: must be at most 100,000,000 ticks"),
+        (("--queue", "-1"), "--queue: must be finite and at least 0"),
+        (("--queue", "nan"), "--queue: must be finite and at least 0"),
+        (("--scheduler", "fifo"), "'fifo'"),
+        (("--plot", "run.xyz"), "ends in .png, .svg, .pdf"),
+        (("--plot", "nowhere/run.png"), "nowhere/run.png: cannot be written"),
+        (("--trace", "nowhere/trace.json"), "nowhere/trace.json: cannot be written"),
+        (("--scene", "nowhere.json"), "nowhere.json"),
+    ],
+)
+def test_refused(option: tuple[str, str], said: str, job: Job, capsys: Capture) -> None:
+    assert said in refused(capsys, "simulate", job.graph, job.placement, *ENGINE, *option)
+
+
+def test_options_of_the_engine_are_for_the_engine(job: Job, capsys: Capture) -> None:
+    line = refused(capsys, "simulate", job.graph, job.placement, "--tick", "1")
+    assert "--tick is for --model engine" in line
+
+
+def test_other_commands_score_by_it_too(job: Job, tmp_path: Path, capsys: Capture) -> None:
+    told = ("--devices", "2x1", *ENGINE)
+    placed = printed(capsys, "place", job.graph, *told, "--placer", "greedy")
+    assert placed["model"] == "engine"
+    assert placed["bound"] is None
+    assert placed["gap"] is None
+    compared = printed(capsys, "compare", job.graph, "--placers", "single,greedy", *told)
+    assert compared["rows"][1]["mean"] == pytest.approx(placed["relative_throughput"])
