@@ -12,6 +12,8 @@ from sim.prospects import Jobs, lay_out
 from streamplace.arrays import Ints
 from streamplace.policy.features import Prepared
 
+EVENLY = 0.2
+
 
 @dataclass(frozen=True, eq=False)
 class Batch:
@@ -86,6 +88,15 @@ class Batch:
     def outputs(self) -> Tensor:
         """(V, 1) streams out of each operator, at least 1."""
         return self._ends(self.source)
+
+    @cached_property
+    def even_share(self) -> Tensor:
+        """(V, 1) of `EVENLY`: what an operator counts on its device whatever it costs.
+
+        However many operators there are, they come to `EVENLY` a device on average.
+        """
+        each = EVENLY * np.diff(self.jobs.first_device) / self.sizes
+        return torch.from_numpy(each.astype(np.float32)).to(self.device)[self.job_of].unsqueeze(1)
 
     def _ends(self, operators: Tensor) -> Tensor:
         count = torch.bincount(operators, minlength=len(self.operators))

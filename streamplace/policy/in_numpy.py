@@ -104,7 +104,7 @@ def encode(layers: Layers, hops: int, batch: Batch) -> tuple[Single, Single]:
     h = layers.normal("norm", h)
     whole = np.maximum.reduceat(layers.linear(f"pool.{hops}", h), first)[job_of]
     operator = layers.linear("operator", np.concatenate([h, whole], axis=1))
-    weight: Single = operators[:, :1] + np.float32(0.05)
+    weight: Single = operators[:, :1] + batch.even_share.numpy()
     return operator, layers.linear("resident", h) * weight
 
 

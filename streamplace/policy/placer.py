@@ -4,11 +4,12 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import numpy as np
 import torch
+from threadpoolctl import ThreadpoolController
 
 from streamplace.arrays import Ints
 from streamplace.errors import UsageError
@@ -92,10 +93,20 @@ def _changed(path: str | Path) -> int:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Keep torch to one thread: the products of one problem are too small to share out."""
+    """Keep torch and numpy to one thread: the products of one problem are too small to share out.
+
+    Threads that wait for such a share burn as much time again.
+    """
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        yield
+        with _blas().limit(limits=1, user_api="blas"):
+            yield
     finally:
         torch.set_num_threads(before)
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """Return a handle to numpy's threads; looking for them takes milliseconds."""
+    return ThreadpoolController()

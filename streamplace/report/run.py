@@ -54,7 +54,7 @@ def draw_run(path: str | Path, placement: Placement, found: Measures) -> None:
     rates.plot(series.at_s, emitted, color="black", label="taken by the sources")
     ends = {graph.names[v]: series.processed[:, v] for v in graph.sinks}
     _lines(rates, series.at_s, ends)
-    rates.set(ylabel="tuples/s", title="rates: sources and sinks")
+    rates.set(ylabel="tuples/s", title="rates: sources and sinks (grey: not measured)")
     waiting = {
         f"{stream.source} → {stream.target}": series.waiting[:, e] + series.flying[:, e]
         for e, stream in enumerate(graph.streams)
