@@ -185,7 +185,7 @@ class Cluster:
         """
         pairs = len(self.devices) ** 2
         links = pairs if self.network.kind == "pair" else 2 * len(self.devices)
-        column = np.full(links, _or_inf(getattr(self.network, name)))
+        column = np.full(links, _or_inf(getattr(self.network, name)), dtype=np.float64)
         for override in self.network.overrides:
             if getattr(override, name) is not None:
                 column[self._link(override)] = getattr(override, name)

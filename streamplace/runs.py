@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from sim.engine import EngineError, Measures, Scene, Settings, Simulation
 from streamplace.arrays import Floats
-from streamplace.errors import SimulationError
+from streamplace.errors import ProblemError, SimulationError
 from streamplace.flows import flow
 from streamplace.placement import Placement
 from streamplace.problem import Problem
@@ -24,13 +24,18 @@ def simulation(
     ------
     GraphError
         If tuple rates overflow, or no tuple ever reaches a sink.
+    ProblemError
+        If the scene does not fit the problem.
     """
     settings = settings or Settings()
     known = _SIMULATIONS.setdefault(problem, {})
     if scene is None and settings in known:
         return known[settings]
     latency_s = problem.cluster.link_column("latency_s")
-    made = Simulation(flow(problem), latency_s, settings, scene)
+    try:
+        made = Simulation(flow(problem), latency_s, settings, scene)
+    except ValueError as error:
+        raise ProblemError(f"scene: {error}") from None
     if scene is None:
         known[settings] = made
     return made

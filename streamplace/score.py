@@ -90,19 +90,30 @@ class Score:
 class EngineScore(Score):
     """What a placement achieved in a run of the engine; utilisations are shares of the time.
 
+    Relative throughput is of what was offered while measured.
+
     Parameters
     ----------
     latency_s
         Mean, p50 and p99 of the seconds from a source to a sink; None where nothing arrived.
     path_mean_throughput
-        Source tuples/s at the sinks, a mean over the paths to them, as CEPSim has it.
+        Source tuples/s at the sinks, a mean over the paths to them, as CEPSim has it; None where
+        there are more than 16 sources.
+    queued, in_flight, dropped
+        Tuples that wait at the end, are between devices then, and that sources have dropped.
     settled
         Whether throughput had stopped changing; see `Measures`.
+    tick_s
+        Seconds a tick: as told, or less.
     """
 
     latency_s: dict[str, float] | None
     path_mean_throughput: float | None
+    queued: float
+    in_flight: float
+    dropped: float
     settled: bool
+    tick_s: float
 
 
 THROUGHPUT: dict[Model, Callable[[Flow, NDArray[np.integer]], Floats]] = {
@@ -156,11 +167,16 @@ def simulate(placement: Placement) -> Score:
 def measured(placement: Placement, found: Measures) -> EngineScore:
     """Return what a placement achieved in a run."""
     plain = _score(placement, found.throughput, found.device_utilisation, found.link_utilisation)
+    told = {field.name: getattr(plain, field.name) for field in fields(plain)}
     return EngineScore(
-        **{field.name: getattr(plain, field.name) for field in fields(plain)},
+        **told | {"relative_throughput": found.relative_throughput},
         latency_s=found.latency_s(),
         path_mean_throughput=found.path_mean_throughput,
+        queued=found.queued,
+        in_flight=found.in_flight,
+        dropped=found.dropped,
         settled=found.settled,
+        tick_s=found.raw.tick_s,
     )
 
 

@@ -15,7 +15,7 @@ from sim.flow import Floats
 class Series:
     """What happened between moments, T of them: rates in tuples/s, and shares of the time.
 
-    `waiting`, `flying` and `backlog` are tuples at each moment.
+    `waiting`, `flying`, `backlog` and `gathered` (by windows) are tuples at each moment.
     """
 
     at_s: Floats  # (T,)
@@ -23,6 +23,8 @@ class Series:
     dropped: Floats  # (T, sources)
     backlog: Floats  # (T, sources)
     processed: Floats  # (T, V)
+    gathered: Floats  # (T, V)
+    busy: Floats  # (T, V)
     blocked: Floats  # (T, V)
     sent: Floats  # (T, E)
     waiting: Floats  # (T, E)
@@ -31,6 +33,8 @@ class Series:
     device_stalled: Floats  # (T, D)
     link_utilisation: Floats  # (T, links crossed + 1)
     link_late: Floats  # (T, links crossed + 1)
+    latency_s: Floats  # (T, sinks) on average; NaN where nothing arrived
+    path_mean: Floats  # (T, sinks) source tuples, a mean over the paths; all 0 where not told
 
 
 STEADY = 0.01  # of the source rate: what the halves of a settled run may differ by
@@ -50,20 +54,25 @@ class Measures:
     @property
     def seconds(self) -> float:
         """How long was measured."""
-        return len(self.raw.arrived) * self.raw.tick_s
+        return (self.raw.end.tick - self.raw.begin.tick) * self.raw.tick_s
 
     @cached_property
     def throughput(self) -> float:
         """Tuples/s at the sources; see `Simulation.throughput`."""
-        return self.simulation.achieved(self.raw)
+        return self.raw.offered * self.relative_throughput
+
+    @cached_property
+    def relative_throughput(self) -> float:
+        """The same over what was offered while measured."""
+        return float(self.sink_rates.sum()) / self.raw.due
 
     @cached_property
     def path_mean_throughput(self) -> float | None:
         """Source tuples/s at the sinks, a mean over the paths to them, as CEPSim has it.
 
-        None where the sources are too many to be told apart.
+        None where the sources are too many to be told apart (more than 16).
         """
-        if len(self.simulation.sources) > self.simulation.wiring.carried.shape[1]:
+        if not self.simulation.tells_sources_apart:
             return None
         reached = self._gained("reached") * self.simulation.path_weight
         return float(reached.sum()) / self.seconds
@@ -71,8 +80,7 @@ class Measures:
     @cached_property
     def sink_rates(self) -> Floats:
         """(sinks,) tuples/s that arrive."""
-        rates: Floats = self.raw.arrived.sum(axis=0) / self.seconds
-        return rates
+        return self._by_sink(self._arrived.sum(axis=0)) / self.seconds
 
     @cached_property
     def sink_path_means(self) -> Floats | None:
@@ -85,12 +93,12 @@ class Measures:
     def latency_s(self, sink: int | None = None) -> dict[str, float] | None:
         """Return mean, p50 and p99 of the seconds from a source to a sink, or to any.
 
-        Every tuple counts once; those that arrive in one tick count with their mean. None where
-        nothing arrived.
+        Every tuple counts once; those that arrive by one input in one tick count with their mean.
+        None where nothing arrived.
         """
-        columns = slice(None) if sink is None else slice(sink, sink + 1)
-        weight = self.raw.arrived[:, columns].ravel()
-        latency = self.raw.latency[:, columns].ravel()
+        columns = slice(None) if sink is None else self.raw.sink == sink
+        weight = self._arrived[:, columns].ravel()
+        latency = self.raw.latency[self.raw.begin.tick :, columns].ravel()
         if not weight.any():
             return None
         order = np.argsort(latency)
@@ -99,6 +107,23 @@ class Measures:
         p50, p99 = latency[order][np.minimum(at, len(latency) - 1)]
         mean = float((weight * latency).sum() / weight.sum())
         return {"mean": mean, "p50": float(p50), "p99": float(p99)}
+
+    @cached_property
+    def queued(self) -> float:
+        """Tuples that wait at the end: at sources, on streams and in windows."""
+        end = self.raw.end
+        waiting = end.streams["waiting"].sum() + end.operators["gathered"].sum()
+        return float(end.sources["backlog"].sum() + waiting)
+
+    @cached_property
+    def in_flight(self) -> float:
+        """Tuples between devices at the end."""
+        return float(self.raw.end.streams["flying"].sum())
+
+    @cached_property
+    def dropped(self) -> float:
+        """Tuples that sources have dropped, from the beginning on."""
+        return float(self.raw.end.sources["dropped"].sum())
 
     @cached_property
     def device_utilisation(self) -> Floats:
@@ -114,6 +139,11 @@ class Measures:
     def operator_rates(self) -> Floats:
         """(V,) tuples/s processed."""
         return self._gained("operators", "processed") / self.seconds
+
+    @cached_property
+    def operator_utilisation(self) -> Floats:
+        """(V,) share of the time that each kept its device busy."""
+        return self._gained("operators", "busy_s") / self.seconds
 
     @cached_property
     def operator_blocked(self) -> Floats:
@@ -132,16 +162,19 @@ class Measures:
 
     @cached_property
     def settled(self) -> bool:
-        """Whether the halves of the time measured differ by at most 1% of what was offered.
+        """Whether the halves of the time measured differ by at most 1% of what is due at each sink.
 
-        Where every queue is bounded, what waits and is on the way must have stopped growing, too.
+        Halves are whole periods of windows and profiles; something must have arrived; and where
+        every queue is bounded, what waits and is on the way must have stopped growing.
         """
-        half = len(self.raw.arrived) // 2
-        if half == 0:
+        period = self.raw.period
+        half = len(self._arrived) // period // 2 * period
+        arrived = self._arrived.sum(axis=1)
+        if half == 0 or not arrived.any():
             return False
-        due = self.simulation.nominal.nominal_sink_tuples * half * self.raw.tick_s
-        first, second = self.raw.arrived[:half].sum(), self.raw.arrived[-half:].sum()
-        return bool(abs(second - first) <= STEADY * due) and not self._still_filling
+        first, second = arrived[-2 * half : -half].sum(), arrived[-half:].sum()
+        still = abs(second - first) <= STEADY * self.raw.due * half * self.raw.tick_s
+        return bool(still) and not self._still_filling
 
     @property
     def _still_filling(self) -> bool:
@@ -149,7 +182,18 @@ class Measures:
         if not (settings.backpressure and settings.queue):
             return False
         grown = np.abs(self._gained("streams", "waiting") + self._gained("streams", "flying"))
-        return bool(grown.sum() > STEADY * self.simulation.flow.source_rate * self.seconds)
+        return bool(grown.sum() > STEADY * self.raw.offered * self.seconds)
+
+    @property
+    def _arrived(self) -> Floats:
+        """(ticks measured, columns) tuples."""
+        return self.raw.arrived[self.raw.begin.tick :]
+
+    def _by_sink(self, columns: Floats) -> Floats:
+        """Add up columns, (…, columns), by sink, (…, sinks)."""
+        made = np.zeros((len(self.simulation.flow.sinks), *columns.shape[:-1]))
+        np.add.at(made, self.raw.sink, columns.T)
+        return made.T
 
     @cached_property
     def series(self) -> Series:
@@ -164,12 +208,21 @@ class Measures:
         def flow(part: str, name: str) -> Floats:
             return np.diff(stock(part, name), axis=0, prepend=0.0) / spans
 
+        starts = [0, *(moment.tick for moment in moments[:-1])]
+        arrived = np.add.reduceat(self.raw.arrived, starts)
+        seconds = np.add.reduceat(self.raw.arrived * self.raw.latency, starts)
+        with np.errstate(invalid="ignore"):
+            latency_s = self._by_sink(seconds) / self._by_sink(arrived)
+        reached = np.array([moment.reached.sum(axis=1) for moment in moments])
+
         return Series(
             at_s,
             offered=flow("sources", "offered"),
             dropped=flow("sources", "dropped"),
             backlog=stock("sources", "backlog"),
             processed=flow("operators", "processed"),
+            gathered=stock("operators", "gathered"),
+            busy=flow("operators", "busy_s"),
             blocked=flow("operators", "blocked_s"),
             sent=flow("streams", "sent"),
             waiting=stock("streams", "waiting"),
@@ -178,6 +231,8 @@ class Measures:
             device_stalled=flow("devices", "stalled_s"),
             link_utilisation=flow("links", "busy_s"),
             link_late=flow("links", "late_s"),
+            latency_s=latency_s,
+            path_mean=np.diff(reached, axis=0, prepend=0.0) / spans,
         )
 
     def _of_links(self, name: str) -> Floats:

@@ -26,7 +26,6 @@ def run_operator(world: World, rules: Rules, v: int, budget: float, tick: int) -
     if windowed:
         used = _send_windows(world, rules, v, budget, tick)
         if tick >= world.windows[world.operators[v].window].due:
-            world.operators[v].held = 1.0
             return used
         budget -= used
     tuples, seconds = _waiting(world, v)
@@ -34,9 +33,9 @@ def run_operator(world: World, rules: Rules, v: int, budget: float, tick: int) -
         return used
     share = 1.0
     if not windowed and rules.queue < np.inf:
-        share = _share_that_fits(world, rules, v, tuples)
+        share = _share_that_fits(world, rules, v, tuples, tick)
     if share * seconds > budget:
-        world.operators[v].unmet = share * seconds - budget
+        world.operators[v].unmet += share * seconds - budget
         share = budget / seconds
     elif share < 1.0:
         world.operators[v].held = 1.0 - share * max(1.0, seconds / max(budget, TINY))
@@ -46,7 +45,8 @@ def run_operator(world: World, rules: Rules, v: int, budget: float, tick: int) -
     births = _take_inputs(world, v, share, tick * rules.tick_s, total)
     world.operators[v].processed += processed
     if world.operators[v].sink >= 0:
-        _deliver(world, world.operators[v].sink, processed, births, total)
+        for s in range(total.shape[0]):
+            world.reached[world.operators[v].sink, s] += total[s]
     elif windowed:
         gather(world, world.operators[v].window, processed, births, total)
     else:
@@ -70,19 +70,23 @@ def _waiting(world: World, v: int) -> tuple[float, float]:
 
 
 @bare
-def _share_that_fits(world: World, rules: Rules, v: int, tuples: float) -> float:
+def _share_that_fits(world: World, rules: Rules, v: int, tuples: float, tick: int) -> float:
     """Return the share of `tuples` that operator v may process before a queue after it is full.
 
-    Without backpressure over the network, a queue on another device counts as it was when its
-    operator last ran.
+    Without backpressure over the network, a queue on another device counts as it was when the
+    tick before ended, with what has been sent to it in this one.
     """
     share = 1.0
     first = world.operators[v].first_out
     for i in range(first, first + world.operators[v].outputs):
         e = world.out_stream[i]
-        room = world.streams[e].most - world.streams[e].left
+        room = world.streams[e].most
         if rules.pushes or world.streams[e].sends == 0:
-            room = world.streams[e].most - world.streams[e].waiting - world.streams[e].flying
+            room -= world.streams[e].waiting + world.streams[e].flying
+        else:
+            room -= world.streams[e].left
+            if world.streams[e].latest_key == 2 * tick + 1:
+                room -= world.sets[world.streams[e].latest].size
         size = tuples * world.streams[e].selectivity
         if room < share * size:
             share = max(room, 0.0) / size
@@ -93,9 +97,10 @@ def _share_that_fits(world: World, rules: Rules, v: int, tuples: float) -> float
 def _take_inputs(world: World, v: int, share: float, now: float, total: Floats) -> float:
     """Take a share of all that waits for operator v; put the totals into `total` (S,).
 
-    Returns the sum of its births: what a source emits was born now.
+    Returns the sum of its births: what a source emits was born now. At a sink it has arrived.
     """
-    births = 0.0
+    births, is_sink = 0.0, world.operators[v].sink >= 0
+    column = world.operators[v].arrival
     for s in range(total.shape[0]):
         total[s] = 0.0
     source = world.operators[v].source
@@ -103,6 +108,9 @@ def _take_inputs(world: World, v: int, share: float, now: float, total: Floats) 
         emitted = share * world.sources[source].backlog
         world.sources[source].backlog -= emitted
         births = now * emitted
+        if is_sink:
+            world.arrivals[column].tuples += emitted
+            world.arrivals[column].births += births
         if source < total.shape[0]:
             total[source] = emitted
     first = world.operators[v].first_in
@@ -110,18 +118,14 @@ def _take_inputs(world: World, v: int, share: float, now: float, total: Floats) 
         waiting = world.streams[e].waiting
         if waiting > 0.0:
             amount = share * waiting
-            births += take(world, e, amount if share < 1.0 else np.inf, total)
+            part = take(world, e, amount if share < 1.0 else np.inf, total)
+            births += part
             world.streams[e].taken += amount
+            if is_sink:
+                world.arrivals[column + e - first].tuples += amount
+                world.arrivals[column + e - first].births += part
             world.streams[e].waiting = waiting - amount
     return births
-
-
-@bare
-def _deliver(world: World, sink: int, tuples: float, births: float, total: Floats) -> None:
-    world.sinks[sink].now_arrived += tuples
-    world.sinks[sink].now_births += births
-    for s in range(total.shape[0]):
-        world.reached[sink, s] += total[s]
 
 
 @bare
@@ -148,9 +152,12 @@ def _send_windows(world: World, rules: Rules, v: int, budget: float, tick: int) 
     for _ in range(2):
         tuples = world.windows[w].out
         if tuples > 0.0:
-            share = _share_that_fits(world, rules, v, tuples)
+            share = _share_that_fits(world, rules, v, tuples, tick)
             seconds = tuples * world.operators[v].send_cost
+            if share < 1.0:
+                world.operators[v].held = 1.0 - share
             if share * seconds > budget - used:
+                world.operators[v].unmet += share * seconds - (budget - used)
                 share = (budget - used) / seconds
             if share > 0.0:
                 for s in range(total.shape[0]):

@@ -7,6 +7,8 @@ from sim.engine.records import Records
 from sim.flow import Columns, Floats, Ints
 from sim.jit import kernel
 
+FOREVER = 1e9  # ticks
+
 
 @kernel
 def lay_out(
@@ -18,6 +20,7 @@ def lay_out(
     placement: Ints,
     latency_s: Floats,
     nominal: Floats,
+    emitted: Floats,
     weighted: bool,
     tick_s: float,
 ) -> int:
@@ -33,6 +36,8 @@ def lay_out(
         (L,)
     nominal
         (E,) tuples/s expected on each stream: the weights of an operator's share.
+    emitted
+        (V,) tuples/s that each windowed operator is expected to send.
     """
     devices = flow.capacity.shape[0]
     count = 1
@@ -59,7 +64,7 @@ def lay_out(
         streams[e].send_s = seconds_on(flow, sends, e)
         streams[e].receive_s = seconds_on(flow, receives, e)
         latency = latency_s[sends] + (latency_s[receives] if flow.nic else 0.0)
-        streams[e].delay = int(latency / tick_s)
+        streams[e].delay = int(min(latency / tick_s + 1e-9, FOREVER))
         overhead = flow.selectivity[e] * flow.overhead_s[sends] / flow.cores[a]
         operators[v].send_cost += overhead
         streams[e].cost += flow.overhead_s[receives] / flow.cores[b]
@@ -74,6 +79,8 @@ def lay_out(
             if operators[v].window < 0:
                 streams[e].cost += operators[v].send_cost
             seconds += nominal[e] * streams[e].cost
+        if operators[v].window >= 0:
+            seconds += emitted[v] * operators[v].send_cost
         operators[v].share = seconds if weighted else 1.0
         total[placement[v]] += operators[v].share
     for v in range(operators.shape[0]):

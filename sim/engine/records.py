@@ -14,7 +14,7 @@ STREAM = np.dtype(
     [
         ("waiting", "f8"),  # tuples in its queue, now
         ("flying", "f8"),  # tuples between devices, now
-        ("left", "f8"),  # tuples in its queue when its target last ran
+        ("left", "f8"),  # tuples in its queue when the tick before ended
         ("most", "f8"),  # tuples that may wait
         ("selectivity", "f8"),
         ("cost", "f8"),  # seconds of its target's device that a tuple takes, sending included
@@ -37,6 +37,7 @@ OPERATOR = np.dtype(
         ("source_cost", "f8"),  # seconds of its device that a tuple takes which it emits itself
         ("send_cost", "f8"),  # of these, what sending takes
         ("processed", "f8"),  # tuples
+        ("busy_s", "f8"),  # seconds of its device that it has used
         ("blocked_s", "f8"),  # seconds held up by full queues
         ("held", "f8"),  # share of what it could have done that full queues prevented, this tick
         ("unmet", "f8"),  # seconds more that it could use, now
@@ -44,6 +45,7 @@ OPERATOR = np.dtype(
         ("device", "u4"),
         ("source", "i4"),  # number among the sources, or -1
         ("sink", "i4"),  # number among the sinks, or -1
+        ("arrival", "u4"),  # of a sink: the number of its first input's column
         ("window", "i4"),  # number among the windowed operators, or -1
         ("first_in", "u4"),  # where its inputs begin
         ("inputs", "u4"),
@@ -80,15 +82,14 @@ SOURCE = np.dtype(
         ("backlog", "f8"),  # tuples offered and not taken, now
         ("offered", "f8"),  # tuples
         ("dropped", "f8"),  # tuples
-        ("operator", "u4"),
     ],
     align=True,
 )
 
-SINK = np.dtype(
+ARRIVAL = np.dtype(  # by one input of a sink, this tick
     [
-        ("now_arrived", "f8"),  # tuples, this tick
-        ("now_births", "f8"),  # sum over them
+        ("tuples", "f8"),
+        ("births", "f8"),  # sum over them
         ("operator", "u4"),
     ],
     align=True,
@@ -100,7 +101,8 @@ WINDOW = np.dtype(
         ("count", "f8"),  # or -1
         ("out", "f8"),  # tuples to send, now
         ("out_births", "f8"),  # summed
-        ("advance", "i8"),  # ticks
+        ("advance", "f8"),  # ticks
+        ("closed", "i8"),  # windows, the one now open included
         ("due", "i8"),  # the tick that closes the window now open
         ("first_slot", "u4"),
         ("slots", "u4"),

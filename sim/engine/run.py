@@ -6,7 +6,7 @@ from sim.engine.sets import free_sets
 from sim.engine.world import Rules, World
 from sim.jit import bare
 
-MOST_PASSES = 1000  # of the dynamic scheduler, a tick
+MOST_PASSES = 8  # of the dynamic scheduler, a tick: what is left then is used in the next
 CRUMB = 1e-9  # of a tick: less than this is not shared out again
 
 
@@ -23,8 +23,8 @@ def run_ticks(world: World, rules: Rules, begin: int, end: int) -> int:
             land(world, tick)
         _offer(world, rules, tick)
         _wake(world, rules, tick)
-        for _ in range(MOST_PASSES if rules.dynamic else 1):
-            _run_operators(world, rules, tick)
+        for turn in range(MOST_PASSES if rules.dynamic else 1):
+            _run_operators(world, rules, tick, turn == 0)
             if not rules.dynamic or not _share_the_rest(world, rules.tick_s):
                 break
         _account(world, rules)
@@ -50,7 +50,9 @@ def _offer(world: World, rules: Rules, tick: int) -> None:
 @bare
 def _wake(world: World, rules: Rules, tick: int) -> None:
     """Give every device its seconds, and every operator its share of them."""
-    row = min(tick, world.speed.shape[0] - 1)
+    row = 0
+    while row + 1 < world.speed.shape[0] and world.speed_from[row + 1] <= tick:
+        row += 1
     for d in range(world.devices.shape[0]):
         world.devices[d].fast = world.speed[row, d]
         world.devices[d].used_s = 0.0
@@ -59,18 +61,25 @@ def _wake(world: World, rules: Rules, tick: int) -> None:
         fast = world.devices[world.operators[v].device].fast
         world.operators[v].grant = world.operators[v].share * rules.tick_s * fast
         world.operators[v].held = 0.0
+        world.operators[v].unmet = 0.0
 
 
 @bare
-def _run_operators(world: World, rules: Rules, tick: int) -> None:
-    """Let every operator use what it was granted."""
+def _run_operators(world: World, rules: Rules, tick: int, first: bool) -> None:
+    """Let every operator use what it was granted.
+
+    How far full queues held it up is told by the first time in a tick that it could work.
+    """
     for v in range(world.operators.shape[0]):
         d = world.operators[v].device
         if world.devices[d].fast > 0.0:
             before = world.operators[v].held
             used = run_operator(world, rules, v, world.operators[v].grant, tick)
             held = world.operators[v].held
+            if not first:
+                held = world.operators[v].held = before
             world.operators[v].blocked_s += (held - before) * rules.tick_s
+            world.operators[v].busy_s += used / world.devices[d].fast
             world.devices[d].used_s += used
             world.devices[d].held = max(world.devices[d].held, held)
 
@@ -128,14 +137,12 @@ def _account(world: World, rules: Rules) -> None:
 @bare
 def _record(world: World, rules: Rules, tick: int) -> None:
     """Note what arrived at the sinks; it did when their devices had done all of the tick's work."""
-    row = tick - rules.measured
-    for s in range(world.sinks.shape[0]):
-        arrived = world.sinks[s].now_arrived
+    for c in range(world.arrivals.shape[0]):
+        arrived = world.arrivals[c].tuples
         if arrived > 0.0:
-            if 0 <= row < world.arrived.shape[0]:
-                d = world.operators[world.sinks[s].operator].device
-                done = tick * rules.tick_s + world.devices[d].used_s / world.devices[d].fast
-                world.arrived[row, s] = arrived
-                world.latency[row, s] = done - world.sinks[s].now_births / arrived
-            world.sinks[s].now_arrived = 0.0
-            world.sinks[s].now_births = 0.0
+            d = world.operators[world.arrivals[c].operator].device
+            done = tick * rules.tick_s + world.devices[d].used_s / world.devices[d].fast
+            world.arrived[tick, c] = arrived
+            world.latency[tick, c] = done - world.arrivals[c].births / arrived
+            world.arrivals[c].tuples = 0.0
+            world.arrivals[c].births = 0.0

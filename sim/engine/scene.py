@@ -2,13 +2,15 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from math import inf, isfinite
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.flow import Flow
-from sim.orders import depths
+from sim.flow import Columns, Floats, Flow
+from sim.jit import kernel
+
+MOST = 1e12  # seconds, factors and tuples of a scene
+MOST_SLOTS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,8 @@ class Profile:
             raise ValueError("at_s and factor must be as many, and at least one")
         if np.any(np.diff(self.at_s) <= 0):
             raise ValueError("at_s must rise")
-        if self.every_s is not None and not max(self.at_s[-1], 0.0) < self.every_s < inf:
-            raise ValueError("every_s must be finite and above the last of at_s")
+        if self.every_s is not None and not self.at_s[-1] < self.every_s <= MOST:
+            raise ValueError(f"every_s must be above the last of at_s and at most {MOST:g}")
 
     @classmethod
     def ramp(cls, seconds: float) -> "Profile":
@@ -100,6 +102,8 @@ class Window:
         _check_numbers("window", (self.size_s, self.advance_s, self.ratio, self.count or 0.0))
         if not 0 < self.advance_s <= self.size_s:
             raise ValueError("a window's advance must be above 0 and at most its size")
+        if self.size_s > MOST_SLOTS * self.advance_s:
+            raise ValueError(f"a window may have at most {MOST_SLOTS:,} advances")
         if abs(self.size_s / self.advance_s - self.slots) > 1e-9 * self.slots:
             raise ValueError("a window's size must be a whole multiple of its advance")
 
@@ -107,12 +111,6 @@ class Window:
     def slots(self) -> int:
         """Advances a window."""
         return round(self.size_s / self.advance_s)
-
-    def gain(self, tuples: float) -> float:
-        """Return tuples emitted per tuple processed, at a rate of `tuples` per second."""
-        if self.count is None:
-            return self.ratio * self.slots
-        return self.count / self.advance_s / tuples if tuples > 0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -145,6 +143,9 @@ class Scene:
             if (v in self.profiles) == bool(has_inputs[v]):
                 kind = "profile" if v in self.profiles else "window"
                 raise ValueError(f"operator {v} has a {kind}: only sources have profiles")
+        for v in self.windows:
+            if v in flow.sinks:
+                raise ValueError(f"operator {v} has a window, but nothing to send to")
         for speed in self.speeds:
             if not 0 <= speed.device < flow.devices:
                 raise ValueError(f"a scene names device {speed.device} of {flow.devices}")
@@ -154,15 +155,29 @@ def with_windows(flow: Flow, scene: Scene) -> Flow:
     """Return the flow with the selectivities that its windowed operators have on average."""
     if not scene.windows:
         return flow
+    ratio, rate = np.ones(flow.operators), np.full(flow.operators, -1.0)
+    for v, window in scene.windows.items():
+        ratio[v] = window.ratio * window.slots
+        if window.count is not None:
+            rate[v] = window.count / window.advance_s
     gain = np.ones(flow.operators)
-    depth = depths(flow)
-    for v in sorted(scene.windows, key=lambda v: int(depth[v])):
-        scaled = replace(flow, selectivity=flow.selectivity * gain[flow.source])
-        gain[v] = scene.windows[v].gain(float(scaled.operator_tuples[v]))
+    _gains(flow.columns, ratio, rate, gain)
     return replace(flow, selectivity=flow.selectivity * gain[flow.source])
+
+
+@kernel
+def _gains(flow: Columns, ratio: Floats, rate: Floats, gain: Floats) -> None:
+    """Fill in tuples emitted per tuple processed, (V,): `ratio`, or `rate` a second if >= 0."""
+    tuples = flow.source_tuples.copy()
+    for e in range(flow.source.shape[0]):
+        v, w = flow.source[e], flow.target[e]
+        gain[v] = ratio[v]
+        if rate[v] >= 0.0:
+            gain[v] = rate[v] / tuples[v] if tuples[v] > 0.0 else 0.0
+        tuples[w] += tuples[v] * flow.selectivity[e] * gain[v]
 
 
 def _check_numbers(name: str, numbers: Iterable[float]) -> None:
     for number in numbers:
-        if not (isfinite(number) and number >= 0):
-            raise ValueError(f"{name}: numbers must be finite and at least 0 (got {number})")
+        if not 0 <= number <= MOST:
+            raise ValueError(f"{name}: numbers must be from 0 to {MOST:g} (got {number:g})")

@@ -19,8 +19,8 @@ class Settings:
     Parameters
     ----------
     duration_s, tick_s
-        Simulated time, and what it advances by. Where a tick's tuples would not fit twice into a
-        bounded queue, the engine takes shorter ticks.
+        Simulated time, in whole ticks, and what it advances by. The engine takes shorter ticks
+        where a tick's tuples would not fit twice into a bounded queue, or a window is shorter.
     scheduler
         ``default``: an operator has its share of its device in every tick, used or not.
         ``dynamic``: what some leave is shared by those that have work.
@@ -60,11 +60,14 @@ class Settings:
                 f"tick_s: must be above 0 and at most the duration, {self.duration_s:g} s "
                 f"(got {self.tick_s:g})"
             )
-        if not self.measured_from_s < self.duration_s:
+        if self.measured_from_s > self.duration_s - self.tick_s * (self.measure_from_s is not None):
             raise ValueError(
-                f"measure_from_s: must be below the duration, {self.duration_s:g} s "
+                f"measure_from_s: must leave a tick of the duration, {self.duration_s:g} s "
                 f"(got {self.measured_from_s:g})"
             )
+        for name in ("queue", "source_queue"):
+            if 0 < getattr(self, name) < 1:
+                raise ValueError(f"{name}: must be 0 or at least 1 (got {getattr(self, name):g})")
         if self.duration_s / self.tick_s > MOST_TICKS:
             raise ValueError(
                 f"duration_s: must be at most {MOST_TICKS:,} ticks of {self.tick_s:g} s "

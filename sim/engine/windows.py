@@ -40,4 +40,5 @@ def close_window(world: World, w: int) -> None:
     world.slots[slot].births = 0.0
     for s in range(world.out_totals.shape[1]):
         world.slot_totals[slot, s] = 0.0
-    world.windows[w].due += world.windows[w].advance
+    world.windows[w].closed += 1
+    world.windows[w].due = round(world.windows[w].closed * world.windows[w].advance)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.engine.records import Records
-from sim.flow import Floats
+from sim.flow import Floats, Ints
 
 
 class World(NamedTuple):
@@ -19,7 +19,7 @@ class World(NamedTuple):
     devices: Records  # (D,)
     links: Records  # (links crossed + 1,), the first is none
     sources: Records
-    sinks: Records
+    arrivals: Records  # (C,) a column for each input of a sink
     windows: Records
     slots: Records  # of all windows
     slot_totals: Floats  # (slots, S)
@@ -30,9 +30,10 @@ class World(NamedTuple):
     lists: Records  # see `sim.engine.sets`
     scratch: Floats  # (S,)
     offered: NDArray  # type: ignore[type-arg]  # (sources, ticks or 1) tuples
-    speed: NDArray  # type: ignore[type-arg]  # (ticks or 1, D) factor of a device's capacity
-    latency: Floats  # (ticks measured, sinks) seconds, mean of what arrived
-    arrived: Floats  # (ticks measured, sinks) tuples
+    speed: NDArray  # type: ignore[type-arg]  # (changes + 1, D) factor of a device's capacity
+    speed_from: Ints  # (changes + 1,) ticks
+    latency: Floats  # (ticks, C) seconds, mean of what arrived
+    arrived: Floats  # (ticks, C) tuples
 
 
 class Rules(NamedTuple):
@@ -45,4 +46,3 @@ class Rules(NamedTuple):
     source_queue: float  # tuples, inf: unbounded
     nic: bool
     delays: bool  # whether any wire is longer than a tick
-    measured: int  # the first tick that is measured

@@ -19,6 +19,7 @@ OF_SETTINGS = {
     "scheduler": "scheduler",
     "allocation": "allocation",
     "queue": "queue",
+    "source_queue": "source_queue",
     "backpressure": "backpressure",
 }
 OPTIONS = (
@@ -35,7 +36,16 @@ OPTIONS = (
         help="Engine: equal shares, or by offered work  [default: weighted]",
     ),
     click.option(
-        "--queue", type=float, metavar="N", help="Engine: tuples a queue holds, 0: any  [2048]"
+        "--queue",
+        type=float,
+        metavar="N",
+        help="Engine: tuples a queue holds, 0: any  [default: 2048]",
+    ),
+    click.option(
+        "--source-queue",
+        type=float,
+        metavar="N",
+        help="Engine: tuples that may wait at a source, the rest is dropped; 0: any  [default: 0]",
     ),
     click.option(
         "--backpressure/--no-backpressure",
@@ -54,7 +64,7 @@ OPTIONS = (
 
 
 def options(command: Command) -> Command:
-    """Add the engine's options; they reach the command as `engine`."""
+    """Add the engine's options to a command."""
     for option in reversed(OPTIONS):
         command = option(command)
     return command
@@ -66,16 +76,22 @@ def run(placement: "Placement", given: dict[str, Any]) -> "Measures":
     from streamplace import runs  # noqa: PLC0415
     from streamplace.errors import UsageError  # noqa: PLC0415
     from streamplace.files import write_json  # noqa: PLC0415
+    from streamplace.files.atomic import check_target  # noqa: PLC0415
     from streamplace.files.scenes import scene_from  # noqa: PLC0415
     from streamplace.files.text import name_of, read_json  # noqa: PLC0415
     from streamplace.files.traces import trace_to  # noqa: PLC0415
 
+    for name in ("trace", "plot"):
+        if name in given:
+            check_target(given[name])
+    if given.get("trace") == given.get("plot", ""):
+        raise UsageError("--trace and --plot name one file")
     try:
         settings = Settings(**{OF_SETTINGS[n]: x for n, x in given.items() if n in OF_SETTINGS})
     except ValueError as error:
         field, _, fault = str(error).partition(": ")
         option = next(name for name, of in OF_SETTINGS.items() if of == field)
-        raise UsageError(f"--{option}: {fault}") from None
+        raise UsageError(f"--{option.replace('_', '-')}: {fault}") from None
     scene = None
     if "scene" in given:
         value = read_json(given["scene"])
@@ -86,8 +102,8 @@ def run(placement: "Placement", given: dict[str, Any]) -> "Measures":
         kind_of(given["plot"])  # before anything runs
     watched = "trace" in given or "plot" in given
     found = runs.run(placement, settings, scene, EVERY_S if watched else None)
-    if "trace" in given:
-        write_json(given["trace"], trace_to(placement, found))
     if "plot" in given:
         draw_run(given["plot"], placement, found)
+    if "trace" in given:
+        write_json(given["trace"], trace_to(placement, found))
     return found

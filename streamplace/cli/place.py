@@ -56,7 +56,10 @@ def simulate(
             model=model,  # type: ignore[arg-type]  # one of MODELS
         )
     if given and stored.problem.model != "engine":
-        raise click.UsageError(f"--{next(iter(given))} is for --model engine")
+        name = next(iter(given)).replace("_", "-")
+        raise click.UsageError(f"--{name} is for --model engine")
+    if as_json and given.get("trace") == "-":
+        raise click.UsageError("--trace - and --json both want stdout")
     with working("simulating"), located(name_of(graph)):
         found = score.measured(stored, engine.run(stored, given)) if given else None
         scored = found or score.simulate(stored)

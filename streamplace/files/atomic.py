@@ -45,6 +45,18 @@ def atomic(path: str | Path) -> Iterator[IO[bytes]]:
         raise FormatError(f"{path}: cannot be written: {error.strerror or error}") from None
 
 
+def check_target(path: str | Path) -> None:
+    """Raise FormatError where a file could not be written: before the work, not after it."""
+    if str(path) == STDOUT or "\0" in str(path):
+        return
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise FormatError(f"{path}: cannot be written: is a folder")
+    if not os.access(target if target.exists() else target.parent, os.W_OK):
+        missing = "" if target.parent.is_dir() else ": no such folder"
+        raise FormatError(f"{path}: cannot be written{missing}")
+
+
 def write_text(path: str | Path, text: str) -> None:
     """Write a whole text file, or stdout for ``-``."""
     with atomic(path) as file:

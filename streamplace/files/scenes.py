@@ -27,6 +27,8 @@ def scene_from(value: Any, problem: Problem, where: str) -> Scene:
             profiles[v] = _made(Profile, profile, f"sources.{name}")
         for name, window in form.windows.items():
             v = _operator(problem, name, f"windows.{name}", source=False)
+            if v in problem.graph.sinks:
+                raise ProblemError(f"windows.{name}: {name!r} is a sink: it sends nothing")
             windows[v] = _made(Window, window, f"windows.{name}")
         speeds = []
         for i, speed in enumerate(form.speeds):

@@ -24,6 +24,9 @@ def trace_to(placement: Placement, found: Measures) -> dict[str, Any]:
         "tick_s": found.raw.tick_s,
         "measured_from_s": found.raw.begin.tick * found.raw.tick_s,
         "settled": found.settled,
+        "queued": found.queued,
+        "in_flight": found.in_flight,
+        "dropped": found.dropped,
         "at_s": _rounded(series.at_s),
         "sources": [
             {
@@ -40,7 +43,9 @@ def trace_to(placement: Placement, found: Measures) -> dict[str, Any]:
                 "name": name,
                 "device": placement.assignment[name],
                 "rate": _rounded(series.processed[:, v]),
+                "utilisation": _rounded(series.busy[:, v]),
                 "blocked": _rounded(series.blocked[:, v]),
+                "gathered": _rounded(series.gathered[:, v]),
             }
             for v, name in enumerate(graph.names)
         ],
@@ -74,7 +79,10 @@ def trace_to(placement: Placement, found: Measures) -> dict[str, Any]:
         "sinks": [
             {
                 "operator": graph.names[v],
-                "rate": float(found.sink_rates[s]),
+                "rate": _rounded(series.processed[:, v]),
+                "latency": _rounded(series.latency_s[:, s]),
+                "path_mean": _rounded(series.path_mean[:, s]),
+                "mean_rate": float(found.sink_rates[s]),
                 "path_mean_throughput": (
                     None if found.sink_path_means is None else float(found.sink_path_means[s])
                 ),
@@ -85,6 +93,6 @@ def trace_to(placement: Placement, found: Measures) -> dict[str, Any]:
     }
 
 
-def _rounded(column: NDArray[np.float64]) -> list[float]:
-    """Return numbers as people read them: to nine digits."""
-    return [float(f"{x:.9g}") for x in column]
+def _rounded(column: NDArray[np.float64]) -> list[float | None]:
+    """Return numbers as people read them: to nine digits; None for none."""
+    return [None if np.isnan(x) else float(f"{x:.9g}") for x in column]

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -13,7 +12,6 @@ from streamplace.errors import UsageError
 from streamplace.files.atomic import atomic
 from streamplace.placement import Placement
 
-mpl.use("Agg")
 SIZE = (8.0, 8.5)  # inches
 SHOWN = 6  # lines an axis: those that reach highest
 NAME = 28  # letters
@@ -75,7 +73,13 @@ def draw_run(path: str | Path, placement: Placement, found: Measures) -> None:
         axes.grid(alpha=0.3)
         highest = max(float(np.max(line.get_ydata())) for line in axes.lines)
         axes.set_ylim(0.0, 1.08 * highest or 1.0)
-        axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False, fontsize="small")
+        axes.legend(
+            handles=list(axes.lines),  # told, since names may begin with _
+            loc="center left",
+            bbox_to_anchor=(1.01, 0.5),
+            frameon=False,
+            fontsize="small",
+        )
     kind = kind_of(path)
     with atomic(path) as file:
         figure.savefig(file, format=kind, dpi=130)
@@ -86,4 +90,5 @@ def _lines(axes: Axes, at_s: Floats, lines: dict[str, Floats]) -> None:
     highest = sorted(lines, key=lambda name: -float(lines[name].max()))[:SHOWN]
     for name in highest:
         label = name if len(name) <= NAME else name[: NAME - 1] + "…"
+        label = label.replace("$", r"\$")  # not a formula
         axes.plot(at_s, lines[name], label=label, linestyle="--" if len(lines) == 1 else "-")

@@ -7,10 +7,19 @@ from typing import Any
 import pytest
 
 from tests.cli.command import Capture, refused, succeeds
-from tests.cli.conftest import Job
+from tests.cli.conftest import GRAPH, Job
 from tests.cli.test_json import SCORE, check_score, printed
 
 ENGINE = ("--model", "engine")
+OF_A_RUN = {
+    "latency_s",
+    "path_mean_throughput",
+    "queued",
+    "in_flight",
+    "dropped",
+    "settled",
+    "tick_s",
+}
 SLOW = ("--devices", "5x1")  # a million instructions/s: the middle operator takes twice that
 
 
@@ -22,7 +31,7 @@ def simulated(capsys: Capture, job: Job, *told: object) -> dict[str, Any]:
 
 def test_json(job: Job, capsys: Capture) -> None:
     found = simulated(capsys, job)
-    assert set(found) == SCORE | {"latency_s", "path_mean_throughput", "settled"}
+    assert set(found) == SCORE | OF_A_RUN
     check_score(found, devices=5)
     assert found["model"] == "engine"
     assert found["relative_throughput"] == pytest.approx(1.0)
@@ -68,9 +77,14 @@ def test_a_scene(job: Job, tmp_path: Path, capsys: Capture) -> None:
     }
     scene.write_text(json.dumps(value))
     trace = tmp_path / "trace.json"
-    simulated(capsys, job, "--scene", scene, "--trace", trace)
+    found = simulated(capsys, job, "--scene", scene, "--trace", trace)
+    assert found["relative_throughput"] == pytest.approx(1.0)
+    assert found["throughput"] == pytest.approx(500.0)
     sink = json.loads(trace.read_text())["sinks"][0]
-    assert sink["rate"] == pytest.approx(1000 * 0.5 * 2 * 0.25, rel=0.05)
+    assert sink["mean_rate"] == pytest.approx(1000 * 0.5 * 2 * 0.25)
+    assert sink["rate"][0] == 0.0
+    assert sink["latency"][0] is None
+    assert sink["latency"][-1] > 0.1
     value["speeds"] = [{"device": "d0", "from_s": 0, "factor": 0}]
     scene.write_text(json.dumps(value))
     assert simulated(capsys, job, "--scene", scene)["throughput"] == 0.0
@@ -82,13 +96,15 @@ def test_a_trace_and_a_picture(job: Job, tmp_path: Path, capsys: Capture) -> Non
     found = json.loads(trace.read_text())
     assert found["at_s"] == pytest.approx(list(range(1, 62)))
     assert [row["name"] for row in found["operators"]] == ["a", "b", "c"]
-    for part in ("sources", "operators", "streams", "devices", "links"):
+    for part in ("sources", "operators", "streams", "devices", "links", "sinks"):
         for row in found[part]:
             assert all(len(column) == 61 for column in row.values() if isinstance(column, list))
     assert found["sources"][0]["offered"] == pytest.approx([1000.0] * 61)
     assert found["streams"][1]["waiting"][-1] > 1000
     assert found["devices"][2]["utilisation"][-1] == pytest.approx(1.0)
-    assert found["sinks"][0]["rate"] == pytest.approx(1000 / 3, rel=1e-3)
+    assert found["sinks"][0]["mean_rate"] == pytest.approx(1000 / 3, rel=1e-3)
+    assert found["operators"][2]["utilisation"][-1] == pytest.approx(1.0)
+    assert found["dropped"] == 0.0
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert sorted(tmp_path.iterdir()) == sorted([trace, picture])
 
@@ -105,13 +121,70 @@ def test_a_trace_and_a_picture(job: Job, tmp_path: Path, capsys: Capture) -> Non
         (("--queue", "nan"), "--queue: must be finite and at least 0"),
         (("--scheduler", "fifo"), "'fifo'"),
         (("--plot", "run.xyz"), "ends in .png, .svg, .pdf"),
-        (("--plot", "nowhere/run.png"), "nowhere/run.png: cannot be written"),
+        (("--plot", "nowhere/run.png"), "nowhere/run.png: cannot be written: no such folder"),
         (("--trace", "nowhere/trace.json"), "nowhere/trace.json: cannot be written"),
+        (("--trace", "."), "is a folder"),
+        (("--plot", "run.png", "--trace", "run.png"), "name one file"),
+        (("--trace", "-", "--json"), "both want stdout"),
+        (("--queue", "1e-310"), "--queue: must be 0 or at least 1"),
+        (("--source-queue", "-1"), "--source-queue: must be finite and at least 0"),
         (("--scene", "nowhere.json"), "nowhere.json"),
     ],
 )
-def test_refused(option: tuple[str, str], said: str, job: Job, capsys: Capture) -> None:
+def test_refused(option: tuple[str, ...], said: str, job: Job, capsys: Capture) -> None:
     assert said in refused(capsys, "simulate", job.graph, job.placement, *ENGINE, *option)
+
+
+def test_what_waits_at_a_source_may_be_dropped(job: Job, capsys: Capture) -> None:
+    found = simulated(capsys, job, *SLOW, "--source-queue", "100")
+    assert found["queued"] == pytest.approx(2 * 2048, rel=0.02)
+    assert found["dropped"] == pytest.approx(61 * 1000 * 2 / 3 - found["queued"], rel=0.03)
+
+
+def test_a_run_of_less_than_a_second(job: Job, tmp_path: Path, capsys: Capture) -> None:
+    trace, picture = tmp_path / "trace.json", tmp_path / "run.svg"
+    simulated(capsys, job, "--duration", "0.55", "--trace", trace, "--plot", picture)
+    assert json.loads(trace.read_text())["at_s"] == pytest.approx([0.6])
+    assert "<svg" in picture.read_text()
+
+
+def test_names_are_no_formulas(tmp_path: Path, capsys: Capture) -> None:
+    graph = {**GRAPH, "operators": [dict(row) for row in GRAPH["operators"]]}
+    names = {"a": "_a", "b": r"$\frac{$", "c": "c^2_$"}
+    for row in graph["operators"]:
+        row["name"] = names[row["name"]]
+    graph["streams"] = [{k: names[v] for k, v in row.items()} for row in GRAPH["streams"]]
+    (tmp_path / "graph.json").write_text(json.dumps(graph))
+    succeeds(capsys, "place", tmp_path / "graph.json", "-o", tmp_path / "placement.json")
+    command = ["simulate", tmp_path / "graph.json", tmp_path / "placement.json", *ENGINE]
+    succeeds(capsys, *command, "--plot", tmp_path / "run.svg")
+    assert (tmp_path / "run.svg").exists()
+
+
+@pytest.mark.parametrize(
+    ("windows", "said"),
+    [
+        ({"b": {"size_s": 1, "advance_s": 1, "ratio": 0}}, "no tuple ever reaches a sink"),
+        ({"b": {"size_s": 1, "advance_s": 1, "count": 0}}, "no tuple ever reaches a sink"),
+        ({"b": {"size_s": 1e300, "advance_s": 1e-10}}, "windows.b"),
+        ({"b": {"size_s": 1e300, "advance_s": 1e300}}, "windows.b"),
+        ({"c": {"size_s": 1, "advance_s": 1}}, "windows.c: 'c' is a sink"),
+    ],
+)
+def test_windows_that_are_none(
+    windows: Any, said: str, job: Job, tmp_path: Path, capsys: Capture
+) -> None:
+    scene = tmp_path / "scene.json"
+    scene.write_text(json.dumps({"format": "streamplace-scene", "version": 1, "windows": windows}))
+    command = ["simulate", job.graph, job.placement, *ENGINE, "--scene", scene]
+    assert said in refused(capsys, *command)
+
+
+def test_a_device_that_is_slowed_after_the_end(job: Job, tmp_path: Path, capsys: Capture) -> None:
+    speeds = [{"device": "d0", "from_s": 1e11, "factor": 0}]
+    scene = tmp_path / "scene.json"
+    scene.write_text(json.dumps({"format": "streamplace-scene", "version": 1, "speeds": speeds}))
+    assert simulated(capsys, job, "--scene", scene) == simulated(capsys, job)
 
 
 def test_options_of_the_engine_are_for_the_engine(job: Job, capsys: Capture) -> None:

@@ -7,7 +7,7 @@ queues are deques, and nothing is precomputed.
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from math import inf
+from math import floor, inf
 
 import numpy as np
 
@@ -72,6 +72,7 @@ class PlainStream:
     queue: deque[EventSet] = field(default_factory=deque)
     wire: deque[tuple[int, EventSet]] = field(default_factory=deque)
     left: float = 0.0
+    sent_now: float = 0.0
     flying: float = 0.0
     sent: float = 0.0
     taken: float = 0.0
@@ -115,8 +116,12 @@ class PlainEngine:
         # what happened
         self.processed = [0.0] * flow.operators
         self.busy_s = [0.0] * flow.devices
+        self.operator_busy_s = [0.0] * flow.operators
+        self.blocked_s = [0.0] * flow.operators
+        self.held = 0.0  # of the operator at work
         self.link_busy_s: dict[int, float] = {}
-        self.arrivals: list[tuple[int, int, float, float]] = []  # tick, sink, tuples, latency
+        # tick, sink, stream or -1, tuples, latency
+        self.arrivals: list[tuple[int, int, int, float, float]] = []
         self.reached: list[tuple[int, int, int, float]] = []  # tick, sink, source, per path
 
     def _stream(self, e: int) -> PlainStream:
@@ -127,7 +132,7 @@ class PlainEngine:
         if a != b:
             links = [a, flow.devices + b] if flow.nic else [a * flow.devices + b]
         seconds = [float(flow.gap_s[i] + flow.bits[e] * flow.seconds_per_bit[i]) for i in links]
-        delay = int(sum(self.latency[i] for i in links) / self.tick_s)
+        delay = floor(sum(self.latency[i] for i in links) / self.tick_s + 1e-9)
         return PlainStream(e, v, w, float(flow.selectivity[e]), links, seconds, delay)
 
     def _order(self) -> list[int]:
@@ -171,6 +176,7 @@ class PlainEngine:
             put_out[v] = rate[v]
             if v in self.scene.windows:
                 put_out[v] = mean_output(self.scene.windows[v], rate[v])
+                seconds += put_out[v] * self.send_cost[v]
             if self.settings.allocation == "weighted":
                 weight[v] = seconds
         total = [0.0] * flow.devices
@@ -179,12 +185,26 @@ class PlainEngine:
         return [weight[v] / total[d] if total[d] else 0.0 for v, d in enumerate(self.device)]
 
     def _queues(self) -> None:
-        """Give every stream as much room as it has of its target's busiest input, in tuples/s."""
+        """Give every stream as much room as it has of its target's busiest input, in tuples/s.
+
+        But as much as comes at once: twice what is gathered before it, in a window or a tick.
+        """
+        peak = max([1.0, *(x for p in self.scene.profiles.values() for x in p.factor)])
+        gathers = [self.settings.tick_s] * self.flow.operators
+        for v in self.order:
+            before = [gathers[one.source] for one in self.inputs[v]]
+            if v in self.scene.windows:
+                gathers[v] = self.scene.windows[v].advance_s
+            if self.scene.windows:
+                gathers[v] = max([gathers[v], *before])
         for v in self.order:
             busiest = max((one.rate for one in self.inputs[v]), default=0.0)
             for one in self.inputs[v]:
                 part = one.rate / busiest if one.rate > 0 else 1.0
-                one.most = part * self.settings.queue if self.settings.queue else inf
+                at_once = 2 * peak * one.rate * gathers[one.source]
+                one.most = min(self.settings.queue, max(part * self.settings.queue, at_once))
+                if not self.settings.queue:
+                    one.most = inf
 
     def _paths(self, source: int) -> list[int]:
         """Return how many paths lead from a source to each operator."""
@@ -207,10 +227,10 @@ class PlainEngine:
         self._offer(tick)
         fast = self._speeds(tick)
         used = [0.0] * self.flow.devices
-        self.now: dict[int, list[EventSet]] = {}
+        self.now: dict[tuple[int, int], list[EventSet]] = {}
         grant = {v: self.share[v] * self.tick_s * fast[self.device[v]] for v in self.order}
-        while True:
-            unmet = self._pass(tick, fast, grant, used)
+        for turn in range(8):
+            unmet = self._pass(tick, fast, grant, used, first=turn == 0)
             if self.settings.scheduler == "default":
                 break
             rest = [self.tick_s * f - u for f, u in zip(fast, used, strict=True)]
@@ -221,22 +241,26 @@ class PlainEngine:
             self.busy_s[d] += used[d] / fast[d] if fast[d] else 0.0
         self._arrivals(tick, fast, used)
         for one in self.streams:
-            one.left = one.waiting
+            one.left, one.sent_now = one.waiting, 0.0
         for stage in range(2 if self.flow.nic else 1):
             for link in list(self.links):
                 if (self.flow.nic and link >= self.flow.devices) == bool(stage):
                     self._serve(link, tick, stage)
 
     def _pass(
-        self, tick: int, fast: list[float], grant: dict[int, float], used: list[float]
+        self, tick: int, fast: list[float], grant: dict[int, float], used: list[float], first: bool
     ) -> dict[int, float]:
         """Let every operator work; return how many more seconds each could use."""
         unmet = {}
         for v in self.order:
             d = self.device[v]
             if fast[d] > 0:
+                self.held = 0.0
                 spent, unmet[v] = self._act(v, grant[v], tick)
                 used[d] += spent
+                self.operator_busy_s[v] += spent / fast[d]
+                if first:
+                    self.blocked_s[v] += self.held * self.tick_s
         return unmet
 
     def _grants(self, rest: list[float], unmet: dict[int, float]) -> dict[int, float]:
@@ -258,10 +282,10 @@ class PlainEngine:
         return grant
 
     def _arrivals(self, tick: int, fast: list[float], used: list[float]) -> None:
-        for v, sets in self.now.items():
+        for (v, e), sets in self.now.items():
             here = merged(sets)
             done = tick * self.tick_s + used[self.device[v]] / fast[self.device[v]]
-            self.arrivals.append((tick, v, here.size, done - here.birth))
+            self.arrivals.append((tick, v, e, here.size, done - here.birth))
             for source, total in here.totals.items():
                 self.reached.append((tick, v, source, total / self.paths[source][v]))
 
@@ -286,53 +310,63 @@ class PlainEngine:
 
     def _act(self, v: int, budget: float, tick: int) -> tuple[float, float]:
         """Let an operator work; return seconds used, and how many more would have helped."""
-        sent = self._send_windows(v, budget, tick) if v in self.windows else 0.0
+        sent, short = self._send_windows(v, budget, tick) if v in self.windows else (0.0, 0.0)
         if v in self.windows and tick >= self.windows[v].due:
-            return sent, 0.0
+            return sent, short
         waiting = {one.number: one.waiting for one in self.inputs[v]}
         tuples = sum(waiting.values()) + self.backlog.get(v, 0.0)
         seconds = sum(waiting[one.number] * one.cost for one in self.inputs[v])
         seconds += self.backlog.get(v, 0.0) * self.source_cost[v]
         if tuples <= 0:
-            return sent, 0.0
+            return sent, short
         share = 1.0 if v in self.windows else self._share_that_fits(v, tuples)
         left = budget - sent
         unmet = max(0.0, share * seconds - left)
         if unmet:
             share = left / seconds
+        elif share < 1:
+            could = min(1.0, left / seconds) if seconds else 1.0
+            self.held = 1.0 - share / could if could else 0.0
         if share > 0:
             self._work_on(v, share, waiting, tick)
-        return sent + share * seconds, unmet
+        return sent + share * seconds, unmet + short
 
     def _work_on(self, v: int, share: float, waiting: dict[int, float], tick: int) -> None:
         """Take a share of all that waits for an operator, and do with it what it does."""
-        parts: list[EventSet] = []
+        parts: dict[int, list[EventSet]] = {}
         for one in self.inputs[v]:
             amount = share * waiting[one.number]
             one.taken += amount
-            parts += self._dequeue(one, amount if share < 1 else inf)
+            parts[one.number] = self._dequeue(one, amount if share < 1 else inf)
         if v in self.backlog:
             emitted = share * self.backlog[v]
             self.backlog[v] -= emitted
-            parts.append(EventSet(emitted, tick * self.tick_s, {v: emitted}))
-        all_of_it = merged(parts)
+            parts[-1] = [EventSet(emitted, tick * self.tick_s, {v: emitted})]
+        all_of_it = merged([one for some in parts.values() for one in some])
         self.processed[v] += all_of_it.size
         if not self.outputs[v]:
-            self.now.setdefault(v, []).append(all_of_it)
+            for e, some in parts.items():
+                self.now.setdefault((v, e), []).extend(some)
         elif v in self.windows:
             self.windows[v].slots[-1].append(all_of_it)
         else:
             self._emit(v, all_of_it, tick)
 
-    def _send_windows(self, v: int, budget: float, tick: int) -> float:
-        """Send what a windowed operator has to send, and close a window that is due."""
-        window, used = self.windows[v], 0.0
+    def _send_windows(self, v: int, budget: float, tick: int) -> tuple[float, float]:
+        """Send what a windowed operator has to send, and close a window that is due.
+
+        Returns seconds used, and how many more would have helped.
+        """
+        window, used, short = self.windows[v], 0.0, 0.0
         for _ in range(2):
             if window.out:
                 tuples = window.out.size
                 share = self._share_that_fits(v, tuples)
                 seconds = tuples * self.send_cost[v]
+                if share < 1:
+                    self.held = 1.0 - share
                 if share * seconds > budget - used:
+                    short += share * seconds - (budget - used)
                     share = (budget - used) / seconds
                 if share > 0:
                     used += share * seconds
@@ -341,14 +375,14 @@ class PlainEngine:
                         window.out = None
             if window.out is None and tick >= window.due:
                 window.close()
-        return used
+        return used, short
 
     def _share_that_fits(self, v: int, tuples: float) -> float:
         share = 1.0
         for one in self.outputs[v]:
             room = one.most - one.waiting - one.flying
             if one.links and not self.settings.backpressure:
-                room = one.most - one.left
+                room = one.most - one.left - one.sent_now
             if one.selectivity > 0:
                 share = min(share, max(0.0, room) / (tuples * one.selectivity))
         return share
@@ -369,6 +403,7 @@ class PlainEngine:
             if out.selectivity > 0:
                 copy = EventSet(one.size * out.selectivity, one.birth, dict(one.totals))
                 out.sent += copy.size
+                out.sent_now += copy.size
                 if out.links:
                     out.flying += copy.size
                     self._join(out.links[0], tick, out, copy)
@@ -422,8 +457,9 @@ class OpenWindow:
 
     def __init__(self, window: Window, tick_s: float) -> None:
         self.window = window
-        self.advance = max(1, round(window.advance_s / tick_s))
-        self.due = self.advance
+        self.advance = window.advance_s / tick_s
+        self.closed = 1
+        self.due = round(self.advance)
         self.slots: deque[list[EventSet]] = deque([[]], maxlen=window.slots)
         self.out: EventSet | None = None
 
@@ -436,4 +472,5 @@ class OpenWindow:
             size = self.window.ratio * everything.size if count is None else count
             self.out = EventSet(size, everything.birth, newest.totals) if size > 0 else None
         self.slots.append([])
-        self.due += self.advance
+        self.closed += 1
+        self.due = round(self.closed * self.advance)

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.engine import Profile, Scene, Settings, Speed, Window
+from sim.engine import Profile, Scene, Settings, Simulation, Speed, Window
 from streamplace import Cluster, Operator, Placement, Problem, Stream, StreamGraph, runs
-
-STEPS = 200_000
+from streamplace.flows import flow as flow_of
 
 
 def line(*loads: float, rate: float = 1000.0, selectivity: float = 1.0) -> Problem:
@@ -127,30 +126,34 @@ def test_a_slowed_device_does_less() -> None:
     assert found.device_utilisation[1] == pytest.approx(1.0)
 
 
+def with_scene(scene: Scene) -> Simulation:
+    """Return a simulation of a pipeline of three operators on two devices."""
+    flow = flow_of(line(1, 1, 1))
+    return Simulation(flow, np.zeros(len(flow.gap_s)), None, scene)
+
+
 @pytest.mark.parametrize(
     ("made", "words"),
     [
         (lambda: Profile((), ()), "at least one"),
         (lambda: Profile((0.0, 1.0), (1.0,)), "as many"),
         (lambda: Profile((1.0, 1.0), (1.0, 2.0)), "must rise"),
-        (lambda: Profile((0.0,), (-1.0,)), "at least 0"),
-        (lambda: Profile((0.0,), (float("nan"),)), "finite"),
+        (lambda: Profile((0.0,), (-1.0,)), "from 0 to"),
+        (lambda: Profile((0.0,), (float("nan"),)), "from 0 to"),
         (lambda: Profile((0.0, 2.0), (1.0, 2.0), every_s=2.0), "above the last"),
         (lambda: Window(2.0, 0.0), "above 0"),
         (lambda: Window(1.0, 2.0), "at most its size"),
         (lambda: Window(2.0, 0.7), "whole multiple"),
-        (lambda: Window(2.0, 1.0, count=-1.0), "at least 0"),
-        (lambda: Speed(0, 1.0, -0.5), "at least 0"),
-        (
-            lambda: runs.simulation(line(1, 1), None, Scene({1: Profile((0.0,), (1.0,))})),
-            "only sources",
-        ),
-        (lambda: runs.simulation(line(1, 1), None, Scene({}, {0: Window(1, 1)})), "only sources"),
-        (
-            lambda: runs.simulation(line(1, 1), None, Scene({7: Profile((0.0,), (1.0,))})),
-            "operator 7",
-        ),
-        (lambda: runs.simulation(line(1, 1), None, Scene(speeds=(Speed(2, 0, 1),))), "device 2"),
+        (lambda: Window(2.0, 1.0, count=-1.0), "from 0 to"),
+        (lambda: Speed(0, 1.0, -0.5), "from 0 to"),
+        (lambda: Window(1e12, 1e-3), "1,000,000 advances"),
+        (lambda: with_scene(Scene({1: Profile((0.0,), (1.0,))})), "only sources"),
+        (lambda: with_scene(Scene({}, {0: Window(1, 1)})), "only sources"),
+        (lambda: with_scene(Scene({}, {2: Window(1, 1)})), "nothing to send to"),
+        (lambda: with_scene(Scene({}, {1: Window(1, 1, ratio=0)})), "no tuple ever reaches"),
+        (lambda: with_scene(Scene({}, {1: Window(1, 1, count=0)})), "no tuple ever reaches"),
+        (lambda: with_scene(Scene({7: Profile((0.0,), (1.0,))})), "operator 7"),
+        (lambda: with_scene(Scene(speeds=(Speed(2, 0, 1),))), "device 2"),
     ],
 )
 def test_what_is_refused(made: Any, words: str) -> None:
