@@ -91,12 +91,14 @@ class Raw:
     arrived: Floats  # (ticks, columns) tuples
     due: float  # tuples/s that would arrive while measured, where nothing is throttled
     offered: float  # tuples/s, all sources together, while measured
+    lost: float  # the largest share of a stream's tuples that is not accounted for
 
 
-def check(world: World, flow: Flow, order: Order) -> None:
+def check(world: World, flow: Flow, order: Order) -> float:
     """Raise EngineError where tuples were made or lost, or numbers are not numbers.
 
-    Every stream's sets are counted; every operator has processed what it took.
+    Every stream's sets are counted; every operator has processed what it took. Returns the largest
+    share that is not accounted for: of rounding.
 
     Parameters
     ----------
@@ -107,27 +109,29 @@ def check(world: World, flow: Flow, order: Order) -> None:
     queued, away = np.zeros(len(streams)), np.zeros(len(streams))
     count_tuples(world, queued, away)
     sent, taken = streams["sent"], streams["taken"]
-    _compare("stream", sent, taken + queued + away, order.streams)
-    _compare("the queue of stream", streams["waiting"], queued, order.streams, sent)
+    queue, waiting = "the queue of stream", streams["waiting"]
+    lost = _compare("stream", sent, taken + queued + away, order.streams)
+    lost = max(lost, _compare(queue, waiting, queued, order.streams, sent))
     emitted = sources["offered"] - sources["dropped"] - sources["backlog"]
     came = np.zeros(flow.operators)
     np.add.at(came, flow.target, taken)
     from_sources = world.operators["source"] >= 0
     came[from_sources] += emitted[world.operators["source"][from_sources]]
-    _compare("operator", came, world.operators["processed"], order.operators)
+    return max(lost, _compare("operator", came, world.operators["processed"], order.operators))
 
 
 def _compare(
     kind: str, put: Floats, found: Floats, order: Ints, scale: Floats | None = None
-) -> None:
-    most = put if scale is None else scale
-    lost = ~(np.abs(put - found) <= ROUNDING * np.maximum(1.0, most))
-    if lost.any():
-        place = int(np.argmax(lost))
+) -> float:
+    lost = np.abs(put - found) / np.maximum(1.0, put if scale is None else scale)
+    wrong = ~(lost <= ROUNDING)
+    if wrong.any():
+        place = int(np.argmax(wrong))
         number = int(np.flatnonzero(order == place)[0])
         raise EngineError(
             f"{kind} {number}: {put[place]:g} tuples went in, {found[place]:g} are accounted for"
         )
+    return float(lost.max(initial=0.0))
 
 
 def _columns(records: Records, names: tuple[str, ...], order: Ints | None = None) -> Columns:
@@ -136,8 +140,10 @@ def _columns(records: Records, names: tuple[str, ...], order: Ints | None = None
 
 def _gathered(world: World) -> Floats:
     """Return the tuples in the windows of each operator, (V,), and those they have yet to send."""
-    made, windowed = np.zeros(len(world.operators)), np.flatnonzero(world.operators["window"] >= 0)
-    for v in windowed:
+    made = np.zeros(len(world.operators))
+    if not len(world.windows):
+        return made
+    for v in np.flatnonzero(world.operators["window"] >= 0):
         window = world.windows[world.operators["window"][v]]
         first = int(window["first_slot"])
         made[v] = world.slots["tuples"][first : first + int(window["slots"])].sum() + window["out"]

@@ -145,9 +145,8 @@ class Simulation:
             world = _advance(world, rules, done, stop)
             moments[stop] = Moment.of(world, stop, self.order)
             done = stop
-        check(world, self.inner, self.order)
+        lost = check(world, self.inner, self.order)
         due, offered = self.due(told)
-        sinks = self.wiring.sink_of[self.arrivals["operator"]]
         return Raw(
             told.tick_s,
             told.period,
@@ -155,17 +154,18 @@ class Simulation:
             end=moments[told.ticks],
             series=tuple(moments[stop] for stop in sorted(kept)),
             link=link,
-            sink=np.argsort(self.order.sinks).astype(np.int32)[sinks],
-            stream=self._streams_into_sinks,
+            sink=self._ends[0],
+            stream=self._ends[1],
             latency=world.latency,
             arrived=world.arrived,
             due=due,
             offered=offered,
+            lost=lost,
         )
 
     def _ready(self, placement: Ints) -> tuple[World, Rules, Timed, Ints]:
         """Return all that a run begins with, and the flow's number of each link crossed."""
-        tick_s = self.tick_for(placement)
+        tick_s = self._tick_for(placement)
         told = self._as_told if tick_s == self.settings.tick_s else self.timed(tick_s)
         world, link = self._world(placement[self.places.operator], told)
         settings = self.settings
@@ -182,8 +182,10 @@ class Simulation:
 
     def tick_for(self, placement: NDArray[np.integer]) -> float:
         """Return seconds a tick for a placement, (V,); see `sim.engine.ticks`."""
-        devices = checked(self.flow, placement)[0]
-        return longest_tick(self.nominal, devices, self.settings, self.scene, self.sources)
+        return self._tick_for(checked(self.flow, placement)[0])
+
+    def _tick_for(self, placement: Ints) -> float:
+        return longest_tick(self.nominal, placement, self.settings, self.scene, self.sources)
 
     def _world(self, device: Ints, told: Timed) -> tuple[World, Ints]:
         """Return the world before the first tick, and the flow's number of each link crossed.
@@ -284,14 +286,15 @@ class Simulation:
         return made
 
     @cached_property
-    def _streams_into_sinks(self) -> Ints:
-        """(columns,) the flow's number of the stream of each column of arrivals, or -1."""
+    def _ends(self) -> tuple[Ints, Ints]:
+        """Of each column of arrivals: the sink's number, and the flow's of the stream, or -1."""
+        sinks = self.wiring.sink_of[self.arrivals["operator"]]
         made = np.full(len(self.arrivals), -1, np.int32)
         for v in self.wiring.sinks.tolist():
             row = self.operators[v]
             first, column, count = (int(row[n]) for n in ("first_in", "arrival", "inputs"))
             made[column : column + count] = self.places.stream[first : first + count]
-        return made
+        return np.argsort(self.order.sinks).astype(np.int32)[sinks], made
 
     def _order(self) -> Order:
         of_source, of_sink = (
