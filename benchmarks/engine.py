@@ -9,6 +9,7 @@ all cores), medians over interleaved rounds.
 
 import argparse
 import csv
+import gc
 import statistics
 import subprocess
 import sys
@@ -268,6 +269,8 @@ def difference(one: Measures, two: Measures, operators: list[int]) -> float:
 
 def speed(arguments: argparse.Namespace) -> None:
     """One run of the default length, beside the plain engine."""
+    gc.collect()
+    gc.freeze()  # what the figures before left behind is not looked through again and again
     problem, placement = example()
     simulation = runs.simulation(problem)
     plain = partial(run_plain, problem, placement, simulation)

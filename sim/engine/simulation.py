@@ -60,7 +60,9 @@ class Simulation:
         self.places = Places.of(flow)
         self.inner = self.places.arranged(flow)
         self.wiring = wire(self.inner)
-        self.expected = self.nominal.stream_tuples[self.places.stream]
+        windows = {int(self.places.of_operator[v]): w for v, w in self.scene.windows.items()}
+        inner = with_windows(self.inner, Scene(windows=windows))
+        self.expected, self.processed = inner.stream_tuples, inner.operator_tuples
         self.operators, self.streams = self._operators(), self._streams()
         self.arrivals = self._arrivals()
         self.order = self._order()
@@ -257,13 +259,12 @@ class Simulation:
     @cached_property
     def _emitted(self) -> Floats:
         """(V,) tuples/s that each windowed operator is expected to send, before selectivity."""
-        processed = self.nominal.operator_tuples[self.places.operator]
         made = np.zeros(self.flow.operators)
         for v, window in self.scene.windows.items():
             place = self.places.of_operator[v]
-            made[place] = processed[place] * window.ratio * window.slots
+            made[place] = self.processed[place] * window.ratio * window.slots
             if window.count is not None:
-                made[place] = window.count / window.advance_s * (processed[place] > 0)
+                made[place] = window.count / window.advance_s * (self.processed[place] > 0)
         return made
 
     def _operators(self) -> Records:

@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sim.engine.canonical import canonical_order
 from sim.flow import Floats, Flow, Ints, by_operator
 from sim.jit import kernel
-from sim.orders import breadth_first
 
 MOST_TRACKED = 16  # sources whose tuples are told apart
 
@@ -27,7 +27,7 @@ class Places(NamedTuple):
     @classmethod
     def of(cls, flow: Flow) -> "Places":
         """Return places for a flow."""
-        operator = breadth_first(flow)
+        operator = canonical_order(flow)
         of_operator = _inverse(operator)
         ends = (of_operator[flow.source], of_operator[flow.target])
         stream = np.lexsort(ends).astype(np.int32)
