@@ -27,6 +27,7 @@ from streamplace.models import Model
 from streamplace.policy.batch import Batch
 from streamplace.policy.features import Prepared, prepare
 from streamplace.policy.networks import Network
+from streamplace.policy.placer import TEMPERATURE
 from streamplace.policy.rollout import Choice
 from streamplace.score import throughput
 from streamplace.training import TrainConfig
@@ -120,11 +121,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", choices=sorted(TRAINED_AT), default="bottleneck")
     parser.add_argument("--steps", type=int, default=300)
-    parser.add_argument("--only", nargs="*", default=[])
+    names = [variant.name for variant in VARIANTS]
+    parser.add_argument("--only", nargs="*", choices=names, default=names)
     arguments = parser.parse_args()
     print(f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|")
     for variant in VARIANTS:
-        if not arguments.only or variant.name in arguments.only:
+        if variant.name in arguments.only:
             started = time.process_time()
             learner = trained(variant, arguments.model, arguments.steps)
             minutes = (time.process_time() - started) / 60
@@ -179,7 +181,7 @@ def placed(variant: Variant, model: Model, network: Network) -> str:
         reached = []
         for i in range(0, PLACED, 64):
             batch = Batch.of([prepared[k] for k in order[i : i + 64]])
-            choose = Choice(generator, 1.5, first_is_likeliest=True)
+            choose = Choice(generator, TEMPERATURE, first_is_likeliest=True)
             rows = network.sample(batch, 16, choose)
             for one, row in zip(batch.prepared, rows, strict=True):
                 reached.append(throughput(one.problem, row[:, : one.size]) / rate)

@@ -1,6 +1,6 @@
 """Speed of training and of placing by policy, against stated targets, in one run.
 
-    python benchmarks/learning.py [--threads N]
+    python -m benchmarks.learning [--threads N]
 
 Decisions (an operator placed in a sample) per second of batched and of graph-by-graph training of
 the published network, its matrix products over a large float32 product's speed, the same for our
@@ -11,7 +11,7 @@ import argparse
 import statistics
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from benchmarks.speed import report
 from streamplace import Problem, Recipe, StreamGraph
 from streamplace.placers.ready import ready_placer
 from streamplace.policy.batch import Batch
+from streamplace.policy.device_scorer import DeviceScorer
 from streamplace.policy.rollout import Choice
 from streamplace.score import throughput
 from streamplace.training import read_config
@@ -65,7 +66,7 @@ def training(folder: Path) -> None:
             yardstick = product_flops()
             decisions, seconds = steps(loop, ONE_BY_ONE if name == "paper" else 1)
             rates[name].append(decisions / seconds)
-            ratios[name].append(3.0 * flops[name] * rates[name][-1] / yardstick)
+            ratios[name].append(flops[name] * rates[name][-1] / yardstick)
     rate = {name: statistics.median(found) for name, found in rates.items()}
     ratio = {name: statistics.median(found) for name, found in ratios.items()}
     batched, single = rate["b-f1-f2"], rate["paper"]
@@ -85,14 +86,25 @@ def start(graphs: list[StreamGraph], name: str, folder: Path) -> Run:
 
 
 def flops_of_a_decision(run: Run) -> float:
-    """Return the floating-point operations of matrix products in a forward pass, a decision."""
+    """Return the floating-point operations of a step's matrix products, a decision.
+
+    Three times those of the forward pass; but once those of a pass that only samples.
+    """
     numbers = run.steps_of(0)[0]
     batch = Batch.of([run.prepared[i] for i in numbers])
     samples = run.config.sampling.samples
-    generator = torch.Generator().manual_seed(0)
+    choose = Choice(torch.Generator().manual_seed(0))
+    total = 3.0 * counted(lambda: run.network.rollout(batch, samples, choose))
+    if isinstance(run.network, DeviceScorer):
+        total -= 2.0 * counted(lambda: run.network.sample(batch, samples, choose))
+    return total / (samples * int(batch.sizes.sum()))
+
+
+def counted(call: Callable[[], object]) -> float:
+    """Return the floating-point operations of a call's matrix products."""
     with FlopCounterMode(display=False) as counter, torch.no_grad():
-        run.network.rollout(batch, samples, Choice(generator))
-    return float(counter.get_total_flops()) / (samples * int(batch.sizes.sum()))
+        call()
+    return float(counter.get_total_flops())
 
 
 def steps(loop: Iterator[dict[str, Any]], count: int) -> tuple[int, float]:

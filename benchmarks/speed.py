@@ -1,6 +1,6 @@
 """Speed of scoring, comparing and starting up, against stated targets, in one run.
 
-    python benchmarks/speed.py
+    python -m benchmarks.speed
 
 CPU seconds of one core, medians over interleaved rounds; `compare` alone is wall time.
 """

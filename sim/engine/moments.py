@@ -5,13 +5,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.engine.records import Records
-from sim.engine.sets import count_tuples
+from sim.engine.accounts import count_tuples, largest_loss, read_off
 from sim.engine.world import World
-from sim.flow import Floats, Flow, Ints
+from sim.flow import Floats, Ints
 
 ROUNDING = 1e-6  # of a stream's tuples
 Columns = dict[str, Floats]
+
+
+OPERATORS = ("processed", "busy_s", "blocked_s", "gathered")
+STREAMS = ("sent", "taken", "waiting", "flying")
+SOURCES = ("offered", "dropped", "backlog")
 
 
 class EngineError(RuntimeError):
@@ -58,15 +62,17 @@ class Moment:
     @classmethod
     def of(cls, world: World, tick: int, order: Order) -> "Moment":
         """Return the moment that it is."""
-        operators = _columns(world.operators, ("processed", "busy_s", "blocked_s"), order.operators)
-        operators["gathered"] = _gathered(world)[order.operators]
+        operators = np.empty((len(OPERATORS), len(order.operators)))
+        streams = np.empty((len(STREAMS), len(order.streams)))
+        sources = np.empty((len(SOURCES), len(order.sources)))
+        read_off(world, order.operators, order.streams, order.sources, operators, streams, sources)
         return cls(
             tick,
-            operators,
-            _columns(world.streams, ("sent", "taken", "waiting", "flying"), order.streams),
-            _columns(world.devices, ("busy_s", "stalled_s")),
-            _columns(world.links, ("busy_s", "late_s")),
-            _columns(world.sources, ("offered", "dropped", "backlog"), order.sources),
+            dict(zip(OPERATORS, operators, strict=True)),
+            dict(zip(STREAMS, streams, strict=True)),
+            {name: world.devices[name].copy() for name in ("busy_s", "stalled_s")},
+            {name: world.links[name].copy() for name in ("busy_s", "late_s")},
+            dict(zip(SOURCES, sources, strict=True)),
             world.reached[order.sinks][:, order.tracked],
         )
 
@@ -94,57 +100,34 @@ class Raw:
     lost: float  # the largest share of a stream's tuples that is not accounted for
 
 
-def check(world: World, flow: Flow, order: Order) -> float:
+def check(world: World, target: Ints, order: Order) -> float:
     """Raise EngineError where tuples were made or lost, or numbers are not numbers.
 
     Every stream's sets are counted; every operator has processed what it took. Returns the largest
-    share that is not accounted for: of rounding.
+    share of a stream's or operator's tuples that is not accounted for: of rounding.
 
     Parameters
     ----------
-    flow
-        In its places.
+    target
+        (E,) of every stream in its place.
     """
-    streams, sources = world.streams, world.sources
-    queued, away = np.zeros(len(streams)), np.zeros(len(streams))
-    count_tuples(world, queued, away)
-    sent, taken = streams["sent"], streams["taken"]
-    queue, waiting = "the queue of stream", streams["waiting"]
-    lost = _compare("stream", sent, taken + queued + away, order.streams)
-    lost = max(lost, _compare(queue, waiting, queued, order.streams, sent))
-    emitted = sources["offered"] - sources["dropped"] - sources["backlog"]
-    came = np.zeros(flow.operators)
-    np.add.at(came, flow.target, taken)
-    from_sources = world.operators["source"] >= 0
-    came[from_sources] += emitted[world.operators["source"][from_sources]]
-    return max(lost, _compare("operator", came, world.operators["processed"], order.operators))
-
-
-def _compare(
-    kind: str, put: Floats, found: Floats, order: Ints, scale: Floats | None = None
-) -> float:
-    lost = np.abs(put - found) / np.maximum(1.0, put if scale is None else scale)
-    wrong = ~(lost <= ROUNDING)
-    if wrong.any():
-        place = int(np.argmax(wrong))
-        number = int(np.flatnonzero(order == place)[0])
-        raise EngineError(
-            f"{kind} {number}: {put[place]:g} tuples went in, {found[place]:g} are accounted for"
-        )
-    return float(lost.max(initial=0.0))
-
-
-def _columns(records: Records, names: tuple[str, ...], order: Ints | None = None) -> Columns:
-    return {name: records[name].copy() if order is None else records[name][order] for name in names}
-
-
-def _gathered(world: World) -> Floats:
-    """Return the tuples in the windows of each operator, (V,), and those they have yet to send."""
-    made = np.zeros(len(world.operators))
-    if not len(world.windows):
-        return made
-    for v in np.flatnonzero(world.operators["window"] >= 0):
-        window = world.windows[world.operators["window"][v]]
-        first = int(window["first_slot"])
-        made[v] = world.slots["tuples"][first : first + int(window["slots"])].sum() + window["out"]
-    return made
+    streams, operators = len(world.streams), len(world.operators)
+    queued, away, came = np.zeros(streams), np.zeros(streams), np.zeros(operators)
+    count_tuples(world, target, queued, away, came)
+    worst = largest_loss(world, queued, away, came)
+    if worst <= ROUNDING:
+        return worst
+    sent, there = world.streams["sent"], world.streams["taken"] + queued + away
+    processed = world.operators["processed"]
+    for kind, put, found, places in (
+        ("stream", sent, there, order.streams),
+        ("the queue of stream", world.streams["waiting"], queued, order.streams),
+        ("operator", came, processed, order.operators),
+    ):
+        lost = np.abs(put - found) / np.maximum(1.0, put)
+        place = int(np.argmax(np.where(np.isnan(lost), np.inf, lost)))
+        if not lost[place] <= ROUNDING:
+            number = int(np.flatnonzero(places == place)[0])
+            said = f"{put[place]:g} tuples went in, {found[place]:g} are accounted for"
+            raise EngineError(f"{kind} {number}: {said}")
+    return worst

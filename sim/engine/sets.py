@@ -14,7 +14,7 @@ import numpy as np
 from sim.engine.records import LIST, SET, Records, blank
 from sim.engine.world import World
 from sim.flow import Floats
-from sim.jit import bare, kernel
+from sim.jit import bare
 
 NOTHING = np.uint32(0xFFFFFFFF)
 
@@ -38,21 +38,6 @@ def more_sets(sets: Records, totals: Floats, lists: Records) -> tuple[Records, F
     lists[-1]["head"] = room
     lists[-1]["tail"] += room
     return grown, np.concatenate([totals, np.zeros_like(totals)])
-
-
-@kernel
-def count_tuples(world: World, queued: Floats, away: Floats) -> None:
-    """Add up the tuples of all sets by stream, (E,): in queues, and on wires and links."""
-    count = world.streams.shape[0]
-    for which in range(world.lists.shape[0] - 1):
-        i = world.lists[which].head
-        while i != NOTHING:
-            e = world.sets[i].stream
-            if which < count:
-                queued[e] += world.sets[i].size
-            else:
-                away[e] += world.sets[i].size
-            i = world.sets[i].after
 
 
 @bare

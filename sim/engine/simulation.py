@@ -96,7 +96,7 @@ class Simulation:
     def _throughput(self, placement: Ints) -> float:
         world, rules, told, _ = self._ready(placement)
         world = _advance(world, rules, 0, told.ticks)
-        check(world, self.inner, self.order)
+        check(world, self.inner.target, self.order)
         due, offered = self.due(told)
         return offered * _rate(world.arrived, told) / due
 
@@ -147,7 +147,7 @@ class Simulation:
             world = _advance(world, rules, done, stop)
             moments[stop] = Moment.of(world, stop, self.order)
             done = stop
-        lost = check(world, self.inner, self.order)
+        lost = check(world, self.inner.target, self.order)
         due, offered = self.due(told)
         return Raw(
             told.tick_s,

@@ -79,7 +79,7 @@ def export(placement: str, kind: str, output: str, seed: int, as_json: bool) -> 
 
 
 @click.command()
-@click.argument("kind", type=click.Choice(("graph", "cluster", "placement")))
+@click.argument("kind", type=click.Choice(("graph", "cluster", "placement", "scene")))
 @options.common
 def schema(kind: str, seed: int, as_json: bool) -> None:
     """Print the JSON Schema of a file format."""

@@ -5,7 +5,7 @@ import io
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
@@ -16,11 +16,18 @@ STDOUT = "-"
 
 
 @contextmanager
-def atomic(path: str | Path) -> Iterator[IO[bytes]]:
+def atomic(
+    path: str | Path, verify: Callable[[bytes], object] | None = None
+) -> Iterator[IO[bytes]]:
     """Open a file for writing that takes its name only once it is complete and on the disk.
 
     ``-`` is stdout, gathered first. A name ending in .gz is compressed, the same bytes every time.
     A link stays a link; pipes and devices are written to as they are.
+
+    Parameters
+    ----------
+    verify
+        Is given what can be read back, before a file takes its name; it may raise.
 
     Raises
     ------
@@ -37,7 +44,7 @@ def atomic(path: str | Path) -> Iterator[IO[bytes]]:
             with target.open("wb") as file:
                 yield file
         else:
-            with _replacing(target) as file:
+            with _replacing(target, verify) as file:
                 yield file
     except BrokenPipeError:
         raise
@@ -45,16 +52,27 @@ def atomic(path: str | Path) -> Iterator[IO[bytes]]:
         raise FormatError(f"{path}: cannot be written: {error.strerror or error}") from None
 
 
-def check_target(path: str | Path) -> None:
-    """Raise FormatError where a file could not be written: before the work, not after it."""
+def check_target(path: str | Path, make: bool = False) -> None:
+    """Raise FormatError where a file could not be written: before the work, not after it.
+
+    Parameters
+    ----------
+    make
+        Whether folders that are missing will be made.
+    """
     if str(path) == STDOUT or "\0" in str(path):
         return
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise FormatError(f"{path}: cannot be written: is a folder")
-    if not os.access(target if target.exists() else target.parent, os.W_OK):
-        missing = "" if target.parent.is_dir() else ": no such folder"
-        raise FormatError(f"{path}: cannot be written{missing}")
+    there = target if target.exists() else target.parent
+    while make and not there.exists():
+        there = there.parent
+    if there != target and not there.is_dir():
+        said = f"{there} is no folder" if there.exists() else "no such folder"
+        raise FormatError(f"{path}: cannot be written: {said}")
+    if not os.access(there, os.W_OK):
+        raise FormatError(f"{path}: cannot be written")
 
 
 def write_text(path: str | Path, text: str) -> None:
@@ -82,7 +100,9 @@ def _gathered() -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def _replacing(target: Path) -> Iterator[IO[bytes]]:
+def _replacing(
+    target: Path, verify: Callable[[bytes], object] | None = None
+) -> Iterator[IO[bytes]]:
     handle, temporary = tempfile.mkstemp(prefix=".streamplace-", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as raw:
@@ -93,6 +113,8 @@ def _replacing(target: Path) -> Iterator[IO[bytes]]:
                 yield raw
             raw.flush()
             os.fsync(raw.fileno())
+        if verify is not None:
+            verify(Path(temporary).read_bytes())
         os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, target)
     finally:

@@ -1,5 +1,7 @@
 """Make a draft placement feasible with few changes, or say why that cannot be."""
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from streamplace.arrays import Ints
@@ -31,6 +33,27 @@ def feasible(problem: Problem, draft: Ints) -> Placement:
     preferred = _preferences(problem, draft)
     on = _search(problem, preferred)
     return Placement(problem, on[rules.unit_of])
+
+
+def feasible_ones(problem: Problem, drafts: Iterable[Ints]) -> list[Placement]:
+    """Return the drafts that can be repaired, as `feasible` does: at least one.
+
+    Raises
+    ------
+    PlacementError
+        If none can.
+    InfeasibleError
+        If there is no feasible placement.
+    """
+    found, failure = [], PlacementError("there are no drafts")
+    for draft in drafts:
+        try:
+            found.append(feasible(problem, draft))
+        except PlacementError as error:
+            failure = error
+    if not found:
+        raise failure
+    return found
 
 
 def _preferences(problem: Problem, draft: Ints) -> list[list[int]]:

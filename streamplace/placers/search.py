@@ -10,7 +10,7 @@ from streamplace.errors import PlacementError, UsageError
 from streamplace.placement import Placement
 from streamplace.placers.base import throughputs, throughputs_of_rows
 from streamplace.placers.greedy import Greedy
-from streamplace.placers.repair import feasible
+from streamplace.placers.repair import feasible, feasible_ones
 from streamplace.placers.simple import RoundRobin, Single
 from streamplace.problem import Problem
 from streamplace.score import bound
@@ -79,7 +79,8 @@ class Search:
         rows = rng.integers(len(problem.cluster.devices), size=shape, dtype=np.int32)
         for i, placement in enumerate(made[: self.chains]):
             rows[i] = placement.devices
-        return np.stack([feasible(problem, row).devices for row in rows])
+        found = feasible_ones(problem, rows)
+        return np.stack([found[i % len(found)].devices for i in range(self.chains)])
 
 
 def _changed(problem: Problem, chains: Ints, rng: np.random.Generator) -> Ints:

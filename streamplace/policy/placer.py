@@ -15,7 +15,7 @@ from streamplace.arrays import Ints
 from streamplace.errors import UsageError
 from streamplace.placement import Placement
 from streamplace.placers.base import throughputs
-from streamplace.placers.repair import feasible
+from streamplace.placers.repair import feasible, feasible_ones
 from streamplace.policy.batch import Batch
 from streamplace.policy.features import prepare
 from streamplace.policy.networks import Network
@@ -46,8 +46,10 @@ class PolicyPlacer:
     file: str = ""
 
     def __post_init__(self) -> None:
-        if self.samples < 1 or self.beam < 0:
-            raise UsageError("samples must be at least 1, and beam at least 0")
+        if self.samples < 1:
+            raise UsageError(f"policy: samples must be at least 1 (got {self.samples})")
+        if self.beam < 0:
+            raise UsageError(f"policy: beam must be at least 0 (got {self.beam})")
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
@@ -73,7 +75,7 @@ class PolicyPlacer:
                 drafts = np.concatenate([drafts, network.beam(batch, self.beam)])
         if len(drafts) == 1:
             return feasible(problem, drafts[0])
-        found = [feasible(problem, row) for row in np.unique(drafts, axis=0)]
+        found = feasible_ones(problem, np.unique(drafts, axis=0))
         return found[int(throughputs(problem, found).argmax())]
 
 

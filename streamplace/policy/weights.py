@@ -11,7 +11,7 @@ import safetensors.torch
 import torch
 from torch import Tensor, nn
 
-from streamplace.errors import CheckpointError
+from streamplace.errors import CheckpointError, TrainingError
 from streamplace.policy.networks import Network, make_network
 from streamplace.policy.sizes import DeviceScorerKind, EncoderDecoderKind, check_kind
 
@@ -59,6 +59,11 @@ def pack_policy(
     ----------
     half
         Whether to round weights to 16 bits.
+
+    Raises
+    ------
+    TrainingError
+        If a weight is not finite, or would not be in 16 bits.
     """
     words = {
         "format": FORMAT,
@@ -68,7 +73,13 @@ def pack_policy(
         "card": json.dumps(card),
     }
     weights = network.state_dict()
-    return packed({n: x.half() for n, x in weights.items()} if half else weights, words)
+    if half:
+        weights = {name: x.half() for name, x in weights.items()}
+    for name, x in weights.items():
+        if not torch.isfinite(x).all():
+            bits = " in 16 bits" if half else ""
+            raise TrainingError(f"parameter {name} is not finite{bits}; nothing is written")
+    return packed(weights, words)
 
 
 def read_policy(path: str | Path) -> tuple[Network, dict[str, Any]]:

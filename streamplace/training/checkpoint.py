@@ -1,6 +1,7 @@
 """Checkpoints: everything a run needs to go on bit for bit, in one safetensors file."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from streamplace.training.memory import Memory
 
 FORMAT = "streamplace-checkpoint"
 VERSION = "1"
+MOST_SAID = 40  # letters of a value that differs
 
 
 @dataclass
@@ -46,7 +48,7 @@ def save_checkpoint(
     position: Position,
     run: dict[str, Any],
 ) -> None:
-    """Write a checkpoint in one piece, read it back and compare.
+    """Write a checkpoint in one piece; it replaces the last one once it has been read back.
 
     Parameters
     ----------
@@ -74,9 +76,9 @@ def save_checkpoint(
         "position": json.dumps(vars(position)),
         "run": json.dumps(run),
     }
-    with atomic(path) as file:
-        file.write(packed(tensors, words))
-    unpacked(read(path), str(path))
+    data = packed(tensors, words)
+    with atomic(path, verify=lambda written: unpacked(written, str(path))) as file:
+        file.write(data)
 
 
 def load_checkpoint(
@@ -85,8 +87,14 @@ def load_checkpoint(
     optimiser: torch.optim.Optimizer,
     memory: Memory,
     run: dict[str, Any],
+    shapes: Sequence[tuple[int, int]],
 ) -> Position:
     """Take a run up where the checkpoint left it.
+
+    Parameters
+    ----------
+    shapes
+        Operators and devices of each problem.
 
     Raises
     ------
@@ -101,9 +109,8 @@ def load_checkpoint(
         position = _position(json.loads(words["position"]))
     except (KeyError, ValueError, TypeError) as error:
         raise CheckpointError(f"{path}: tells no run and position: {error}") from None
-    for key, value in run.items():
-        if before.get(key) != value:
-            raise CheckpointError(f"{path}: is of a run with another {key}")
+    if other := _difference(before, run):
+        raise CheckpointError(f"{path}: is of another run: {other}")
     try:
         network.load_state_dict(_under("network.", tensors))
         names = [name for name, _ in network.named_parameters()]
@@ -113,10 +120,24 @@ def load_checkpoint(
             state.setdefault(names.index(parameter), {})[key] = tensor
         groups = optimiser.state_dict()["param_groups"]
         optimiser.load_state_dict({"state": state, "param_groups": groups})
-        _refill(memory, _under("memory.", tensors))
+        _refill(memory, _under("memory.", tensors), shapes)
     except (KeyError, ValueError, TypeError, RuntimeError, IndexError) as error:
         raise CheckpointError(f"{path}: {' '.join(str(error).split())}") from None
     return position
+
+
+def _difference(before: Any, now: Any, where: str = "") -> str:
+    """Return what first differs between what two runs are of; empty if nothing does."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        for key in {**now, **before}:
+            place = f"{where}.{key}" if where else key
+            if found := _difference(before.get(key), now.get(key), place):
+                return found
+        return ""
+    if before == now:
+        return ""
+    short = all(len(str(x)) < MOST_SAID for x in (before, now))
+    return f"{where}: {before} there, {now} here" if short else f"its {where} are others"
 
 
 def _position(value: dict[str, Any]) -> Position:
@@ -143,12 +164,16 @@ def _columns(memory: Memory) -> dict[str, np.ndarray]:
     }
 
 
-def _refill(memory: Memory, tensors: dict[str, Tensor]) -> None:
+def _refill(memory: Memory, tensors: dict[str, Tensor], shapes: Sequence[tuple[int, int]]) -> None:
     columns = {name: tensor.numpy() for name, tensor in tensors.items()}
     lengths = columns["length"]
     if lengths.sum() != len(columns["devices"]):
         raise ValueError("the memory's placements do not add up")
     rows = np.split(columns["devices"].astype(np.int32), np.cumsum(lengths)[:-1])
     problems, rewards = columns["problem"].tolist(), columns["reward"].tolist()
+    for problem, row in zip(problems, rows, strict=len(lengths) > 0):
+        operators, devices = shapes[problem] if 0 <= problem < len(shapes) else (0, 0)
+        if len(row) != operators or not 0 <= row.min() <= row.max() < devices:
+            raise ValueError(f"the memory holds no placement of problem {problem}")
     memory.restore(zip(problems, rewards, rows if len(lengths) else [], strict=True))
     memory.best[:] = columns["best"]

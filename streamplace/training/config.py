@@ -110,7 +110,9 @@ class OptimiserSection(Part):
     """Adam."""
 
     rate: Rate = 1e-3
-    final_rate: Rate = Field(1e-3, description="at the end, falling like a cosine")
+    final_rate: Rate | None = Field(
+        None, description="at the end, falling like a cosine; the same if not told"
+    )
     warm_up: Some = Field(0, description="steps")
     largest_gradient: AtLeast0 = Field(0.0, description="norm to clip at; 0 does not")
     normalise: bool = Field(False, description="advantages by their standard deviation")
@@ -143,6 +145,17 @@ class TrainConfig(Part):
     def _can_imitate(self) -> Self:
         if self.teacher.epochs and not (self.teacher.placer and self.memory.size):
             raise ValueError("teacher.epochs: there is no teacher.placer, or no memory.size for it")
+        return self
+
+    @model_validator(mode="after")
+    def _can_learn(self) -> Self:
+        if self.memory.imitate and not (self.memory.size and self.memory.samples):
+            raise ValueError(
+                "memory.imitate: there is no memory.size, or no memory.samples, for it"
+            )
+        others = min(self.memory.size, self.memory.samples) + self.sampling.random_samples
+        if self.sampling.samples + others + self.sampling.random_if_empty <= 1:
+            raise ValueError("sampling.samples: one placement alone is no better than its mean")
         return self
 
 

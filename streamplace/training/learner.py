@@ -76,7 +76,7 @@ class Learner:
         generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
         batch = Batch.of([self.prepared[i] for i in numbers], device)
         samples = config.sampling.samples if epoch >= 0 else 0
-        forced, counted = self._rows(batch, numbers, samples, epoch, rng)
+        forced, counted, told = self._rows(batch, numbers, samples, epoch, rng)
         self.optimiser.zero_grad()
         record: Record = {"decisions": int(counted.sum(axis=1) @ batch.sizes)}
         if counted.any():  # else a teacher of whom nothing is remembered
@@ -85,8 +85,8 @@ class Learner:
             reward = np.zeros(counted.shape)
             if samples:
                 self._reward(batch, numbers, rollout, reward, counted)
-                record |= self._told(rollout, reward[:, :samples], numbers)
-            loss = self._loss(batch, rollout, reward, counted, samples)
+                record |= self._told(rollout, reward[:, :samples], counted[:, :samples], numbers)
+            loss = self._loss(batch, rollout, reward, counted, samples, told)
             loss.backward()  # type: ignore[no-untyped-call]
             record["loss"] = float(loss.detach())
         self.workers.mean_gradients(self.network)
@@ -103,7 +103,7 @@ class Learner:
     ) -> None:
         """Fill in the reward of every row that counts, (P, S); what cannot be repaired does not."""
         found = [
-            _feasible(one, np.flatnonzero(counted[p]), rollout.placements[p, :, : one.size])
+            repaired(one, np.flatnonzero(counted[p]), rollout.placements[p, :, : one.size])
             for p, one in enumerate(batch.prepared)
         ]
         reached = self._rewards(batch.prepared, [placed for _, placed in found])
@@ -121,14 +121,19 @@ class Learner:
         with ThreadPoolExecutor(torch.get_num_threads()) as threads:  # the engine drops the GIL
             return list(threads.map(rewards, prepared, placed, kind))
 
-    def _told(self, rollout: Rollout, reward: Floats, numbers: np.ndarray) -> Record:
-        """Return what a step tells of its samples' rewards, (P, S)."""
-        mean = reward.mean(axis=1)
+    def _told(
+        self, rollout: Rollout, reward: Floats, counted: np.ndarray, numbers: np.ndarray
+    ) -> Record:
+        """Return what a step tells of its samples' rewards, (P, S), where they count."""
+        made = counted.any(axis=1)
+        if not made.any():
+            return {}
+        mean = reward[made].sum(axis=1, where=counted[made]) / counted[made].sum(axis=1)
         samples = reward.shape[1]
         return {
             "reward": float(mean.mean()),
             "entropy": float(rollout.entropy[:, :samples].detach().mean()),
-            "gap": float((self.memory.best[numbers] - mean).mean()),
+            "gap": float((self.memory.best[numbers[made]] - mean).mean()),
         }
 
     def _rows(
@@ -138,10 +143,11 @@ class Learner:
         samples: int,
         epoch: int,
         rng: np.random.Generator,
-    ) -> tuple[Ints, np.ndarray]:
+    ) -> tuple[Ints, np.ndarray, int]:
         """Return the rows of a step: forced devices, (P, S, V), and which rows count, (P, S).
 
-        First the samples, free; then the placements remembered; then random ones.
+        First the samples, free; then the placements remembered, the best first, so many as is
+        told besides; then random ones.
         """
         sampling, memory = self.config.sampling, self.config.memory
         kept = [self.memory.of(int(i)) for i in numbers]
@@ -160,13 +166,13 @@ class Learner:
             rows = kept[p][:told]
             devices = len(one.problem.cluster.devices)
             drawn = rng.integers(devices, size=(random[p], one.size), dtype=np.int32)
-            _, drawn = _feasible(one, np.arange(len(drawn)), drawn)
+            _, drawn = repaired(one, np.arange(len(drawn)), drawn)
             first = samples + told
             places = [*range(samples, samples + len(rows)), *range(first, first + len(drawn))]
             for s, row in zip(places, [*rows, *drawn], strict=True):
                 forced[p, s, : one.size] = self._in_symmetry(one, row, s)
                 counted[p, s] = True
-        return forced, counted
+        return forced, counted, told
 
     def _in_symmetry(self, one: Prepared, row: Ints, sample: int) -> Ints:
         """Return a placement with equal devices named as the network would name them."""
@@ -182,6 +188,7 @@ class Learner:
         reward: Floats,
         counted: np.ndarray,
         samples: int,
+        told: int,
     ) -> torch.Tensor:
         optimiser, imitate = self.config.optimiser, self.config.memory.imitate
         log_probability, entropy = rollout.log_probability, rollout.entropy
@@ -196,7 +203,7 @@ class Learner:
         if self.config.memory.only_better:  # what a policy no longer does is not to be undone
             advantage[:, samples:].clamp_(min=0.0)
         loss = policy_loss(log_probability, advantage, there)
-        if imitate and counted.shape[1] > samples:
+        if imitate and told:
             loss = loss - imitate * log_probability[:, samples] * there[:, samples]
         if optimiser.entropy:
             loss = loss - optimiser.entropy * entropy[:, :samples].mean(dim=1) * length
@@ -217,7 +224,7 @@ class Learner:
     def set_rate(self, progress: float, step: int) -> None:
         """Warm up, then fall like a cosine from the first rate to the last."""
         optimiser = self.config.optimiser
-        last = optimiser.final_rate
+        last = optimiser.rate if optimiser.final_rate is None else optimiser.final_rate
         rate = last + (optimiser.rate - last) * 0.5 * (1.0 + math.cos(math.pi * progress))
         if step < optimiser.warm_up:
             rate *= (step + 1) / optimiser.warm_up
@@ -225,7 +232,7 @@ class Learner:
             group["lr"] = rate
 
 
-def _feasible(one: Prepared, rows: Rows, placed: Ints) -> tuple[Rows, Ints]:
+def repaired(one: Prepared, rows: Rows, placed: Ints) -> tuple[Rows, Ints]:
     """Return some rows of placements, (S, V), repaired as a placer would; those that can be."""
     if one.problem.feasibility.is_free:
         return rows, placed[rows]

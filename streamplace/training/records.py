@@ -26,7 +26,7 @@ class Records:
         path = folder / LOG
         kept: list[str] = []
         if path.exists():
-            kept = [line for line in path.read_text().splitlines(True) if _before(line, step)]
+            kept = [line for line in _lines(path) if _before(line, step)]
         write_text(path, "".join(kept))
         self._file: IO[str] = path.open("a")
         self._board: Any = None
@@ -55,6 +55,10 @@ class Records:
         self._file.close()
         if self._board is not None:
             self._board.close()
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8", errors="replace").splitlines(True)
 
 
 def _before(line: str, step: int) -> bool:

@@ -17,7 +17,7 @@ import torch
 from streamplace.arrays import Ints
 from streamplace.errors import CheckpointError, ConfigError
 from streamplace.files import write_json
-from streamplace.files.atomic import atomic, make_folder
+from streamplace.files.atomic import atomic, check_target, make_folder
 from streamplace.graph import StreamGraph
 from streamplace.parallel import cpu_count, each
 from streamplace.placers.ready import ready_placer
@@ -28,9 +28,10 @@ from streamplace.policy.rollout import Choice
 from streamplace.policy.sizes import EncoderDecoderKind
 from streamplace.policy.weights import is_there, pack_policy, parameter_hash
 from streamplace.problem import Problem
+from streamplace.progress import track
 from streamplace.training.checkpoint import Position, load_checkpoint, save_checkpoint
 from streamplace.training.config import TrainConfig
-from streamplace.training.learner import Learner, Record
+from streamplace.training.learner import Learner, Record, repaired
 from streamplace.training.problems import largest_first, make_problems, steps_of
 from streamplace.training.records import Records
 from streamplace.training.reinforce import rewards
@@ -83,18 +84,27 @@ def train(
     TrainingError
         If gradients stop being finite.
     """
-    with Workers() as workers, _interruptions() as interrupted:
-        torch.set_num_threads(config.run.threads or max(1, cpu_count() // workers.count))
-        run = Run.start(graphs, config, folder, dataset, resume, workers)
-        stopped = False
+    threads = torch.get_num_threads()
+    with Workers() as workers:
         try:
-            for record in run.steps():
-                tell(record)
-                if stopped := workers.any(interrupted.is_set()):
-                    break
-            return run.finish(stopped)
+            torch.set_num_threads(config.run.threads or max(1, cpu_count() // workers.here))
+            run = Run.start(graphs, config, folder, dataset, resume, workers)
+            try:
+                with _interruptions() as interrupted:
+                    return _go(run, interrupted, tell)
+            finally:
+                run.close()
         finally:
-            run.close()
+            torch.set_num_threads(threads)
+
+
+def _go(run: "Run", interrupted: threading.Event, tell: Callable[[Record], None]) -> Trained:
+    """Do all steps that are left, unless interrupted."""
+    for record in run.steps():
+        tell(record)
+        if run.workers.any(interrupted.is_set()):
+            return run.finish(interrupted=True)
+    return run.finish(interrupted=False)
 
 
 class Run:
@@ -137,16 +147,22 @@ class Run:
         if resume != is_there(checkpoint):
             said = "holds no checkpoint to resume" if resume else "holds a run; see --resume"
             raise CheckpointError(f"{folder}: {said}")
+        check_target(folder / CHECKPOINT, make=True)
         seed, held_out = config.run.seed, config.run.held_out
         order = np.random.default_rng([seed, 4]).permutation(len(graphs))
+        prepared, held = (
+            make_problems([graphs[i] for i in some], config.problems, seed)
+            for some in (order[held_out:], order[:held_out])
+        )
         card = {
             "dataset": dataset,
-            "graphs": _hash_of(graphs),
+            "problems": _hash_of(prepared),
+            "processes": workers.count,
             "config": config.model_dump(mode="json"),
         }
         run = cls(
-            make_problems([graphs[i] for i in order[held_out:]], config.problems, seed),
-            make_problems([graphs[i] for i in order[:held_out]], config.problems, seed),
+            prepared,
+            held,
             config,
             folder,
             card,
@@ -155,7 +171,8 @@ class Run:
         run._check()
         if resume:
             state = (run.network, run.learner.optimiser, run.memory)
-            run.position = load_checkpoint(checkpoint, *state, run._identity)
+            shapes = [(one.size, len(one.problem.cluster.devices)) for one in prepared]
+            run.position = load_checkpoint(checkpoint, *state, run._identity, shapes)
         elif config.teacher.placer:
             run.ask_teacher()
         if workers.leads:
@@ -181,7 +198,8 @@ class Run:
         """What a checkpoint must agree with; how a run is kept may change when it is resumed."""
         config = {k: v for k, v in self.card["config"].items() if k != "run"}
         run = self.config.run
-        return {"graphs": self.card["graphs"], "config": config, "run": [run.seed, run.held_out]}
+        config["run"] = {"seed": run.seed, "held_out": run.held_out}
+        return {key: self.card[key] for key in ("problems", "processes")} | {"config": config}
 
     def steps(self) -> Iterator[Record]:
         """Do the steps that are left, one after another; yield what each tells."""
@@ -226,15 +244,19 @@ class Run:
             batch = Batch.of([self.held_out[k] for k in order[i : i + size]], self.workers.device)
             placements = self.network.sample(batch, 1, Choice())
             for p, one in enumerate(batch.prepared):
-                row = placements[p, :, : one.size]
-                found.append(rewards(one, row, self.config.sampling.reward)[0])
-        return {"validation": float(np.mean(found))}
+                _, row = repaired(one, np.zeros(1, np.int64), placements[p, :, : one.size])
+                if len(row):
+                    found.append(rewards(one, row, self.config.sampling.reward)[0])
+        return {"validation": float(np.mean(found))} if found else {}
 
     def ask_teacher(self) -> None:
         """Remember the teacher's placement of every problem."""
         task = partial(taught, placer=self.config.teacher.placer, seed=self.config.run.seed)
         asked = [(int(i), self.prepared[i].problem) for i in self.own]
-        for i, row in zip(self.own, each(task, asked), strict=True):
+        answers = each(task, asked)
+        if self.workers.leads:
+            answers = track(answers, len(asked), "asking the teacher")
+        for i, row in zip(self.own, answers, strict=True):
             self.learner.remember(int(i), row)
 
     def save(self) -> None:
@@ -281,8 +303,15 @@ def taught(numbered: tuple[int, Problem], *, placer: str, seed: int) -> Ints:
     return make_placer(placer)(problem, rng).devices
 
 
-def _hash_of(graphs: Sequence[StreamGraph]) -> str:
-    return hashlib.sha256("".join(graph.sha256 for graph in graphs).encode()).hexdigest()
+def _hash_of(prepared: Sequence[Prepared]) -> str:
+    """Return a hash of problems: graphs, clusters, source rates, constraints and models."""
+    found = hashlib.sha256()
+    for one in prepared:
+        problem = one.problem
+        cluster = (problem.cluster.devices, problem.cluster.network)
+        told = (*cluster, problem.source_rate, problem.constraints, problem.model)
+        found.update(f"{problem.graph.sha256} {told!r}\n".encode())
+    return found.hexdigest()
 
 
 @contextmanager

@@ -16,6 +16,8 @@ class Workers(AbstractContextManager["Workers"]):
     ----------
     rank, count
         Which of how many this is.
+    here
+        How many of them run on this machine.
     device
         Where this one computes: its GPU if there is one, else the processor.
     """
@@ -23,6 +25,7 @@ class Workers(AbstractContextManager["Workers"]):
     def __init__(self) -> None:
         self.rank = _rank()
         self.count = int(os.environ.get("WORLD_SIZE", "1"))
+        self.here = int(os.environ.get("LOCAL_WORLD_SIZE", str(self.count)))
         self.device = torch.device("cpu")
         if torch.cuda.is_available():
             local = int(os.environ.get("LOCAL_RANK", "0")) % torch.cuda.device_count()

@@ -113,7 +113,7 @@ def test_diff(job: Job, tmp_path: Path, capsys: Capture) -> None:
     assert printed(capsys, "diff", files[0], files[0])["moves"] == []
 
 
-@pytest.mark.parametrize("kind", ["graph", "cluster", "placement"])
+@pytest.mark.parametrize("kind", ["graph", "cluster", "placement", "scene"])
 def test_schema(kind: str, capsys: Capture) -> None:
     plain = json.loads(succeeds(capsys, "schema", kind))
     assert plain == printed(capsys, "schema", kind)

@@ -46,10 +46,12 @@ class Parts:
         self.network = make_network(wanted.policy)
         self.optimiser = torch.optim.Adam(self.network.parameters())
         self.memory = Memory(5, wanted.memory.size, wanted.memory.threshold)
+        self.shapes = [(6, 5)] * 5
 
     def load(self, file: Path, run: dict[str, Any] | None = None) -> Position:
         """Load a checkpoint."""
-        return load_checkpoint(file, self.network, self.optimiser, self.memory, run or {})
+        parts = (self.network, self.optimiser, self.memory)
+        return load_checkpoint(file, *parts, run or {}, self.shapes)
 
     def save(self, file: Path, position: Position, run: dict[str, Any]) -> None:
         """Save a checkpoint."""
