@@ -44,7 +44,7 @@ MAY_IMPORT = {
     "progress": set[str](),
     "policy": MODEL | {"flows", "score", "sim", "placers", "policy"},
     "training": MODEL
-    | {"policy", "runs", "score", "sim", "files", "placers", "training", "parallel"},
+    | {"policy", "runs", "score", "sim", "files", "placers", "training", "parallel", "progress"},
 }
 WITH_TORCH = {"policy", "training", "engines", "report", "compare", "cli"}
 SOURCES = sorted([*ROOT.glob("sim/**/*.py"), *ROOT.glob("streamplace/**/*.py")])

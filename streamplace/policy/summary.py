@@ -30,7 +30,7 @@ def summary(path: str | Path) -> dict[str, Any]:
             facts |= {"network": words["kind"], "sizes": sizes} | json.loads(words["card"])
         else:
             run = json.loads(words["run"])
-            facts |= json.loads(words["position"]) | {"graphs": run["graphs"]} | run["config"]
+            facts |= json.loads(words["position"]) | {"problems": run["problems"]} | run["config"]
     except (KeyError, TypeError, ValueError) as error:
         raise CheckpointError(f"{path}: not one of ours: {error}") from None
     return facts

@@ -129,7 +129,7 @@ def load_checkpoint(
 def _difference(before: Any, now: Any, where: str = "") -> str:
     """Return what first differs between what two runs are of; empty if nothing does."""
     if isinstance(before, dict) and isinstance(now, dict):
-        for key in {**now, **before}:
+        for key in now:
             place = f"{where}.{key}" if where else key
             if found := _difference(before.get(key), now.get(key), place):
                 return found

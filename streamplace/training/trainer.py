@@ -156,7 +156,7 @@ class Run:
         )
         card = {
             "dataset": dataset,
-            "problems": _hash_of(prepared),
+            "problems": _hash_of([*prepared, *held]),
             "processes": workers.count,
             "config": config.model_dump(mode="json"),
         }

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from streamplace import Cluster, Constraints, Device, Network, Placement, Problem, StreamGraph
 from streamplace.arrays import Ints
 from streamplace.cluster import NetworkKind
-from streamplace.errors import UsageError
+from streamplace.errors import PlacementError, UsageError
 from streamplace.models import CLOSED_FORMS, Model
+from streamplace.placers import repair
 from streamplace.placers.registry import make_placer
 from streamplace.placers.repair import feasible
 from streamplace.placers.search import Search
@@ -230,3 +231,24 @@ def test_bad_options_are_told(name: str, said: str) -> None:
 
 def test_options_reach_it() -> None:
     assert make_placer("search:chains=4:evaluations=80") == Search(evaluations=80, chains=4)
+
+
+def test_one_draft_that_cannot_be_repaired_does_not_end_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nor the best of several placements by a policy; only where none can, it is told."""
+    problem = Problem(pipeline(1.0, 1.0, 1.0, 1.0))
+    whole = repair.feasible
+    told: list[int] = []
+
+    def sometimes(problem: Problem, draft: Ints) -> Placement:
+        told.append(len(told))
+        if told[-1] % 3:
+            raise PlacementError("found none")
+        return whole(problem, draft)
+
+    monkeypatch.setattr(repair, "feasible", sometimes)
+    drafts = np.zeros((5, 4), dtype=np.int32)
+    assert len(repair.feasible_ones(problem, drafts)) == 2
+    with pytest.raises(PlacementError, match="found none"):
+        repair.feasible_ones(problem, drafts[:1])

@@ -1,13 +1,18 @@
 """Configs: those that are shipped can be read, and whatever else is no config is refused."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
 from streamplace.errors import StreamplaceError
+from streamplace.policy.features import prepare
 from streamplace.policy.networks import make_network
+from streamplace.problem import Problem
 from streamplace.training import TrainConfig, config_names, read_config, train
+from streamplace.training.learner import Learner
+from streamplace.training.workers import Workers
 from tests.training.runs import SMALL, config, ends, graphs
 
 
@@ -92,8 +97,8 @@ def test_reading_back_what_a_run_writes_of_it() -> None:
 @pytest.mark.parametrize(
     ("problems", "named"),
     [
-        ({"operators": [500, 600]}, "operators|problem"),
-        ({"share": 0.0}, "share|problem"),
+        ({"operators": [500, 600]}, "make 0 problems"),
+        ({"share": 0.0}, "make 0 problems"),
     ],
     ids=["too large", "no share"],
 )
@@ -125,3 +130,35 @@ def test_a_teacher_whose_weights_are_not_there(tmp_path: Path) -> None:
     with pytest.raises(StreamplaceError, match="absent"):
         train(graphs(), config(teacher=teacher), tmp_path / "run")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("memory", "sampling", "said"),
+    [
+        ({"imitate": 1.0, "size": 0}, {}, "no memory.size"),
+        ({"imitate": 1.0, "samples": 0}, {}, "no memory.samples"),
+        ({"size": 0}, {"samples": 1, "random_samples": 0.0}, "no better than its mean"),
+    ],
+    ids=["no memory", "nothing remembered", "one placement"],
+)
+def test_configs_that_could_teach_nothing(
+    memory: dict[str, Any], sampling: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(ValidationError, match=said):
+        config(memory=memory, sampling=sampling)
+
+
+def test_the_rate_stays_unless_told() -> None:
+    """It never rises to a default."""
+    wanted = TrainConfig.model_validate(
+        {
+            "policy": {"kind": "device-scorer"},
+            "sampling": {"epochs": 1},
+            "optimiser": {"rate": 1e-4},
+        }
+    )
+    recipe = [prepare(Problem(graph)) for graph in graphs()]
+    learner = Learner(recipe, wanted, Workers())
+    for progress in (0.0, 0.5, 1.0):
+        learner.set_rate(progress, step=5)
+        assert learner.optimiser.param_groups[0]["lr"] == pytest.approx(1e-4)

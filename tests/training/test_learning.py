@@ -85,3 +85,33 @@ def test_only_what_constraints_allow_is_remembered(random_samples: float, tmp_pa
     rules = Problem(graph, Cluster.parse("3x2500")).feasibility
     assert len(rows) > 0
     assert [broken for row in rows if (broken := rules.violation(row)) is not None] == []
+
+
+def test_random_placements_are_never_imitated(tmp_path: Path) -> None:
+    """Where nothing is remembered yet, there is nothing to imitate."""
+    wanted = config(
+        sampling={"epochs": 1, "random_samples": 2.0},
+        memory={"imitate": 1000.0, "threshold": 1e9},
+        optimiser={"entropy": 0.0},
+    )
+    train(graphs(), wanted, tmp_path / "run")
+    assert max(abs(line["loss"]) for line in log_of(tmp_path / "run")) < 10.0
+
+
+def test_validation_is_of_what_constraints_allow(tmp_path: Path) -> None:
+    """Operators that must be apart cannot share a device, however slow the links."""
+    names = ("a", "b", "c")
+    graph = StreamGraph(
+        [Operator(name, 1e4, 1e6) for name in names],
+        [Stream("a", "b"), Stream("b", "c")],
+        source_rate=1000.0,
+        constraints=Constraints(exlocate=(names,)),
+    )
+    wanted = config(
+        problems={"devices": ["3x2500"], "bandwidth_mbps": [1.0], "networks": ["pair"]},
+        sampling={"epochs": 1},
+        memory={"threshold": -1e9},
+    )
+    train([graph, graph], wanted, tmp_path / "run")
+    (told,) = [line["validation"] for line in log_of(tmp_path / "run") if "validation" in line]
+    assert told < 0.01

@@ -8,7 +8,7 @@ import pytest
 from streamplace.errors import StreamplaceError, TrainingError
 from streamplace.training import train
 from streamplace.training.learner import BAD_STEPS
-from streamplace.training.trainer import CHECKPOINT
+from streamplace.training.trainer import CHECKPOINT, POLICY
 from tests.training.runs import check_finite, config, graphs, of_kind, resumed
 
 ABSURD: dict[str, dict[str, Any]] = {
@@ -40,6 +40,13 @@ def test_absurd_configs_end_in_an_error_or_in_finite_weights(
     if (folder / CHECKPOINT).exists():
         with resumed(wanted, folder) as run:
             assert run.position.step > 0
+
+
+def test_weights_too_large_for_16_bits_are_not_written(tmp_path: Path) -> None:
+    wanted = config(optimiser={"rate": 1e5, "final_rate": 1e5}, run={"half": True})
+    with pytest.raises(TrainingError, match="is not finite in 16 bits"):
+        train(graphs(), wanted, tmp_path / "run")
+    assert not (tmp_path / "run" / POLICY).exists()
 
 
 @pytest.mark.parametrize("kind", KINDS)
