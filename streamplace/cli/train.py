@@ -7,7 +7,12 @@ from streamplace.cli import options
 
 @click.command()
 @click.argument("dataset")
-@click.option("--config", required=True, metavar="NAME|FILE", help="best, paper, b, … or a .toml.")
+@click.option(
+    "--config",
+    required=True,
+    metavar="NAME|FILE",
+    help="best, paper, b, …, a .toml, or a run's config.json.",
+)
 @click.option(
     "-o", "output", callback=options.file_name, required=True, metavar="RUN", help="Folder."
 )

@@ -102,5 +102,8 @@ def _converted(text: str, key: str, value: str, wanted: Any) -> Any:
             try:
                 return kind(value)
             except ValueError:
-                raise UsageError(f"placer {text!r}: {key} must be a number") from None
+                what = "a whole number" if kind is int else "a number"
+                raise UsageError(f"placer {text!r}: {key} must be {what}") from None
+    if not value:
+        raise UsageError(f"placer {text!r}: {key} is empty")
     return value

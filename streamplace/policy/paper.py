@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from streamplace.arrays import Ints
-from streamplace.errors import PlacementError, UsageError
+from streamplace.errors import UsageError
 from streamplace.policy.batch import Batch
 from streamplace.policy.paper_encoders import GraphEncoder, SequenceEncoder
 from streamplace.policy.rollout import Choice, Rollout
@@ -69,12 +69,12 @@ class EncoderDecoder(nn.Module):
 
         Raises
         ------
-        PlacementError
+        UsageError
             If a cluster has another number of devices than the network.
         """
         config = self.config
         if np.any(np.diff(batch.jobs.first_device) != config.devices):
-            raise PlacementError(f"this policy places on {config.devices} devices only")
+            raise UsageError(f"this policy places on {config.devices} devices only")
         trail = Trail(batch, samples, config.devices, forced)
         first = batch.jobs.first_operator[:-1, None].astype(np.int64)
         at = torch.from_numpy(np.maximum(trail.order, 0) + first)

@@ -60,8 +60,10 @@ class PolicyPlacer:
         ------
         CheckpointError
             If the weights cannot be read.
-        PlacementError
+        UsageError
             If the network places on another number of devices.
+        PlacementError
+            If no placement it makes can be repaired.
         """
         network = _network(self.file or str(SHIPPED), _changed(self.file or SHIPPED))
         batch = Batch.of([prepare(problem)])

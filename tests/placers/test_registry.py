@@ -23,7 +23,7 @@ def test_options_reach_the_placer() -> None:
         ("", "no placer is called ''"),
         ("metis:", "'' is no option=value; options are parts, weights"),
         ("metis:part=3", "'part=3' is no option=value"),
-        ("metis:parts=three", "parts must be a number"),
+        ("metis:parts=three", "parts must be a whole number"),
         ("metis:parts=0", "parts must be at least 1"),
         ("metis:recursive=true", "'recursive=true' is no option=value"),
         ("metis:parts=2:parts=3", "parts stands twice"),
@@ -33,6 +33,9 @@ def test_options_reach_the_placer() -> None:
         ("greedy:depth=3", "it takes no options"),
         ("auto:seconds=0.2", "it takes no options"),
         ("single-oracle", "no placer is called 'single-oracle'"),
+        ("policy:file=", "file is empty"),
+        ("policy:samples=0", "policy: samples must be at least 1 (got 0)"),
+        ("policy:samples=1e3", "samples must be a whole number"),
     ],
 )
 def test_wrong_names_and_options_are_told(name: str, said: str) -> None:

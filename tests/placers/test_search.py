@@ -220,7 +220,7 @@ def test_one_operator_on_one_device(model: Model) -> None:
         ("search:chains=-3", "at least one chain"),
         ("search:evaluations=0", "an evaluation for each"),
         ("search:chains=5:evaluations=4", "an evaluation for each"),
-        ("search:chains=many", "chains must be a number"),
+        ("search:chains=many", "chains must be a whole number"),
         ("search:steps=5", "options are evaluations, chains"),
     ],
 )

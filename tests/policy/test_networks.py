@@ -12,7 +12,7 @@ from torch import Tensor
 
 from streamplace import Cluster, Constraints, Operator, Problem, Stream, StreamGraph
 from streamplace.arrays import Ints
-from streamplace.errors import PlacementError, UsageError
+from streamplace.errors import UsageError
 from streamplace.models import CLOSED_FORMS, Model
 from streamplace.placement import relabelled
 from streamplace.policy.batch import Batch
@@ -473,9 +473,9 @@ def test_one_set_of_weights_places_on_any_number_of_devices(name: str) -> None:
 def test_published_networks_refuse_other_numbers_of_devices(name: str, devices: int) -> None:
     network = network_of(name)
     wrong = job(9, cluster_of(devices))
-    with pytest.raises(PlacementError, match="places on 3 devices only"):
+    with pytest.raises(UsageError, match="places on 3 devices only"):
         greedy(network, wrong)
-    with pytest.raises(PlacementError, match="places on 3 devices only"):
+    with pytest.raises(UsageError, match="places on 3 devices only"):
         network.rollout(batch_of(job(12, cluster_of(3)), wrong), 2, Choice())
 
 

@@ -19,7 +19,6 @@ from streamplace.arrays import Ints
 from streamplace.errors import (
     CheckpointError,
     InfeasibleError,
-    PlacementError,
     StreamplaceError,
     UsageError,
 )
@@ -199,7 +198,7 @@ def test_published_networks_have_no_beam(files: dict[str, Path]) -> None:
 @pytest.mark.parametrize("name", [name for name in KINDS if not name.startswith(SCORER)])
 @pytest.mark.parametrize("devices", [1, 2, 5])
 def test_another_number_of_devices(name: str, devices: int, files: dict[str, Path]) -> None:
-    with pytest.raises(PlacementError) as told:
+    with pytest.raises(UsageError) as told:
         solve(job(6, cluster_of(devices)), f"policy:file={files[name]}")
     assert "\n" not in str(told.value)
     assert str(told.value).endswith("this policy places on 3 devices only")
