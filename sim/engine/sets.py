@@ -9,9 +9,11 @@ Lists: E queues, E wires, then links. The last list holds the sets that are free
 their number.
 """
 
+from functools import lru_cache
+
 import numpy as np
 
-from sim.engine.records import LIST, SET, Records, blank
+from sim.engine.records import LIST, SET, Records, blank, copied
 from sim.engine.world import World
 from sim.flow import Floats
 from sim.jit import bare
@@ -21,12 +23,17 @@ NOTHING = np.uint32(0xFFFFFFFF)
 
 def make_sets(room: int, lists: int, columns: int) -> tuple[Records, Floats, Records]:
     """Return sets, their totals (room, S), and lists; every set is free."""
-    sets, heads = blank(SET, room), blank(LIST, lists + 1)
+    heads = np.full(2 * lists + 2, NOTHING).view(LIST)
+    heads[-1] = (0, room)
+    return copied(_in_a_row(room)), np.zeros((room, columns)), heads
+
+
+@lru_cache(maxsize=1)
+def _in_a_row(room: int) -> Records:
+    sets = blank(SET, room)
     sets["after"] = np.arange(1, room + 1)
     sets["after"][-1] = NOTHING
-    heads["head"] = heads["tail"] = NOTHING
-    heads[-1] = (0, room)
-    return sets, np.zeros((room, columns)), heads
+    return sets
 
 
 def more_sets(sets: Records, totals: Floats, lists: Records) -> tuple[Records, Floats]:
