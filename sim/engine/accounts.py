@@ -5,7 +5,7 @@ import numpy as np
 from sim.engine.sets import NOTHING
 from sim.engine.world import World
 from sim.flow import Floats, Ints
-from sim.jit import bare, kernel
+from sim.jit import kernel
 
 
 @kernel
@@ -76,21 +76,13 @@ def largest_loss(world: World, queued: Floats, away: Floats, came: Floats) -> fl
 
     NaN if a number is not a number.
     """
-    worst = 0.0
+    worst = 0.0  # and np.maximum hands NaN on
     for e in range(world.streams.shape[0]):
         sent, scale = world.streams[e].sent, max(1.0, world.streams[e].sent)
         there = world.streams[e].taken + queued[e] + away[e]
-        worst = _larger(worst, abs(sent - there) / scale)
-        worst = _larger(worst, abs(world.streams[e].waiting - queued[e]) / scale)
+        worst = np.maximum(worst, abs(sent - there) / scale)
+        worst = np.maximum(worst, abs(world.streams[e].waiting - queued[e]) / scale)
     for v in range(world.operators.shape[0]):
         lost = abs(came[v] - world.operators[v].processed) / max(1.0, came[v])
-        worst = _larger(worst, lost)
+        worst = np.maximum(worst, lost)
     return worst
-
-
-@bare
-def _larger(a: float, b: float) -> float:
-    """Return the larger of two numbers, NaN if one is."""
-    if a >= b or np.isnan(a):
-        return a
-    return b

@@ -37,7 +37,7 @@ def lay_out(
     nominal
         (E,) tuples/s expected on each stream: the weights of an operator's share.
     emitted
-        (V,) tuples/s that each windowed operator is expected to send.
+        (V,) tuples/s that each operator is expected to send; asked of windowed ones.
     """
     devices = flow.capacity.shape[0]
     count = 1

@@ -155,6 +155,11 @@ def with_windows(flow: Flow, scene: Scene) -> Flow:
     """Return the flow with the selectivities that its windowed operators have on average."""
     if not scene.windows:
         return flow
+    return replace(flow, selectivity=flow.selectivity * gains(flow, scene)[flow.source])
+
+
+def gains(flow: Flow, scene: Scene) -> Floats:
+    """Return tuples emitted per tuple processed, (V,), before streams' selectivities."""
     ratio, rate = np.ones(flow.operators), np.full(flow.operators, -1.0)
     for v, window in scene.windows.items():
         ratio[v] = window.ratio * window.slots
@@ -162,7 +167,7 @@ def with_windows(flow: Flow, scene: Scene) -> Flow:
             rate[v] = window.count / window.advance_s
     gain = np.ones(flow.operators)
     _gains(flow.columns, ratio, rate, gain)
-    return replace(flow, selectivity=flow.selectivity * gain[flow.source])
+    return gain
 
 
 @kernel

@@ -11,7 +11,7 @@ from sim.engine.moments import EngineError, Moment, Order, Raw, check
 from sim.engine.plan import lay_out
 from sim.engine.records import Records, blank, copied
 from sim.engine.run import run_ticks
-from sim.engine.scene import Scene, with_windows
+from sim.engine.scene import Scene, gains, with_windows
 from sim.engine.sets import make_sets, more_sets
 from sim.engine.settings import Settings
 from sim.engine.ticks import Timed, lay_out_ticks, longest_tick
@@ -61,8 +61,10 @@ class Simulation:
         self.inner = self.places.arranged(flow)
         self.wiring = wire(self.inner)
         windows = {int(self.places.of_operator[v]): w for v, w in self.scene.windows.items()}
-        inner = with_windows(self.inner, Scene(windows=windows))
-        self.expected, self.processed = inner.stream_tuples, inner.operator_tuples
+        in_places = Scene(windows=windows)
+        inner = with_windows(self.inner, in_places)
+        self.expected = inner.stream_tuples
+        self.emitted = inner.operator_tuples * gains(self.inner, in_places)
         self.operators, self.streams = self._operators(), self._streams()
         self.arrivals = self._arrivals()
         self.order = self._order()
@@ -211,7 +213,7 @@ class Simulation:
             device,
             self.latency_s,
             self.expected,
-            self._emitted,
+            self.emitted,
             self.settings.allocation == "weighted",
             told.tick_s,
         )
@@ -256,17 +258,6 @@ class Simulation:
         offered = dict(zip(sources, rates, strict=True))
         return lay_out_ticks(tick_s, self.settings, self.scene, offered, self.flow.devices)
 
-    @cached_property
-    def _emitted(self) -> Floats:
-        """(V,) tuples/s that each windowed operator is expected to send, before selectivity."""
-        made = np.zeros(self.flow.operators)
-        for v, window in self.scene.windows.items():
-            place = self.places.of_operator[v]
-            made[place] = self.processed[place] * window.ratio * window.slots
-            if window.count is not None:
-                made[place] = window.count / window.advance_s * (self.processed[place] > 0)
-        return made
-
     def _operators(self) -> Records:
         made, wiring = blank(records.OPERATOR, self.flow.operators), self.wiring
         made["source"], made["sink"] = wiring.source_of, wiring.sink_of
@@ -275,15 +266,17 @@ class Simulation:
         made["window"] = -1
         windowed = self.places.of_operator[list(self.scene.windows)]
         made["window"][windowed] = np.arange(len(self.scene.windows))
-        columns = np.maximum(made["inputs"][wiring.sinks].astype(np.int64), 1)
-        made["arrival"][wiring.sinks] = np.cumsum(columns) - columns
+        made["arrival"][wiring.sinks] = np.cumsum(self._columns) - self._columns
         return made
 
+    @cached_property
+    def _columns(self) -> NDArray[np.int64]:
+        """(sinks,) columns of arrivals: inputs, or one of a sink that is a source."""
+        return np.maximum(np.diff(self.wiring.first_in)[self.wiring.sinks].astype(np.int64), 1)
+
     def _arrivals(self) -> Records:
-        sinks = self.wiring.sinks
-        columns = np.maximum(self.operators["inputs"][sinks].astype(np.int64), 1)
-        made = blank(records.ARRIVAL, int(columns.sum()))
-        made["operator"] = np.repeat(sinks, columns)
+        made = blank(records.ARRIVAL, int(self._columns.sum()))
+        made["operator"] = np.repeat(self.wiring.sinks, self._columns)
         return made
 
     @cached_property
