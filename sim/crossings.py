@@ -1,6 +1,8 @@
 """Which links a stream crosses, and how long a tuple takes them: the layout of `Flow`'s links."""
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
+
+import numpy as np
 
 from sim.flow import Columns, Floats, Ints
 from sim.jit import kernel
@@ -32,17 +34,37 @@ def seconds_on(flow: Links, link: int, e: int) -> float:
     return seconds
 
 
+class Crossed(NamedTuple):
+    """The links that one placement's streams cross, numbered as they are met.
+
+    Number 0 stands for staying on a device. Under ``nic`` a stream passes the sender's link, then
+    the receiver's.
+    """
+
+    number: Ints  # (L,) 0 where nothing crosses
+    sends: Ints  # (E,) numbers
+    receives: Ints  # (E,) numbers
+    send_s: Floats  # (E,) seconds per tuple
+    receive_s: Floats  # (E,)
+
+
 @kernel
-def number_links(
-    placement: Ints,
-    flow: Columns,
-    number: Ints,
-    sends: Ints,
-    receives: Ints,
-    send_s: Floats,
-    receive_s: Floats,
-) -> int:
-    """Number the crossed links from 1 on; per stream, note which it crosses and seconds/tuple."""
+def nothing_crossed(flow: Columns) -> Crossed:
+    """Return room for `number_links`."""
+    streams = flow.source.shape[0]
+    return Crossed(
+        np.zeros(flow.gap_s.shape[0], np.int32),
+        np.zeros(streams, np.int32),
+        np.zeros(streams, np.int32),
+        np.zeros(streams),
+        np.zeros(streams),
+    )
+
+
+@kernel
+def number_links(placement: Ints, flow: Columns, crossed: Crossed) -> int:
+    """Fill in the links that a placement, (V,), crosses; return the first number not given."""
+    number, sends, receives, send_s, receive_s = crossed
     count = 1
     number[:] = 0
     for e in range(flow.source.shape[0]):

@@ -9,7 +9,7 @@ convex in u (offered is a sum of products of s): kind to Newton's method, which 
 import numpy as np
 
 from sim.bottleneck import utilisations
-from sim.crossings import number_links
+from sim.crossings import Crossed, nothing_crossed, number_links
 from sim.flow import Columns, Floats, Flow, Ints
 from sim.jit import kernel
 
@@ -28,18 +28,16 @@ def solve_by_newton(flow: Flow, placement: Ints, residual: float) -> Floats | No
     residual
         Largest |s - min(1, 1 / offered utilisation)| of a solution.
     """
-    columns, streams = flow.columns, len(flow.source)
-    sends, receives = np.zeros(streams, np.int32), np.zeros(streams, np.int32)
-    crossed = (sends, receives, np.zeros(streams), np.zeros(streams))
-    number = np.zeros(len(flow.gap_s), np.int32)
-    links = number_links(placement, columns, number, *crossed)
+    columns = flow.columns
+    crossed = nothing_crossed(columns)
+    links = number_links(placement, columns, crossed)
     if flow.operators * links > MOST_SLOPES:
         return None
     start = 1.0 / max(1.0, utilisations(flow, placement)[0].max())
 
     def look(log_scale: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         scale = np.exp(log_scale)
-        rate, offered, slope = _linearise(columns, start, *crossed, scale)
+        rate, offered, slope = _linearise(columns, start, crossed, scale)
         left = log_scale + np.log(np.maximum(1.0, offered))
         passed = 1.0 / np.maximum(1.0, offered)
         slope *= scale * np.where(offered > 1.0, passed, 0.0)[:, None]
@@ -69,10 +67,7 @@ def solve_by_newton(flow: Flow, placement: Ints, residual: float) -> Floats | No
 def _linearise(
     flow: Columns,
     start: float,
-    sends: Ints,
-    receives: Ints,
-    send_s: Floats,
-    receive_s: Floats,
+    crossed: Crossed,
     scale: Floats,
 ) -> tuple[Floats, Floats, Floats]:
     """Return tuples/s (V,), offered utilisations (N,) and their slopes by the scales (N, N).
@@ -86,7 +81,10 @@ def _linearise(
         a, b = flow.source[e], flow.target[e]
         tuples = rate[a] * flow.selectivity[e]
         tuples_slope = rate_slope[a] * flow.selectivity[e]
-        for link, seconds in ((sends[e], send_s[e]), (receives[e], receive_s[e])):
+        for link, seconds in (
+            (crossed.sends[e], crossed.send_s[e]),
+            (crossed.receives[e], crossed.receive_s[e]),
+        ):
             if link > 0:
                 offered[link] += tuples * seconds
                 slope[link] += tuples_slope * seconds

@@ -6,13 +6,15 @@ offered has passed the links before, so s solves a system of equations. Throughp
 R * (tuples/s reaching the sinks) / (tuples/s reaching them where nothing is throttled).
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from sim.bottleneck import add_utilisations
-from sim.crossings import number_links
+from sim.crossings import Crossed, nothing_crossed, number_links
 from sim.flow import Columns, Floats, Flow, Ints, checked
-from sim.jit import kernel
+from sim.jit import bare, kernel
 from sim.newton import solve_by_newton
 
 RESIDUAL = 1e-12  # largest |s - min(1, 1 / offered utilisation)| of a solution
@@ -20,6 +22,14 @@ ROUNDS = 100_000
 QUICK_ROUNDS = 200  # between two looks at an adapting damping
 SETTLING = 60  # rounds * damping between two looks at a fixed one
 PROGRESS = 0.5  # of the residual at the last look: a damping that does worse is given up
+
+
+class Equations(NamedTuple):
+    """The links' equations while they are solved; links as `Crossed` numbers them, 0 is free."""
+
+    scale: Floats  # (links,)
+    change: Floats  # (links,) to a scale that would fit what is offered under this one
+    rate: Floats  # (V,) tuples/s
 
 
 class ConvergenceError(ArithmeticError):
@@ -68,63 +78,46 @@ def _last_resort(flow: Flow, placement: Ints, number: int) -> float:
 
 @kernel
 def _sink_tuples(placements: Ints, flow: Columns, sinks: Ints, reached: Floats) -> int:
-    """Fill in the tuples/s that reach the sinks; return how many were solved up to a failure.
-
-    Crossed links are numbered as met; number 0 stands for staying on a device, where s = 1.
-    Under ``nic`` a stream passes two resources, the sender's and then the receiver's.
-    """
-    streams = flow.source.shape[0]
+    """Fill in the tuples/s that reach the sinks; return how many were solved up to a failure."""
     device, link = np.empty(flow.capacity.shape[0]), np.empty(flow.gap_s.shape[0])
-    number = np.zeros(flow.gap_s.shape[0], np.int32)
-    sends, receives = np.zeros(streams, np.int32), np.zeros(streams, np.int32)
-    send_s, receive_s = np.zeros(streams), np.zeros(streams)
-    room = min(2 * streams, flow.gap_s.shape[0]) + 1
-    scale, change, rate = np.empty(room), np.empty(room), np.empty(flow.work.shape[0])
+    crossed, equations = nothing_crossed(flow), unsolved(flow)
     for k in range(placements.shape[0]):
         placement = placements[k]
         device[:] = 0.0
         link[:] = 0.0
         add_utilisations(placement, flow, device, link)
         start = 1.0 / max(1.0, device.max())
-        links = number_links(placement, flow, number, sends, receives, send_s, receive_s)
-        if not _solve(flow, start, links, sends, receives, send_s, receive_s, scale, change, rate):
+        links = number_links(placement, flow, crossed)
+        if not solve(flow, start, links, crossed, equations):
             return k
         total = 0.0
         for v in sinks:
-            total += rate[v]
+            total += equations.rate[v]
         reached[k] = total
     return len(placements)
 
 
 @kernel
-def _solve(
-    flow: Columns,
-    start: float,
-    links: int,
-    sends: Ints,
-    receives: Ints,
-    send_s: Floats,
-    receive_s: Floats,
-    scale: Floats,
-    change: Floats,
-    rate: Floats,
-) -> bool:
-    """Solve for `scale` (links,), leaving the flows under it in `rate` (V,).
+def unsolved(flow: Columns) -> Equations:
+    """Return room for `solve`."""
+    links = min(2 * flow.source.shape[0], flow.gap_s.shape[0]) + 1
+    return Equations(np.ones(links), np.empty(links), np.empty(flow.work.shape[0]))
+
+
+@kernel
+def solve(flow: Columns, start: float, links: int, crossed: Crossed, room: Equations) -> bool:
+    """Solve for the scale of links below the number `links`, and the flows under it.
 
     Damped rounds: a growing residual halves the damping, a falling one raises it slowly. That
     can go on for ever at the edge of stability; where it makes no progress come fixed dampings,
     each half of the last, and each kept while it makes progress.
     """
+    scale, change = room.scale, room.change
     scale[:links] = 1.0
     damping, fixed, left = 0.5, 1.0, QUICK_ROUNDS
     last, best, before = np.inf, np.inf, np.inf
     for _ in range(ROUNDS):
-        change[:links] = 0.0
-        _offer(flow, start, sends, receives, send_s, receive_s, scale, change, rate)
-        residual = 0.0
-        for i in range(1, links):
-            change[i] = 1.0 / max(1.0, change[i]) - scale[i]
-            residual = max(residual, abs(change[i]))
+        residual = look(flow, start, links, crossed, room)
         if residual <= RESIDUAL:
             return True
         best = min(best, residual)
@@ -143,26 +136,25 @@ def _solve(
     return False
 
 
-@kernel
-def _offer(
-    flow: Columns,
-    start: float,
-    sends: Ints,
-    receives: Ints,
-    send_s: Floats,
-    receive_s: Floats,
-    scale: Floats,
-    offered: Floats,
-    rate: Floats,
-) -> None:
-    """Run the flows down the streams under `scale`; add up what is offered to each link."""
+@bare
+def look(flow: Columns, start: float, links: int, crossed: Crossed, room: Equations) -> float:
+    """Run the flows down under `scale`; note how far off it is, and return by how much at most."""
+    scale, change, rate = room
+    sends, receives = crossed.sends, crossed.receives
+    for i in range(links):
+        change[i] = 0.0
     for v in range(rate.shape[0]):
         rate[v] = flow.source_tuples[v] * start
     for e in range(flow.source.shape[0]):
         tuples = rate[flow.source[e]] * flow.selectivity[e]
-        offered[sends[e]] += tuples * send_s[e]
+        change[sends[e]] += tuples * crossed.send_s[e]
         tuples *= scale[sends[e]]
         if flow.nic:
-            offered[receives[e]] += tuples * receive_s[e]
+            change[receives[e]] += tuples * crossed.receive_s[e]
             tuples *= scale[receives[e]]
         rate[flow.target[e]] += tuples
+    residual = 0.0
+    for i in range(1, links):
+        change[i] = 1.0 / max(1.0, change[i]) - scale[i]
+        residual = max(residual, abs(change[i]))
+    return residual

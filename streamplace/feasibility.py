@@ -76,6 +76,15 @@ class Feasibility:
         return self.allowed, self.unit_of
 
     @cached_property
+    def unit_masks(self) -> tuple[Bools, Ints]:
+        """(M, D) the different masks of devices, and which of them holds for each unit, (U,)."""
+        if self.is_free:
+            return self.allowed[:1], np.zeros(self.unit_count, dtype=np.int32)
+        packed = np.packbits(self.allowed, axis=1)
+        _, first, row_of = np.unique(packed, axis=0, return_index=True, return_inverse=True)
+        return self.allowed[first], row_of.ravel().astype(np.int32)
+
+    @cached_property
     def first_of(self) -> Ints:
         """(U,) the first operator of each unit."""
         return np.unique(self.unit_of, return_index=True)[1].astype(np.int32)

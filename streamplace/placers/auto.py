@@ -1,50 +1,101 @@
-"""The default placer: the best of the others."""
+"""The default placer: several others, then a search from what they found, within a time limit."""
 
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 
-from streamplace.flows import flow
+from streamplace.errors import CheckpointError, PlacementError
 from streamplace.placement import Placement
-from streamplace.placers.base import Placer, answers, throughputs
+from streamplace.placers.annealing import Budget, check_limits
+from streamplace.placers.base import Placer, throughputs
+from streamplace.placers.economy import cheapest, economical
+from streamplace.placers.search import best_of_chains
 from streamplace.problem import Problem
+from streamplace.score import bound
 
-AS_GOOD = 1e-9  # of the best throughput: within it, fewer devices win
+SECONDS = 1.0
 LARGE = 5_000  # operators x devices
+STARTS = 4  # placements that the search sets out from: the best
+FOR_SEARCH = 0.75  # of what is left: the rest is for using fewer devices
+CLOSE = 1.0 - 1e-12
 
 
 @dataclass(frozen=True)
 class Auto:
-    """Ask several placers and keep the best answer.
+    """Ask several placers, search on from their best answers, and spare what costs no throughput.
 
-    Among equally good placements it takes the fewest devices, and among those the least traffic
-    between devices.
+    Among placements within 0.1% of the best throughput it takes the fewest devices, and among
+    those the least traffic between devices. It stops early where the bound is reached.
 
     Parameters
     ----------
     placers
-        Whom to ask.
+        Whom to ask, the quickest first.
     of_large
         Whom to ask where operators x devices is above 5,000: partitioners that try every number
         of parts, and the fuser, whose time grows with the square of the graph, take too long there.
+    policy
+        Loads a policy, asked last of `placers`; it is left out where its weights cannot be read.
+    seconds
+        Wall time, 1 unless told or limited by `evaluations`. Answers then depend on the machine.
+    evaluations
+        Changes that the search tries, if that is to be the limit.
     """
 
     placers: tuple[Placer, ...]
     of_large: tuple[Placer, ...]
+    policy: Callable[[], Placer]
+    seconds: float | None = None
+    evaluations: int | None = None
+
+    def __post_init__(self) -> None:
+        check_limits("auto", self.seconds, self.evaluations)
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
         """Return the best placement, or raise what the last placer raised if none had any."""
-        size = len(problem.graph.names) * len(problem.cluster.devices)
-        found = answers(self.of_large if size > LARGE else self.placers, problem, rng, start)
-        reached, arrays = throughputs(problem, found), flow(problem)
-        good = np.flatnonzero(reached >= (1 - AS_GOOD) * reached.max())
+        budget = Budget(self.seconds, self.evaluations)
+        if self.seconds is None and self.evaluations is None:
+            budget = Budget(SECONDS)
+        found, enough = self._answers(problem, rng, start, budget)
+        if problem.model == "engine":
+            return cheapest(problem, found)
+        if not enough:
+            order = np.argsort(-throughputs(problem, found), kind="stable")
+            rows = [found[i].devices for i in order[:STARTS]]
+            found.append(best_of_chains(problem, rng, rows, budget.share(FOR_SEARCH)))
+        return economical(problem, rng, found, budget)
 
-        def cost(i: int) -> tuple[int, float, float]:
-            devices = found[i].devices
-            crossing = devices[arrays.source] != devices[arrays.target]
-            used = len(np.unique(devices))
-            return used, float(arrays.stream_bits[crossing].sum()), -float(reached[i])
+    def _answers(
+        self, problem: Problem, rng: np.random.Generator, start: Placement | None, budget: Budget
+    ) -> tuple[list[Placement], bool]:
+        """Ask one placer after another while there is time; the bound ends it too."""
+        limit = inf if problem.model == "engine" else bound(problem) * CLOSE
+        found, failure = [] if start is None else [start], PlacementError("no placer was asked")
+        for placer in self._whom(problem, budget):
+            try:
+                found.append(placer(problem, rng, start))
+            except PlacementError as error:
+                failure = error
+                continue
+            if throughputs(problem, found[-1:])[0] >= limit:
+                return found, True
+            if budget.seconds_left() <= 0:
+                break
+        if not found:
+            raise failure
+        return found, False
 
-        return found[min(good.tolist(), key=cost)]
+    def _whom(self, problem: Problem, budget: Budget) -> Iterator[Placer]:
+        if len(problem.graph.names) * len(problem.cluster.devices) > LARGE:
+            yield from self.of_large
+            return
+        yield from self.placers
+        with suppress(CheckpointError):
+            with budget.paused():
+                policy = self.policy()
+            yield policy

@@ -1,12 +1,12 @@
 """METIS as a placer: balance the load of the parts, cut little traffic (Karypis and Kumar 1998)."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamplace.arrays import Floats
+from streamplace.arrays import Floats, Ints
 from streamplace.errors import UsageError
 from streamplace.flows import flow
 from streamplace.grouping import Grouping, Quotient
@@ -52,29 +52,13 @@ class Metis(PartsOption):
         quotient = units.quotient(
             arrays.work / problem.source_rate, arrays.stream_bits / problem.source_rate
         )
+        if self.weights == "utilisation":
+            unit = problem.source_rate * UTILISATION_UNIT / problem.cluster.capacity.mean()
+            quotient = replace(quotient, load=quotient.load * unit)
         parts = parts_for(problem, self.parts)
-        fastest = problem.cluster.fastest_first[:parts]
-        shares = problem.cluster.capacity[fastest] / problem.cluster.capacity[fastest].sum()
-        part_of_unit = partition(
-            quotient.source,
-            quotient.target,
-            self._vertex_weights(problem, quotient),
-            _edge_weights(quotient),
-            None if np.ptp(shares) == 0 else shares,
-            parts,
-            recursive=self.recursive,
-        )
+        part_of_unit = cut(problem, quotient, parts, recursive=self.recursive)
         part_of = units.expand(part_of_unit).astype(np.int32)
         return feasible(problem, devices_of_parts(problem, part_of, arrays.work))
-
-    def _vertex_weights(self, problem: Problem, quotient: Quotient) -> NDArray[np.int64]:
-        if not quotient.load.any():
-            return np.ones(len(quotient.load), dtype=np.int64)
-        weights = quotient.load
-        if self.weights == "utilisation":
-            capacity = problem.cluster.capacity.mean()
-            weights = quotient.load * (problem.source_rate * UTILISATION_UNIT / capacity)
-        return _bounded(np.rint(weights * max(1.0, LEAST_MEAN / weights.mean())))
 
 
 @dataclass(frozen=True)
@@ -84,9 +68,31 @@ class MetisRecursive(Metis):
     recursive: bool = field(default=True, init=False)
 
 
-def _edge_weights(quotient: Quotient) -> NDArray[np.int64]:
+def cut(problem: Problem, quotient: Quotient, parts: int, *, recursive: bool) -> Ints:
+    """Return the part of each group, (G,); parts get what the fastest devices hold, in order."""
+    fastest = problem.cluster.fastest_first[:parts]
+    shares = problem.cluster.capacity[fastest] / problem.cluster.capacity[fastest].sum()
+    found = partition(
+        quotient.source,
+        quotient.target,
+        _vertex_weights(quotient.load),
+        _edge_weights(quotient.traffic),
+        None if np.ptp(shares) == 0 else shares,
+        parts,
+        recursive=recursive,
+    )
+    return found.astype(np.int32)
+
+
+def _vertex_weights(load: Floats) -> NDArray[np.int64]:
+    if not load.any():
+        return np.ones(len(load), dtype=np.int64)
+    return _bounded(np.rint(load * max(1.0, LEAST_MEAN / load.mean())))
+
+
+def _edge_weights(traffic: Floats) -> NDArray[np.int64]:
     """Return kbit per source tuple, at least 1; scaled up where all would round to that."""
-    weights = quotient.traffic / TRAFFIC_UNIT_BITS
+    weights = traffic / TRAFFIC_UNIT_BITS
     largest = weights.max(initial=0.0)
     if 0.0 < largest < 1.0:
         weights = weights * (TRAFFIC_UNIT_BITS / largest)

@@ -3,6 +3,7 @@
 Modules are imported when a placer of theirs is asked for.
 """
 
+from collections.abc import Sequence
 from dataclasses import fields
 from importlib import import_module
 from typing import Any, get_type_hints
@@ -21,31 +22,23 @@ PLACERS = {
     "metis-recursive": "streamplace.placers.metis:MetisRecursive",
     "fuser": "streamplace.placers.fuser:Fuser",
     "search": "streamplace.placers.search:Search",
+    "multilevel": "streamplace.placers.multilevel:Multilevel",
     "policy": "streamplace.policy.placer:PolicyPlacer",
 }
 PARTITIONERS = ("metis", "metis-recursive", "fuser")
 ORACLES = tuple(f"{name}-oracle" for name in PARTITIONERS)
 AUTO_TRIES = (
-    "single",
-    "round-robin",
-    "random",
     "greedy",
-    "metis-oracle",
-    "metis-oracle:weights=utilisation",
+    "single",
     "metis-recursive-oracle",
+    "metis-oracle",
     "metis-recursive-oracle:weights=utilisation",
+    "metis-oracle:weights=utilisation",
     "fuser-oracle",
 )
-"""Whom `auto` asks."""
-AUTO_TRIES_OF_LARGE = (
-    "single",
-    "round-robin",
-    "random",
-    "greedy",
-    "metis",
-    "metis:weights=utilisation",
-    "metis-recursive:weights=utilisation",
-)
+"""Whom `auto` asks before its policy."""
+AUTO_POLICY = "policy:samples=16"
+AUTO_TRIES_OF_LARGE = ("greedy", "multilevel", "metis:weights=utilisation", "single")
 """Whom `auto` asks about large graphs."""
 NAMES = ("auto", *PLACERS, *ORACLES)
 
@@ -67,23 +60,29 @@ def make_placer(text: str) -> Placer:
             raise UsageError(f"placer {name!r} has no number of parts to try")
         return Oracle(inner)
     if name == "auto":
-        if options:
-            raise UsageError(f"placer {text!r}: it takes no options")
         return Auto(
             tuple(make_placer(tried) for tried in AUTO_TRIES),
             tuple(make_placer(tried) for tried in AUTO_TRIES_OF_LARGE),
+            _auto_policy,
+            **_options(text, Auto, options, ("seconds", "evaluations")),
         )
     if name not in PLACERS:
         raise UsageError(f"no placer is called {name!r}; there are {', '.join(NAMES)}")
     module, attribute = PLACERS[name].split(":")
     cls = getattr(import_module(module), attribute)
-    made: Placer = cls(**_options(text, cls, options))
+    known = tuple(f.name for f in fields(cls) if f.init)
+    made: Placer = cls(**_options(text, cls, options, known))
     return made
 
 
-def _options(text: str, cls: type, options: list[str]) -> dict[str, Any]:
+def _auto_policy() -> Placer:
+    from streamplace.placers.ready import ready_placer  # noqa: PLC0415 - which imports this
+
+    return ready_placer(AUTO_POLICY, "bottleneck")
+
+
+def _options(text: str, cls: type, options: list[str], known: Sequence[str]) -> dict[str, Any]:
     types = get_type_hints(cls)
-    known = [f.name for f in fields(cls) if f.init]
     given: dict[str, Any] = {}
     for option in options:
         key, equals, value = option.partition("=")

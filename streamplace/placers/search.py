@@ -1,113 +1,100 @@
-"""Simulated annealing on the score itself: moves and swaps, several chains side by side."""
+"""Simulated annealing on the score itself, in chains from several starts."""
 
+import time
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 
-from streamplace.arrays import Bools, Ints
-from streamplace.errors import PlacementError, UsageError
+from streamplace.arrays import Ints
+from streamplace.errors import PlacementError
 from streamplace.placement import Placement
-from streamplace.placers.base import throughputs, throughputs_of_rows
+from streamplace.placers.annealing import Annealer, Budget, check_limits, schedule
+from streamplace.placers.base import Placer, throughputs
 from streamplace.placers.greedy import Greedy
-from streamplace.placers.repair import feasible, feasible_ones
+from streamplace.placers.metis import Metis, MetisRecursive
+from streamplace.placers.repair import feasible
 from streamplace.placers.simple import RoundRobin, Single
 from streamplace.problem import Problem
-from streamplace.score import bound
 
-HOTTEST, COLDEST = 0.05, 0.0005  # loss of relative throughput that is accepted once in e times
-SWAPS, JOINS = 0.25, 0.25  # of the changes; the others move one unit anywhere
-CLOSE = 1.0 - 1e-9
-LEAST = 1e-12  # tuples/s, of what cannot be simulated
+CHANGES, CHANGES_A_UNIT = 100_000, 100  # tried where no limit is told
+CHAINS = 4  # that share what is left
+LONGEST = 20_000, 4_000  # changes of one chain, and those a unit: longer ones gain less than more
+PROBE = 2_000  # changes of the first chain, which tells how fast they go
 
 
 @dataclass(frozen=True)
 class Search:
     """Anneal chains of placements and return the best one seen.
 
+    Chains set out from `start` if there is one, METIS's placements, a greedy one and everything on
+    one device, in turn.
+
     Parameters
     ----------
     evaluations
-        Placements scored, all chains together.
-    chains
-        How many are annealed side by side: from `start` if there is one, a greedy placement, all
-        on one device, round robin, and random ones.
+        Changes tried, all chains together; 100,000 and 100 a unit unless told.
+    seconds
+        Wall time, if that is to be the limit. Answers then depend on the machine.
     """
 
-    evaluations: int = 20_000
-    chains: int = 10
+    evaluations: int | None = None
+    seconds: float | None = None
 
     def __post_init__(self) -> None:
-        if self.chains < 1 or self.evaluations < self.chains:
-            raise UsageError("search needs at least one chain, and an evaluation for each")
+        check_limits("search", self.seconds, self.evaluations)
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
         """Return the best placement seen; it stops early at the bound."""
-        chains = self._starts(problem, rng, start)
-        reached = throughputs(problem, [Placement(problem, row) for row in chains])
-        reached = np.maximum(reached, LEAST)
-        top = int(reached.argmax())
-        best, best_reached = chains[top].copy(), reached[top]
-        limit = bound(problem)
-        steps = self.evaluations // self.chains
-        cooling = (COLDEST / HOTTEST) ** (1.0 / max(1, steps - 1))
-        temperature = HOTTEST
-        for _ in range(steps):
-            if best_reached >= limit * CLOSE:
-                break
-            tried = _changed(problem, chains, rng)
-            scored = _scores(problem, tried)
-            with np.errstate(divide="ignore"):  # what scores nothing is never taken
-                gain = np.log(scored) - np.log(reached)
-            taken = gain > temperature * np.log(1.0 - rng.random(len(chains)))
-            chains[taken], reached[taken] = tried[taken], scored[taken]
-            top = int(reached.argmax())
-            if reached[top] > best_reached:
-                best, best_reached = chains[top].copy(), reached[top]
-            temperature *= cooling
-        return Placement(problem, best)
+        budget = self._budget(problem)
+        rows = starts(problem, rng, start)
+        return best_of_chains(problem, rng, rows, budget)
 
-    def _starts(self, problem: Problem, rng: np.random.Generator, start: Placement | None) -> Ints:
-        """Return feasible placements, (chains, V)."""
-        made = [] if start is None else [feasible(problem, start.devices)]
-        for placer in (Greedy(), Single(), RoundRobin()):
-            with suppress(PlacementError):
-                made.append(placer(problem, rng))
-        shape = (self.chains, len(problem.graph.names))
-        rows = rng.integers(len(problem.cluster.devices), size=shape, dtype=np.int32)
-        for i, placement in enumerate(made[: self.chains]):
-            rows[i] = placement.devices
-        found = feasible_ones(problem, rows)
-        return np.stack([found[i % len(found)].devices for i in range(self.chains)])
+    def _budget(self, problem: Problem) -> Budget:
+        evaluations = self.evaluations
+        if evaluations is None and self.seconds is None:
+            evaluations = CHANGES + CHANGES_A_UNIT * problem.feasibility.unit_count
+        return Budget(self.seconds, evaluations)
 
 
-def _changed(problem: Problem, chains: Ints, rng: np.random.Generator) -> Ints:
-    """Return the placements, (K, V), with one unit of each moved, or two swapped."""
-    rules = problem.feasibility
-    count, devices = len(chains), len(problem.cluster.devices)
-    rows = np.arange(count)
-    where = chains[:, rules.first_of]
-    unit = rng.integers(rules.unit_count, size=count)
-    other = rng.integers(rules.unit_count, size=count)
-    kind = rng.random(count)
-    target = rng.integers(devices, size=count)
-    before = where[rows, unit]
-    target = np.where(kind < SWAPS + JOINS, where[rows, other], target)
-    where[rows, unit] = target
-    swapped = kind < SWAPS
-    where[rows[swapped], other[swapped]] = before[swapped]
-    return where[:, rules.unit_of]
+def starts(problem: Problem, rng: np.random.Generator, start: Placement | None) -> list[Ints]:
+    """Return feasible placements to set out from, (V,) each: at least one.
+
+    Raises
+    ------
+    PlacementError
+        If none was found.
+    """
+    placers: tuple[Placer, ...] = (MetisRecursive(), Metis(), Greedy(), Single())
+    found = [] if start is None else [feasible(problem, start.devices).devices]
+    for placer in placers:
+        with suppress(PlacementError):
+            found.append(placer(problem, rng).devices)
+    return found or [RoundRobin()(problem, rng).devices]
 
 
-def _scores(problem: Problem, tried: Ints) -> np.ndarray:
-    """Return the throughput of placements, (K, V); 0 for what is infeasible or has no score."""
-    rules = problem.feasibility
-    fine: Bools = np.ones(len(tried), dtype=np.bool_)
-    if not rules.is_free:
-        fine = np.array([rules.violation(row) is None for row in tried])
-    scored = np.zeros(len(tried))
-    if fine.any():
-        scored[fine] = np.maximum(throughputs_of_rows(problem, tried[fine]), 0.0)
-    return scored
+def best_of_chains(
+    problem: Problem, rng: np.random.Generator, rows: list[Ints], budget: Budget
+) -> Placement:
+    """Anneal from each row, (V,), in turn, until the budget is spent or the bound reached."""
+    annealer, rules = Annealer(problem, rng), problem.feasibility
+    units = rules.unit_count
+    seen = list(rows)
+    for number in count():
+        left = budget.left()
+        if left == 0:
+            break
+        changes = PROBE if number == 0 else max(left // CHAINS, PROBE)
+        plan = schedule(min(left, changes, LONGEST[0] + LONGEST[1] * units), units)
+        begun = time.perf_counter()
+        start = rows[number % len(rows)][rules.first_of]
+        found = annealer.chain(annealer.job, start, plan)
+        budget.charge(found.changes, time.perf_counter() - begun)
+        seen.append(found.on[rules.unit_of])
+        if found.enough:
+            break
+    placements = [Placement(problem, row) for row in np.unique(np.stack(seen), axis=0)]
+    return placements[int(throughputs(problem, placements).argmax())]

@@ -41,17 +41,14 @@ def throughput(problem: Problem, devices: Sequence[int]) -> float:
 def scales(problem: Problem, devices: Sequence[int]) -> dict[str, float]:
     """Return what the solver took for the scale of every crossed link."""
     flow, placement = flow_of(problem), np.array(devices, np.int32)
-    streams, links = len(flow.source), len(flow.gap_s)
-    number, sends, receives = (np.zeros(n, np.int32) for n in (links, streams, streams))
-    costs = np.zeros(streams), np.zeros(streams)
-    room = np.empty(links + 1), np.empty(links + 1), np.empty(flow.operators)
-    count = crossings.number_links(placement, flow.columns, number, sends, receives, *costs)
+    crossed, room = crossings.nothing_crossed(flow.columns), path_average.unsolved(flow.columns)
+    count = crossings.number_links(placement, flow.columns, crossed)
     device, _ = oracle.utilisations(problem, devices)
     start = 1 / float(max([Fraction(1), *device.values()]))
-    assert path_average._solve(flow.columns, start, count, sends, receives, *costs, *room)
-    crossed = np.flatnonzero(number)
-    ends = [problem.cluster.link_ends(int(i)) for i in crossed]
-    values = room[0][number[crossed]].tolist()
+    assert path_average.solve(flow.columns, start, count, crossed, room)
+    links = np.flatnonzero(crossed.number)
+    ends = [problem.cluster.link_ends(int(i)) for i in links]
+    values = room.scale[crossed.number[links]].tolist()
     return {f"{a or ''}->{b or ''}": s for (a, b), s in zip(ends, values, strict=True)}
 
 

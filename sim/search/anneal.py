@@ -1,0 +1,114 @@
+"""Simulated annealing of the largest utilisation (Kirkpatrick et al. 1983), moves and swaps.
+
+The largest of many utilisations is flat almost everywhere: most moves do not touch it. What is
+annealed is their sum of 16th powers, whose 16th root is a smooth maximum; what is remembered is
+the placement whose largest utilisation is lowest.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.jit import bare, kernel
+from sim.search.chance import Word, uniform
+from sim.search.changes import World, drawn, remember, settle, try_out, weigh
+from sim.search.instance import Instance
+
+POWER = 16.0
+EVERY = 64  # steps of one temperature
+AFRESH = 1 << 16  # steps after which loads are worked out anew
+BETTER = 1.0 - 1e-12  # times the largest load: less than that is rounding
+
+
+class Schedule(NamedTuple):
+    """How to anneal.
+
+    A temperature is the relative loss that is accepted once in e times.
+    """
+
+    steps: int  # changes to try
+    hot: float  # temperature at the beginning
+    cold: float  # and at the end
+    swaps: float  # share of the changes that exchange two units
+    joins: float  # share that move a unit to where a neighbour is; the others move it anywhere
+
+
+@kernel
+def anneal(
+    job: Instance, now: World, state: Word, schedule: Schedule, enough: float
+) -> tuple[float, int]:
+    """Anneal a world in place, the placement of the lowest largest load being its `best`.
+
+    Parameters
+    ----------
+    enough
+        Largest load / reference at which to stop.
+
+    Returns
+    -------
+    The largest load / reference of the best, and the steps done.
+    """
+    remember(now)
+    total = _total(now)
+    top = now.load.max()
+    at_top = _count_from(now, BETTER * top)
+    temperature = schedule.hot
+    cooling = (schedule.cold / schedule.hot) ** (EVERY / max(1.0, np.float64(schedule.steps)))
+    for step in range(schedule.steps):
+        if top <= enough:
+            return top, step
+        if step % EVERY == 0:
+            temperature *= cooling
+            if step % AFRESH == AFRESH - EVERY:
+                weigh(job, now)
+                total = _total(now)
+                at_top = _count_from(now, BETTER * top)
+        trial = drawn(job, now, state, schedule.swaps, schedule.joins)
+        if trial.b < 0:
+            continue
+        try_out(job, now, trial)
+        after = total
+        for k in range(now.tally[0]):
+            r = now.listed[k]
+            after += _power(now.load[r] + now.change[r]) - _power(now.load[r])
+        rise = -POWER * temperature * np.log(1.0 - uniform(state))
+        if after > total * np.exp(rise):
+            continue
+        for k in range(now.tally[0]):
+            r = now.listed[k]
+            if now.load[r] >= BETTER * top:
+                at_top -= 1
+            if now.load[r] + now.change[r] >= BETTER * top:
+                at_top += 1
+        settle(job, now, trial)
+        total = after
+        if at_top == 0:
+            top = now.load.max()
+            at_top = _count_from(now, BETTER * top)
+            remember(now)
+    return top, schedule.steps
+
+
+@bare
+def _power(x: float) -> float:
+    x *= x
+    x *= x
+    x *= x
+    return x * x
+
+
+@bare
+def _total(now: World) -> float:
+    total = 0.0
+    for r in range(now.load.shape[0]):
+        total += _power(now.load[r])
+    return total
+
+
+@bare
+def _count_from(now: World, level: float) -> int:
+    count = 0
+    for r in range(now.load.shape[0]):
+        if now.load[r] >= level:
+            count += 1
+    return count

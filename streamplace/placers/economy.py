@@ -1,0 +1,90 @@
+"""Fewer devices, then less traffic between them, for at most a thousandth of the throughput."""
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from sim.search import Instance, spare_traffic, world
+from streamplace.arrays import Ints
+from streamplace.flows import flow
+from streamplace.placement import Placement
+from streamplace.placers.annealing import Annealer, Budget, moved_to_allowed, schedule
+from streamplace.placers.base import throughputs
+from streamplace.problem import Problem
+
+AS_GOOD = 1.0 - 1e-3  # of the best throughput
+CLOSE = 1.0 - 1e-9
+CHAIN = 2_000, 500  # changes tried to do with one device less, and those a unit
+TRAFFIC = 1_000, 100  # changes tried to save traffic, and those a unit
+
+
+def cheapest(problem: Problem, found: Sequence[Placement]) -> Placement:
+    """Return the cheapest of the best: fewest devices, then least traffic, then throughput."""
+    reached, arrays = throughputs(problem, found), flow(problem)
+
+    def cost(i: int) -> tuple[int, float, float]:
+        devices = found[i].devices
+        crossing = devices[arrays.source] != devices[arrays.target]
+        used = len(np.unique(devices))
+        return used, float(arrays.stream_bits[crossing].sum()), -float(reached[i])
+
+    good = np.flatnonzero(reached >= AS_GOOD * reached.max())
+    return found[min(good.tolist(), key=cost)]
+
+
+def economical(
+    problem: Problem, rng: np.random.Generator, found: Sequence[Placement], budget: Budget
+) -> Placement:
+    """Return the cheapest of the best placements, made cheaper while the budget lasts."""
+    wanted = AS_GOOD * float(throughputs(problem, found).max())
+    best, annealer = cheapest(problem, found), Annealer(problem, rng)
+    while (fewer := _with_one_less(problem, annealer, best, wanted, budget)) is not None:
+        best = fewer
+    on = best.devices[problem.feasibility.first_of]
+    job = _only(annealer.job, np.unique(on))
+    limit = problem.source_rate / (wanted * job.reference)
+    now = world(job, on)
+    changes = TRAFFIC[0] + TRAFFIC[1] * len(on)
+    spare_traffic(job, now, annealer.state, min(budget.left(), changes), limit)
+    spared = Placement(problem, now.on[problem.feasibility.unit_of])
+    return spared if throughputs(problem, [spared])[0] >= wanted * CLOSE else best
+
+
+def _with_one_less(
+    problem: Problem, annealer: Annealer, best: Placement, wanted: float, budget: Budget
+) -> Placement | None:
+    """Return a placement of the wanted throughput, tuples/s, on one device less, if one is found.
+
+    The device that does least is given up.
+    """
+    rules, job = problem.feasibility, annealer.job
+    on = best.devices[rules.first_of]
+    used = np.unique(on)
+    if len(used) == 1 or budget.left() == 0:
+        return None
+    load = np.bincount(on, weights=job.work, minlength=len(job.capacity))
+    kept = used[used != used[load[used].argmin()]]
+    least = job.reference * job.work.sum() / job.capacity[kept].sum()
+    if least * wanted * CLOSE > problem.source_rate:
+        return None
+    fewer = _only(job, kept)
+    if not fewer.allowed[fewer.row_of].any(axis=1).all():
+        return None
+    start = moved_to_allowed(fewer, on)
+    if rules.violation(start[rules.unit_of]) is not None:
+        return None
+    changes = min(budget.left(), CHAIN[0] + CHAIN[1] * len(on))
+    begun = time.perf_counter()
+    relative = wanted / problem.source_rate
+    chain = annealer.chain(fewer, start, schedule(changes, len(on)), relative)
+    budget.charge(chain.changes, time.perf_counter() - begun)
+    found = Placement(problem, chain.on[rules.unit_of])
+    return found if throughputs(problem, [found])[0] >= wanted * CLOSE else None
+
+
+def _only(job: Instance, devices: Ints) -> Instance:
+    """Return the instance with no other devices allowed."""
+    mask = np.zeros(len(job.capacity), dtype=np.bool_)
+    mask[devices] = True
+    return job._replace(allowed=job.allowed & mask)

@@ -1,0 +1,93 @@
+"""Auto and what it spares: devices first, then traffic, never more than a thousandth."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from streamplace import Cluster, Constraints, Placement, Problem, Recipe
+from streamplace.flows import flow
+from streamplace.models import CLOSED_FORMS, Model
+from streamplace.placers.annealing import Budget
+from streamplace.placers.economy import cheapest, economical
+from streamplace.placers.registry import make_placer
+from streamplace.score import throughput
+from tests.placers.jobs import pipeline
+from tests.strategies import cases
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+def crossing(placement: Placement) -> float:
+    arrays, on = flow(placement.problem), placement.devices
+    return float(arrays.stream_bits[on[arrays.source] != on[arrays.target]].sum())
+
+
+def reached(placement: Placement) -> float:
+    return float(throughput(placement.problem, placement.devices)[0])
+
+
+@settings(max_examples=60)
+@given(st.sampled_from(CLOSED_FORMS).flatmap(cases))
+def test_spares_without_losing_a_thousandth(case: tuple[Problem, list[int]]) -> None:
+    problem, devices = case
+    before = Placement(problem, devices)
+    after = economical(problem, rng(), [before], Budget(evaluations=3000))
+    assert reached(after) >= 0.999 * reached(before) * (1 - 1e-9)
+    assert len(after.pes) <= len(before.pes)
+    if len(after.pes) == len(before.pes):
+        assert crossing(after) <= crossing(before) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("model", CLOSED_FORMS)
+def test_all_that_fits_on_one_device_goes_there(model: Model) -> None:
+    problem = Problem(pipeline(*[1e5] * 6), Cluster.equal(5), model=model)
+    scattered = Placement(problem, [0, 1, 2, 3, 4, 0])
+    after = economical(problem, rng(), [scattered], Budget(evaluations=10_000))
+    assert len(after.pes) == 1
+
+
+def test_two_devices_are_kept_where_one_would_not_do() -> None:
+    problem = Problem(pipeline(*[6e5] * 4), Cluster.equal(5, mips=1300.0))
+    after = economical(problem, rng(), [Placement(problem, [0, 1, 2, 3])], Budget(evaluations=9000))
+    assert len(after.pes) == 2
+    assert after.devices[0] == after.devices[1] != after.devices[2] == after.devices[3]
+
+
+def test_constraints_hold_while_devices_are_spared() -> None:
+    rules = Constraints(pins={"a": "d3"}, exlocate=[["b", "c"]])
+    problem = Problem(pipeline(*[1e5] * 5), Cluster.equal(5), constraints=rules)
+    after = economical(
+        problem, rng(), [Placement(problem, [3, 1, 2, 0, 4])], Budget(evaluations=9000)
+    )
+    assert problem.feasibility.violation(after.devices) is None
+    assert len(after.pes) == 2
+    assert after.assignment["a"] == "d3"
+
+
+def test_nothing_left_to_spend_changes_nothing() -> None:
+    problem = Problem(pipeline(*[1e5] * 5), Cluster.equal(5))
+    before = Placement(problem, [0, 1, 2, 3, 4])
+    assert economical(problem, rng(), [before], Budget(seconds=0.0)).devices.tolist() == [
+        0,
+        1,
+        2,
+        3,
+        4,
+    ]
+
+
+def test_the_cheapest_of_the_best_has_fewest_devices_then_least_traffic() -> None:
+    problem = Problem(pipeline(*[1e5] * 4), Cluster.equal(3))
+    rows = [[0, 1, 2, 0], [0, 1, 0, 1], [0, 0, 0, 1], [0, 1, 1, 0]]
+    found = [Placement(problem, row) for row in rows]
+    assert cheapest(problem, found).devices.tolist() == [0, 0, 0, 1]
+
+
+def test_auto_by_count_gives_the_same_answer_twice() -> None:
+    problem = Problem(Recipe("dream", 1, seed=9).graph(0), source_rate=2e4)
+    placer = make_placer("auto:evaluations=5000")
+    first, second = (placer(problem, rng()).devices.tolist() for _ in range(2))
+    assert first == second

@@ -1,0 +1,74 @@
+"""Multilevel: large graphs, on unequal devices and under constraints too."""
+
+import numpy as np
+import pytest
+
+from sim.bottleneck import utilisations, worst_utilisation
+from streamplace import Cluster, Constraints, Network, Problem, Recipe
+from streamplace.errors import UsageError
+from streamplace.flows import flow
+from streamplace.placers.registry import make_placer
+
+COUNT = 3000
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+def worst(problem: Problem, name: str) -> float:
+    return float(worst_utilisation(flow(problem), make_placer(name)(problem, rng()).devices)[0])
+
+
+def loaded(preset: str, cluster: Cluster, constraints: Constraints | None = None) -> Problem:
+    """Return a problem whose CPU work is .8 of the cluster."""
+    graph = Recipe(preset, 1, range(COUNT, COUNT + 1), 3).graph(0)
+    at_one = flow(Problem(graph, cluster, source_rate=1.0))
+    rate = 0.8 / (at_one.work.sum() / at_one.capacity.sum())
+    return Problem(graph, cluster, source_rate=rate, constraints=constraints)
+
+
+def squeezed(preset: str, cluster: Cluster) -> Problem:
+    """Return the same with a bandwidth at which METIS's busiest link stands at 1.2."""
+    problem = loaded(preset, cluster)
+    _, link = utilisations(flow(problem), make_placer("metis")(problem, rng()).devices)
+    slower = Network(cluster.network.kind, bandwidth_mbps=1000.0 * float(link.max()) / 1.2)
+    return Problem(problem.graph, Cluster(cluster.devices, slower), source_rate=problem.source_rate)
+
+
+@pytest.mark.parametrize("preset", ["layered", "series-parallel"])
+@pytest.mark.parametrize("devices", ["8x2500", "2x6000,6x1500"])
+def test_leaves_metis_far_behind_where_links_are_narrow(preset: str, devices: str) -> None:
+    """METIS stands at 1.2; CPU alone allows .8."""
+    problem = squeezed(preset, Cluster.parse(devices))
+    assert worst(problem, "multilevel") < 0.9
+
+
+def test_interfaces_in_place_of_links() -> None:
+    cluster = Cluster(Cluster.equal(8).devices, Network("nic"))
+    problem = squeezed("layered", cluster)
+    assert worst(problem, "multilevel") < 0.9 * worst(problem, "metis")
+
+
+def test_obeys_constraints_on_every_level() -> None:
+    graph = Recipe("layered", 1, range(COUNT, COUNT + 1), 3).graph(0)
+    names = graph.names
+    rules = Constraints(
+        pins={names[5]: "d7", names[1000]: "d0"},
+        allowed={name: ["d1", "d2"] for name in names[200:260]},
+        colocate=[names[300:310]],
+        exlocate=[names[400:408]],
+    )
+    problem = loaded("layered", Cluster.equal(8), rules)
+    placement = make_placer("multilevel")(problem, rng())
+    assert problem.feasibility.violation(placement.devices) is None
+
+
+def test_few_operators_need_no_levels() -> None:
+    problem = Problem(Recipe("dream", 1, seed=1).graph(0), source_rate=1e4)
+    assert worst(problem, "multilevel") <= worst(problem, "metis")
+
+
+def test_bad_options_are_told() -> None:
+    with pytest.raises(UsageError, match="changes must be at least 1"):
+        make_placer("multilevel:changes=0")
