@@ -26,6 +26,7 @@ class World(NamedTuple):
     change: Floats  # (D + L,) what is being tried; only what is listed counts
     listed: Ints  # (D + L,) resources that the trial changes, the first `tally[0]` count
     seen: Ints  # (D + L,) the number of the trial that last listed it
+    paid: Floats  # (1,) tolls of the units away from home
     tally: Ints  # (3,) listed; the number of the trial; moved
 
 
@@ -52,6 +53,7 @@ def world(job: Instance, on: Ints) -> World:
         change=np.zeros(resources),
         listed=np.zeros(resources, np.int32),
         seen=np.zeros(resources, np.int32),
+        paid=np.array([job.toll[(job.home >= 0) & (on != job.home)].sum()]),
         tally=np.zeros(3, np.int32),
     )
     weigh(job, made)
@@ -99,6 +101,11 @@ def drawn(job: Instance, now: World, state: Word, swaps: float, joins: float) ->
     fits = a != b and _may_move(job, now, u, b, other)
     if fits and other >= 0:
         fits = _may_move(job, now, other, a, u)
+    if fits and job.purse < np.inf:
+        toll = _toll(job, now, u, b)
+        if other >= 0:
+            toll += _toll(job, now, other, a)
+        fits = toll <= 0.0 or now.paid[0] + toll <= job.purse
     return Trial(u, a, b if fits else -1, other)
 
 
@@ -137,6 +144,7 @@ def remember(now: World) -> None:
 
 @bare
 def _put(job: Instance, now: World, u: int, b: int) -> None:
+    now.paid[0] += _toll(job, now, u, b)
     now.used[now.on[u]] -= job.memory[u]
     now.used[b] += job.memory[u]
     now.on[u] = b
@@ -144,6 +152,17 @@ def _put(job: Instance, now: World, u: int, b: int) -> None:
         now.marked[u] = True
         now.moved[now.tally[2]] = u
         now.tally[2] += 1
+
+
+@bare
+def _toll(job: Instance, now: World, u: int, b: int) -> float:
+    """Return what moving unit u to device b costs; its toll is paid back on the way home."""
+    home, toll = job.home[u], 0.0
+    if home >= 0 and now.on[u] == home:
+        toll = job.toll[u]
+    if home >= 0 and b == home:
+        toll -= job.toll[u]
+    return toll
 
 
 @bare

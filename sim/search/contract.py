@@ -33,7 +33,10 @@ def joined(job: Instance, traffic: Floats, heaviest: float, fewest: int) -> Ints
 
 
 def contracted(job: Instance, group: Ints) -> Instance:
-    """Return the instance whose units are the groups, (U,); streams of one direction add up."""
+    """Return the instance whose units are the groups, (U,); streams of one direction add up.
+
+    Groups have no home.
+    """
     groups = int(group.max()) + 1
     first, member = by_operator(group, groups)
     first_end, other, outward, tuples, bits = _gather(job, group, first, member)
@@ -56,6 +59,9 @@ def contracted(job: Instance, group: Ints) -> Instance:
         rival=group[job.rival[by_group]],
         first_member=first_member,
         member=_members(job, member, lengths.astype(np.int32)),
+        home=np.full(groups, -1, np.int32),
+        toll=np.zeros(groups),
+        purse=np.inf,
     )
 
 

@@ -7,6 +7,7 @@ from itertools import count
 
 import numpy as np
 
+from sim.search import Instance
 from streamplace.arrays import Ints
 from streamplace.errors import PlacementError
 from streamplace.placement import Placement
@@ -77,10 +78,21 @@ def starts(problem: Problem, rng: np.random.Generator, start: Placement | None) 
 
 
 def best_of_chains(
-    problem: Problem, rng: np.random.Generator, rows: list[Ints], budget: Budget
+    problem: Problem,
+    rng: np.random.Generator,
+    rows: list[Ints],
+    budget: Budget,
+    job: Instance | None = None,
 ) -> Placement:
-    """Anneal from each row, (V,), in turn, until the budget is spent or the bound reached."""
+    """Anneal from each row, (V,), in turn, until the budget is spent or the bound reached.
+
+    Parameters
+    ----------
+    job
+        The problem's instance with more rules, if there are any.
+    """
     annealer, rules = Annealer(problem, rng), problem.feasibility
+    job = annealer.job if job is None else job
     units = rules.unit_count
     seen = list(rows)
     for number in count():
@@ -91,7 +103,7 @@ def best_of_chains(
         plan = schedule(min(left, changes, LONGEST[0] + LONGEST[1] * units), units)
         begun = time.perf_counter()
         start = rows[number % len(rows)][rules.first_of]
-        found = annealer.chain(annealer.job, start, plan)
+        found = annealer.chain(job, start, plan)
         budget.charge(found.changes, time.perf_counter() - begun)
         seen.append(found.on[rules.unit_of])
         if found.enough:

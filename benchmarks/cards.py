@@ -1,0 +1,48 @@
+"""Write what shipped weights reach on their card, beside where they are from.
+
+    python -m benchmarks.cards WEIGHTS --commit HASH NAME=VALUE …
+
+The card says: data, config, seed (in the config), commit, hash of the parameters as they are in the
+file, and results, as `benchmarks.paper_table` measured them. The weights stay as they are.
+"""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from streamplace.files.atomic import atomic
+from streamplace.policy.sizes import check_kind
+from streamplace.policy.weights import pack_policy, parameter_hash, read, read_policy, unpacked
+
+FIELDS = ("dataset", "graphs", "config", "epoch", "step", "seconds")
+
+
+def main() -> None:
+    """Rewrite one file, whole or not at all."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("weights", type=Path)
+    parser.add_argument("--commit", required=True)
+    parser.add_argument("results", nargs="+", type=result, metavar="NAME=VALUE")
+    arguments = parser.parse_args()
+    network, card = read_policy(arguments.weights)
+    tensors, words = unpacked(read(arguments.weights), str(arguments.weights))
+    half = all(x.dtype == torch.float16 for x in tensors.values())
+    kind = check_kind({"kind": words["kind"], "sizes": json.loads(words["sizes"])})
+    told: dict[str, Any] = {field: card[field] for field in FIELDS}
+    told["parameter_hash"] = parameter_hash(network)
+    told["commit"], told["results"] = arguments.commit, dict(arguments.results)
+    with atomic(arguments.weights) as file:
+        file.write(pack_policy(network, kind, told, half=half))
+
+
+def result(text: str) -> tuple[str, float]:
+    """Read NAME=VALUE."""
+    name, _, value = text.partition("=")
+    return name, float(value)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,138 @@
+"""Re-placement: what to move after a device is lost, added or slowed, or the rate has changed."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.flow import crossing_seconds
+from sim.search import Instance
+from streamplace.arrays import Floats, Ints
+from streamplace.errors import UsageError
+from streamplace.flows import flow
+from streamplace.instances import instance_of
+from streamplace.placement import Placement
+from streamplace.placers.annealing import Budget, check_limits
+from streamplace.placers.base import throughputs
+from streamplace.placers.repair import feasible
+from streamplace.placers.search import best_of_chains
+from streamplace.problem import Problem
+
+SECONDS = 1.0
+PURSES = 12  # amounts tried where a move has a cost
+BITS = 8.0
+
+
+@dataclass(frozen=True)
+class Replace:
+    """Improve an old placement by few moves, or by moves that are worth what they cost.
+
+    An operator whose device is gone or no longer allowed has to move, and costs nothing. The old
+    placement may be of another cluster, rate or version of the graph: names are what counts.
+
+    Parameters
+    ----------
+    old
+        What runs now.
+    max_moves
+        Operators that may move beyond those that have to.
+    move_cost
+        Relative throughput that a second of moving state is worth; moving an operator sends its
+        memory_bytes over a mean link.
+    seconds, evaluations
+        Wall time, 1 unless told; or changes tried.
+
+    Raises
+    ------
+    UsageError
+        Unless one of `max_moves` and `move_cost` is given, and is at least 0.
+    """
+
+    old: Placement
+    max_moves: int | None = None
+    move_cost: float | None = None
+    seconds: float | None = None
+    evaluations: int | None = None
+
+    def __post_init__(self) -> None:
+        if (self.max_moves is None) == (self.move_cost is None):
+            raise UsageError("either a number of moves or the cost of a move has to be given")
+        if self.max_moves is not None and self.max_moves < 0:
+            raise UsageError(f"max_moves must be at least 0 (got {self.max_moves})")
+        if self.move_cost is not None and not 0 <= self.move_cost < np.inf:
+            raise UsageError(f"move_cost must be finite and at least 0 (got {self.move_cost:g})")
+        check_limits("replace", self.seconds, self.evaluations)
+
+    def __call__(
+        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
+    ) -> Placement:
+        """Return the best placement within the moves allowed."""
+        budget = Budget(self.seconds, self.evaluations)
+        if self.seconds is None and self.evaluations is None:
+            budget = Budget(SECONDS)
+        staying, home = stay(problem, self.old)
+        job = instance_of(problem)._replace(home=home)
+        if self.max_moves is not None:
+            job = job._replace(toll=np.diff(job.first_member) * 1.0, purse=float(self.max_moves))
+            return best_of_chains(problem, rng, [staying.devices], budget, job)
+        job = job._replace(toll=moving_seconds(problem))
+        found = [staying]
+        for purse in _purses(job):
+            share = budget.share(1.0 / (1 + PURSES - len(found)))
+            rows = [found[-1].devices]
+            found.append(best_of_chains(problem, rng, rows, share, job._replace(purse=purse)))
+        spent = np.array([_paid(job, placement) for placement in found])
+        worth = throughputs(problem, found) / problem.source_rate - (self.move_cost or 0.0) * spent
+        return found[int(worth.argmax())]
+
+
+def stay(problem: Problem, old: Placement) -> tuple[Placement, Ints]:
+    """Return an old placement with what has to move moved, and where each unit stays, (U,), or -1.
+
+    Operators go by name. Those that are new, whose device is gone or not allowed, or that a
+    constraint or memory drives out, have no home.
+    """
+    rules, names = problem.feasibility, problem.graph.names
+    index = problem.cluster.index
+    was = old.assignment
+    of_operator = np.array([index.get(was.get(name, ""), -1) for name in names], dtype=np.int32)
+    home = of_operator[rules.first_of]
+    home[rules.unit_of[of_operator != home[rules.unit_of]]] = -1
+    job = instance_of(problem)
+    home[(home >= 0) & ~job.allowed[job.row_of, np.maximum(home, 0)]] = -1
+    somewhere = _placed_beside(job, home)
+    staying = feasible(problem, somewhere[rules.unit_of])
+    home[staying.devices[rules.first_of] != home] = -1
+    return staying, home
+
+
+def moving_seconds(problem: Problem) -> Floats:
+    """Return how long sending each unit's memory over a mean link takes, (U,) seconds."""
+    _, per_bit = crossing_seconds(flow(problem))
+    seconds: Floats = problem.feasibility.unit_memory * (BITS * per_bit)
+    return seconds
+
+
+def _placed_beside(job: Instance, home: Ints) -> Ints:
+    """Return devices of units, (U,): without a home, the heaviest first, where least is to do."""
+    on = home.copy()
+    settled = home >= 0
+    load = np.bincount(home[settled], job.work[settled], len(job.capacity)) / job.capacity
+    for u in sorted(np.flatnonzero(~settled).tolist(), key=lambda u: -job.work[u]):
+        allowed = np.flatnonzero(job.allowed[job.row_of[u]])
+        on[u] = allowed[(load[allowed] + job.work[u] / job.capacity[allowed]).argmin()]
+        load[on[u]] += job.work[u] / job.capacity[on[u]]
+    return on
+
+
+def _paid(job: Instance, placement: Placement) -> float:
+    on = placement.devices[placement.problem.feasibility.first_of]
+    return float(job.toll[(job.home >= 0) & (on != job.home)].sum())
+
+
+def _purses(job: Instance) -> list[float]:
+    """Return sums to try: from the cheapest move to all of them, evenly by ratio."""
+    tolls = job.toll[job.home >= 0]
+    paying = tolls[tolls > 0]
+    if not len(paying):
+        return [0.0]
+    return [float(x) for x in np.geomspace(paying.min(), paying.sum(), PURSES)]

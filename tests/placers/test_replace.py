@@ -1,0 +1,143 @@
+"""Re-placement: never more moves than allowed, and with few of them nearly as good as afresh."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from streamplace import Cluster, Constraints, Device, Network, Placement, Problem, Recipe
+from streamplace.errors import UsageError
+from streamplace.models import CLOSED_FORMS
+from streamplace.placers.registry import make_placer
+from streamplace.placers.replace import Replace, moving_seconds, stay
+from streamplace.score import throughput
+from tests.placers.jobs import pipeline
+from tests.placers.test_search import every_placement
+from tests.strategies import cases
+
+CHANGES = 4000
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+def moved(old: Placement, new: Placement) -> list[str]:
+    was = old.assignment
+    return [name for name, device in new.assignment.items() if was.get(name) != device]
+
+
+def reached(placement: Placement) -> float:
+    return float(throughput(placement.problem, placement.devices)[0])
+
+
+@settings(max_examples=60)
+@given(st.sampled_from(CLOSED_FORMS).flatmap(cases), st.integers(0, 3))
+def test_best_of_all_with_so_few_moves(case: tuple[Problem, list[int]], most: int) -> None:
+    problem, devices = case
+    old = Placement(problem, devices)
+    new = Replace(old, max_moves=most, evaluations=CHANGES)(problem, rng())
+    assert len(moved(old, new)) <= most
+    assert reached(new) >= reached(old) * (1 - 1e-9)
+    if len(problem.cluster.devices) ** len(devices) <= 300:
+        rows = every_placement(problem)
+        near = rows[(rows != np.array(devices)).sum(axis=1) <= most]
+        assert reached(new) == pytest.approx(float(throughput(problem, near).max()), rel=1e-6)
+
+
+def test_a_lost_device_is_left_and_little_else() -> None:
+    graph = pipeline(*[5e5] * 6, payload_bytes=100.0)
+    before = Problem(graph, Cluster.equal(3, mips=1100.0))
+    old = Placement(before, [0, 0, 1, 1, 2, 2])
+    after = Problem(graph, Cluster([Device("d0", 1100.0), Device("d2", 1100.0)]))
+    new = Replace(old, max_moves=0, evaluations=CHANGES)(after, rng())
+    assert set(moved(old, new)) == {"c", "d"}
+    assert reached(new) == pytest.approx(1000 * 1.1 / 1.5)
+    _, home = stay(after, old)
+    assert home.tolist() == [0, 0, -1, -1, 1, 1]
+
+
+def test_an_added_device_takes_what_may_move() -> None:
+    graph = pipeline(*[5e5] * 6, payload_bytes=100.0)
+    old = Placement(Problem(graph, Cluster.equal(2, mips=1000.0)), [0, 0, 0, 1, 1, 1])
+    wider = Problem(graph, Cluster.equal(3, mips=1000.0))
+    for most, expected in ((0, 1 / 1.5), (1, 1 / 1.5), (2, 1.0)):
+        new = Replace(old, max_moves=most, evaluations=CHANGES)(wider, rng())
+        assert reached(new) == pytest.approx(1000 * expected)
+        assert len(moved(old, new)) <= most
+
+
+def test_what_a_move_costs_decides_whether_it_is_made() -> None:
+    """A heavy operator's state takes 8 s to send, a light one's .08 s; either move would do."""
+    graph = pipeline(*[5e5] * 4, payload_bytes=100.0)
+    names, state = graph.names, [1e9, 1e7, 1e9, 1e9]
+    graph = type(graph).from_columns(
+        list(names),
+        graph.instructions,
+        graph.payload_bytes,
+        np.stack([graph.stream_source, graph.stream_target], axis=1),
+        memory_bytes=state,
+        source_rate=1000.0,
+    )
+    old = Placement(Problem(graph, Cluster.equal(2, mips=1000.0)), [0, 0, 0, 1])
+    problem = old.problem
+    assert moving_seconds(problem).tolist() == pytest.approx([8.0, 0.08, 8.0, 8.0])
+    found = {
+        cost: moved(old, Replace(old, move_cost=cost, evaluations=CHANGES)(problem, rng()))
+        for cost in (0.0, 0.1, 1.0, 10.0)
+    }
+    assert len(found[0.0]) >= 1
+    assert found[0.1] == found[1.0] == ["b"]
+    assert found[10.0] == []  # a third more throughput is not worth .8
+
+
+def test_constraints_may_force_more_than_the_moves_allowed() -> None:
+    graph = pipeline(*[1e5] * 5)
+    old = Placement(Problem(graph, Cluster.equal(3)), [0, 0, 0, 1, 1])
+    rules = Constraints(pins={"a": "d2"}, colocate=[["c", "d"]])
+    problem = Problem(graph, Cluster.equal(3), constraints=rules)
+    new = Replace(old, max_moves=0, evaluations=CHANGES)(problem, rng())
+    assert problem.feasibility.violation(new.devices) is None
+    assert new.assignment["a"] == "d2"
+    assert {"b", "e"}.isdisjoint(moved(old, new))
+
+
+def test_a_graph_may_have_grown() -> None:
+    old = Placement(Problem(pipeline(1e5, 1e5), Cluster.equal(2)), [0, 1])
+    problem = Problem(pipeline(1e5, 1e5, 1e5), Cluster.equal(2))
+    new = Replace(old, max_moves=0, evaluations=CHANGES)(problem, rng())
+    assert new.assignment["a"] == "d0"
+    assert new.assignment["b"] == "d1"
+
+
+@pytest.mark.parametrize("lost", range(5))
+def test_three_moves_are_nearly_as_good_as_afresh(lost: int) -> None:
+    recipe = Recipe("dream", 8, seed=6)
+    ratios = []
+    for number in range(8):
+        graph = recipe.graph(number)
+        before = Problem(graph, source_rate=1e4)
+        old = make_placer("search:evaluations=4000")(before, rng())
+        devices = [d for i, d in enumerate(before.cluster.devices) if i != lost]
+        after = Problem(graph, Cluster(devices, Network()), source_rate=1e4)
+        new = Replace(old, max_moves=3, evaluations=CHANGES)(after, rng())
+        fresh = make_placer("search:evaluations=4000")(after, rng())
+        ratios.append(reached(new) / reached(fresh))
+    assert np.mean(ratios) >= 0.95
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "has to be given"),
+        ({"max_moves": 1, "move_cost": 1.0}, "has to be given"),
+        ({"max_moves": -1}, "max_moves must be at least 0"),
+        ({"move_cost": -0.5}, "move_cost must be finite"),
+        ({"move_cost": float("nan")}, "move_cost must be finite"),
+        ({"max_moves": 1, "evaluations": 0}, "evaluations must be at least 1"),
+    ],
+)
+def test_bad_options_are_told(options: dict[str, float], said: str) -> None:
+    old = Placement(Problem(pipeline(1.0, 1.0)), [0, 0])
+    with pytest.raises(UsageError, match=said):
+        Replace(old, **options)  # type: ignore[arg-type]
