@@ -108,7 +108,7 @@ def stay(problem: Problem, old: Placement) -> tuple[Placement, Ints]:
 def moving_seconds(problem: Problem) -> Floats:
     """Return how long sending each unit's memory over a mean link takes, (U,) seconds."""
     _, per_bit = crossing_seconds(flow(problem))
-    seconds: Floats = problem.feasibility.unit_memory * (BITS * per_bit)
+    seconds = problem.feasibility.unit_memory.astype(np.float64) * (BITS * per_bit)
     return seconds
 
 
