@@ -2,7 +2,10 @@
 
 from typing import Protocol
 
-from sim.flow import Columns, Floats, Ints
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.flow import Columns, Floats, Flow, Ints
 from sim.jit import kernel
 
 
@@ -30,6 +33,17 @@ def seconds_on(flow: Links, link: int, e: int) -> float:
     """Return how long one tuple of stream e takes a link."""
     seconds: float = flow.gap_s[link] + flow.bits[e] * flow.seconds_per_bit[link]
     return seconds
+
+
+def links_crossed(flow: Flow, placement: Ints) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the links that each stream takes, at its source and at its target, (E,) each.
+
+    -1 where it stays on a device; the same link under ``pair``.
+    """
+    a, b = (placement[ends].astype(np.int64) for ends in (flow.source, flow.target))
+    pair = a * flow.devices + b
+    sends, receives = (a, flow.devices + b) if flow.nic else (pair, pair)
+    return np.where(a == b, -1, sends), np.where(a == b, -1, receives)
 
 
 @kernel

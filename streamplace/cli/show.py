@@ -24,10 +24,13 @@ EVERY_S = 10.0  # seconds between lines of training
 def score(placement: Placement, scored: Score, to_stderr: bool = False) -> None:
     """Print throughput, bottleneck, devices and the busiest links."""
     out = _console(to_stderr)
-    rate = placement.problem.source_rate
+    problem = placement.problem
+    several, most = len(problem.source_rates), problem.target_utilisation
+    of = f"{scored.source_rate:,.6g}" + (f", the worst of {several} rates" if several > 1 else "")
+    under = scored.model + (f", at most {most:.4g} of any device or link used" if most < 1 else "")
     out.print(
         f"throughput {scored.throughput:,.6g} tuples/s, "
-        f"{scored.relative_throughput:.1%} of {rate:,.6g} ({scored.model})"
+        f"{scored.relative_throughput:.1%} of {of} ({under})"
     )
     if isinstance(scored, EngineScore):
         _ran(out, scored)

@@ -72,7 +72,7 @@ class Metis(PartsOption):
             return np.ones(len(quotient.load), dtype=np.int64)
         weights = quotient.load
         if self.weights == "utilisation":
-            capacity = problem.cluster.capacity.mean()
+            capacity = flow(problem).capacity.mean()
             weights = quotient.load * (problem.source_rate * UTILISATION_UNIT / capacity)
         return _bounded(np.rint(weights * max(1.0, LEAST_MEAN / weights.mean())))
 

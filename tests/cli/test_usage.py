@@ -23,10 +23,20 @@ USAGE = [
     (["place", "GRAPH", "--seed"], "--seed"),
     (["place", "GRAPH", "--model", "guess"], "--model"),
     (["place", "GRAPH", "--source-rate", "fast"], "--source-rate"),
-    (["place", "GRAPH", "--source-rate", "0"], "source_rate"),
-    (["place", "GRAPH", "--source-rate", "-5"], "source_rate"),
-    (["place", "GRAPH", "--source-rate", "nan"], "source_rate"),
-    (["place", "GRAPH", "--source-rate", "inf"], "source_rate"),
+    (["place", "GRAPH", "--source-rate", "0"], "--source-rate"),
+    (["place", "GRAPH", "--source-rate", "-5"], "--source-rate"),
+    (["place", "GRAPH", "--source-rate", "nan"], "--source-rate"),
+    (["place", "GRAPH", "--source-rate", "inf"], "--source-rate"),
+    (["place", "GRAPH", "--source-rate", "1e4,"], "--source-rate"),
+    (["place", "GRAPH", "--source-rate", "1e4,0"], "--source-rate"),
+    (["place", "GRAPH", "--source-rate", "1e4,1e20"], "source_rate"),
+    (["simulate", "GRAPH", "PLACEMENT", "--source-rate", "1e4,x"], "--source-rate"),
+    *(
+        ([*command.split(), "--target-utilisation", share], "--target-utilisation")
+        for command in ("place GRAPH", "simulate GRAPH PLACEMENT", "compare GRAPH")
+        for share in ("0", "-0.5", "1.1", "nan", "inf", "80%", "")
+    ),
+    (["place", "GRAPH", "--target-utilisation", "1e-300"], "target_utilisation"),
     (["place", "GRAPH", "--cluster", "CLUSTER", "--devices", "5x2500"], "--devices"),
     (["place", "GRAPH", "--json", "-o", "-"], "--json"),
     (["place", "GRAPH", "--placer", "nobody"], "'nobody'"),
