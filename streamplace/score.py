@@ -180,15 +180,32 @@ def simulate(placement: Placement) -> Score:
     """
     if placement.problem.model == "engine":
         return measured(*runs.worst_run(placement))
-    cases = [Placement(one, placement.devices) for one in placement.problem.worst_cases]
-    return min(map(_simulate, cases), key=lambda score: score.relative_throughput)
+    placed = at_worst_rate(placement)
+    achieved = float(_throughput(placed.problem, placed.devices)[0])
+    return _score(placed, achieved, *_utilisations(placed))
 
 
-def _simulate(placement: Placement) -> Score:
-    """Return what a placement achieves by a closed form at its problem's source rate alone."""
-    arrays = flow(placement.problem)
-    achieved = float(_throughput(placement.problem, placement.devices)[0])
-    return _score(placement, achieved, *bottleneck.utilisations(arrays, placement.devices))
+def at_worst_rate(placement: Placement) -> Placement:
+    """Return a placement with its problem at the source rate where it does worst, alone.
+
+    Of equally bad ones that is the highest. Errors are those of `throughput`.
+    """
+    cases = placement.problem.worst_cases
+    if len(cases) == 1:
+        return placement
+    relative = [_throughput(one, placement.devices)[0] / one.source_rate for one in cases]
+    return Placement(cases[int(np.argmin(relative))], placement.devices)
+
+
+def busiest(placement: Placement) -> Bottleneck:
+    """Return the bottleneck of a placement by a closed form; errors are those of `throughput`."""
+    placed = at_worst_rate(placement)
+    return _busiest(placed.problem, *_utilisations(placed))
+
+
+def _utilisations(placement: Placement) -> tuple[Floats, Floats]:
+    """Return utilisations at the source rate, (D,) and (L,), of the problem's flow."""
+    return bottleneck.utilisations(flow(placement.problem), placement.devices)
 
 
 def measured(placement: Placement, found: Measures) -> EngineScore:
@@ -220,15 +237,20 @@ def _score(placement: Placement, achieved: float, on_device: Floats, on_link: Fl
         LinkLoad(*cluster.link_ends(int(i)), float(on_link[i] * most))
         for i in np.flatnonzero(_carries(flow(problem), placement.devices))
     )
-    worst_device = max(devices, key=lambda load: load.utilisation)
-    top = Bottleneck("device", worst_device.name, worst_device.utilisation)
-    if links:
-        worst_link = max(links, key=lambda load: load.utilisation)
-        if worst_link.utilisation > top.utilisation:
-            top = Bottleneck("link", worst_link.name, worst_link.utilisation)
+    top = _busiest(problem, on_device, on_link)
     used = int(np.count_nonzero(operators))
     rate = problem.source_rate
     return Score(rate, achieved, achieved / rate, top, devices, links, used, problem.model)
+
+
+def _busiest(problem: Problem, on_device: Floats, on_link: Floats) -> Bottleneck:
+    """Return the bottleneck by utilisations of the problem's flow, (D,) and (L,)."""
+    cluster, most = problem.cluster, problem.target_utilisation
+    device, link = int(on_device.argmax()), int(on_link.argmax())
+    if on_link[link] > on_device[device]:
+        loaded = LinkLoad(*cluster.link_ends(link), float(on_link[link] * most))
+        return Bottleneck("link", loaded.name, loaded.utilisation)
+    return Bottleneck("device", cluster.names[device], float(on_device[device] * most))
 
 
 def bound(problem: Problem) -> float:

@@ -50,8 +50,7 @@ def test_throughput_is_that_of_a_smaller_cluster(
     problem = data.draw(problems(model))
     rows = data.draw(batches(problem))
     smaller = by_hand(problem, share)
-    score = {"bottleneck": oracle.bottleneck, "path-average": oracle.path_average}[model]
-    expected = [float(score(smaller, row.tolist())) for row in rows]
+    expected = [oracle.throughput(smaller, row.tolist()) for row in rows]
     found = throughput(using(problem, share), rows)
     np.testing.assert_allclose(found, expected, rtol=1e-9)
     assert bound(using(problem, share)) == pytest.approx(bound(smaller), rel=1e-12)

@@ -76,10 +76,9 @@ def test_the_highest_rate_need_not_be_the_worst() -> None:
 def test_agrees_with_the_oracle(model: Model, data: st.DataObject, rates: list[float]) -> None:
     problem = at(data.draw(problems(model, max_size=6)), *rates)
     rows = data.draw(batches(problem, max_size=4))
-    score = {"bottleneck": oracle.bottleneck, "path-average": oracle.path_average}[model]
     found = throughput(problem, rows)
     for row, reached in zip(rows.tolist(), found, strict=True):
-        relative = {rate: float(score(at(problem, rate), row)) / rate for rate in rates}
+        relative = {rate: oracle.throughput(at(problem, rate), row) / rate for rate in rates}
         worst = min(relative.values())
         assert reached == pytest.approx(max(rates) * worst, rel=1e-9)
         told = simulate(Placement(problem, row))
