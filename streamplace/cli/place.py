@@ -157,7 +157,11 @@ def place(
 @click.argument("b")
 @options.common
 def diff(a: str, b: str, seed: int, as_json: bool) -> None:
-    """Show which operators move between placements A and B, and what that changes."""
+    """Show which operators move between placements A and B, and what that changes.
+
+    Each is scored as its file tells. Devices are told apart by name: what ran on one that B lacks
+    moves.
+    """
     from streamplace.cli import show  # noqa: PLC0415 - a command loads what it needs
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.files import read_placement  # noqa: PLC0415

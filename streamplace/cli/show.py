@@ -77,15 +77,28 @@ def result(found: Result, to_stderr: bool = False) -> None:
 
 
 def difference(found: Difference) -> None:
-    """Print moves, and throughput before and after."""
+    """Print moves, what they carry, and what they gain."""
     out = _console()
+    for what, names in (("gone", found.gone), ("new", found.new)):
+        if names:
+            out.print(f"devices that are {what}: {_names(names)}")
     table = Table("operator", "from", "to", box=None, pad_edge=False)
     for move in found.moves:
         table.add_row(escape(move.operator), escape(move.source), escape(move.target))
     if found.moves:
         out.print(table)
+    carried = f" of {found.memory_bytes:,.0f} bytes of memory" if found.memory_bytes else ""
     before, after = found.throughput
-    out.print(f"{len(found.moves)} moves; throughput {before:,.6g} -> {after:,.6g} tuples/s")
+    gain = f", {after - before:+,.6g}" + (f" ({after / before - 1:+.1%})" if before else "")
+    out.print(
+        f"{len(found.moves)} moves{carried}; "
+        f"throughput {before:,.6g} -> {after:,.6g} tuples/s{gain}"
+    )
+    rates = [score.source_rate for score in found.scores]
+    models = [score.model for score in found.scores]
+    if len(set(rates)) > 1 or len(set(models)) > 1:
+        told = (f"{rate:,.6g} tuples/s ({of})" for rate, of in zip(rates, models, strict=True))
+        out.print(f"scored at {' and at '.join(told)}")
 
 
 def explanation(placement: Placement, found: Explanation, shown: int) -> None:

@@ -75,6 +75,11 @@ USAGE = [
     (["schema", "nonsense"], "nonsense"),
     (["simulate", "GRAPH"], "PLACEMENT"),
     (["diff", "PLACEMENT"], "B"),
+    (["explain"], "PLACEMENT"),
+    (["explain", "GRAPH"], "graph.json"),
+    (["explain", "CEPSIM"], "cepsim.json"),
+    (["explain", "nowhere.json"], "nowhere.json"),
+    (["explain", "PLACEMENT", "--top", "0"], "--top"),
 ]
 
 DEVICES = ["", "5", "x2500", "5x", "0x2500", "5x0", "5x-1", "5xnan", "5x2500x0", "5x2500x1.5"]
@@ -89,6 +94,7 @@ DEVICES += [MANY_DIGITS + "x1"]
 )
 def test_bad_usage(words: list[str], named: str, job: Job, tmp_path: Path, capsys: Capture) -> None:
     paths = {"GRAPH": job.graph, "CLUSTER": job.cluster, "PLACEMENT": job.placement}
+    paths["CEPSIM"] = job.cepsim
     arguments = [str(paths.get(word, word)) for word in words]
     line = refused(capsys, *(word.replace("OUT", str(tmp_path)) for word in arguments))
     assert named in line
@@ -109,7 +115,9 @@ def test_no_command_prints_the_help_and_exits_2(capsys: Capture) -> None:
     assert "Usage: streamplace" in err
 
 
-@pytest.mark.parametrize("command", ["place", "simulate", "compare", "generate", "init", "info"])
+@pytest.mark.parametrize(
+    "command", ["place", "simulate", "compare", "explain", "generate", "init", "info"]
+)
 def test_every_command_has_help(command: str, capsys: Capture) -> None:
     assert f"Usage: streamplace {command}" in succeeds(capsys, command, "--help")
 
@@ -147,7 +155,8 @@ def test_help_loads_nothing_heavy() -> None:
         check=True,
     )
     assert done.stderr == "[]\n"
-    for command in ("generate", "init", "info", "simulate", "place", "compare", "diff", "export"):
+    commands = ("generate", "init", "info", "simulate", "place", "compare", "diff", "export")
+    for command in (*commands, "explain"):
         assert f"\n  {command} " in done.stdout
 
 
