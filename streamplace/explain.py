@@ -51,20 +51,20 @@ class Explanation:
     ----------
     score
         Under the problem's model; under `bottleneck` where that is the engine.
-    headroom
-        How many times the source rate fills what may be used of the bottleneck: below 1 it limits.
-        None where nothing is used at all.
+    rate_factor
+        How many times the source rate would fill what may be used of the bottleneck: below 1 it
+        limits. None where nothing is used at all.
     contributions
         To the bottleneck, the largest first.
     moves
-        Those that help, most first; they lead to feasible placements.
+        Those that help, most first, at most 1,000; they lead to feasible placements.
     every_move_tried
         Whether no other single move can help; else only those of units that load the bottleneck
         most were tried.
     """
 
     score: Score
-    headroom: float | None
+    rate_factor: float | None
     contributions: tuple[Contribution, ...]
     moves: tuple[Remedy, ...]
     every_move_tried: bool
@@ -72,7 +72,7 @@ class Explanation:
     @property
     def limited(self) -> bool:
         """Whether anything keeps the placement from the source rate."""
-        return self.headroom is not None and self.headroom < 1 - COUNTS
+        return self.rate_factor is not None and self.rate_factor < 1 - COUNTS
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `explain --json` prints."""
@@ -80,7 +80,7 @@ class Explanation:
             "throughput": self.score.throughput,
             "relative_throughput": self.score.relative_throughput,
             "bottleneck": asdict(self.score.bottleneck),
-            "headroom": self.headroom,
+            "rate_factor": self.rate_factor,
             "contributors": [one.to_dict() for one in self.contributions],
             "moves": [move.to_dict() for move in self.moves],
             "every_move_tried": self.every_move_tried,
@@ -102,15 +102,15 @@ def explain(placement: Placement) -> Explanation:
     problem, score = placement.problem, simulate(placement)
     load = _load(at_worst_rate(placement), score.bottleneck)
     used = score.bottleneck.utilisation
-    headroom = problem.target_utilisation / used if used else None
-    found = Explanation(score, headroom, _contributions(placement, load), (), True)
+    rate_factor = problem.target_utilisation / used if used else None
+    found = Explanation(score, rate_factor, _contributions(placement, load), (), True)
     if not found.limited:
         return found
     units = _units_to_try(problem, load)
     size, devices = len(load.of_operators) + len(load.of_streams), len(problem.cluster.devices)
     most = max(1, MOST[problem.model] // (size * devices))
     moves = remedies(placement, score, units[:most])
-    return Explanation(score, headroom, found.contributions, moves, len(units) <= most)
+    return Explanation(score, rate_factor, found.contributions, moves, len(units) <= most)
 
 
 def _in_closed_form(placement: Placement) -> Placement:

@@ -45,7 +45,7 @@ class Difference:
     @property
     def memory_bytes(self) -> float:
         """Memory of all that moves."""
-        return sum(move.memory_bytes for move in self.moves)
+        return sum((move.memory_bytes for move in self.moves), 0.0)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `diff --json` prints."""

@@ -180,7 +180,7 @@ def test_by_hand_under_nic_with_overhead() -> None:
     found = explain(Placement(Problem(graph, cluster), [0, 1]))
     assert found.score.bottleneck.name == "d0"
     assert found.score.bottleneck.utilisation == pytest.approx(2.6)
-    assert found.headroom == pytest.approx(1 / 2.6)
+    assert found.rate_factor == pytest.approx(1 / 2.6)
     (only,) = found.contributions
     assert (only.names, only.share) == (("a",), 1.0)
     assert only.utilisation == pytest.approx(2.6)
@@ -198,14 +198,14 @@ def test_where_nothing_limits() -> None:
     problem = Problem(pipeline(1e6), target_utilisation=0.8)
     found = explain(Placement(problem, [0]))
     assert not found.limited
-    assert found.headroom == pytest.approx(2.0)
+    assert found.rate_factor == pytest.approx(2.0)
     assert found.moves == ()
     assert [one.share for one in found.contributions] == [1.0]
     exact = explain(Placement(Problem(pipeline(1e6), target_utilisation=0.4), [0]))
     assert not exact.limited
-    assert exact.headroom == pytest.approx(1.0)
+    assert exact.rate_factor == pytest.approx(1.0)
     idle = explain(Placement(Problem(pipeline(0.0)), [0]))
-    assert (idle.headroom, idle.contributions, idle.limited) == (None, (), False)
+    assert (idle.rate_factor, idle.contributions, idle.limited) == (None, (), False)
 
 
 def test_no_single_move_helps() -> None:

@@ -106,8 +106,8 @@ def explanation(placement: Placement, found: Explanation, shown: int) -> None:
     out, top = _console(), found.score.bottleneck
     out.print(_achieved(placement, found.score))
     if placement.problem.model != found.score.model:
-        out.print("by another model than the engine, which tells nothing of loads beyond the limit")
-    if found.headroom is None:
+        out.print(f"explained by {found.score.model}: a run of the engine shows nothing above full")
+    if found.rate_factor is None:
         out.print("nothing limits: no device and no link has anything to do")
         return
     most = placement.problem.target_utilisation
@@ -115,7 +115,7 @@ def explanation(placement: Placement, found: Explanation, shown: int) -> None:
     limit = f" ({most:.1%} may be used)" if most < 1 else ""
     if not found.limited:
         out.print(f"nothing limits: {name}, the busiest, is at {top.utilisation:.1%}{limit}")
-        out.print(f"up to {found.headroom:.4g} times the source rate would be kept up with")
+        out.print(f"up to {found.rate_factor:.4g} times the source rate would be kept up with")
     else:
         out.print(f"bottleneck {name} at {top.utilisation:.1%}{limit}")
     table = Table("operator" if top.kind == "device" else "stream", box=None, pad_edge=False)

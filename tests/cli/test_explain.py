@@ -60,7 +60,7 @@ def test_a_job_that_does_nothing(tmp_path: Path, capsys: Capture) -> None:
     succeeds(capsys, "place", graph, "-o", file)
     assert "nothing limits: no device" in succeeds(capsys, "explain", file)
     found = printed(capsys, "explain", file)
-    assert (found["headroom"], found["contributors"], found["moves"]) == (None, [], [])
+    assert (found["rate_factor"], found["contributors"], found["moves"]) == (None, [], [])
 
 
 def test_of_the_engine_and_of_several_rates(job: Job, tmp_path: Path, capsys: Capture) -> None:
@@ -68,7 +68,7 @@ def test_of_the_engine_and_of_several_rates(job: Job, tmp_path: Path, capsys: Ca
     file = placed(capsys, job, tmp_path, *told, "--model", "engine")
     said = succeeds(capsys, "explain", file)
     assert "41.7% of 2,000, the worst of 2 rates (bottleneck)" in said
-    assert "by another model than the engine" in said
+    assert "explained by bottleneck: a run" in said
     assert printed(capsys, "explain", file)["model"] == "bottleneck"
 
 

@@ -20,7 +20,7 @@ SCORE = {
 }
 RESULT = SCORE | {"assignment", "placer", "bound", "gap", "seconds"}
 EXPLANATION = {"throughput", "relative_throughput", "bottleneck", "contributors", "moves"}
-EXPLANATION |= {"headroom", "every_move_tried", "model"}
+EXPLANATION |= {"rate_factor", "every_move_tried", "model"}
 MOVE = {"operators", "from", "to", "throughput", "gain", "bottleneck"}
 ROW = {
     "placer",
