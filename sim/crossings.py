@@ -3,8 +3,9 @@
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sim.flow import Columns, Floats, Ints
+from sim.flow import Columns, Floats, Flow, Ints
 from sim.jit import kernel
 
 
@@ -46,6 +47,17 @@ class Crossed(NamedTuple):
     receives: Ints  # (E,) numbers
     send_s: Floats  # (E,) seconds per tuple
     receive_s: Floats  # (E,)
+
+
+def links_crossed(flow: Flow, placement: Ints) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the links that each stream takes, at its source and at its target, (E,) each.
+
+    -1 where it stays on a device; the same link under ``pair``.
+    """
+    a, b = (placement[ends].astype(np.int64) for ends in (flow.source, flow.target))
+    pair = a * flow.devices + b
+    sends, receives = (a, flow.devices + b) if flow.nic else (pair, pair)
+    return np.where(a == b, -1, sends), np.where(a == b, -1, receives)
 
 
 @kernel

@@ -16,7 +16,10 @@ _FLOWS: WeakKeyDictionary[Problem, Flow] = WeakKeyDictionary()
 
 
 def flow(problem: Problem) -> Flow:
-    """Return the problem as arrays, made once a problem.
+    """Return the problem as arrays at its source rate, made once a problem.
+
+    Of every device and link there is as much as may be used: under a target utilisation U each
+    takes 1/U as long for everything, so utilisations of the flow are those of the whole, over U.
 
     Raises
     ------
@@ -28,8 +31,21 @@ def flow(problem: Problem) -> Flow:
     return _FLOWS[problem]
 
 
+def flows(problem: Problem) -> tuple[Flow, ...]:
+    """Return the problem as arrays at each source rate that can be the worst, the highest first.
+
+    Throughput is that of the worst: see `Problem.worst_cases`.
+
+    Raises
+    ------
+    GraphError
+        As `flow` does.
+    """
+    return tuple(flow(one) for one in problem.worst_cases)
+
+
 def _make_flow(problem: Problem) -> Flow:
-    graph, cluster = problem.graph, problem.cluster
+    graph, cluster, most = problem.graph, problem.cluster, problem.target_utilisation
     _check_loads(graph, graph.instructions, graph.stream_payload_bytes)
     result = Flow(
         source_tuples=graph.source_share * problem.source_rate,
@@ -38,12 +54,12 @@ def _make_flow(problem: Problem) -> Flow:
         target=graph.stream_target,
         selectivity=graph.selectivity,
         bits=graph.stream_payload_bytes * 8.0,
-        capacity=cluster.capacity,
+        capacity=cluster.capacity * most,
         cores=np.array([float(device.cores) for device in cluster.devices]),
         nic=cluster.network.kind == "nic",
-        gap_s=cluster.link_column("gap_s"),
-        seconds_per_bit=1e-6 / cluster.link_column("bandwidth_mbps"),
-        overhead_s=cluster.link_column("overhead_s"),
+        gap_s=cluster.link_column("gap_s") / most,
+        seconds_per_bit=1e-6 / cluster.link_column("bandwidth_mbps") / most,
+        overhead_s=cluster.link_column("overhead_s") / most,
     )
     with np.errstate(over="ignore", invalid="ignore"):
         _check_loads(graph, result.operator_tuples, result.stream_tuples)

@@ -5,29 +5,59 @@ from typing import Any
 
 from streamplace.errors import ProblemError
 from streamplace.placement import Placement
-from streamplace.score import simulate
+from streamplace.score import Score, simulate
 
 
 @dataclass(frozen=True)
 class Move:
-    """An operator that changes its device."""
+    """An operator that changes its device, with what it takes of its device's memory."""
 
     operator: str
     source: str
     target: str
+    memory_bytes: float = 0.0
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Moves in the graph's order, and the throughput of each placement under its own problem."""
+    """From one placement to another; each is scored under its own problem.
+
+    Parameters
+    ----------
+    moves
+        In the graph's order. Devices are told apart by name: where the clusters differ, whatever
+        runs on one that is gone moves.
+    gone, new
+        Devices of the first cluster alone, and of the second alone.
+    """
 
     moves: tuple[Move, ...]
-    throughput: tuple[float, float]
+    scores: tuple[Score, Score]
+    gone: tuple[str, ...] = ()
+    new: tuple[str, ...] = ()
+
+    @property
+    def throughput(self) -> tuple[float, float]:
+        """Tuples/s of each placement."""
+        before, after = self.scores
+        return before.throughput, after.throughput
+
+    @property
+    def memory_bytes(self) -> float:
+        """Memory of all that moves."""
+        return sum((move.memory_bytes for move in self.moves), 0.0)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `diff --json` prints."""
         moves = [{"operator": m.operator, "from": m.source, "to": m.target} for m in self.moves]
-        return {"moves": moves, "throughput": list(self.throughput)}
+        return {
+            "moves": moves,
+            "throughput": list(self.throughput),
+            "relative_throughput": [score.relative_throughput for score in self.scores],
+            "memory_bytes": self.memory_bytes,
+            "devices_gone": list(self.gone),
+            "devices_new": list(self.new),
+        }
 
 
 def difference(a: Placement, b: Placement) -> Difference:
@@ -38,12 +68,19 @@ def difference(a: Placement, b: Placement) -> Difference:
     ProblemError
         If they place different graphs.
     """
-    if set(a.problem.graph.names) != set(b.problem.graph.names):
+    graph = b.problem.graph
+    if set(a.problem.graph.names) != set(graph.names):
         raise ProblemError("the placements are of graphs with different operators")
     to = b.assignment
     moves = tuple(
-        Move(operator, device, to[operator])
+        Move(operator, device, to[operator], float(graph.memory_bytes[graph.index[operator]]))
         for operator, device in a.assignment.items()
         if to[operator] != device
     )
-    return Difference(moves, (simulate(a).throughput, simulate(b).throughput))
+    before, after = (placement.problem.cluster for placement in (a, b))
+    return Difference(
+        moves,
+        (simulate(a), simulate(b)),
+        gone=tuple(name for name in before.names if name not in after.index),
+        new=tuple(name for name in after.names if name not in before.index),
+    )

@@ -1,6 +1,8 @@
-"""Problem: a graph, a cluster, a source rate and constraints; and how to score a placement."""
+"""Problem: a graph, a cluster, source rates and constraints; and how to score a placement."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from functools import cached_property
 
 from streamplace.cluster import LEAST, MOST, Cluster
 from streamplace.constraints import Constraints
@@ -19,22 +21,30 @@ class Problem:
     Parameters
     ----------
     source_rate
-        Offered tuples/s over all sources; None: the graph's own.
+        Offered tuples/s over all sources; None: the graph's own. Several: one placement is sought
+        for all, and its score is that at the worst of them.
     constraints
         None: the graph's own.
     model
-        How throughput follows from a placement: ``bottleneck`` or ``path-average``.
+        How throughput follows from a placement: ``bottleneck``, ``path-average`` or ``engine``.
+    target_utilisation
+        The share of every device and link that may be used, above 0 and at most 1: throughput is
+        as if they had no more. Utilisations that are told are those of the whole.
 
     Attributes
     ----------
+    source_rate
+        The highest, where there are several.
+    source_rates
+        Each once, from the highest down.
     feasibility
         What may run where; see `Feasibility`.
 
     Raises
     ------
     ProblemError
-        Without a source rate, on an unknown model, or on constraints that name unknown operators
-        or devices.
+        Without a source rate, on an unknown model, on a target utilisation that is none, or on
+        constraints that name unknown operators or devices.
     InfeasibleError
         If constraints, labels or memory provably leave no placement.
     """
@@ -42,8 +52,10 @@ class Problem:
     graph: StreamGraph
     cluster: Cluster
     source_rate: float
+    source_rates: tuple[float, ...]
     constraints: Constraints
     model: Model
+    target_utilisation: float
     feasibility: Feasibility
 
     def __init__(
@@ -51,28 +63,68 @@ class Problem:
         graph: StreamGraph,
         cluster: Cluster | None = None,
         *,
-        source_rate: float | None = None,
+        source_rate: float | Iterable[float] | None = None,
         constraints: Constraints | None = None,
         model: Model = "bottleneck",
+        target_utilisation: float = 1.0,
     ) -> None:
-        rate = graph.source_rate if source_rate is None else source_rate
-        if rate is None:
-            raise ProblemError("source_rate: the graph has none, so it must be given")
-        if not LEAST <= rate <= MOST:
-            raise ProblemError(f"source_rate: must be {LEAST:g} to {MOST:g} (got {rate:g})")
+        rates = _rates(graph.source_rate if source_rate is None else source_rate)
         if model not in MODELS:
             raise ProblemError(f"model: must be one of {', '.join(MODELS)} (got {model!r})")
+        if not LEAST <= target_utilisation <= 1:
+            allowed = f"must be {LEAST:g} to 1 (got {target_utilisation:g})"
+            raise ProblemError(f"target_utilisation: {allowed}")
         cluster = Cluster.equal() if cluster is None else cluster
         constraints = graph.constraints if constraints is None else constraints
         vars(self).update(  # frozen: what is scored of a problem is kept
             graph=graph,
             cluster=cluster,
-            source_rate=float(rate),
+            source_rate=rates[0],
+            source_rates=rates,
             constraints=constraints,
             model=model,
+            target_utilisation=float(target_utilisation),
             feasibility=Feasibility(graph, cluster, constraints),
         )
 
+    @property
+    def worst_cases(self) -> tuple["Problem", ...]:
+        """The problem at each source rate that can be the worst alone, from the highest down.
+
+        At the highest it is the problem itself. Under ``bottleneck`` loads grow with the rate, so
+        there is no other; elsewhere relative throughput need not fall as the rate rises.
+        """
+        return (self, *self._at_lower_rates)
+
+    @cached_property
+    def _at_lower_rates(self) -> tuple["Problem", ...]:
+        if self.model == "bottleneck":
+            return ()
+        return tuple(self._at(rate) for rate in self.source_rates[1:])
+
+    def _at(self, rate: float) -> "Problem":
+        """Return the problem at one source rate; what it shares is not made again."""
+        made = object.__new__(Problem)
+        own = {field.name: getattr(self, field.name) for field in fields(self)}
+        vars(made).update(own, source_rate=rate, source_rates=(rate,))
+        return made
+
     def __repr__(self) -> str:
-        rate = f"{self.source_rate:g} tuples/s"
-        return f"<Problem: {self.graph!r} on {self.cluster!r} at {rate}, {self.model}>"
+        rates = ", ".join(f"{rate:g}" for rate in self.source_rates)
+        most = "" if self.target_utilisation == 1 else f", at most {self.target_utilisation:g} used"
+        where = f"{self.graph!r} on {self.cluster!r}"
+        return f"<Problem: {where} at {rates} tuples/s, {self.model}{most}>"
+
+
+def _rates(given: float | Iterable[float] | None) -> tuple[float, ...]:
+    """Return source rates, each once, from the highest down."""
+    if given is None:
+        raise ProblemError("source_rate: the graph has none, so it must be given")
+    several = given if isinstance(given, Iterable) else (given,)
+    rates = sorted({float(rate) for rate in several}, reverse=True)
+    if not rates:
+        raise ProblemError("source_rate: none is given")
+    for rate in rates:
+        if not LEAST <= rate <= MOST:
+            raise ProblemError(f"source_rate: must be {LEAST:g} to {MOST:g} (got {rate:g})")
+    return tuple(rates)

@@ -47,7 +47,7 @@ def run(
     scene: Scene | None = None,
     every_s: float | None = None,
 ) -> Measures:
-    """Run a placement through the engine.
+    """Run a placement through the engine at its problem's source rate, the highest of several.
 
     Parameters
     ----------
@@ -68,10 +68,27 @@ def run(
         raise SimulationError(f"engine: {error}") from None
 
 
+def worst_run(
+    placement: Placement,
+    settings: Settings | None = None,
+    scene: Scene | None = None,
+    every_s: float | None = None,
+) -> tuple[Placement, Measures]:
+    """Run a placement at each of its problem's source rates; return the run at the worst.
+
+    With the placement at that rate alone. Arguments and errors are those of `run`.
+    """
+    cases = [Placement(one, placement.devices) for one in placement.problem.worst_cases]
+    found = [(case, run(case, settings, scene, every_s)) for case in cases]
+    return min(found, key=lambda ran: ran[1].relative_throughput)
+
+
 def throughput(
     problem: Problem, placements: NDArray[np.integer], settings: Settings | None = None
 ) -> Floats:
     """Return the throughput of K placements, (K,) tuples/s, by the engine.
+
+    At the problem's source rate, the highest of several.
 
     Raises
     ------

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim import bottleneck, path_average
+from sim.crossings import links_crossed
 from sim.engine import Measures
 from sim.flow import Flow
 from streamplace import runs
@@ -57,6 +58,8 @@ class Score:
 
     Parameters
     ----------
+    source_rate
+        Offered tuples/s; where a problem has several, those at which relative throughput is lowest.
     throughput
         Tuples/s at the sources that the placement keeps up with.
     relative_throughput
@@ -67,6 +70,7 @@ class Score:
         Those that carry traffic.
     """
 
+    source_rate: float
     throughput: float
     relative_throughput: float
     bottleneck: Bottleneck
@@ -78,6 +82,7 @@ class Score:
     def to_dict(self) -> dict[str, Any]:
         """Return what `simulate --json` prints."""
         told = asdict(self)
+        del told["source_rate"]
         told["devices"] = list(told["devices"])
         told["links"] = [
             {"from": link.source, "to": link.target, "utilisation": link.utilisation}
@@ -125,6 +130,9 @@ THROUGHPUT: dict[Model, Callable[[Flow, NDArray[np.integer]], Floats]] = {
 def throughput(problem: Problem, placements: NDArray[np.integer]) -> Floats:
     """Return the throughput of K placements, (K,) tuples/s, under the problem's model.
 
+    Where the problem has several source rates: the lowest relative throughput that a placement has
+    at any of them, times the highest.
+
     Parameters
     ----------
     placements
@@ -137,6 +145,16 @@ def throughput(problem: Problem, placements: NDArray[np.integer]) -> Floats:
     SimulationError
         If the equations of the model could not be solved, or the engine did not finish.
     """
+    cases = problem.worst_cases
+    if len(cases) == 1:
+        return _throughput(problem, placements)
+    relative = np.array([_throughput(one, placements) / one.source_rate for one in cases])
+    worst: Floats = relative.min(axis=0)
+    return problem.source_rate * worst
+
+
+def _throughput(problem: Problem, placements: NDArray[np.integer]) -> Floats:
+    """Return the throughput of K placements, (K,), at the source rate alone."""
     if problem.model == "engine":
         return runs.throughput(problem, placements)
     arrays = flow(problem)
@@ -150,6 +168,9 @@ def throughput(problem: Problem, placements: NDArray[np.integer]) -> Floats:
 def simulate(placement: Placement) -> Score:
     """Return what a placement achieves under its problem's model, the engine as it is by default.
 
+    Where the problem has several source rates: what it achieves at the worst, of equally bad ones
+    the highest.
+
     Raises
     ------
     GraphError
@@ -158,14 +179,37 @@ def simulate(placement: Placement) -> Score:
         If the equations of the model could not be solved, or the engine did not finish.
     """
     if placement.problem.model == "engine":
-        return measured(placement, runs.run(placement))
-    arrays = flow(placement.problem)
-    achieved = float(throughput(placement.problem, placement.devices)[0])
-    return _score(placement, achieved, *bottleneck.utilisations(arrays, placement.devices))
+        return measured(*runs.worst_run(placement))
+    placed = at_worst_rate(placement)
+    achieved = float(_throughput(placed.problem, placed.devices)[0])
+    return _score(placed, achieved, *_utilisations(placed))
+
+
+def at_worst_rate(placement: Placement) -> Placement:
+    """Return a placement with its problem at the source rate where it does worst, alone.
+
+    Of equally bad ones that is the highest. Errors are those of `throughput`.
+    """
+    cases = placement.problem.worst_cases
+    if len(cases) == 1:
+        return placement
+    relative = [_throughput(one, placement.devices)[0] / one.source_rate for one in cases]
+    return Placement(cases[int(np.argmin(relative))], placement.devices)
+
+
+def busiest(placement: Placement) -> Bottleneck:
+    """Return the bottleneck of a placement by a closed form; errors are those of `throughput`."""
+    placed = at_worst_rate(placement)
+    return _busiest(placed.problem, *_utilisations(placed))
+
+
+def _utilisations(placement: Placement) -> tuple[Floats, Floats]:
+    """Return utilisations at the source rate, (D,) and (L,), of the problem's flow."""
+    return bottleneck.utilisations(flow(placement.problem), placement.devices)
 
 
 def measured(placement: Placement, found: Measures) -> EngineScore:
-    """Return what a placement achieved in a run."""
+    """Return what a placement achieved in a run at its problem's source rate."""
     plain = _score(placement, found.throughput, found.device_utilisation, found.link_utilisation)
     told = {field.name: getattr(plain, field.name) for field in fields(plain)}
     return EngineScore(
@@ -181,44 +225,46 @@ def measured(placement: Placement, found: Measures) -> EngineScore:
 
 
 def _score(placement: Placement, achieved: float, on_device: Floats, on_link: Floats) -> Score:
-    """Return a score from a throughput and utilisations, (D,) and (L,)."""
+    """Return a score from a throughput and utilisations of the problem's flow, (D,) and (L,)."""
     problem = placement.problem
-    cluster = problem.cluster
+    cluster, most = problem.cluster, problem.target_utilisation
     operators = np.bincount(placement.devices, minlength=len(on_device))
     devices = tuple(
-        DeviceLoad(name, float(u), int(n))
+        DeviceLoad(name, float(u * most), int(n))
         for name, u, n in zip(cluster.names, on_device, operators, strict=True)
     )
     links = tuple(
-        LinkLoad(*cluster.link_ends(int(i)), float(on_link[i]))
+        LinkLoad(*cluster.link_ends(int(i)), float(on_link[i] * most))
         for i in np.flatnonzero(_carries(flow(problem), placement.devices))
     )
-    worst_device = max(devices, key=lambda load: load.utilisation)
-    top = Bottleneck("device", worst_device.name, worst_device.utilisation)
-    if links:
-        worst_link = max(links, key=lambda load: load.utilisation)
-        if worst_link.utilisation > top.utilisation:
-            top = Bottleneck("link", worst_link.name, worst_link.utilisation)
+    top = _busiest(problem, on_device, on_link)
     used = int(np.count_nonzero(operators))
-    return Score(achieved, achieved / problem.source_rate, top, devices, links, used, problem.model)
+    rate = problem.source_rate
+    return Score(rate, achieved, achieved / rate, top, devices, links, used, problem.model)
+
+
+def _busiest(problem: Problem, on_device: Floats, on_link: Floats) -> Bottleneck:
+    """Return the bottleneck by utilisations of the problem's flow, (D,) and (L,)."""
+    cluster, most = problem.cluster, problem.target_utilisation
+    device, link = int(on_device.argmax()), int(on_link.argmax())
+    if on_link[link] > on_device[device]:
+        loaded = LinkLoad(*cluster.link_ends(link), float(on_link[link] * most))
+        return Bottleneck("link", loaded.name, loaded.utilisation)
+    return Bottleneck("device", cluster.names[device], float(on_device[device] * most))
 
 
 def bound(problem: Problem) -> float:
-    """Return tuples/s that no placement exceeds, under either model.
+    """Return tuples/s that no placement exceeds, under either model: of `throughput`.
 
-    source rate * min(1, total capacity / total CPU, fastest device / largest operator)
+    source rate * min(1, total capacity / total CPU, fastest device / largest operator), with as
+    much of each device as may be used
     """
     return problem.source_rate / max(1.0, bottleneck.lowest_utilisation(flow(problem)))
 
 
 def _carries(arrays: Flow, devices: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Return the links that a stream with tuples on it crosses, (L,)."""
-    a, b = devices[arrays.source], devices[arrays.target]
-    crossing = (a != b) & (arrays.stream_tuples > 0)
     carries = np.zeros(len(arrays.gap_s), dtype=np.bool_)
-    if arrays.nic:
-        carries[a[crossing]] = True
-        carries[arrays.devices + b[crossing]] = True
-    else:
-        carries[a[crossing] * arrays.devices + b[crossing]] = True
+    for link in links_crossed(arrays, devices):
+        carries[link[(link >= 0) & (arrays.stream_tuples > 0)]] = True
     return carries

@@ -1,6 +1,7 @@
 """Place and score: the toolkit's main job as one call."""
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +24,8 @@ class Result:
     Parameters
     ----------
     bound
-        Tuples/s that no placement exceeds; None where none is known, under ``engine``.
+        Tuples/s that no placement exceeds, at the source rate of the score; None where none is
+        known, under ``engine``.
     seconds
         Wall time of the placer, its libraries loaded.
     """
@@ -57,9 +59,10 @@ def place(
     graph: StreamGraph,
     cluster: Cluster | None = None,
     *,
-    source_rate: float | None = None,
+    source_rate: float | Iterable[float] | None = None,
     constraints: Constraints | None = None,
     model: Model = "bottleneck",
+    target_utilisation: float = 1.0,
     placer: str = "auto",
     seed: int = 0,
 ) -> Result:
@@ -68,7 +71,9 @@ def place(
     Parameters
     ----------
     source_rate, constraints
-        None: the graph's own.
+        None: the graph's own. Several source rates: the score is that at the worst of them.
+    target_utilisation
+        The share of every device and link that may be used.
     placer
         A name with options, as ``metis:parts=3``.
 
@@ -77,7 +82,14 @@ def place(
     StreamplaceError
         Whatever is wrong with the problem, the placer's name or its answer.
     """
-    problem = Problem(graph, cluster, source_rate=source_rate, constraints=constraints, model=model)
+    problem = Problem(
+        graph,
+        cluster,
+        source_rate=source_rate,
+        constraints=constraints,
+        model=model,
+        target_utilisation=target_utilisation,
+    )
     return solve(problem, placer, seed)
 
 
@@ -87,7 +99,10 @@ def solve(problem: Problem, placer: str = "auto", seed: int = 0) -> Result:
         raise UsageError(f"seed must be at least 0 (got {seed})")
     most = None if problem.model == "engine" else bound(problem)
     placement, seconds = timed(problem, placer, np.random.default_rng(seed))
-    return Result(placement, simulate(placement), placer, most, seconds)
+    score = simulate(placement)
+    if most is not None:  # told at the rate that the score is of
+        most *= score.source_rate / problem.source_rate
+    return Result(placement, score, placer, most, seconds)
 
 
 def timed(problem: Problem, placer: str, rng: np.random.Generator) -> tuple[Placement, float]:

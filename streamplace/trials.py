@@ -25,6 +25,7 @@ def compare(
     *,
     cluster: Cluster | None = None,
     model: Model = "bottleneck",
+    target_utilisation: float = 1.0,
     dataset: str = "",
     seed: int = 0,
     jobs: int | None = None,
@@ -37,6 +38,8 @@ def compare(
         Names with options.
     source_rates
         None stands for each graph's own.
+    target_utilisation
+        The share of every device and link that may be used.
     jobs
         Processes; None: as many as processors. Results do not depend on it.
 
@@ -57,6 +60,7 @@ def compare(
         source_rates=tuple(source_rates),
         cluster=cluster or Cluster.equal(),
         model=model,
+        target_utilisation=target_utilisation,
         seed=seed,
     )
     done = track(each(task, list(enumerate(graphs)), jobs), len(graphs), "comparing")
@@ -78,6 +82,7 @@ def _one_graph(
     source_rates: tuple[float | None, ...],
     cluster: Cluster,
     model: Model,
+    target_utilisation: float,
     seed: int,
 ) -> Floats:
     """Return relative throughput, devices used and seconds, (3, source rates, placers)."""
@@ -85,7 +90,13 @@ def _one_graph(
     outcome = np.empty((3, len(source_rates), len(placers)))
     for i, rate in enumerate(source_rates):
         with within(graph.name or f"graph {number}"):
-            problem = Problem(graph, cluster, source_rate=rate, model=model)
+            problem = Problem(
+                graph,
+                cluster,
+                source_rate=rate,
+                model=model,
+                target_utilisation=target_utilisation,
+            )
             for j, name in enumerate(placers):
                 rng = np.random.default_rng([seed, number])
                 placement, seconds = timed(problem, name, rng)

@@ -60,6 +60,13 @@ def utilisations(
     return on_device, on_link
 
 
+def throughput(problem: Problem, devices: Sequence[int]) -> float:
+    """Return the throughput under the problem's model, at its source rate, without headroom."""
+    if problem.model == "bottleneck":
+        return float(bottleneck(problem, devices))
+    return path_average(problem, devices)
+
+
 def bottleneck(problem: Problem, devices: Sequence[int]) -> Fraction:
     """Return the throughput where the largest utilisation throttles all sources alike."""
     on_device, on_link = utilisations(problem, devices)

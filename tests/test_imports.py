@@ -38,6 +38,8 @@ MAY_IMPORT = {
     "interchange": MODEL,
     "report": MODEL | {"files", "score", "sim"},
     "moves": MODEL | {"score"},
+    "remedies": MODEL | {"score", "placers"},
+    "explain": MODEL | {"flows", "score", "sim", "remedies"},
     "solve": MODEL | {"score", "placers"},
     "comparison": MODEL | {"files"},
     "trials": MODEL | {"score", "placers", "solve", "comparison", "parallel", "progress"},

@@ -82,10 +82,7 @@ def test_order_of_streams(model: Model, data: st.DataObject) -> None:
 def test_unit_of_time(model: Model, data: st.DataObject, factor: float) -> None:
     """Where everything is `factor` times as fast, so is the job."""
     problem, placement = data.draw(cases(model))
-    devices = [replace(d, mips=d.mips * factor) for d in problem.cluster.devices]
-    network = problem.cluster.network
-    overrides = tuple(faster(o, factor) for o in network.overrides)
-    cluster = Cluster(devices, replace(faster(network, factor), overrides=overrides))
+    cluster = as_fast(problem.cluster, factor)
     quick = Problem(problem.graph, cluster, source_rate=problem.source_rate * factor, model=model)
     assert_same((problem, placement), (quick, placement), factor)
 
@@ -110,6 +107,14 @@ def test_units_of_work_and_data(model: Model, data: st.DataObject, factor: float
         model=model,
     )
     assert_same((problem, placement), (other, placement))
+
+
+def as_fast(cluster: Cluster, factor: float) -> Cluster:
+    """Return the cluster with devices and links `factor` times as fast."""
+    devices = [replace(d, mips=d.mips * factor) for d in cluster.devices]
+    network = faster(cluster.network, factor)
+    overrides = tuple(faster(o, factor) for o in network.overrides)
+    return Cluster(devices, replace(network, overrides=overrides))
 
 
 def wider(link: Link, factor: float) -> Link:

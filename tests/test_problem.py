@@ -19,6 +19,7 @@ def test_the_graph_has_rate_and_constraints() -> None:
     assert (problem.source_rate, problem.constraints, problem.model) == (7.0, PINNED, "bottleneck")
     assert problem.cluster == Cluster.equal()
     assert not problem.feasibility.is_free
+    assert (problem.source_rates, problem.target_utilisation) == ((7.0,), 1.0)
     assert repr(problem).endswith("at 7 tuples/s, bottleneck>")
 
 
@@ -33,6 +34,12 @@ def test_a_problem_may_say_otherwise() -> None:
     [
         ({"source_rate": 0}, "^source_rate: must be"),
         ({"source_rate": float("inf")}, "^source_rate: must be"),
+        ({"source_rate": []}, "^source_rate: none is given"),
+        ({"source_rate": [5, -1]}, r"^source_rate: must be .* \(got -1\)"),
+        ({"target_utilisation": 0}, r"^target_utilisation: must be 1e-09 to 1 \(got 0\)"),
+        ({"target_utilisation": -0.5}, "^target_utilisation: must be"),
+        ({"target_utilisation": 1.1}, "^target_utilisation: must be"),
+        ({"target_utilisation": float("nan")}, "^target_utilisation: must be"),
         ({"model": "magic"}, "^model: must be one of bottleneck, path-average, engine"),
         ({"constraints": Constraints(pins={"a": "x"})}, "no device is called 'x'"),
     ],
@@ -40,6 +47,22 @@ def test_a_problem_may_say_otherwise() -> None:
 def test_faults(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ProblemError, match=message):
         Problem(GRAPH, **options)
+
+
+def test_several_source_rates() -> None:
+    """Each once, the highest first; under backpressure only that one can be the worst."""
+    problem = Problem(GRAPH, source_rate=[2, 9, 2, 5], model="path-average", target_utilisation=0.5)
+    assert (problem.source_rate, problem.source_rates) == (9.0, (9.0, 5.0, 2.0))
+    assert repr(problem).endswith("at 9, 5, 2 tuples/s, path-average, at most 0.5 used>")
+    cases = problem.worst_cases
+    assert cases[0] is problem
+    assert [one.source_rate for one in cases] == [9.0, 5.0, 2.0]
+    assert [one.source_rates for one in cases[1:]] == [(5.0,), (2.0,)]
+    for one in cases[1:]:
+        assert one.worst_cases == (one,)
+        assert one.feasibility is problem.feasibility
+        assert (one.model, one.target_utilisation) == ("path-average", 0.5)
+    assert Problem(GRAPH, source_rate=(2, 9)).worst_cases[1:] == ()
 
 
 def test_without_a_rate() -> None:

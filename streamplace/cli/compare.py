@@ -1,25 +1,8 @@
 """`streamplace compare`."""
 
-from math import inf
-
 import click
 
 from streamplace.cli import options
-
-
-def rates(
-    ctx: click.Context, param: click.Parameter, value: str | None
-) -> tuple[float, ...] | None:
-    """Read R or R,R2,…"""
-    if value is None:
-        return None
-    try:
-        found = tuple(float(part) for part in value.split(","))
-    except ValueError:
-        raise click.BadParameter(f"{value!r} is not R or R,R2,…", ctx, param) from None
-    if not all(0 < rate < inf for rate in found):
-        raise click.BadParameter(f"{value!r}: rates must be finite and above 0", ctx, param)
-    return found
 
 
 @click.command()
@@ -31,11 +14,12 @@ def rates(
 @click.option(
     "--source-rate",
     "source_rates",
-    callback=rates,
+    callback=options.rates,
     metavar="R[,R2]",
-    help="Tuples/s over all sources  [default: each graph's own]",
+    help="Tuples/s over all sources, each of several  [default: each graph's own]",
 )
 @options.model
+@options.target_utilisation
 @click.option(
     "-o",
     "folder",
@@ -52,6 +36,7 @@ def compare(
     devices: str | None,
     source_rates: tuple[float, ...] | None,
     model: str | None,
+    target_utilisation: float | None,
     folder: str | None,
     jobs: int | None,
     seed: int,
@@ -80,6 +65,7 @@ def compare(
             source_rates or (None,),
             cluster=cluster,
             model=model or "bottleneck",  # type: ignore[arg-type]  # one of MODELS
+            target_utilisation=1.0 if target_utilisation is None else target_utilisation,
             dataset=dataset,
             seed=seed,
             jobs=jobs,

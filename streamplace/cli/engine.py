@@ -70,8 +70,11 @@ def options(command: Command) -> Command:
     return command
 
 
-def run(placement: "Placement", given: dict[str, Any]) -> "Measures":
-    """Run a placement as the options tell; write the trace and the picture they ask for."""
+def run(placement: "Placement", given: dict[str, Any]) -> "tuple[Placement, Measures]":
+    """Run a placement as the options tell; write the trace and the picture they ask for.
+
+    Of several source rates, all that is told is of the worst; see `runs.worst_run`.
+    """
     from sim.engine import Settings  # noqa: PLC0415 - a command loads what it needs
     from streamplace import runs  # noqa: PLC0415
     from streamplace.errors import UsageError  # noqa: PLC0415
@@ -101,9 +104,9 @@ def run(placement: "Placement", given: dict[str, Any]) -> "Measures":
 
         kind_of(given["plot"])  # before anything runs
     watched = "trace" in given or "plot" in given
-    found = runs.run(placement, settings, scene, EVERY_S if watched else None)
+    placed, found = runs.worst_run(placement, settings, scene, EVERY_S if watched else None)
     if "plot" in given:
-        draw_run(given["plot"], placement, found)
+        draw_run(given["plot"], placed, found)
     if "trace" in given:
-        write_json(given["trace"], trace_to(placement, found))
-    return found
+        write_json(given["trace"], trace_to(placed, found))
+    return placed, found

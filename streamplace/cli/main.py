@@ -10,7 +10,7 @@ from functools import partial
 
 import click
 
-from streamplace.cli import compare, files, generate, place, train
+from streamplace.cli import compare, explain, files, generate, place, train
 from streamplace.errors import StreamplaceError
 
 INTERRUPTED = 130
@@ -37,6 +37,7 @@ for command in (
     compare.compare,
     train.train,
     place.diff,
+    explain.explain,
     files.export,
     files.schema,
 ):

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from math import inf
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -21,6 +22,28 @@ def file_name(ctx: click.Context, param: click.Parameter, value: str | None) -> 
     return value
 
 
+def rates(
+    ctx: click.Context, param: click.Parameter, value: str | None
+) -> tuple[float, ...] | None:
+    """Read R or R,R2,…"""
+    if value is None:
+        return None
+    try:
+        found = tuple(float(part) for part in value.split(","))
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is not R or R,R2,…", ctx, param) from None
+    if not all(0 < rate < inf for rate in found):
+        raise click.BadParameter(f"{value!r}: rates must be finite and above 0", ctx, param)
+    return found
+
+
+def share(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+    """Refuse what is no share of something, or nothing of it."""
+    if value is not None and not 0 < value <= 1:
+        raise click.BadParameter(f"must be above 0 and at most 1 (got {value:g})", ctx, param)
+    return value
+
+
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 seed = click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed."
@@ -29,11 +52,19 @@ jobs = click.option("--jobs", type=click.IntRange(min=1), help="Processes  [defa
 model = click.option(
     "--model", type=click.Choice(MODELS), help="How throughput is computed  [default: bottleneck]"
 )
-source_rate = click.option(
+source_rates = click.option(
     "--source-rate",
+    "source_rates",
+    callback=rates,
+    metavar="R[,R2]",
+    help="Tuples/s over all sources; of several the worst counts  [default: the graph's own]",
+)
+target_utilisation = click.option(
+    "--target-utilisation",
     type=float,
-    metavar="R",
-    help="Tuples/s over all sources  [default: the graph's own]",
+    callback=share,
+    metavar="U",
+    help="Share of every device and link to be used, the rest is headroom  [default: 1]",
 )
 
 

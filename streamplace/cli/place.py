@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 @click.argument("graph")
 @click.argument("placement")
 @options.cluster
-@options.source_rate
+@options.source_rates
 @options.model
+@options.target_utilisation
 @engine.options
 @options.common
 def simulate(
@@ -24,8 +25,9 @@ def simulate(
     placement: str,
     cluster_file: str | None,
     devices: str | None,
-    source_rate: float | None,
+    source_rates: tuple[float, ...] | None,
     model: str | None,
+    target_utilisation: float | None,
     seed: int,
     as_json: bool,
     **of_engine: Any,
@@ -33,7 +35,7 @@ def simulate(
     """Score PLACEMENT of GRAPH.
 
     What is not told comes from the placement file; for CEPSim files from the graph, the default
-    cluster and bottleneck.
+    cluster and bottleneck. Of several source rates the score is that at the worst.
 
     \b
     streamplace simulate graph.json placement.json --source-rate 2e4 --model path-average
@@ -52,8 +54,9 @@ def simulate(
             placement,
             graph=read_graph(graph),
             cluster=options.the_cluster(cluster_file, devices),
-            source_rate=source_rate,
+            source_rate=source_rates,
             model=model,  # type: ignore[arg-type]  # one of MODELS
+            target_utilisation=target_utilisation,
         )
     if given and stored.problem.model != "engine":
         name = next(iter(given)).replace("_", "-")
@@ -61,7 +64,7 @@ def simulate(
     if as_json and given.get("trace") == "-":
         raise click.UsageError("--trace - and --json both want stdout")
     with working("simulating"), located(name_of(graph)):
-        found = score.measured(stored, engine.run(stored, given)) if given else None
+        found = score.measured(*engine.run(stored, given)) if given else None
         scored = found or score.simulate(stored)
     if as_json:
         options.print_json(scored.to_dict())
@@ -79,8 +82,9 @@ def simulate(
     metavar="FILE",
     help="Constraints, in place of the graph's own.",
 )
-@options.source_rate
+@options.source_rates
 @options.model
+@options.target_utilisation
 @click.option("--placer", default="auto", show_default=True, help="NAME[:OPTION=VALUE…]")
 @click.option(
     "-o", "output", callback=options.file_name, metavar="FILE", help="File to write, or -."
@@ -91,8 +95,9 @@ def place(
     cluster_file: str | None,
     devices: str | None,
     constraints_file: str | None,
-    source_rate: float | None,
+    source_rates: tuple[float, ...] | None,
     model: str | None,
+    target_utilisation: float | None,
     placer: str,
     output: str | None,
     seed: int,
@@ -104,8 +109,11 @@ def place(
     metis-recursive, fuser; metis-oracle, metis-recursive-oracle and fuser-oracle try every number
     of parts; search anneals; policy is a trained network, policy:samples=16 the best of 16.
 
+    With several source rates one placement is sought for all: the score is that at the worst.
+
     \b
     streamplace place graph.json -o placement.json
+    streamplace place graph.json --source-rate 5e3,2e4 --target-utilisation 0.8
     streamplace place dataset:real/riotbench-etl.json --placer metis-oracle --devices 3x2500
     """
     if output == "-" and as_json:
@@ -119,7 +127,14 @@ def place(
 
     cluster = options.the_cluster(cluster_file, devices)
     with working("reading"):
-        problem = _problem(graph, cluster, constraints_file, source_rate, model or "bottleneck")
+        problem = _problem(
+            graph,
+            cluster,
+            constraints_file,
+            source_rate=source_rates,
+            model=model or "bottleneck",
+            target_utilisation=1.0 if target_utilisation is None else target_utilisation,
+        )
     with working("placing"), located(constraints_file or name_of(graph)):
         result = solve.solve(problem, placer, seed)
     if output is not None:
@@ -142,7 +157,11 @@ def place(
 @click.argument("b")
 @options.common
 def diff(a: str, b: str, seed: int, as_json: bool) -> None:
-    """Show which operators move between placements A and B, and what that changes."""
+    """Show which operators move between placements A and B, and what that changes.
+
+    Each is scored as its file tells. Devices are told apart by name: what ran on one that B lacks
+    moves.
+    """
     from streamplace.cli import show  # noqa: PLC0415 - a command loads what it needs
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.files import read_placement  # noqa: PLC0415
@@ -164,8 +183,7 @@ def _problem(
     graph: str,
     cluster: "Cluster | None",
     constraints_file: str | None,
-    source_rate: float | None,
-    model: str,
+    **told: Any,
 ) -> "Problem":
     """Read the problem; what is wrong is told of the file that it is wrong in."""
     from streamplace.constraints import Constraints  # noqa: PLC0415 - see place
@@ -179,10 +197,9 @@ def _problem(
     constraints = None if constraints_file is None else read_constraints(constraints_file)
     without = None if constraints is None else Constraints()
     with located(name_of(graph)):
-        problem = Problem(read, cluster, source_rate=source_rate, constraints=without, model=model)  # type: ignore[arg-type]
+        problem = Problem(read, cluster, constraints=without, **told)
         flow(problem)
     if constraints is None or constraints_file is None:
         return problem
-    rate, of = problem.source_rate, problem.model
     with located(constraints_file):
-        return Problem(read, cluster, source_rate=rate, constraints=constraints, model=of)
+        return Problem(read, cluster, constraints=constraints, **told)

@@ -9,8 +9,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from streamplace.comparison import Comparison
+from streamplace.explain import Explanation
 from streamplace.moves import Difference
 from streamplace.placement import Placement
+from streamplace.remedies import Remedy
 from streamplace.score import EngineScore, Score
 from streamplace.solve import Result
 
@@ -24,11 +26,7 @@ EVERY_S = 10.0  # seconds between lines of training
 def score(placement: Placement, scored: Score, to_stderr: bool = False) -> None:
     """Print throughput, bottleneck, devices and the busiest links."""
     out = _console(to_stderr)
-    rate = placement.problem.source_rate
-    out.print(
-        f"throughput {scored.throughput:,.6g} tuples/s, "
-        f"{scored.relative_throughput:.1%} of {rate:,.6g} ({scored.model})"
-    )
+    out.print(_achieved(placement, scored))
     if isinstance(scored, EngineScore):
         _ran(out, scored)
     top = scored.bottleneck
@@ -47,6 +45,16 @@ def score(placement: Placement, scored: Score, to_stderr: bool = False) -> None:
         out.print(table)
     if len(busiest) > LINKS_SHOWN:
         out.print(f"and {len(busiest) - LINKS_SHOWN} links less busy")
+
+
+def _achieved(placement: Placement, scored: Score) -> str:
+    """Return throughput in words."""
+    problem = placement.problem
+    several, most = len(problem.source_rates), problem.target_utilisation
+    of = f"{scored.source_rate:,.6g}" + (f", the worst of {several} rates" if several > 1 else "")
+    under = scored.model + (f", at most {most:.4g} of any device or link used" if most < 1 else "")
+    reached = f"{scored.throughput:,.6g} tuples/s, {scored.relative_throughput:.1%}"
+    return f"throughput {reached} of {of} ({under})"
 
 
 def _ran(out: Console, scored: EngineScore) -> None:
@@ -69,15 +77,82 @@ def result(found: Result, to_stderr: bool = False) -> None:
 
 
 def difference(found: Difference) -> None:
-    """Print moves, and throughput before and after."""
+    """Print moves, what they carry, and what they gain."""
     out = _console()
+    for what, names in (("gone", found.gone), ("new", found.new)):
+        if names:
+            out.print(f"devices that are {what}: {_names(names)}")
     table = Table("operator", "from", "to", box=None, pad_edge=False)
     for move in found.moves:
         table.add_row(escape(move.operator), escape(move.source), escape(move.target))
     if found.moves:
         out.print(table)
+    carried = f" of {found.memory_bytes:,.0f} bytes of memory" if found.memory_bytes else ""
     before, after = found.throughput
-    out.print(f"{len(found.moves)} moves; throughput {before:,.6g} -> {after:,.6g} tuples/s")
+    gain = f", {after - before:+,.6g}" + (f" ({after / before - 1:+.1%})" if before else "")
+    out.print(
+        f"{len(found.moves)} moves{carried}; "
+        f"throughput {before:,.6g} -> {after:,.6g} tuples/s{gain}"
+    )
+    rates = [score.source_rate for score in found.scores]
+    models = [score.model for score in found.scores]
+    if len(set(rates)) > 1 or len(set(models)) > 1:
+        told = (f"{rate:,.6g} tuples/s ({of})" for rate, of in zip(rates, models, strict=True))
+        out.print(f"scored at {' and at '.join(told)}")
+
+
+def explanation(placement: Placement, found: Explanation, shown: int) -> None:
+    """Print what makes the bottleneck, and the moves that help: so many of each."""
+    out, top = _console(), found.score.bottleneck
+    out.print(_achieved(placement, found.score))
+    if placement.problem.model != found.score.model:
+        out.print(f"explained by {found.score.model}: a run of the engine shows nothing above full")
+    if found.rate_factor is None:
+        out.print("nothing limits: no device and no link has anything to do")
+        return
+    most = placement.problem.target_utilisation
+    name = f"{top.kind} {escape(top.name)}"
+    limit = f" ({most:.1%} may be used)" if most < 1 else ""
+    if not found.limited:
+        out.print(f"nothing limits: {name}, the busiest, is at {top.utilisation:.1%}{limit}")
+        out.print(f"up to {found.rate_factor:.4g} times the source rate would be kept up with")
+    else:
+        out.print(f"bottleneck {name} at {top.utilisation:.1%}{limit}")
+    table = Table("operator" if top.kind == "device" else "stream", box=None, pad_edge=False)
+    table.add_column("utilisation")
+    table.add_column("share")
+    for one in found.contributions[:shown]:
+        who = escape(" -> ".join(one.names))
+        table.add_row(who, f"{one.utilisation:.1%}", f"{one.share:.1%}")
+    out.print(table)
+    if len(found.contributions) > shown:
+        out.print(f"and {len(found.contributions) - shown} that contribute less")
+    if found.limited:
+        _remedies(out, found, shown)
+
+
+def _remedies(out: Console, found: Explanation, shown: int) -> None:
+    """Print the moves that help; devices that are as good as another stand in one row."""
+    if not found.every_move_tried:
+        out.print("too large to try all moves: only those of units that load it most were tried")
+    if not found.moves:
+        out.print("no single move helps")
+        return
+    alike: dict[tuple[str, ...], list[Remedy]] = {}
+    for move in found.moves:
+        gain = f"+{move.gain:,.6g}"
+        key = (_names(move.operators), escape(move.source), f"{move.throughput:,.6g}", gain)
+        alike.setdefault(key, []).append(move)
+    heads = ("move", "from", "to", "throughput", "gain", "new bottleneck")
+    table = Table(*heads, box=None, pad_edge=False)
+    for (who, source, after, gain), moves in list(alike.items())[:shown]:
+        then = moves[0].bottleneck
+        to = _names([move.target for move in moves])
+        limits = f"{then.kind} {escape(then.name)} at {then.utilisation:.1%}"
+        table.add_row(who, source, to, after, gain, limits)
+    out.print(table)
+    if len(alike) > shown:
+        out.print(f"and {len(alike) - shown} that help less")
 
 
 def comparison(found: Comparison) -> None:

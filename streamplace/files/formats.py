@@ -129,8 +129,12 @@ class ProblemForm(Form):
     graph_sha256: str
     cluster: ClusterForm
     source_rate: Positive
+    source_rates: list[Positive] = Field([], description="all, if several: the worst one counts")
     constraints: ConstraintsForm = ConstraintsForm()
     model: Model = "bottleneck"
+    target_utilisation: float = Field(
+        1.0, gt=0, le=1, allow_inf_nan=False, description="share of devices and links to be used"
+    )
 
 
 class PlacementForm(Form):

@@ -1,5 +1,6 @@
 """Placements <-> files: ours carry the whole problem, CEPSim's carry indices alone."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,14 @@ def read_placement(
     *,
     graph: StreamGraph | None = None,
     cluster: Cluster | None = None,
-    source_rate: float | None = None,
+    source_rate: float | Iterable[float] | None = None,
     model: Model | None = None,
+    target_utilisation: float | None = None,
 ) -> Placement:
     """Read a placement. What is not given comes from the file's own problem.
 
-    Where the file has none (CEPSim), it comes from the graph, the default cluster and
-    ``bottleneck``.
+    Where the file has none (CEPSim), it comes from the graph, the default cluster,
+    ``bottleneck`` and a target utilisation of 1.
 
     Raises
     ------
@@ -40,6 +42,7 @@ def read_placement(
         cluster=cluster,
         source_rate=source_rate,
         model=model,
+        target_utilisation=target_utilisation,
     )
 
 
@@ -49,16 +52,24 @@ def placement_from(
     *,
     graph: StreamGraph | None = None,
     cluster: Cluster | None = None,
-    source_rate: float | None = None,
+    source_rate: float | Iterable[float] | None = None,
     model: Model | None = None,
+    target_utilisation: float | None = None,
 ) -> Placement:
     """Read a placement from a JSON value; see `read_placement`."""
     with located(where, FormatError):
         if not cepsim.looks_like(value):
-            return _ours(check(PlacementForm, value, where), graph, cluster, source_rate, model)
+            form = check(PlacementForm, value, where)
+            return _ours(form, graph, cluster, source_rate, model, target_utilisation)
         if graph is None:
             raise ProblemError("a CEPSim placement carries no graph; simulate takes one beside it")
-        problem = Problem(graph, cluster, source_rate=source_rate, model=model or "bottleneck")
+        problem = Problem(
+            graph,
+            cluster,
+            source_rate=source_rate,
+            model=model or "bottleneck",
+            target_utilisation=1.0 if target_utilisation is None else target_utilisation,
+        )
         return cepsim.placement_from(value, problem, where)
 
 
@@ -83,6 +94,10 @@ def placement_to(placement: Placement, **results: Any) -> dict[str, Any]:
         "source_rate": problem.source_rate,
         "model": problem.model,
     }
+    if len(problem.source_rates) > 1:
+        own["source_rates"] = list(problem.source_rates)
+    if problem.target_utilisation != 1:
+        own["target_utilisation"] = problem.target_utilisation
     if problem.constraints:
         own["constraints"] = graphs.constraints_to(problem.constraints)
     return {
@@ -98,8 +113,9 @@ def _ours(
     form: PlacementForm,
     graph: StreamGraph | None,
     cluster: Cluster | None,
-    source_rate: float | None,
+    source_rate: float | Iterable[float] | None,
     model: Model | None,
+    target_utilisation: float | None,
 ) -> Placement:
     own = form.problem
     if graph is not None and graph.sha256 != own.graph_sha256:
@@ -112,12 +128,15 @@ def _ours(
     if cluster is None:
         with within("problem.cluster"):
             cluster = clusters.from_form(own.cluster)
+    rates = (own.source_rate, *own.source_rates)
+    most = own.target_utilisation if target_utilisation is None else target_utilisation
     problem = Problem(
         graph,
         cluster,
-        source_rate=own.source_rate if source_rate is None else source_rate,
+        source_rate=rates if source_rate is None else source_rate,
         constraints=graphs.constraints_from(own.constraints),
         model=model or own.model,
+        target_utilisation=most,
     )
     return Placement.of(problem, form.assignment)
 

@@ -93,6 +93,8 @@ def _placement(placement: Placement) -> dict[str, Any]:
         "graph": _graph(problem.graph),
         "cluster": _cluster(problem.cluster),
         "source_rate": problem.source_rate,
+        "source_rates": list(problem.source_rates),
         "model": problem.model,
+        "target_utilisation": problem.target_utilisation,
         "pes": {device: list(operators) for device, operators in placement.pes.items()},
     }

@@ -12,9 +12,11 @@ from streamplace.placement import Placement
 def trace_to(placement: Placement, found: Measures) -> dict[str, Any]:
     """Return the series of a run, and each sink's figures, as a JSON value.
 
-    Rates are tuples/s and means since the moment before; queues are tuples at each moment.
+    Rates are tuples/s and means since the moment before; queues are tuples at each moment. A
+    utilisation of 1 is all of a device or link, whatever share of it may be used.
     """
     graph, cluster = placement.problem.graph, placement.problem.cluster
+    most = placement.problem.target_utilisation
     sources, sinks = graph.sources, graph.sinks
     series = found.series
     links = [cluster.link_ends(int(i)) for i in found.raw.link[1:]]
@@ -43,7 +45,7 @@ def trace_to(placement: Placement, found: Measures) -> dict[str, Any]:
                 "name": name,
                 "device": placement.assignment[name],
                 "rate": _rounded(series.processed[:, v]),
-                "utilisation": _rounded(series.busy[:, v]),
+                "utilisation": _rounded(series.busy[:, v] * most),
                 "blocked": _rounded(series.blocked[:, v]),
                 "gathered": _rounded(series.gathered[:, v]),
             }
@@ -62,7 +64,7 @@ def trace_to(placement: Placement, found: Measures) -> dict[str, Any]:
         "devices": [
             {
                 "name": name,
-                "utilisation": _rounded(series.device_utilisation[:, d]),
+                "utilisation": _rounded(series.device_utilisation[:, d] * most),
                 "stalled": _rounded(series.device_stalled[:, d]),
             }
             for d, name in enumerate(cluster.names)
@@ -71,7 +73,7 @@ def trace_to(placement: Placement, found: Measures) -> dict[str, Any]:
             {
                 "from": source,
                 "to": target,
-                "utilisation": _rounded(series.link_utilisation[:, i + 1]),
+                "utilisation": _rounded(series.link_utilisation[:, i + 1] * most),
                 "late": _rounded(series.link_late[:, i + 1]),
             }
             for i, (source, target) in enumerate(links)

@@ -53,7 +53,7 @@ class Metis(PartsOption):
             arrays.work / problem.source_rate, arrays.stream_bits / problem.source_rate
         )
         if self.weights == "utilisation":
-            unit = problem.source_rate * UTILISATION_UNIT / problem.cluster.capacity.mean()
+            unit = problem.source_rate * UTILISATION_UNIT / arrays.capacity.mean()
             quotient = replace(quotient, load=quotient.load * unit)
         parts = parts_for(problem, self.parts)
         part_of_unit = cut(problem, quotient, parts, recursive=self.recursive)

@@ -108,8 +108,7 @@ def stay(problem: Problem, old: Placement) -> tuple[Placement, Ints]:
 def moving_seconds(problem: Problem) -> Floats:
     """Return how long sending each unit's memory over a mean link takes, (U,) seconds."""
     _, per_bit = crossing_seconds(flow(problem))
-    seconds = problem.feasibility.unit_memory.astype(np.float64) * (BITS * per_bit)
-    return seconds
+    return problem.feasibility.unit_memory.astype(np.float64) * (BITS * per_bit)
 
 
 def _placed_beside(job: Instance, home: Ints) -> Ints:

@@ -86,13 +86,14 @@ def best_of_chains(
 ) -> Placement:
     """Anneal from each row, (V,), in turn, until the budget is spent or the bound reached.
 
+    Of several source rates each chain sees one, in turn.
+
     Parameters
     ----------
     job
         The problem's instance with more rules, if there are any.
     """
-    annealer, rules = Annealer(problem, rng), problem.feasibility
-    job = annealer.job if job is None else job
+    annealers, rules = [Annealer(case, rng) for case in problem.worst_cases], problem.feasibility
     units = rules.unit_count
     seen = list(rows)
     for number in count():
@@ -103,10 +104,11 @@ def best_of_chains(
         plan = schedule(min(left, changes, LONGEST[0] + LONGEST[1] * units), units)
         begun = time.perf_counter()
         start = rows[number % len(rows)][rules.first_of]
-        found = annealer.chain(job, start, plan)
+        annealer = annealers[number % len(annealers)]
+        found = annealer.chain(annealer.job if job is None else job, start, plan)
         budget.charge(found.changes, time.perf_counter() - begun)
         seen.append(found.on[rules.unit_of])
-        if found.enough:
+        if found.enough and len(annealers) == 1:
             break
     placements = [Placement(problem, row) for row in np.unique(np.stack(seen), axis=0)]
     return placements[int(throughputs(problem, placements).argmax())]

@@ -60,13 +60,14 @@ def draw_run(path: str | Path, placement: Placement, found: Measures) -> None:
     _lines(queues, series.at_s, waiting)
     queues.set(ylabel="tuples", title="queues, with what is on the way: the longest")
     ends_of = [cluster.link_ends(int(i)) for i in found.raw.link[1:]]
-    used = {name: series.device_utilisation[:, d] for d, name in enumerate(cluster.names)}
+    most = placement.problem.target_utilisation
+    used = {name: series.device_utilisation[:, d] * most for d, name in enumerate(cluster.names)}
     used |= {
-        f"{a or ''} → {b or ''}": series.link_utilisation[:, i + 1]
+        f"{a or ''} → {b or ''}": series.link_utilisation[:, i + 1] * most
         for i, (a, b) in enumerate(ends_of)
     }
     _lines(busy, series.at_s, used)
-    busy.set(ylabel="share of the time", xlabel="seconds")
+    busy.set(ylabel="utilisation", xlabel="seconds")
     busy.set_title("devices and links: the busiest")
     for axes in (rates, queues, busy):
         axes.axvspan(0, found.raw.begin.tick * found.raw.tick_s, color="black", alpha=0.05)

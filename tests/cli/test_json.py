@@ -19,6 +19,9 @@ SCORE = {
     "model",
 }
 RESULT = SCORE | {"assignment", "placer", "bound", "gap", "seconds"}
+EXPLANATION = {"throughput", "relative_throughput", "bottleneck", "contributors", "moves"}
+EXPLANATION |= {"rate_factor", "every_move_tried", "model"}
+MOVE = {"operators", "from", "to", "throughput", "gain", "bottleneck"}
 ROW = {
     "placer",
     "source_rate",
@@ -99,18 +102,55 @@ def test_compare(metis_too: bool, job: Job, capsys: Capture) -> None:
         assert sum(against) == 1.0 if metis_too else against == [None, None, None]
 
 
+BESIDES = ("relative_throughput", "memory_bytes", "devices_gone", "devices_new")
+
+
 def test_diff(job: Job, tmp_path: Path, capsys: Capture) -> None:
     files = [tmp_path / "a.json", tmp_path / "b.json"]
     for file, placer in zip(files, ("single", "round-robin"), strict=True):
         succeeds(capsys, "place", job.graph, "--placer", placer, "-o", file)
     found = printed(capsys, "diff", *files)
-    assert set(found) == {"moves", "throughput"}
+    assert set(found) == {"moves", "throughput", *BESIDES}
     assert found["moves"] == [
         {"operator": "b", "from": "d0", "to": "d1"},
         {"operator": "c", "from": "d0", "to": "d2"},
     ]
     assert len(found["throughput"]) == 2
     assert printed(capsys, "diff", files[0], files[0])["moves"] == []
+
+
+def test_explain(job: Job, tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "placement.json"
+    told = ["--devices", "3x5", "--placer", "single", "-o", file]
+    succeeds(capsys, "place", job.graph, *told)
+    found = printed(capsys, "explain", file)
+    assert set(found) == EXPLANATION
+    assert found["bottleneck"] == {
+        "kind": "device",
+        "name": "d0",
+        "utilisation": pytest.approx(1.2),
+    }
+    assert set(found["contributors"][0]) == {"operator", "utilisation", "share"}
+    assert [one["operator"] for one in found["contributors"]] == ["c", "b", "a"]
+    assert set(found["moves"][0]) == MOVE
+    assert set(found["moves"][0]["bottleneck"]) == {"kind", "name", "utilisation"}
+    assert [move["operators"] for move in found["moves"][:2]] == [["c"], ["c"]]
+    assert {(move["from"], move["to"]) for move in found["moves"]} == {("d0", "d1"), ("d0", "d2")}
+    assert found["throughput"] == pytest.approx(1000 / 1.2)
+    assert found["moves"][0]["throughput"] == 1000.0
+
+
+def test_explain_a_link(job: Job, tmp_path: Path, capsys: Capture) -> None:
+    file, nic = tmp_path / "placement.json", tmp_path / "nic.json"
+    slow = {"kind": "nic", "bandwidth_mbps": 0.5}
+    nic.write_text(json.dumps({**CLUSTER, "network": slow}))
+    command = ["place", job.graph, "--cluster", nic, "--placer", "round-robin", "-o", file]
+    succeeds(capsys, *command)
+    found = printed(capsys, "explain", file)
+    assert found["bottleneck"]["name"] == "d0->"
+    assert found["contributors"] == [
+        {"from": "a", "to": "b", "utilisation": pytest.approx(1.6), "share": 1.0}
+    ]
 
 
 @pytest.mark.parametrize("kind", ["graph", "cluster", "placement", "scene"])

@@ -39,6 +39,59 @@ def test_what_simulate_is_told_goes_before_the_file(job: Job, capsys: Capture) -
     assert len(other["devices"]) == 4
 
 
+def test_headroom_stays_with_the_placement(job: Job, tmp_path: Path, capsys: Capture) -> None:
+    """Three operators of 6 MIPS together; `simulate` may be told another share, or all."""
+    placement = tmp_path / "placement.json"
+    command = ["place", job.graph, "--devices", "2x4", "-o", placement]
+    assert scored(capsys, *command)["relative_throughput"] == 1.0
+    assert "target_utilisation" not in placement.read_text()
+    placed = scored(capsys, *command, "--target-utilisation", "0.6")
+    assert placed["relative_throughput"] == pytest.approx(2.4 / 3)
+    assert placed["bottleneck"]["utilisation"] == pytest.approx(0.75)
+    assert json.loads(placement.read_text())["problem"]["target_utilisation"] == 0.6
+    again = ["simulate", job.graph, placement]
+    assert scored(capsys, *again) == {key: placed[key] for key in scored(capsys, *again)}
+    assert "80.0% of 1,000 (bottleneck, at most 0.6 of any" in succeeds(capsys, *again)
+    assert scored(capsys, *again, "--target-utilisation", "1")["relative_throughput"] == 1.0
+    engine = scored(capsys, *again, "--model", "engine")
+    assert engine["relative_throughput"] == pytest.approx(0.8, rel=1e-3)
+    assert engine["bottleneck"]["utilisation"] == pytest.approx(0.6)
+    assert json.loads(succeeds(capsys, "info", placement, "--json"))["target_utilisation"] == 0.6
+    compare = ["compare", job.graph, "--devices", "2x4", "--placers", "single", "--jobs", "1"]
+    assert scored(capsys, *compare)["rows"][0]["mean"] == pytest.approx(2 / 3)
+    half = scored(capsys, *compare, "--target-utilisation", "0.5")
+    assert half["rows"][0]["mean"] == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("model", ["bottleneck", "path-average", "engine"])
+def test_several_source_rates_stay_too(
+    model: str, job: Job, tmp_path: Path, capsys: Capture
+) -> None:
+    """The score is that at the worst of them, here the highest; one alone may be asked for."""
+    placement = tmp_path / "placement.json"
+    told = ["--devices", "2x2", "--model", model, "--source-rate", "500,2e3,1e3"]
+    placed = scored(capsys, "place", job.graph, *told, "-o", placement)
+    assert placed["relative_throughput"] == pytest.approx(1 / 3, rel=1e-3)
+    assert placed["throughput"] == pytest.approx(2000 / 3, rel=1e-3)
+    problem = json.loads(placement.read_text())["problem"]
+    assert (problem["source_rate"], problem["source_rates"]) == (2000.0, [2000.0, 1000.0, 500.0])
+    again = ["simulate", job.graph, placement]
+    assert scored(capsys, *again) == {key: placed[key] for key in scored(capsys, *again)}
+    assert "of 2,000, the worst of 3 rates" in succeeds(capsys, *again)
+    slower = scored(capsys, *again, "--source-rate", "600")
+    assert slower["throughput"] == pytest.approx(600.0)
+    two = scored(capsys, *again, "--source-rate", "600,1500")
+    assert two["throughput"] == pytest.approx(2000 / 3, rel=1e-3)
+
+
+def test_a_trace_is_of_the_worst_rate(job: Job, tmp_path: Path, capsys: Capture) -> None:
+    trace = tmp_path / "trace.json"
+    rates = ["--source-rate", "100,1e4", "--devices", "5x1", "--model", "engine"]
+    command = ["simulate", job.graph, job.placement, *rates, "--trace", trace]
+    assert scored(capsys, *command)["relative_throughput"] == pytest.approx(1 / 30, rel=1e-3)
+    assert json.loads(trace.read_text())["sources"][0]["offered"][0] == pytest.approx(1e4)
+
+
 def test_a_smaller_cluster_lacks_a_device(job: Job, capsys: Capture) -> None:
     line = refused(capsys, "simulate", job.graph, job.placement, "--devices", "2x2500")
     assert "placement.json: assignment['c']: the cluster has no device 'd2'" in line

@@ -23,10 +23,20 @@ USAGE = [
     (["place", "GRAPH", "--seed"], "--seed"),
     (["place", "GRAPH", "--model", "guess"], "--model"),
     (["place", "GRAPH", "--source-rate", "fast"], "--source-rate"),
-    (["place", "GRAPH", "--source-rate", "0"], "source_rate"),
-    (["place", "GRAPH", "--source-rate", "-5"], "source_rate"),
-    (["place", "GRAPH", "--source-rate", "nan"], "source_rate"),
-    (["place", "GRAPH", "--source-rate", "inf"], "source_rate"),
+    (["place", "GRAPH", "--source-rate", "0"], "--source-rate"),
+    (["place", "GRAPH", "--source-rate", "-5"], "--source-rate"),
+    (["place", "GRAPH", "--source-rate", "nan"], "--source-rate"),
+    (["place", "GRAPH", "--source-rate", "inf"], "--source-rate"),
+    (["place", "GRAPH", "--source-rate", "1e4,"], "--source-rate"),
+    (["place", "GRAPH", "--source-rate", "1e4,0"], "--source-rate"),
+    (["place", "GRAPH", "--source-rate", "1e4,1e20"], "source_rate"),
+    (["simulate", "GRAPH", "PLACEMENT", "--source-rate", "1e4,x"], "--source-rate"),
+    *(
+        ([*command.split(), "--target-utilisation", share], "--target-utilisation")
+        for command in ("place GRAPH", "simulate GRAPH PLACEMENT", "compare GRAPH")
+        for share in ("0", "-0.5", "1.1", "nan", "inf", "80%", "")
+    ),
+    (["place", "GRAPH", "--target-utilisation", "1e-300"], "target_utilisation"),
     (["place", "GRAPH", "--cluster", "CLUSTER", "--devices", "5x2500"], "--devices"),
     (["place", "GRAPH", "--json", "-o", "-"], "--json"),
     (["place", "GRAPH", "--placer", "nobody"], "'nobody'"),
@@ -65,6 +75,11 @@ USAGE = [
     (["schema", "nonsense"], "nonsense"),
     (["simulate", "GRAPH"], "PLACEMENT"),
     (["diff", "PLACEMENT"], "B"),
+    (["explain"], "PLACEMENT"),
+    (["explain", "GRAPH"], "graph.json"),
+    (["explain", "CEPSIM"], "cepsim.json"),
+    (["explain", "nowhere.json"], "nowhere.json"),
+    (["explain", "PLACEMENT", "--top", "0"], "--top"),
 ]
 
 DEVICES = ["", "5", "x2500", "5x", "0x2500", "5x0", "5x-1", "5xnan", "5x2500x0", "5x2500x1.5"]
@@ -79,6 +94,7 @@ DEVICES += [MANY_DIGITS + "x1"]
 )
 def test_bad_usage(words: list[str], named: str, job: Job, tmp_path: Path, capsys: Capture) -> None:
     paths = {"GRAPH": job.graph, "CLUSTER": job.cluster, "PLACEMENT": job.placement}
+    paths["CEPSIM"] = job.cepsim
     arguments = [str(paths.get(word, word)) for word in words]
     line = refused(capsys, *(word.replace("OUT", str(tmp_path)) for word in arguments))
     assert named in line
@@ -99,7 +115,9 @@ def test_no_command_prints_the_help_and_exits_2(capsys: Capture) -> None:
     assert "Usage: streamplace" in err
 
 
-@pytest.mark.parametrize("command", ["place", "simulate", "compare", "generate", "init", "info"])
+@pytest.mark.parametrize(
+    "command", ["place", "simulate", "compare", "explain", "generate", "init", "info"]
+)
 def test_every_command_has_help(command: str, capsys: Capture) -> None:
     assert f"Usage: streamplace {command}" in succeeds(capsys, command, "--help")
 
@@ -137,7 +155,8 @@ def test_help_loads_nothing_heavy() -> None:
         check=True,
     )
     assert done.stderr == "[]\n"
-    for command in ("generate", "init", "info", "simulate", "place", "compare", "diff", "export"):
+    commands = ("generate", "init", "info", "simulate", "place", "compare", "diff", "export")
+    for command in (*commands, "explain"):
         assert f"\n  {command} " in done.stdout
 
 

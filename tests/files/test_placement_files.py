@@ -85,6 +85,24 @@ def test_what_is_given_goes_before_the_file(folder: Path) -> None:
     assert (told.cluster, told.source_rate, told.model) == (cluster, 5.0, "path-average")
 
 
+def test_rates_and_headroom_of_the_file_and_told(folder: Path) -> None:
+    """Both are left out of files where they say nothing, and read where they are there."""
+    graph = graph_from(LINE, "x")
+    plain = placement_to(Placement(Problem(graph), [0, 1, 2]))
+    assert not {"source_rates", "target_utilisation"} & set(plain["problem"])
+    problem = Problem(graph, source_rate=[5, 9], target_utilisation=0.7)
+    write_placement(folder / "p.json", Placement(problem, [0, 1, 2]))
+    PlacementForm.model_validate(json.loads((folder / "p.json").read_text()))
+    again = read_placement(folder / "p.json").problem
+    assert (again.source_rates, again.target_utilisation) == ((9.0, 5.0), 0.7)
+    told = read_placement(folder / "p.json", source_rate=3, target_utilisation=1).problem
+    assert (told.source_rates, told.target_utilisation) == ((3.0,), 1.0)
+    cepsim_file = folder / "c.json"
+    cepsim_file.write_text(json.dumps({"placements": [{"idx": 0, "ops": [0, 1, 2]}]}))
+    foreign = read_placement(cepsim_file, graph=graph, source_rate=(3, 4), target_utilisation=0.5)
+    assert (foreign.problem.source_rates, foreign.problem.target_utilisation) == ((4, 3), 0.5)
+
+
 def test_the_graph_must_be_the_same_but_for_its_name(folder: Path) -> None:
     write_placement(folder / "p.json", Placement(Problem(graph_from(LINE, "x")), [0, 1, 2]))
     renamed = graph_from({**LINE, "name": "other"}, "x")

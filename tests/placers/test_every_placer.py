@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamplace import Cluster, Constraints, Device, Problem, StreamGraph
@@ -11,6 +11,7 @@ from streamplace.placers.registry import NAMES, make_placer
 from streamplace.score import bound, throughput
 from tests.placers.jobs import pipeline
 from tests.strategies import problems
+from tests.test_invariances import as_fast
 
 QUICK = {"auto": "auto:evaluations=300"}
 """By a count, in place of a second each."""
@@ -31,6 +32,18 @@ def test_places_every_operator_within_the_bound(name: str, problem: Problem) -> 
 def test_same_seed_same_placement(name: str, problem: Problem, seed: int) -> None:
     first, second = (make_placer(name)(problem, np.random.default_rng(seed)) for _ in range(2))
     assert (first.devices == second.devices).all()
+
+
+@pytest.mark.parametrize("name", QUICK_NAMES)
+@settings(max_examples=10)
+@given(problem=problems())
+def test_headroom_is_as_a_smaller_cluster(name: str, problem: Problem) -> None:
+    """Halves lose no bit: whatever a placer weighs, it weighs the same."""
+    graph, cluster, rate = problem.graph, problem.cluster, problem.source_rate
+    half = Problem(graph, cluster, source_rate=rate, target_utilisation=0.5)
+    smaller = Problem(graph, as_fast(cluster, 0.5), source_rate=rate)
+    first, second = (make_placer(name)(one, np.random.default_rng(0)) for one in (half, smaller))
+    assert first.devices.tolist() == second.devices.tolist()
 
 
 @st.composite

@@ -1,0 +1,43 @@
+"""`streamplace explain`."""
+
+import click
+
+from streamplace.cli import options
+
+
+@click.command()
+@click.argument("placement")
+@click.option(
+    "--top",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    metavar="N",
+    help="Rows a table.",
+)
+@options.common
+def explain(placement: str, top: int, seed: int, as_json: bool) -> None:
+    """Explain PLACEMENT: what makes its bottleneck, and which single moves would help.
+
+    Operators that constraints keep together move together. A placement scored by the engine is
+    explained by the model bottleneck.
+
+    \b
+    streamplace explain placement.json
+    streamplace explain placement.json --json
+    """
+    from streamplace import explain  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.cli import show  # noqa: PLC0415
+    from streamplace.errors import located  # noqa: PLC0415
+    from streamplace.files import read_placement  # noqa: PLC0415
+    from streamplace.files.text import name_of  # noqa: PLC0415
+    from streamplace.progress import working  # noqa: PLC0415
+
+    with working("reading"):
+        read = read_placement(placement)
+    with working("trying moves"), located(name_of(placement)):
+        found = explain.explain(read)
+    if as_json:
+        options.print_json(found.to_dict())
+    else:
+        show.explanation(read, found, top)

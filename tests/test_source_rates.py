@@ -1,0 +1,152 @@
+"""Several source rates: the score is that at the worst of them, whichever it is."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from streamplace import Cluster, Operator, Stream, StreamGraph
+from streamplace.flows import flow, flows
+from streamplace.models import CLOSED_FORMS, MODELS
+from streamplace.placement import Placement
+from streamplace.placers.economy import cheapest
+from streamplace.placers.registry import NAMES
+from streamplace.problem import Model, Problem
+from streamplace.score import bound, simulate, throughput
+from streamplace.solve import place, solve
+from tests import oracle
+from tests.strategies import batches, cases, problems
+
+RATES = st.lists(st.integers(3, 20).map(lambda n: n * 100.0), min_size=1, max_size=3)
+MBIT = 125_000.0
+SHARES = {"a": 0.3, "b": 0.6, "c": 0.1}
+CROWDED = StreamGraph(
+    [
+        Operator("a", 0, 2 * MBIT),
+        Operator("b", 0, 0),
+        Operator("c", 0, 10 * MBIT),
+        Operator("on", 0, MBIT),
+        Operator("big", 0, 10 * MBIT),
+        *(Operator(name, 0, 0) for name in "xyz"),
+    ],
+    [
+        Stream("a", "on"),
+        Stream("on", "big"),
+        Stream("c", "x"),
+        Stream("big", "y"),
+        Stream("b", "z"),
+    ],
+    source_shares=SHARES,
+)
+AT = [3, 1, 0, 0, 1, 1, 2, 2]
+"""Where more is offered, c crowds out what would crowd out b.
+
+At 2000 tuples/s the link 3 -> 0 passes 500 of a's 600, 0 -> 1 passes .4 (500 * 1 + 200 * 10 Mbit),
+and 1 -> 2 half of 200 * 10 Mbit and so of b's 1200: 80 + 100 + 600 arrive. At 4000 the link 0 -> 1
+passes 2/9 (500 * 1 + 400 * 10), and 1 -> 2 .9 of 1111 and so of b's 2400: 88.9 + 100 + 2160.
+"""
+
+
+def at(problem: Problem, *rates: float) -> Problem:
+    """Return the problem at other source rates."""
+    return Problem(problem.graph, problem.cluster, source_rate=rates, model=problem.model)
+
+
+def crowded(*rates: float, model: Model = "path-average") -> Placement:
+    """Return the placement of which relative throughput rises with the rate."""
+    return Placement(Problem(CROWDED, Cluster.equal(4), source_rate=rates, model=model), AT)
+
+
+def test_the_highest_rate_need_not_be_the_worst() -> None:
+    alone = [simulate(crowded(rate)) for rate in (2000, 4000)]
+    found = [score.relative_throughput for score in alone]
+    assert found == pytest.approx([780 / 2000, (800 / 9 + 100 + 2160) / 4000])
+    both = crowded(2000, 4000)
+    assert simulate(both) == alone[0]
+    assert simulate(both).source_rate == 2000
+    assert throughput(both.problem, both.devices) == pytest.approx([4000 * 0.39])
+    assert simulate(crowded(2000, 4000, model="bottleneck")).source_rate == 4000
+
+
+@pytest.mark.parametrize("model", CLOSED_FORMS)
+@given(data=st.data(), rates=RATES)
+def test_agrees_with_the_oracle(model: Model, data: st.DataObject, rates: list[float]) -> None:
+    problem = at(data.draw(problems(model, max_size=6)), *rates)
+    rows = data.draw(batches(problem, max_size=4))
+    found = throughput(problem, rows)
+    for row, reached in zip(rows.tolist(), found, strict=True):
+        relative = {rate: oracle.throughput(at(problem, rate), row) / rate for rate in rates}
+        worst = min(relative.values())
+        assert reached == pytest.approx(max(rates) * worst, rel=1e-9)
+        told = simulate(Placement(problem, row))
+        assert told.relative_throughput == pytest.approx(worst, rel=1e-9)
+        assert relative[told.source_rate] == pytest.approx(worst, rel=1e-9)
+        assert told.throughput == pytest.approx(told.source_rate * worst, rel=1e-9)
+    assert found.max() <= bound(problem) * (1 + 1e-9)
+
+
+@settings(max_examples=20)
+@pytest.mark.parametrize("model", MODELS)
+@given(data=st.data(), rates=RATES)
+def test_the_score_is_that_of_the_worst_alone(
+    model: Model, data: st.DataObject, rates: list[float]
+) -> None:
+    problem, devices = data.draw(cases(model))
+    found = simulate(Placement(at(problem, *rates), devices))
+    alone = [simulate(Placement(at(problem, rate), devices)) for rate in rates]
+    assert found.relative_throughput == min(score.relative_throughput for score in alone)
+    assert found in alone
+    assert found.source_rate == max(
+        score.source_rate
+        for score in alone
+        if score.relative_throughput == found.relative_throughput
+    )
+
+
+def test_flows_are_of_the_rates_that_count() -> None:
+    both = crowded(2000, 4000).problem
+    assert [arrays.source_rate for arrays in flows(both)] == [4000, 2000]
+    assert flows(both)[0] is flow(both)
+    under_backpressure = crowded(2000, 4000, model="bottleneck").problem
+    assert flows(under_backpressure) == (flow(under_backpressure),)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_placer_takes_several_rates(name: str) -> None:
+    """Those that choose by score choose by the worst."""
+    problem = crowded(2000, 4000).problem
+    found = solve(problem, name)
+    assert problem.feasibility.violation(found.placement.devices) is None
+    worst = min(
+        oracle.path_average(at(problem, rate), found.placement.devices.tolist()) / rate
+        for rate in (2000, 4000)
+    )
+    assert found.score.relative_throughput == pytest.approx(worst)
+    assert found.bound is not None
+    assert found.score.throughput <= found.bound * (1 + 1e-9)
+
+
+def test_who_chooses_by_score_chooses_by_the_worst() -> None:
+    """Crowded reaches .39 of 2000 tuples/s and .59 of 4000; one device all and half of them."""
+    working = [replace(o, instructions=2.5e6 / 3 * (o.name in "abz")) for o in CROWDED.operators]
+    graph = StreamGraph(working, CROWDED.streams, source_shares=SHARES)
+
+    for rates, expected in (((4000,), AT), ((2000, 4000), [0] * 8)):
+        problem = Problem(graph, Cluster.equal(4), source_rate=rates, model="path-average")
+        found = [Placement(problem, devices) for devices in (AT, [0] * 8)]
+        assert cheapest(problem, found).devices.tolist() == expected
+
+
+def test_the_bound_is_told_at_the_rate_of_the_score() -> None:
+    """Else the gap would compare tuples/s of one rate with those of another."""
+    crowd = crowded(2000, 4000).problem
+    heavy = [replace(o, instructions=2e6) for o in CROWDED.operators]  # 16,800 of 10,000 MIPS
+    graph = StreamGraph(heavy, CROWDED.streams, source_shares=SHARES)
+    for rates in ((2000, 4000), (4000,)):
+        found = place(graph, crowd.cluster, source_rate=rates, model="path-average")
+        assert found.bound is not None
+        assert found.gap is not None
+        best = bound(found.placement.problem) / 4000
+        assert found.gap == pytest.approx(1 - found.score.relative_throughput / best)
+        assert found.bound == pytest.approx(best * found.score.source_rate)
