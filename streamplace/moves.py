@@ -68,19 +68,22 @@ def difference(a: Placement, b: Placement) -> Difference:
     ProblemError
         If they place different graphs.
     """
-    graph = b.problem.graph
-    if set(a.problem.graph.names) != set(graph.names):
+    if set(a.problem.graph.names) != set(b.problem.graph.names):
         raise ProblemError("the placements are of graphs with different operators")
-    to = b.assignment
-    moves = tuple(
-        Move(operator, device, to[operator], float(graph.memory_bytes[graph.index[operator]]))
-        for operator, device in a.assignment.items()
-        if to[operator] != device
-    )
     before, after = (placement.problem.cluster for placement in (a, b))
     return Difference(
-        moves,
+        moves_between(a, b),
         (simulate(a), simulate(b)),
         gone=tuple(name for name in before.names if name not in after.index),
         new=tuple(name for name in after.names if name not in before.index),
+    )
+
+
+def moves_between(a: Placement, b: Placement) -> tuple[Move, ...]:
+    """Return the moves of operators that both have, in the order of `a`."""
+    graph, to = b.problem.graph, b.assignment
+    return tuple(
+        Move(operator, device, to[operator], float(graph.memory_bytes[graph.index[operator]]))
+        for operator, device in a.assignment.items()
+        if operator in to and to[operator] != device
     )

@@ -13,6 +13,7 @@ from streamplace.errors import PlacementError, UsageError, within
 from streamplace.graph import StreamGraph
 from streamplace.placement import Placement
 from streamplace.placers.ready import ready_placer
+from streamplace.placers.registry import FROM_START
 from streamplace.problem import Model, Problem
 from streamplace.score import Score, bound, simulate
 
@@ -93,19 +94,38 @@ def place(
     return solve(problem, placer, seed)
 
 
-def solve(problem: Problem, placer: str = "auto", seed: int = 0) -> Result:
-    """Place and score a problem; see `place`."""
+def solve(
+    problem: Problem, placer: str = "auto", seed: int = 0, start: Placement | None = None
+) -> Result:
+    """Place and score a problem, from a start if there is one; see `place`.
+
+    Raises
+    ------
+    UsageError
+        If the placer does not set out from a placement, and a start is given.
+    """
     if seed < 0:
         raise UsageError(f"seed must be at least 0 (got {seed})")
-    most = None if problem.model == "engine" else bound(problem)
-    placement, seconds = timed(problem, placer, np.random.default_rng(seed))
-    score = simulate(placement)
-    if most is not None:  # told at the rate that the score is of
-        most *= score.source_rate / problem.source_rate
+    if start is not None and placer.partition(":")[0] not in FROM_START:
+        raise UsageError(
+            f"placer {placer!r} sets out from no placement; {', '.join(FROM_START)} do"
+        )
+    placement, seconds = timed(problem, placer, np.random.default_rng(seed), start)
+    return result_of(placement, placer, seconds)
+
+
+def result_of(placement: Placement, placer: str, seconds: float) -> Result:
+    """Score a placement and say how far from the best it may be."""
+    problem, score = placement.problem, simulate(placement)
+    most = None
+    if problem.model != "engine":  # told at the rate that the score is of
+        most = bound(problem) * (score.source_rate / problem.source_rate)
     return Result(placement, score, placer, most, seconds)
 
 
-def timed(problem: Problem, placer: str, rng: np.random.Generator) -> tuple[Placement, float]:
+def timed(
+    problem: Problem, placer: str, rng: np.random.Generator, start: Placement | None = None
+) -> tuple[Placement, float]:
     """Return a feasible placement and the wall time that finding it took, in seconds.
 
     Raises
@@ -116,7 +136,7 @@ def timed(problem: Problem, placer: str, rng: np.random.Generator) -> tuple[Plac
     place_it = ready_placer(placer, problem.model)
     started = time.perf_counter()
     with within(placer):
-        placement = place_it(problem, rng)
+        placement = place_it(problem, rng, start)
     seconds = time.perf_counter() - started
     broken = problem.feasibility.violation(placement.devices)
     if broken is not None:

@@ -100,7 +100,8 @@ def run(placement: "Placement", given: dict[str, Any]) -> "tuple[Placement, Meas
         value = read_json(given["scene"])
         scene = scene_from(value, placement.problem, name_of(given["scene"]))
     if "plot" in given:
-        from streamplace.report.run import draw_run, kind_of  # noqa: PLC0415
+        from streamplace.report.pictures import kind_of  # noqa: PLC0415
+        from streamplace.report.run import draw_run  # noqa: PLC0415
 
         kind_of(given["plot"])  # before anything runs
     watched = "trace" in given or "plot" in given

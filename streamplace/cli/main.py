@@ -10,7 +10,7 @@ from functools import partial
 
 import click
 
-from streamplace.cli import compare, explain, files, generate, place, train
+from streamplace.cli import compare, explain, files, generate, place, plan, train
 from streamplace.errors import StreamplaceError
 
 INTERRUPTED = 130
@@ -38,6 +38,7 @@ for command in (
     train.train,
     place.diff,
     explain.explain,
+    plan.plan,
     files.export,
     files.schema,
 ):

@@ -37,6 +37,13 @@ def rates(
     return found
 
 
+def at_least_0(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+    """Refuse what is negative or no number."""
+    if value is not None and not 0 <= value < inf:
+        raise click.BadParameter(f"must be finite and at least 0 (got {value:g})", ctx, param)
+    return value
+
+
 def share(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
     """Refuse what is no share of something, or nothing of it."""
     if value is not None and not 0 < value <= 1:
@@ -58,6 +65,20 @@ source_rates = click.option(
     callback=rates,
     metavar="R[,R2]",
     help="Tuples/s over all sources; of several the worst counts  [default: the graph's own]",
+)
+constraints = click.option(
+    "--constraints",
+    "constraints_file",
+    callback=file_name,
+    metavar="FILE",
+    help="Constraints, in place of the graph's own.",
+)
+time_limit = click.option(
+    "--time-limit",
+    type=float,
+    callback=at_least_0,
+    metavar="S",
+    help="Seconds that a search may take  [default: 1]",
 )
 target_utilisation = click.option(
     "--target-utilisation",

@@ -75,17 +75,28 @@ def simulate(
 @click.command()
 @click.argument("graph")
 @options.cluster
-@click.option(
-    "--constraints",
-    "constraints_file",
-    callback=options.file_name,
-    metavar="FILE",
-    help="Constraints, in place of the graph's own.",
-)
+@options.constraints
 @options.source_rates
 @options.model
 @options.target_utilisation
 @click.option("--placer", default="auto", show_default=True, help="NAME[:OPTION=VALUE…]")
+@options.time_limit
+@click.option(
+    "--start", callback=options.file_name, metavar="FILE", help="What runs now; to set out from."
+)
+@click.option(
+    "--max-moves",
+    type=click.IntRange(0),
+    metavar="M",
+    help="Operators that may move from --start, beyond those that have to.",
+)
+@click.option(
+    "--move-cost",
+    type=float,
+    callback=options.at_least_0,
+    metavar="C",
+    help="Relative throughput that a second of moving memory is worth.",
+)
 @click.option(
     "-o", "output", callback=options.file_name, metavar="FILE", help="File to write, or -."
 )
@@ -99,30 +110,48 @@ def place(
     model: str | None,
     target_utilisation: float | None,
     placer: str,
+    time_limit: float | None,
+    start: str | None,
+    max_moves: int | None,
+    move_cost: float | None,
     output: str | None,
     seed: int,
     as_json: bool,
 ) -> None:
     """Place the operators of GRAPH on devices.
 
-    Placers: auto (the best of the quick ones), single, round-robin, random, greedy, metis,
-    metis-recursive, fuser; metis-oracle, metis-recursive-oracle and fuser-oracle try every number
-    of parts; search anneals; policy is a trained network, policy:samples=16 the best of 16.
+    Placers: auto (all that pay, then a search, in a second), single, round-robin, random, greedy,
+    metis, metis-recursive, fuser; metis-oracle, metis-recursive-oracle and fuser-oracle try every
+    number of parts; search anneals; multilevel is for large graphs; policy is a trained network,
+    policy:samples=16 the best of 16.
 
     With several source rates one placement is sought for all: the score is that at the worst.
+
+    With --start the placement of FILE is improved; operators go by name, so its cluster, rate and
+    graph may be others. What its devices no longer allow has to move; --max-moves or --move-cost
+    limit the rest.
 
     \b
     streamplace place graph.json -o placement.json
     streamplace place graph.json --source-rate 5e3,2e4 --target-utilisation 0.8
     streamplace place dataset:real/riotbench-etl.json --placer metis-oracle --devices 3x2500
+    streamplace place graph.json --start placement.json --cluster fewer.json --max-moves 3
     """
+    limited = max_moves is not None or move_cost is not None
+    if start is None and limited:
+        raise click.UsageError("--max-moves and --move-cost are for --start")
+    if limited and placer != "auto":
+        raise click.UsageError("with --max-moves or --move-cost there is one placer")
+    if max_moves is not None and move_cost is not None:
+        raise click.UsageError("--max-moves or --move-cost, not both")
     if output == "-" and as_json:
         raise click.UsageError("-o - and --json both want stdout")
-    from streamplace import solve  # noqa: PLC0415 - a command loads what it needs
+    from streamplace import replacing, solve  # noqa: PLC0415 - a command loads what it needs
     from streamplace.cli import show  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
-    from streamplace.files import write_placement  # noqa: PLC0415
+    from streamplace.files import read_placement, write_placement  # noqa: PLC0415
     from streamplace.files.text import name_of  # noqa: PLC0415
+    from streamplace.placers import registry  # noqa: PLC0415
     from streamplace.progress import working  # noqa: PLC0415
 
     cluster = options.the_cluster(cluster_file, devices)
@@ -135,8 +164,24 @@ def place(
             model=model or "bottleneck",
             target_utilisation=1.0 if target_utilisation is None else target_utilisation,
         )
+        old = None if start is None else read_placement(start)
+    if time_limit is not None and not limited:
+        placer = registry.with_limit(placer, time_limit)
+    found = None
     with working("placing"), located(constraints_file or name_of(graph)):
-        result = solve.solve(problem, placer, seed)
+        if old is None:
+            result = solve.solve(problem, placer, seed)
+        else:
+            found = replacing.replace(
+                problem,
+                old,
+                max_moves=max_moves,
+                move_cost=move_cost,
+                placer=placer,
+                seconds=time_limit,
+                seed=seed,
+            )
+            result = found.result
     if output is not None:
         write_placement(
             output,
@@ -147,9 +192,11 @@ def place(
             gap=result.gap,
         )
     if as_json:
-        options.print_json(result.to_dict())
+        options.print_json((found or result).to_dict())
     else:
         show.result(result, to_stderr=output == "-")
+        if found is not None:
+            show.replacement(found, to_stderr=output == "-")
 
 
 @click.command()

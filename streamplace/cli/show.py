@@ -12,7 +12,9 @@ from streamplace.comparison import Comparison
 from streamplace.explain import Explanation
 from streamplace.moves import Difference
 from streamplace.placement import Placement
+from streamplace.planning import Plan
 from streamplace.remedies import Remedy
+from streamplace.replacing import Replacement
 from streamplace.score import EngineScore, Score
 from streamplace.solve import Result
 
@@ -74,6 +76,40 @@ def result(found: Result, to_stderr: bool = False) -> None:
         line += f"; no placement exceeds {found.bound:,.6g} tuples/s, "
         line += f"so the gap is at most {found.gap:.1%}"
     _console(to_stderr).print(line)
+
+
+def plan(found: Plan) -> None:
+    """Print what so many devices sustain, and how many keep up."""
+    out = _console()
+    table = Table("devices", "sustain, tuples/s", "no more than", "relative", box=None)
+    for row in found.rows:
+        rates = (f"{row.max_source_rate:,.6g}", f"{row.bound:,.6g}")
+        table.add_row(str(row.devices), *rates, f"{row.relative_throughput:.1%}")
+    out.print(table)
+    fewest = found.fewest_devices
+    if fewest is None:
+        out.print(f"none of these keeps up with {found.source_rate:,.6g} tuples/s")
+    else:
+        devices = "1 device keeps" if fewest == 1 else f"{fewest} devices keep"
+        out.print(f"{devices} up with {found.source_rate:,.6g} tuples/s")
+
+
+def replacement(found: Replacement, to_stderr: bool = False) -> None:
+    """Print what moves, and what the moves that did not have to be gain."""
+    out = _console(to_stderr)
+    table = Table("operator", "from", "to", "", box=None, pad_edge=False)
+    for why, moves in (("has to", found.forced), ("", found.chosen)):
+        for move in moves:
+            cells = map(escape, (move.operator, move.source, move.target))
+            table.add_row(*cells, why)
+    if found.forced or found.chosen:
+        out.print(table)
+    before, after = found.staying.throughput, found.result.score.throughput
+    gain = f" ({after / before - 1:+.1%})" if before else ""
+    out.print(
+        f"{len(found.forced)} operators have to move, {len(found.chosen)} more do; "
+        f"throughput {before:,.6g} -> {after:,.6g} tuples/s{gain}"
+    )
 
 
 def difference(found: Difference) -> None:

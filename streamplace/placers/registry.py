@@ -40,6 +40,8 @@ AUTO_TRIES = (
 AUTO_POLICY = "policy:samples=16"
 AUTO_TRIES_OF_LARGE = ("greedy", "multilevel", "metis:weights=utilisation", "single")
 """Whom `auto` asks about large graphs."""
+FROM_START = ("auto", "search")
+"""Who sets out from a placement, if one is given."""
 NAMES = ("auto", *PLACERS, *ORACLES)
 
 
@@ -73,6 +75,25 @@ def make_placer(text: str) -> Placer:
     known = tuple(f.name for f in fields(cls) if f.init)
     made: Placer = cls(**_options(text, cls, options, known))
     return made
+
+
+def with_limit(text: str, seconds: float) -> str:
+    """Return the name of the same placer with a limit of time.
+
+    Raises
+    ------
+    UsageError
+        If it has none, or is given one already.
+    """
+    name, *options = text.split(":")
+    if any(option.partition("=")[0] == "seconds" for option in options):
+        raise UsageError(f"placer {text!r} has a limit of time already")
+    make_placer(text)
+    try:
+        make_placer(f"{text}:seconds={seconds!r}")
+    except UsageError:
+        raise UsageError(f"placer {name!r} has no limit of time") from None
+    return f"{text}:seconds={seconds!r}"
 
 
 def _auto_policy() -> Placer:

@@ -7,7 +7,7 @@ import numpy as np
 from sim.flow import crossing_seconds
 from sim.search import Instance
 from streamplace.arrays import Floats, Ints
-from streamplace.errors import UsageError
+from streamplace.errors import ProblemError, UsageError
 from streamplace.flows import flow
 from streamplace.instances import instance_of
 from streamplace.placement import Placement
@@ -90,6 +90,11 @@ def stay(problem: Problem, old: Placement) -> tuple[Placement, Ints]:
 
     Operators go by name. Those that are new, whose device is gone or not allowed, or that a
     constraint or memory drives out, have no home.
+
+    Raises
+    ------
+    ProblemError
+        If it places none of the graph's operators.
     """
     rules, names = problem.feasibility, problem.graph.names
     index = problem.cluster.index
@@ -97,6 +102,8 @@ def stay(problem: Problem, old: Placement) -> tuple[Placement, Ints]:
     of_operator = np.array([index.get(was.get(name, ""), -1) for name in names], dtype=np.int32)
     home = of_operator[rules.first_of]
     home[rules.unit_of[of_operator != home[rules.unit_of]]] = -1
+    if not len(np.intersect1d(list(was), names)):
+        raise ProblemError("the placement to set out from places none of the graph's operators")
     job = instance_of(problem)
     home[(home >= 0) & ~job.allowed[job.row_of, np.maximum(home, 0)]] = -1
     somewhere = _placed_beside(job, home)

@@ -8,28 +8,13 @@ from matplotlib.figure import Figure
 
 from sim.engine import Measures
 from streamplace.arrays import Floats
-from streamplace.errors import UsageError
 from streamplace.files.atomic import atomic
 from streamplace.placement import Placement
+from streamplace.report.pictures import kind_of
 
 SIZE = (8.0, 8.5)  # inches
 SHOWN = 6  # lines an axis: those that reach highest
 NAME = 28  # letters
-KINDS = ("png", "svg", "pdf")
-
-
-def kind_of(path: str | Path) -> str:
-    """Return the kind of picture that a file's name stands for.
-
-    Raises
-    ------
-    UsageError
-        If it stands for none.
-    """
-    kind = Path(path).suffix.removeprefix(".").lower()
-    if kind not in KINDS:
-        raise UsageError(f"a picture's name ends in .{', .'.join(KINDS)} (got {str(path)!r})")
-    return kind
 
 
 def draw_run(path: str | Path, placement: Placement, found: Measures) -> None:

@@ -1,0 +1,84 @@
+"""`streamplace plan`."""
+
+import click
+
+from streamplace.cli import options
+
+
+@click.command()
+@click.argument("graph")
+@options.cluster
+@options.constraints
+@options.source_rates
+@options.model
+@options.target_utilisation
+@click.option(
+    "--most",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Devices to go up to  [default: until it keeps up]",
+)
+@options.time_limit
+@click.option(
+    "--plot", callback=options.file_name, metavar="FILE", help="Draw the curve: .png, .svg or .pdf."
+)
+@options.common
+def plan(
+    graph: str,
+    cluster_file: str | None,
+    devices: str | None,
+    constraints_file: str | None,
+    source_rates: tuple[float, ...] | None,
+    model: str | None,
+    target_utilisation: float | None,
+    most: int | None,
+    time_limit: float | None,
+    plot: str | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Tell how many devices keep up with GRAPH, and what rate 1, 2, … devices sustain.
+
+    The cluster tells the kind of device and the network. Of several source rates the highest is
+    planned for. The search takes a second for each number of devices unless --time-limit says
+    otherwise.
+
+    \b
+    streamplace plan graph.json --source-rate 2e4 --devices 5x2500
+    streamplace plan graph.json --target-utilisation 0.7 --plot plan.png
+    """
+    from streamplace import planning  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.cli import show  # noqa: PLC0415
+    from streamplace.errors import located  # noqa: PLC0415
+    from streamplace.files import read_constraints, read_graph  # noqa: PLC0415
+    from streamplace.files.atomic import check_target  # noqa: PLC0415
+    from streamplace.files.text import name_of  # noqa: PLC0415
+    from streamplace.progress import working  # noqa: PLC0415
+    from streamplace.report.pictures import kind_of  # noqa: PLC0415
+
+    if plot is not None:  # before anything runs
+        kind_of(plot)
+        check_target(plot)
+    with working("reading"):
+        read = read_graph(graph)
+        constraints = None if constraints_file is None else read_constraints(constraints_file)
+    with working("planning"), located(constraints_file or name_of(graph)):
+        found = planning.plan(
+            read,
+            options.the_cluster(cluster_file, devices),
+            source_rate=None if source_rates is None else max(source_rates),
+            constraints=constraints,
+            model=model or "bottleneck",  # type: ignore[arg-type]  # one of MODELS
+            target_utilisation=1.0 if target_utilisation is None else target_utilisation,
+            most=most,
+            seconds=time_limit,
+            seed=seed,
+        )
+    if plot is not None:
+        from streamplace.report.plan import draw_plan  # noqa: PLC0415 - heavy
+
+        draw_plan(plot, found)
+    if as_json:
+        options.print_json(found.to_dict())
+    else:
+        show.plan(found)

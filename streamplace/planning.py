@@ -1,0 +1,198 @@
+"""How many devices keep up, and what rate so many sustain."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sim.bottleneck import lowest_utilisation, worst_utilisation
+from streamplace.arrays import Ints
+from streamplace.cluster import MOST_DEVICES, Cluster
+from streamplace.constraints import Constraints
+from streamplace.errors import InfeasibleError, ProblemError, UsageError
+from streamplace.flows import flow
+from streamplace.graph import StreamGraph
+from streamplace.placers.annealing import Budget, check_limits
+from streamplace.placers.search import best_of_chains, starts
+from streamplace.problem import Model, Problem
+from streamplace.score import throughput
+
+MOST = 64  # devices tried where no number is told
+STALLED = 4  # devices more that changed nothing: links are the limit
+CLOSE = 1.0 - 1e-9
+SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Row:
+    """What so many devices can do.
+
+    Parameters
+    ----------
+    max_source_rate
+        Tuples/s that the placement found sustains: nothing is used beyond what may be.
+    bound
+        Tuples/s that no placement on so many devices sustains more of.
+    relative_throughput
+        At the source rate planned for, under the model.
+    """
+
+    devices: int
+    max_source_rate: float
+    bound: float
+    relative_throughput: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Rows from one device up, without numbers on which the constraints cannot hold."""
+
+    source_rate: float
+    rows: tuple[Row, ...]
+
+    @property
+    def fewest_devices(self) -> int | None:
+        """The fewest that keep up; None if none of the rows does."""
+        return next((row.devices for row in self.rows if _keeps_up(row)), None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `plan --json` prints."""
+        return {
+            "source_rate": self.source_rate,
+            "rows": [vars(row) for row in self.rows],
+            "fewest_devices": self.fewest_devices,
+        }
+
+
+def plan(
+    graph: StreamGraph,
+    cluster: Cluster | None = None,
+    *,
+    source_rate: float | None = None,
+    constraints: Constraints | None = None,
+    model: Model = "bottleneck",
+    target_utilisation: float = 1.0,
+    most: int | None = None,
+    seconds: float | None = None,
+    evaluations: int | None = None,
+    seed: int = 0,
+) -> Plan:
+    """Plan for a source rate.
+
+    Parameters
+    ----------
+    cluster
+        Tells the kind of device and the network; its devices have to be equal.
+    most
+        Devices to go up to; None: until it keeps up or more would not help, at least as many as
+        the cluster has and at most 64.
+    seconds, evaluations
+        Limits of the search on each number of devices: wall time, 1 unless told, or changes tried.
+
+    Raises
+    ------
+    UsageError
+        If devices or links differ, or under ``engine``, which has no rate that it sustains.
+    StreamplaceError
+        Whatever is wrong with the problem.
+    """
+    cluster = Cluster.equal() if cluster is None else cluster
+    _check(cluster, model, most, seed)
+    check_limits("plan", seconds, evaluations)
+    budget = (SECONDS if seconds is None and evaluations is None else seconds, evaluations)
+    rate = Problem(graph, source_rate=source_rate, constraints=Constraints()).source_rate
+    rows: list[Row] = []
+    before: Ints | None = None
+    for count in range(1, (MOST if most is None else most) + 1):
+        try:
+            problem = Problem(
+                graph,
+                _of(cluster, count),
+                source_rate=rate,
+                constraints=constraints,
+                model=model,
+                target_utilisation=target_utilisation,
+            )
+        except ProblemError:  # of devices named there may be more later
+            if count >= len(cluster.devices):
+                raise
+            continue
+        except InfeasibleError:
+            continue
+        row, before = _row(problem, before, Budget(*budget), np.random.default_rng(seed))
+        rows.append(row)
+        if most is None and count >= len(cluster.devices) and _is_last(rows, problem):
+            break
+    if not rows:
+        raise InfeasibleError("constraints: they cannot hold on any of these numbers of devices")
+    return Plan(rate, tuple(rows))
+
+
+def _row(
+    problem: Problem, before: Ints | None, budget: Budget, rng: np.random.Generator
+) -> tuple[Row, Ints]:
+    """Search from METIS and from the best placement on one device less, (V,)."""
+    count, rate = len(problem.cluster.devices), problem.source_rate
+    full = rate / lowest_utilisation(
+        flow(problem)
+    )  # the bound: at it the search goes on to the end
+    loaded = _at(problem, full, "bottleneck")
+    rows = starts(loaded, rng, None)
+    if before is not None and loaded.feasibility.violation(before) is None:
+        rows.insert(0, before)
+    best = best_of_chains(loaded, rng, rows, budget.share(0.5)).devices
+    sustained = full / float(worst_utilisation(flow(loaded), best)[0])
+    relative = min(1.0, sustained / rate)
+    if problem.model == "path-average" and relative < 1.0:
+        found = best_of_chains(problem, rng, [best, *rows], budget)
+        relative = float(throughput(problem, found.devices)[0]) / rate
+    return Row(count, sustained, full, relative), best
+
+
+def _at(problem: Problem, rate: float, model: Model) -> Problem:
+    return Problem(
+        problem.graph,
+        problem.cluster,
+        source_rate=rate,
+        constraints=problem.constraints,
+        model=model,
+        target_utilisation=problem.target_utilisation,
+    )
+
+
+def _of(cluster: Cluster, count: int) -> Cluster:
+    """Return so many devices of the cluster's kind, those it has first."""
+    kind, there = cluster.devices[0], cluster.devices[:count]
+    names = (f"{kind.name}+{i}" for i in range(1, count - len(there) + 1))
+    return Cluster([*there, *(replace(kind, name=name) for name in names)], cluster.network)
+
+
+def _keeps_up(row: Row) -> bool:
+    return row.relative_throughput >= CLOSE
+
+
+def _is_last(rows: Sequence[Row], problem: Problem) -> bool:
+    """Return whether more devices would not be needed, or not help.
+
+    They do not where one operator is the limit, or as far as the last of them did not.
+    """
+    row, arrays = rows[-1], flow(problem)
+    of_one = problem.source_rate * arrays.capacity[0] / max(1e-300, float(arrays.work.max()))
+    if _keeps_up(row) or row.max_source_rate >= of_one * CLOSE:
+        return True
+    return len(rows) > STALLED and rows[-1 - STALLED].max_source_rate >= row.max_source_rate * CLOSE
+
+
+def _check(cluster: Cluster, model: Model, most: int | None, seed: int) -> None:
+    kinds = {replace(device, name="one") for device in cluster.devices}
+    if len(kinds) > 1:
+        raise UsageError("a plan is for devices of one kind; those of the cluster differ")
+    if cluster.network.overrides:
+        raise UsageError("a plan is for links of one kind; the cluster's network has overrides")
+    if model == "engine":
+        raise UsageError("plan: the engine tells no rate that a placement sustains; see bottleneck")
+    if most is not None and not 1 <= most <= MOST_DEVICES:
+        raise UsageError(f"plan: most must be 1 to {MOST_DEVICES} (got {most})")
+    if seed < 0:
+        raise UsageError(f"seed must be at least 0 (got {seed})")

@@ -1,0 +1,101 @@
+"""Re-place: from what runs now to what should, with as few moves as told."""
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from streamplace.errors import within
+from streamplace.moves import Move, moves_between
+from streamplace.placement import Placement
+from streamplace.placers.ready import ready_placer
+from streamplace.placers.replace import Replace, stay
+from streamplace.problem import Problem
+from streamplace.score import Score, simulate
+from streamplace.solve import Result, result_of, solve
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """A placement, and what has to happen to get there.
+
+    Parameters
+    ----------
+    forced
+        Moves that had to be: their device is gone or not allowed.
+    chosen
+        Moves that were worth it.
+    staying
+        Score of the forced moves alone.
+    """
+
+    result: Result
+    forced: tuple[Move, ...]
+    chosen: tuple[Move, ...]
+    staying: Score
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `place --start --json` prints."""
+        moves = [
+            {"operator": m.operator, "from": m.source, "to": m.target, "forced": forced}
+            for forced, several in ((True, self.forced), (False, self.chosen))
+            for m in several
+        ]
+        return {
+            **self.result.to_dict(),
+            "moves": moves,
+            "throughput_without_moves": self.staying.throughput,
+        }
+
+
+def replace(
+    problem: Problem,
+    old: Placement,
+    *,
+    max_moves: int | None = None,
+    move_cost: float | None = None,
+    placer: str = "auto",
+    seconds: float | None = None,
+    seed: int = 0,
+) -> Replacement:
+    """Place a problem, given what runs now.
+
+    Parameters
+    ----------
+    old
+        May be of another cluster, rate or version of the graph: names are what counts.
+    max_moves
+        Operators that may move beyond those that have to; None: any number.
+    move_cost
+        Relative throughput that a second of moving state over the network is worth.
+    placer
+        Who places where any number may move; it sets out from `old`.
+    seconds
+        Limit of time where moves are limited.
+
+    Raises
+    ------
+    StreamplaceError
+        Whatever is wrong with the problem or the limits, or if no placement is found.
+    """
+    if max_moves is None and move_cost is None:
+        staying, _ = stay(problem, old)
+        result = solve(problem, placer, seed, start=staying)
+    else:
+        limited = Replace(old, max_moves, move_cost, seconds)
+        staying, _ = stay(problem, old)
+        ready_placer("search:evaluations=1", problem.model)
+        started = time.perf_counter()
+        with within("re-placing"):
+            found = limited(problem, np.random.default_rng(seed))
+        limit = f"max_moves={max_moves}" if move_cost is None else f"move_cost={move_cost:g}"
+        result = result_of(found, f"replace:{limit}", time.perf_counter() - started)
+    moves = moves_between(old, result.placement)
+    had_to = {move.operator for move in moves_between(old, staying)}
+    return Replacement(
+        result,
+        tuple(move for move in moves if move.operator in had_to),
+        tuple(move for move in moves if move.operator not in had_to),
+        simulate(staying),
+    )
