@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from streamplace.constraints import Constraints
 from streamplace.errors import PlacementError, UsageError, within
 from streamplace.graph import StreamGraph
 from streamplace.placement import Placement
+from streamplace.placers.base import Proof, Prover
 from streamplace.placers.ready import ready_placer
 from streamplace.placers.registry import FROM_START
 from streamplace.problem import Model, Problem
@@ -29,6 +30,8 @@ class Result:
         known, under ``engine``.
     seconds
         Wall time of the placer, its libraries loaded.
+    status
+        ``OPTIMAL`` or ``FEASIBLE`` from a placer that proves; None from others.
     """
 
     placement: Placement
@@ -36,6 +39,7 @@ class Result:
     placer: str
     bound: float | None
     seconds: float
+    status: str | None = None
 
     @property
     def gap(self) -> float | None:
@@ -46,7 +50,7 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `place --json` prints."""
-        return {
+        told = {
             **self.score.to_dict(),
             "assignment": self.placement.assignment,
             "placer": self.placer,
@@ -54,6 +58,7 @@ class Result:
             "gap": self.gap,
             "seconds": self.seconds,
         }
+        return told if self.status is None else told | {"status": self.status}
 
 
 def place(
@@ -110,17 +115,23 @@ def solve(
         raise UsageError(
             f"placer {placer!r} sets out from no placement; {', '.join(FROM_START)} do"
         )
-    placement, seconds = timed(problem, placer, np.random.default_rng(seed), start)
-    return result_of(placement, placer, seconds)
+    answer = _answer(problem, placer, np.random.default_rng(seed), start)
+    return result_of(answer.placement, placer, answer.seconds, answer.proof)
 
 
-def result_of(placement: Placement, placer: str, seconds: float) -> Result:
-    """Score a placement and say how far from the best it may be."""
+def result_of(
+    placement: Placement, placer: str, seconds: float, proof: Proof | None = None
+) -> Result:
+    """Score a placement and say how far from the best it may be, by a proof if there is one."""
     problem, score = placement.problem, simulate(placement)
-    most = None
-    if problem.model != "engine":  # told at the rate that the score is of
-        most = bound(problem) * (score.source_rate / problem.source_rate)
-    return Result(placement, score, placer, most, seconds)
+    most, status = None, None
+    if problem.model != "engine":
+        most = bound(problem)
+        if proof is not None:
+            most = min(most, proof.bound)
+            status = "OPTIMAL" if proof.optimal else "FEASIBLE"
+        most *= score.source_rate / problem.source_rate  # told at the rate that the score is of
+    return Result(placement, score, placer, most, seconds, status)
 
 
 def timed(
@@ -133,12 +144,30 @@ def timed(
     PlacementError
         If the placer found none, or one that breaks a constraint.
     """
-    place_it = ready_placer(placer, problem.model)
+    answer = _answer(problem, placer, rng, start)
+    return answer.placement, answer.seconds
+
+
+class _Answer(NamedTuple):
+    """What a placer found, how long it took, and its proof if it makes one."""
+
+    placement: Placement
+    seconds: float
+    proof: Proof | None
+
+
+def _answer(
+    problem: Problem, placer: str, rng: np.random.Generator, start: Placement | None
+) -> _Answer:
+    """Ask a placer and check what it finds."""
+    place_it, proof = ready_placer(placer, problem.model), None
     started = time.perf_counter()
     with within(placer):
-        placement = place_it(problem, rng, start)
+        if isinstance(place_it, Prover):
+            proof = place_it.prove(problem, rng, start)
+        placement = place_it(problem, rng, start) if proof is None else proof.placement
     seconds = time.perf_counter() - started
     broken = problem.feasibility.violation(placement.devices)
     if broken is not None:
         raise PlacementError(f"placer {placer!r} broke a constraint: {broken}")
-    return placement, seconds
+    return _Answer(placement, seconds, proof)

@@ -123,7 +123,7 @@ def place(
     Placers: auto (all that pay, then a search, in a second), single, round-robin, random, greedy,
     metis, metis-recursive, fuser; metis-oracle, metis-recursive-oracle and fuser-oracle try every
     number of parts; search anneals; multilevel is for large graphs; policy is a trained network,
-    policy:samples=16 the best of 16.
+    policy:samples=16 the best of 16; exact proves that none is better, or how far off it may be.
 
     With several source rates one placement is sought for all: the score is that at the worst.
 

@@ -75,6 +75,8 @@ def result(found: Result, to_stderr: bool = False) -> None:
     if found.bound is not None:
         line += f"; no placement exceeds {found.bound:,.6g} tuples/s, "
         line += f"so the gap is at most {found.gap:.1%}"
+    if found.status is not None:
+        line += ": proven optimal" if found.status == "OPTIMAL" else "; not proven in time"
     _console(to_stderr).print(line)
 
 

@@ -74,6 +74,34 @@ class Partitioner(Placer, Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Proof:
+    """A placement, and what is certain about all others.
+
+    Parameters
+    ----------
+    bound
+        Tuples/s that no placement exceeds: see `score.throughput`.
+    optimal
+        Whether the placement is as good as any, to rounding.
+    """
+
+    placement: Placement
+    bound: float
+    optimal: bool
+
+
+@runtime_checkable
+class Prover(Placer, Protocol):
+    """A placer that proves how good its placement is."""
+
+    def prove(
+        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
+    ) -> Proof:
+        """Return what `__call__` does, with a bound of its own."""
+        ...
+
+
 def answers(
     placers: Sequence[Placer],
     problem: Problem,

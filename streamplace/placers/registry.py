@@ -23,6 +23,7 @@ PLACERS = {
     "fuser": "streamplace.placers.fuser:Fuser",
     "search": "streamplace.placers.search:Search",
     "multilevel": "streamplace.placers.multilevel:Multilevel",
+    "exact": "streamplace.placers.exact:Exact",
     "policy": "streamplace.policy.placer:PolicyPlacer",
 }
 PARTITIONERS = ("metis", "metis-recursive", "fuser")
@@ -40,7 +41,7 @@ AUTO_TRIES = (
 AUTO_POLICY = "policy:samples=16"
 AUTO_TRIES_OF_LARGE = ("greedy", "multilevel", "metis:weights=utilisation", "single")
 """Whom `auto` asks about large graphs."""
-FROM_START = ("auto", "search")
+FROM_START = ("auto", "search", "exact")
 """Who sets out from a placement, if one is given."""
 NAMES = ("auto", *PLACERS, *ORACLES)
 

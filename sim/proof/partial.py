@@ -1,0 +1,144 @@
+"""Partial placements: what units load that are placed one after the other.
+
+Loads are kept for every depth (number of units placed), so that taking a unit back is exact.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.crossings import ends_of
+from sim.flow import Floats, Ints
+from sim.jit import bare
+from sim.search.instance import Instance
+
+
+class Partial(NamedTuple):
+    """Some units on devices, and what they load: devices first, then links."""
+
+    on: Ints  # (U,) device of each unit, -1 where it has none yet
+    load: Floats  # (depths, D + L) utilisation / reference
+    shared: Floats  # (depths, U, D, 4) tuples/s, bit/s from a unit to a device's, and from them
+    used: Floats  # (depths, D) bytes
+    rivals: Ints  # (U, D) how many rivals of a unit are on a device
+    crowd: Ints  # (D,) units on each device
+    twin: Ints  # (D,) the last device before it that is alike, -1 if there is none
+
+
+def partial(job: Instance, twin: Ints, depths: int) -> Partial:
+    """Return room for placing up to `depths` units, of which none is placed."""
+    units, devices, links = len(job.work), len(job.capacity), len(job.gap_s)
+    return Partial(
+        on=np.full(units, -1, np.int32),
+        load=np.zeros((depths + 1, devices + links)),
+        shared=np.zeros((depths + 1, units, devices, 4)),
+        used=np.zeros((depths + 1, devices)),
+        rivals=np.zeros((units, devices), np.int32),
+        crowd=np.zeros(devices, np.int32),
+        twin=twin,
+    )
+
+
+@bare
+def is_spare(now: Partial, d: int) -> bool:
+    """Return whether device d is empty, as one like it that comes before: using it is no news."""
+    twin = now.twin[d]
+    return twin >= 0 and now.crowd[d] == 0 and now.crowd[twin] == 0
+
+
+@bare
+def may_go(job: Instance, now: Partial, depth: int, u: int, d: int) -> bool:
+    """Return whether constraints, memory and the order of like devices let unit u go to d."""
+    if not job.allowed[job.row_of[u], d] or now.rivals[u, d] > 0 or is_spare(now, d):
+        return False
+    fits: bool = now.used[depth, d] + job.memory[u] <= job.room[d]
+    return fits
+
+
+@bare
+def highest(job: Instance, now: Partial, depth: int, u: int, d: int) -> float:
+    """Return the largest load of what unit u on device d would add to."""
+    devices = job.capacity.shape[0]
+    own = now.load[depth, d] + job.work[u] / job.capacity[d]
+    sent, received, top = 0.0, 0.0, 0.0
+    for b in range(devices):
+        out, out_bits = now.shared[depth, u, b, 0], now.shared[depth, u, b, 1]
+        back, back_bits = now.shared[depth, u, b, 2], now.shared[depth, u, b, 3]
+        if b == d or (out == 0.0 and back == 0.0):
+            continue
+        leaves, enters = ends_of(job.nic, devices, d, b)
+        comes, arrives = ends_of(job.nic, devices, b, d)
+        there = now.load[depth, b]
+        there += (out * job.overhead_s[enters] + back * job.overhead_s[comes]) / job.cores[b]
+        own += (out * job.overhead_s[leaves] + back * job.overhead_s[arrives]) / job.cores[d]
+        to = now.load[depth, devices + enters] + _seconds(job, enters, out, out_bits)
+        fro = now.load[depth, devices + comes] + _seconds(job, comes, back, back_bits)
+        top = max(top, there, to, fro)
+        sent += _seconds(job, leaves, out, out_bits)
+        received += _seconds(job, arrives, back, back_bits)
+    if job.nic:
+        sent += now.load[depth, devices + d]
+        received += now.load[depth, 2 * devices + d]
+        top = max(top, sent, received)
+    return max(top, own)
+
+
+@bare
+def put(job: Instance, now: Partial, depth: int, u: int, d: int) -> None:
+    """Place unit u on device d as the next after `depth` others."""
+    devices, after = job.capacity.shape[0], depth + 1
+    for r in range(now.load.shape[1]):
+        now.load[after, r] = now.load[depth, r]
+    for v in range(now.on.shape[0]):
+        for b in range(devices):
+            for k in range(4):
+                now.shared[after, v, b, k] = now.shared[depth, v, b, k]
+    for b in range(devices):
+        now.used[after, b] = now.used[depth, b]
+        if b != d:
+            out, out_bits = now.shared[depth, u, b, 0], now.shared[depth, u, b, 1]
+            back, back_bits = now.shared[depth, u, b, 2], now.shared[depth, u, b, 3]
+            _cross(job, now, after, d, b, out, out_bits)
+            _cross(job, now, after, b, d, back, back_bits)
+    now.load[after, d] += job.work[u] / job.capacity[d]
+    now.used[after, d] += job.memory[u]
+    for i in range(job.first_end[u], job.first_end[u + 1]):
+        way = 2 if job.outward[i] else 0  # as the other end sees it
+        now.shared[after, job.other[i], d, way] += job.tuples[i]
+        now.shared[after, job.other[i], d, way + 1] += job.bits[i]
+    for i in range(job.first_rival[u], job.first_rival[u + 1]):
+        now.rivals[job.rival[i], d] += 1
+    now.crowd[d] += 1
+    now.on[u] = d
+
+
+@bare
+def take_back(job: Instance, now: Partial, u: int) -> None:
+    """Undo the last `put`, that of unit u."""
+    d = now.on[u]
+    for i in range(job.first_rival[u], job.first_rival[u + 1]):
+        now.rivals[job.rival[i], d] -= 1
+    now.crowd[d] -= 1
+    now.on[u] = -1
+
+
+@bare
+def _cross(
+    job: Instance, now: Partial, row: int, a: int, b: int, tuples: float, bits: float
+) -> None:
+    """Add what streams from device a to device b load."""
+    if tuples == 0.0:
+        return
+    devices = job.capacity.shape[0]
+    sends, receives = ends_of(job.nic, devices, a, b)
+    now.load[row, a] += tuples * job.overhead_s[sends] / job.cores[a]
+    now.load[row, b] += tuples * job.overhead_s[receives] / job.cores[b]
+    now.load[row, devices + sends] += _seconds(job, sends, tuples, bits)
+    if job.nic:
+        now.load[row, devices + receives] += _seconds(job, receives, tuples, bits)
+
+
+@bare
+def _seconds(job: Instance, link: int, tuples: float, bits: float) -> float:
+    seconds: float = tuples * job.gap_s[link] + bits * job.seconds_per_bit[link]
+    return seconds

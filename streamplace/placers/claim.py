@@ -1,0 +1,99 @@
+"""Claim: that no placement of a problem reaches some throughput, under `bottleneck`."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.flow import crossing_seconds
+from sim.proof import FOUND, OPEN, REFUTED, dive, refute, start_again, with_joined
+from sim.search import Instance
+from streamplace.arrays import Floats, Ints
+from streamplace.flows import flow
+from streamplace.instances import instance_of
+from streamplace.placement import Placement, interchangeable
+from streamplace.placers.annealing import Budget
+from streamplace.problem import Problem
+
+FIRST, GROWTH = 1_000, 2.5  # nodes until the search starts again, and times as many each time
+SLICE = 10_000  # nodes between two looks at the clock
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What looking for a placement that a claim says is none came to; nothing if time was up."""
+
+    proven: bool = False
+    found: Placement | None = None
+
+    @property
+    def open(self) -> bool:
+        """Whether it is still not known."""
+        return not self.proven and self.found is None
+
+
+class Claim:
+    """That no placement reaches `wanted` tuples/s, up to rounding.
+
+    Units that it keeps together (a placement that parts them cannot reach that) are joined.
+
+    Attributes
+    ----------
+    job
+        The joined units.
+    limit
+        Load / reference that a placement which disproves it does not exceed.
+    twin
+        (D,) the last device before it that is alike, -1 if there is none.
+    """
+
+    def __init__(self, problem: Problem, wanted: float) -> None:
+        self.problem, self.wanted = problem, wanted
+        whole = instance_of(problem)
+        self.limit = problem.source_rate / (wanted * whole.reference)
+        self.job, self._group = with_joined(whole, self.limit)
+        self.twin = twins(problem)
+        self._search = dive(self.job, self.twin, self.limit, trouble(problem, self.job))
+        self._budget = float(FIRST)
+        self._left = FIRST
+
+    def look(self, nodes: int, clock: Budget) -> Outcome:
+        """Look at up to so many partial placements more, as long as there is time."""
+        while nodes > 0 and clock.seconds_left() > 0:
+            step = min(SLICE, nodes, self._left)
+            verdict = refute(self.job, self._search, self.limit, step)
+            if verdict != OPEN:
+                found = self.placement(self._search.now.on) if verdict == FOUND else None
+                return Outcome(verdict == REFUTED, found)
+            nodes -= step
+            self._left -= step
+            if self._left == 0:
+                start_again(self._search)
+                self._budget *= GROWTH
+                self._left = int(self._budget)
+        return Outcome()
+
+    def placement(self, on: Ints) -> Placement:
+        """Return the placement that has the joined units on devices, (U,)."""
+        return Placement(self.problem, on[self._group][self.problem.feasibility.unit_of])
+
+
+def twins(problem: Problem) -> Ints:
+    """Return the last device before each that is alike, (D,); -1 where there is none."""
+    last: dict[int, int] = {}
+    found = np.full(len(problem.cluster.devices), -1, dtype=np.int32)
+    for d, kind in enumerate(interchangeable(problem).tolist()):
+        found[d] = last.get(kind, -1)
+        last[kind] = d
+    return found
+
+
+def trouble(problem: Problem, job: Instance) -> Floats:
+    """Return a guess of how hard units are to place, (U,): work and traffic, in utilisation."""
+    arrays = flow(problem)
+    gap_s, seconds_per_bit = crossing_seconds(arrays)
+    ends = np.repeat(np.arange(len(job.work)), np.diff(job.first_end))
+    traffic = np.bincount(
+        ends, job.tuples * gap_s + job.bits * seconds_per_bit, minlength=len(job.work)
+    )
+    hard: Floats = job.work / job.capacity.mean() + traffic
+    return hard
