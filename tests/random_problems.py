@@ -1,0 +1,143 @@
+"""Problems drawn from a seed, all kinds of them, and their optimum by trying everything."""
+
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+
+from streamplace import Cluster, Constraints, Device, Network, Problem, StreamGraph
+from streamplace.arrays import Bools, Ints
+from streamplace.cluster import LinkOverride
+from streamplace.errors import GraphError, InfeasibleError
+from streamplace.flows import flow
+from streamplace.models import Model
+from streamplace.score import throughput
+
+MOST_UNITS = 12
+CHUNK = 100_000  # placements scored a call
+
+
+def random_problem(seed: int, model: Model = "bottleneck", most: int = 10**6) -> Problem:
+    """Return a problem of at most `most` placements that has a feasible one."""
+    rng = np.random.default_rng(seed)
+    while True:
+        try:
+            problem = _drawn(rng, model, most)
+            flow(problem)
+        except (GraphError, InfeasibleError):  # nothing reaches a sink, or rules that cannot hold
+            continue
+        if next(feasible_placements(problem), None) is not None:
+            return problem
+
+
+def optimum(problem: Problem) -> float:
+    """Return the throughput of the best feasible placement."""
+    return max(float(throughput(problem, rows).max()) for rows in feasible_placements(problem))
+
+
+def feasible_placements(problem: Problem) -> Iterator[Ints]:
+    """Yield all feasible placements, (K, V) at a time."""
+    rules = problem.feasibility
+    devices, units = len(problem.cluster.devices), rules.unit_count
+    count = devices**units
+    for begin in range(0, count, CHUNK):
+        numbers = np.arange(begin, min(begin + CHUNK, count))
+        on = np.stack(np.unravel_index(numbers, (devices,) * units), axis=1).astype(np.int32)
+        on = on[_obeys(problem, on)]
+        if len(on):
+            yield np.ascontiguousarray(on[:, rules.unit_of])
+
+
+def _obeys(problem: Problem, on: Ints) -> Bools:
+    """Return which placements of units, (K, U), obey constraints and memory."""
+    rules = problem.feasibility
+    fine: Bools = rules.allowed[np.arange(rules.unit_count), on].all(axis=1)
+    for group in rules.excluding:
+        for u, v in product(group, group):
+            if u < v:
+                fine &= on[:, u] != on[:, v]
+    for d, room in enumerate(problem.cluster.memory_bytes):
+        fine &= ((on == d) * rules.unit_memory).sum(axis=1) <= room
+    return fine
+
+
+def _drawn(rng: np.random.Generator, model: Model, most: int) -> Problem:
+    devices = int(rng.integers(1, 6))
+    largest = MOST_UNITS if devices == 1 else min(MOST_UNITS, int(np.log(most) / np.log(devices)))
+    graph = _graph(rng, int(rng.integers(max(1, largest - 3), largest + 1)))
+    cluster = _cluster(rng, devices)
+    rates = rng.integers(3, 30, size=1 if rng.random() < 0.8 else 2) * 100.0
+    share = 1.0 if rng.random() < 0.8 else 0.7
+    rules = _rules(rng, graph.names, cluster.names) if rng.random() < 0.4 else None
+    return Problem(
+        graph,
+        cluster,
+        source_rate=rates.tolist(),
+        constraints=rules,
+        model=model,
+        target_utilisation=share,
+    )
+
+
+def _graph(rng: np.random.Generator, count: int) -> StreamGraph:
+    ends = [
+        (int(u), v)
+        for v in range(1, count)
+        for u in rng.choice(v, size=min(v, int(rng.choice([1, 1, 1, 2, 3, 0]))), replace=False)
+    ]
+    alike = rng.random() < 0.3
+    instructions = rng.integers(0, 40, size=count) * 1e4
+    return StreamGraph.from_columns(
+        [f"op{v}" for v in range(count)],
+        np.full(count, instructions.max()) if alike else instructions,
+        rng.integers(0, 50, size=count) * 500.0,
+        np.array(ends, dtype=np.int64).reshape(-1, 2),
+        selectivity=rng.choice([0.25, 0.5, 1.0, 1.0, 1.0, 1.5, 3.0], size=len(ends)),
+        memory_bytes=rng.integers(0, 5, size=count) * 1e6,
+    )
+
+
+def _cluster(rng: np.random.Generator, count: int) -> Cluster:
+    alike, limited = rng.random() < 0.5, rng.random() < 0.2
+    mips, cores = rng.integers(5, 50, size=count) * 100.0, rng.integers(1, 5, size=count)
+    if alike:
+        mips[:], cores[:] = mips[0], cores[0]
+    room = float(rng.integers(4, 20)) * 1e6 if limited else None
+    devices = [Device(f"d{i}", mips[i], int(cores[i]), room) for i in range(count)]
+    return Cluster(devices, _network(rng, count))
+
+
+def _network(rng: np.random.Generator, devices: int) -> Network:
+    kind = "nic" if rng.random() < 0.5 else "pair"
+    overrides = []
+    if devices > 1 and rng.random() < 0.2:
+        a, b = rng.choice(devices, size=2, replace=False)
+        ends = (f"d{a}", None if kind == "nic" else f"d{b}")
+        overrides = [LinkOverride(*ends, bandwidth_mbps=float(rng.integers(5, 100)))]
+    return Network(
+        kind,  # type: ignore[arg-type]  # one of the two
+        bandwidth_mbps=None if rng.random() < 0.1 else float(rng.integers(5, 100)),
+        overhead_s=rng.choice([0.0, 0.0, 2e-5]),
+        gap_s=rng.choice([0.0, 0.0, 2e-5]),
+        overrides=tuple(overrides),
+    )
+
+
+def _rules(
+    rng: np.random.Generator, operators: tuple[str, ...], devices: tuple[str, ...]
+) -> Constraints:
+    """Return some of: a pin, two or three operators together, or apart, one with two devices."""
+
+    def some(names: tuple[str, ...], count: int) -> list[str]:
+        size = min(count, len(names))
+        return [str(name) for name in rng.choice(names, size=size, replace=False)]
+
+    def groups() -> list[list[str]]:
+        return [some(operators, int(rng.integers(2, 4)))] if rng.random() < 0.5 else []
+
+    return Constraints(
+        pins={some(operators, 1)[0]: some(devices, 1)[0]} if rng.random() < 0.3 else {},
+        colocate=groups(),
+        exlocate=groups(),
+        allowed={some(operators, 1)[0]: some(devices, 2)} if rng.random() < 0.5 else {},
+    )
