@@ -29,7 +29,11 @@ if TYPE_CHECKING:
     from streamplace.interchange import from_networkx as from_networkx
     from streamplace.interchange import to_networkx as to_networkx
     from streamplace.placement import Placement as Placement
+    from streamplace.planning import Plan as Plan
+    from streamplace.planning import plan as plan
     from streamplace.problem import Problem as Problem
+    from streamplace.replacing import Replacement as Replacement
+    from streamplace.replacing import replace as replace
     from streamplace.score import Score as Score
     from streamplace.score import simulate as simulate
     from streamplace.solve import Result as Result
@@ -59,7 +63,11 @@ _HOME = {
     "from_networkx": "interchange",
     "to_networkx": "interchange",
     "Placement": "placement",
+    "Plan": "planning",
+    "plan": "planning",
     "Problem": "problem",
+    "Replacement": "replacing",
+    "replace": "replacing",
     "Score": "score",
     "simulate": "score",
     "Result": "solve",
