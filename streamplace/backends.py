@@ -114,7 +114,7 @@ def _dask(backend: Backend, jobs: int) -> Iterator[Connected]:
     with _installed("dask", "Dask"):
         import distributed  # noqa: PLC0415 - an extra, and heavy
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    own = {"n_workers": jobs, "threads_per_worker": 1, "dashboard_address": None}
+    own = {"n_workers": jobs, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
     try:
         with _connecting(backend), interrupts_ignored():  # which the processes inherit
             client = (
@@ -125,7 +125,7 @@ def _dask(backend: Backend, jobs: int) -> Iterator[Connected]:
         with client:
             processors = sum(client.ncores().values())
             yield Connected({"backend": "dask", "client": client}, processors)
-    except (distributed.scheduler.KilledWorker, distributed.CommClosedError) as error:
+    except (distributed.scheduler.KilledWorker, distributed.comm.CommClosedError) as error:
         raise _failed(backend, error) from error
 
 

@@ -18,6 +18,7 @@ import pytest
 
 from streamplace import Backend, Constraints, Recipe, StreamGraph, backends, compare, write_dataset
 from streamplace.errors import UsageError
+from streamplace.training import read_config, train
 from tests.cli.command import ENVIRONMENT, MODULE, Capture, one_line, refused, run
 from tests.training.runs import SMALL, check_same, graphs
 
@@ -29,7 +30,7 @@ ON_CPU = {**ENVIRONMENT, **TOKEN, "CUDA_VISIBLE_DEVICES": "", "RAY_USAGE_STATS_E
 SCHEDULER = """
 import sys
 from distributed import LocalCluster
-at = {"host": "127.0.0.1", "scheduler_port": int(sys.argv[1]), "dashboard_address": None}
+at = {"host": "127.0.0.1", "scheduler_port": int(sys.argv[1]), "dashboard_address": "127.0.0.1:0"}
 with LocalCluster(n_workers=2, threads_per_worker=1, processes=False, **at):
     sys.stdin.read()
 """
@@ -64,9 +65,13 @@ def free_port() -> int:
 @contextmanager
 def started(command: list[str], port: int) -> Iterator[None]:
     """Run a program that listens at the port, and end it and what it has started."""
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     process = subprocess.Popen(
-        command, env=ON_CPU, stdin=subprocess.PIPE, start_new_session=True, **quiet
+        command,
+        env=ON_CPU,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
     )
     try:
         until = time.monotonic() + START_S
@@ -129,12 +134,15 @@ def test_compare_finds_the_same(cluster: Options, tmp_path: Path) -> None:
     assert table(tmp_path / "here") == table(tmp_path / "there")
 
 
-def test_a_teacher_gives_the_same_labels(cluster: Options, tmp_path: Path) -> None:
+def test_a_teacher_gives_the_same_labels(
+    cluster: Options, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")  # sums to the last bit
     write_dataset(tmp_path / "graphs.jsonl", graphs())
     teacher = '\n[teacher]\nplacer = "random"\nepochs = 1\n'
     (tmp_path / "config.toml").write_text(SMALL.replace("epochs = 2", "epochs = 1") + teacher)
+    train(graphs(), read_config(str(tmp_path / "config.toml")), tmp_path / "here", jobs=1)
     words = ["train", tmp_path / "graphs.jsonl", "--config", tmp_path / "config.toml", "-o"]
-    done(*words, tmp_path / "here", "--jobs", 1)
     done(*words, tmp_path / "there", *cluster)
     check_same(tmp_path / "here", tmp_path / "there")
 
