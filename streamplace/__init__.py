@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from streamplace.backends import Backend as Backend
     from streamplace.cluster import Cluster as Cluster
     from streamplace.cluster import Device as Device
     from streamplace.cluster import LinkOverride as LinkOverride
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from streamplace.trials import compare as compare
 
 _HOME = {
+    "Backend": "backends",
     "Cluster": "cluster",
     "Device": "cluster",
     "LinkOverride": "cluster",
