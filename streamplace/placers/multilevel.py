@@ -18,12 +18,14 @@ from streamplace.placers.metis import cut
 from streamplace.placers.repair import feasible
 from streamplace.problem import Problem
 
-COARSEST = 20  # groups a device: fewer leave no choice, more take longer than they gain
-SHARE = 0.05  # of what a device may hold that one group may have
+COARSEST = 8  # groups a device: fewer leave no choice, more take longer than they gain
+SHARES = (0.2, 0.3, 0.1)  # of what a device may hold that one group may have, try after try
+NEAR = 1.02  # times the least possible load: as good as can be told
+TRIES, TRIED = 9, 30_000  # contractions from scratch at most, and units that they may have together
 USELESS = 0.9  # of the units left: a contraction that leaves more is the last
 CHAINS = 2  # at the coarsest level
 FEWEST, MOST = 30, 600  # changes tried a group there: as many as cost what the finest level does
-COARSE_HOT, COARSE_COLD = 0.02, 0.001
+COARSE_HOT, COARSE_COLD = 0.05, 0.001
 FINE_HOT, FINE_COLD = 0.003, 0.0003
 
 
@@ -52,21 +54,31 @@ class Multilevel:
     ) -> Placement:
         """Return the placement, repaired where constraints ask for it."""
         rules, annealer = problem.feasibility, Annealer(problem, rng, headroom=True)
-        levels, groups = _levels(problem)
-        on = self._coarsest(problem, annealer, levels[-1], len(levels[0].other))
-        for job, group in zip(levels[-2::-1], groups[::-1], strict=True):
-            on = self._refined(annealer, job, on[group])
-        row = on[rules.unit_of]
+        tries = min(TRIES, max(1, TRIED // rules.unit_count))
+        found: list[Chain] = []
+        for number in range(tries):
+            found.append(self._found(problem, annealer, SHARES[number % len(SHARES)]))
+            if annealer.near(found[-1], NEAR):
+                break
+        row = max(found, key=lambda chain: chain.reached).on[rules.unit_of]
         if rules.violation(row) is not None:
-            start = feasible(problem, row)
-            row = self._refined(annealer, levels[0], start.devices[rules.first_of])[rules.unit_of]
+            start = feasible(problem, row).devices[rules.first_of]
+            row = self._refined(annealer, annealer.job, start).on[rules.unit_of]
         return Placement(problem, row)
 
-    def _refined(self, annealer: Annealer, job: Instance, on: Ints) -> Ints:
-        plan = Schedule(self.changes * len(on), FINE_HOT, FINE_COLD, *NEARBY)
-        return annealer.chain(job, on, plan).on
+    def _found(self, problem: Problem, annealer: Annealer, share: float) -> Chain:
+        """Contract, place the groups, and take them apart again."""
+        levels, groups = _levels(problem, share)
+        chain = self._coarsest(problem, annealer, levels[-1], len(levels[0].other))
+        for job, group in zip(levels[-2::-1], groups[::-1], strict=True):
+            chain = self._refined(annealer, job, chain.on[group])
+        return chain
 
-    def _coarsest(self, problem: Problem, annealer: Annealer, job: Instance, ends: int) -> Ints:
+    def _refined(self, annealer: Annealer, job: Instance, on: Ints) -> Chain:
+        plan = Schedule(self.changes * len(on), FINE_HOT, FINE_COLD, *NEARBY)
+        return annealer.chain(job, on, plan)
+
+    def _coarsest(self, problem: Problem, annealer: Annealer, job: Instance, ends: int) -> Chain:
         """Return the best of several chains from METIS's parts, devices of the groups."""
         groups = len(job.work)
         each = self.changes * ends // (CHAINS * max(1, len(job.other)))
@@ -81,10 +93,10 @@ class Multilevel:
             found.append(annealer.chain(job, start, plan))
             if found[-1].enough:
                 break
-        return max(found, key=lambda chain: chain.reached).on
+        return max(found, key=lambda chain: chain.reached)
 
 
-def _levels(problem: Problem) -> tuple[list[Instance], list[Ints]]:
+def _levels(problem: Problem, share: float) -> tuple[list[Instance], list[Ints]]:
     """Return the units, then ever larger groups of them; and which group each joins."""
     levels, groups = [instance_of(problem)], []
     devices = len(problem.cluster.devices)
@@ -92,7 +104,7 @@ def _levels(problem: Problem) -> tuple[list[Instance], list[Ints]]:
     gap_s, per_bit = crossing_seconds(flow(problem))
     while len(levels[-1].work) > fewest:
         job = levels[-1]
-        heaviest = SHARE * job.work.sum() / devices
+        heaviest = share * job.work.sum() / devices
         traffic = job.tuples * gap_s + job.bits * per_bit
         group = joined(job, traffic if traffic.any() else job.tuples, heaviest, fewest)
         if group.max() + 1 > USELESS * len(group):
