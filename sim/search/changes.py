@@ -84,9 +84,7 @@ def weigh(job: Instance, now: World) -> None:
 
 
 @bare
-def drawn(
-    job: Instance, now: World, state: Word, step: int, swaps: float, joins: float
-) -> Trial:
+def drawn(job: Instance, now: World, state: Word, step: int, swaps: float, joins: float) -> Trial:
     """Draw a change: a swap, a move to where a neighbour is, or a move anywhere.
 
     One that changes nothing, or that a constraint forbids, has b = -1.

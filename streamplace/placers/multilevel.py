@@ -4,29 +4,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim.flow import crossing_seconds
-from sim.search import Instance, Schedule, contracted, joined
+from sim.search import Instance, Schedule
 from streamplace.arrays import Ints
 from streamplace.errors import UsageError
-from streamplace.flows import flow
 from streamplace.grouping import Quotient
-from streamplace.instances import instance_of
 from streamplace.placement import Placement
 from streamplace.placers.annealing import NEARBY, Annealer, Chain, moved_to_allowed
 from streamplace.placers.base import devices_of_parts, parts_for
+from streamplace.placers.levels import levels_of
 from streamplace.placers.metis import cut
 from streamplace.placers.repair import feasible
 from streamplace.problem import Problem
 
-COARSEST = 8  # groups a device: fewer leave no choice, more take longer than they gain
-SHARES = (0.2, 0.3, 0.1)  # of what a device may hold that one group may have, try after try
-NEAR = 1.02  # times the least possible load: as good as can be told
-TRIES, TRIED = 9, 30_000  # contractions from scratch at most, and units that they may have together
-USELESS = 0.9  # of the units left: a contraction that leaves more is the last
-CHAINS = 2  # at the coarsest level
+SHARES = 0.2, 0.3, 0.1  # of what a device may hold that one group may have, try after try
+NEAR = 1.02  # times the least possible load: close enough
+TRIES, TRIED = 20, 60_000  # contractions at most, and units that they have together
+CHAINS = 2  # from METIS's parts of the coarsest level
 FEWEST, MOST = 30, 600  # changes tried a group there: as many as cost what the finest level does
 COARSE_HOT, COARSE_COLD = 0.05, 0.001
-FINE_HOT, FINE_COLD = 0.003, 0.0003
+FINE_HOT, FINE_COLD = 0.0015, 0.0003
 
 
 @dataclass(frozen=True)
@@ -54,64 +50,56 @@ class Multilevel:
     ) -> Placement:
         """Return the placement, repaired where constraints ask for it."""
         rules, annealer = problem.feasibility, Annealer(problem, rng, headroom=True)
-        tries = min(TRIES, max(1, TRIED // rules.unit_count))
-        found: list[Chain] = []
-        for number in range(tries):
-            found.append(self._found(problem, annealer, SHARES[number % len(SHARES)]))
-            if annealer.near(found[-1], NEAR):
+        best = self._tried(problem, annealer, SHARES[0], None)
+        for number in range(1, min(TRIES, TRIED // rules.unit_count)):
+            if annealer.near(best, NEAR):
                 break
-        row = max(found, key=lambda chain: chain.reached).on[rules.unit_of]
+            inside = best.on if number % 2 == 1 else None
+            again = self._tried(problem, annealer, SHARES[number % len(SHARES)], inside)
+            best = max(best, again, key=lambda chain: chain.reached)
+        row = best.on[rules.unit_of]
         if rules.violation(row) is not None:
-            start = feasible(problem, row).devices[rules.first_of]
-            row = self._refined(annealer, annealer.job, start).on[rules.unit_of]
+            repaired = feasible(problem, row).devices[rules.first_of]
+            row = self._refined(annealer, annealer.job, repaired).on[rules.unit_of]
         return Placement(problem, row)
 
-    def _found(self, problem: Problem, annealer: Annealer, share: float) -> Chain:
+    def _tried(
+        self, problem: Problem, annealer: Annealer, share: float, inside: Ints | None
+    ) -> Chain:
         """Contract, place the groups, and take them apart again."""
-        levels, groups = _levels(problem, share)
-        chain = self._coarsest(problem, annealer, levels[-1], len(levels[0].other))
-        for job, group in zip(levels[-2::-1], groups[::-1], strict=True):
+        levels = levels_of(problem, share, inside)
+        coarsest = levels.jobs[-1]
+        plan = self._coarse_plan(levels.jobs[0], coarsest)
+        if levels.on is None:
+            chain = _placed(problem, annealer, coarsest, plan)
+        else:
+            chain = annealer.chain(coarsest, levels.on, plan)
+        for job, group in zip(levels.jobs[-2::-1], levels.groups[::-1], strict=True):
             chain = self._refined(annealer, job, chain.on[group])
         return chain
+
+    def _coarse_plan(self, finest: Instance, coarsest: Instance) -> Schedule:
+        each = self.changes * len(finest.other) // (CHAINS * max(1, len(coarsest.other)))
+        changes = len(coarsest.work) * min(MOST, max(FEWEST, each))
+        return Schedule(changes, COARSE_HOT, COARSE_COLD, *NEARBY)
 
     def _refined(self, annealer: Annealer, job: Instance, on: Ints) -> Chain:
         plan = Schedule(self.changes * len(on), FINE_HOT, FINE_COLD, *NEARBY)
         return annealer.chain(job, on, plan)
 
-    def _coarsest(self, problem: Problem, annealer: Annealer, job: Instance, ends: int) -> Chain:
-        """Return the best of several chains from METIS's parts, devices of the groups."""
-        groups = len(job.work)
-        each = self.changes * ends // (CHAINS * max(1, len(job.other)))
-        changes = groups * min(MOST, max(FEWEST, each))
-        plan = Schedule(changes, COARSE_HOT, COARSE_COLD, *NEARBY)
-        quotient = _quotient(job)
-        parts = min(parts_for(problem, None), groups)
-        found: list[Chain] = []
-        for number in range(CHAINS):
-            part_of = cut(problem, quotient, parts, recursive=number % 2 == 1)
-            start = moved_to_allowed(job, devices_of_parts(problem, part_of, job.work))
-            found.append(annealer.chain(job, start, plan))
-            if found[-1].enough:
-                break
-        return max(found, key=lambda chain: chain.reached)
 
-
-def _levels(problem: Problem, share: float) -> tuple[list[Instance], list[Ints]]:
-    """Return the units, then ever larger groups of them; and which group each joins."""
-    levels, groups = [instance_of(problem)], []
-    devices = len(problem.cluster.devices)
-    fewest = COARSEST * devices
-    gap_s, per_bit = crossing_seconds(flow(problem))
-    while len(levels[-1].work) > fewest:
-        job = levels[-1]
-        heaviest = share * job.work.sum() / devices
-        traffic = job.tuples * gap_s + job.bits * per_bit
-        group = joined(job, traffic if traffic.any() else job.tuples, heaviest, fewest)
-        if group.max() + 1 > USELESS * len(group):
+def _placed(problem: Problem, annealer: Annealer, job: Instance, plan: Schedule) -> Chain:
+    """Return the best of several chains from METIS's parts."""
+    quotient = _quotient(job)
+    parts = min(parts_for(problem, None), len(job.work))
+    found: list[Chain] = []
+    for number in range(CHAINS):
+        part_of = cut(problem, quotient, parts, recursive=number % 2 == 1)
+        start = moved_to_allowed(job, devices_of_parts(problem, part_of, job.work))
+        found.append(annealer.chain(job, start, plan))
+        if annealer.near(found[-1], NEAR):
             break
-        groups.append(group)
-        levels.append(contracted(job, group))
-    return levels, groups
+    return max(found, key=lambda chain: chain.reached)
 
 
 def _quotient(job: Instance) -> Quotient:
