@@ -16,13 +16,14 @@ from streamplace.placers.metis import cut
 from streamplace.placers.repair import feasible
 from streamplace.problem import Problem
 
-SHARES = 0.2, 0.3, 0.1  # of what a device may hold that one group may have, try after try
+# try after try: of what a device may hold, what one group may have; and how hot the coarsest begins
+SETTINGS = (0.2, 0.05), (0.3, 0.05), (0.1, 0.2), (0.3, 0.2)
 NEAR = 1.02  # times the least possible load: close enough
 TRIES, TRIED = 20, 60_000  # contractions at most, and units that they have together
 CHAINS = 2  # from METIS's parts of the coarsest level
 FEWEST, MOST = 30, 600  # changes tried a group there: as many as cost what the finest level does
-COARSE_HOT, COARSE_COLD = 0.05, 0.001
-FINE_HOT, FINE_COLD = 0.0015, 0.0003
+COARSE_COLD = 0.001
+FINE_HOT, FINE_COLD = 5e-4, 1e-6
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Multilevel:
         Tried a group at each level.
     """
 
-    changes: int = 6
+    changes: int = 5
 
     def __post_init__(self) -> None:
         if self.changes < 1:
@@ -50,12 +51,13 @@ class Multilevel:
     ) -> Placement:
         """Return the placement, repaired where constraints ask for it."""
         rules, annealer = problem.feasibility, Annealer(problem, rng, headroom=True)
-        best = self._tried(problem, annealer, SHARES[0], None)
+        best = self._tried(problem, annealer, *SETTINGS[0], None)
         for number in range(1, min(TRIES, TRIED // rules.unit_count)):
             if annealer.near(best, NEAR):
                 break
             inside = best.on if number % 2 == 1 else None
-            again = self._tried(problem, annealer, SHARES[number % len(SHARES)], inside)
+            setting = SETTINGS[number % len(SETTINGS)]
+            again = self._tried(problem, annealer, *setting, inside)
             best = max(best, again, key=lambda chain: chain.reached)
         row = best.on[rules.unit_of]
         if rules.violation(row) is not None:
@@ -64,12 +66,12 @@ class Multilevel:
         return Placement(problem, row)
 
     def _tried(
-        self, problem: Problem, annealer: Annealer, share: float, inside: Ints | None
+        self, problem: Problem, annealer: Annealer, share: float, hot: float, inside: Ints | None
     ) -> Chain:
         """Contract, place the groups, and take them apart again."""
         levels = levels_of(problem, share, inside)
         coarsest = levels.jobs[-1]
-        plan = self._coarse_plan(levels.jobs[0], coarsest)
+        plan = self._coarse_plan(levels.jobs[0], coarsest, hot)
         if levels.on is None:
             chain = _placed(problem, annealer, coarsest, plan)
         else:
@@ -78,10 +80,10 @@ class Multilevel:
             chain = self._refined(annealer, job, chain.on[group])
         return chain
 
-    def _coarse_plan(self, finest: Instance, coarsest: Instance) -> Schedule:
+    def _coarse_plan(self, finest: Instance, coarsest: Instance, hot: float) -> Schedule:
         each = self.changes * len(finest.other) // (CHAINS * max(1, len(coarsest.other)))
         changes = len(coarsest.work) * min(MOST, max(FEWEST, each))
-        return Schedule(changes, COARSE_HOT, COARSE_COLD, *NEARBY)
+        return Schedule(changes, hot, COARSE_COLD, *NEARBY)
 
     def _refined(self, annealer: Annealer, job: Instance, on: Ints) -> Chain:
         plan = Schedule(self.changes * len(on), FINE_HOT, FINE_COLD, *NEARBY)
