@@ -83,7 +83,7 @@ def main() -> None:
     if options.alone:
         print(json.dumps(measured_alone(**json.loads(options.alone))))
         return
-    placers = {OURS: partial(placed, OURS), **partitioners()}
+    placers = all_placers()
     missing = {"KaHIP eco", "Mt-KaHyPar"} - set(placers)
     if missing:
         print(f"not installed, left out: {', '.join(sorted(missing))}\n")
@@ -100,6 +100,11 @@ def main() -> None:
     if "alone" in options.only:
         alone = print_alone(placers, options.largest)
         print_targets_of_largest(alone, options.largest)
+
+
+def all_placers() -> dict[str, Partitioner]:
+    """Return ours and the others."""
+    return {OURS: partial(placed, OURS), **partitioners()}
 
 
 def made(setting: Setting) -> tuple[Setting, Problem]:
@@ -237,7 +242,7 @@ def print_alone(
 def measured_alone(name: str, **setting: object) -> dict[str, float]:
     """Place one graph; return relative throughput, CPU seconds and peak memory in MB."""
     where = Setting(**setting)  # type: ignore[arg-type]  # what `vars` gave, through JSON
-    placer = {OURS: partial(placed, OURS), **partitioners()}[name]
+    placer = all_placers()[name]
     timed(placer, Setting("layered", 100, 0).problem(Setting("layered", 100, 0).graph()))
     problem = where.problem(where.graph())
     before = peak_mb()

@@ -117,7 +117,7 @@ def _someone(job: Instance, state: Word, step: int) -> int:
     units = job.work.shape[0]
     if units <= WINDOW:
         return below(state, units)
-    u = step % units + below(state, WINDOW)
+    u: int = step % units + below(state, WINDOW)
     return u if u < units else u - units
 
 
