@@ -136,6 +136,10 @@ class Annealer:
         reached = 1.0 / (top * job.reference) if top > 0.0 else inf
         return Chain(now.best, reached, top <= limit, done)
 
+    def near(self, found: Chain, times: float) -> bool:
+        """Return whether the largest load is at most so many times the least possible."""
+        return found.enough or found.reached * self._least * self.job.reference * times >= 1.0
+
 
 def schedule(changes: int, units: int) -> Schedule:
     """Return how to spend so many changes: the more there are a unit, the hotter the beginning."""
