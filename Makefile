@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: venv demo test lint bench clean
+.PHONY: venv demo test test-backends lint bench clean
 
 venv: $(READY)
 
@@ -18,6 +18,10 @@ demo: $(READY)
 
 test: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+test-backends: $(READY)
+	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install -q --disable-pip-version-check -e '.[ray,dask]'
+	$(BIN)/python -m pytest tests/test_backends.py
 
 lint: $(READY)
 	$(BIN)/ruff check .

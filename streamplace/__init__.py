@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from streamplace.backends import Backend as Backend
     from streamplace.cluster import Cluster as Cluster
     from streamplace.cluster import Device as Device
     from streamplace.cluster import LinkOverride as LinkOverride
@@ -29,7 +30,11 @@ if TYPE_CHECKING:
     from streamplace.interchange import from_networkx as from_networkx
     from streamplace.interchange import to_networkx as to_networkx
     from streamplace.placement import Placement as Placement
+    from streamplace.planning import Plan as Plan
+    from streamplace.planning import plan as plan
     from streamplace.problem import Problem as Problem
+    from streamplace.replacing import Replacement as Replacement
+    from streamplace.replacing import replace as replace
     from streamplace.score import Score as Score
     from streamplace.score import simulate as simulate
     from streamplace.solve import Result as Result
@@ -37,6 +42,7 @@ if TYPE_CHECKING:
     from streamplace.trials import compare as compare
 
 _HOME = {
+    "Backend": "backends",
     "Cluster": "cluster",
     "Device": "cluster",
     "LinkOverride": "cluster",
@@ -59,7 +65,11 @@ _HOME = {
     "from_networkx": "interchange",
     "to_networkx": "interchange",
     "Placement": "placement",
+    "Plan": "planning",
+    "plan": "planning",
     "Problem": "problem",
+    "Replacement": "replacing",
+    "replace": "replacing",
     "Score": "score",
     "simulate": "score",
     "Result": "solve",

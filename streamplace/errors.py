@@ -65,6 +65,13 @@ class TrainingError(StreamplaceError):
     exit_code = 1
 
 
+class BackendError(StreamplaceError):
+    """A cluster does not answer, or has failed."""
+
+    exit_code = 1
+    names_file = True  # it has nothing to do with one
+
+
 class PlacementError(StreamplaceError):
     """A placer found no placement that obeys the constraints; there may be one."""
 

@@ -1,16 +1,16 @@
-"""The same function over many items, on several processes, results in order."""
+"""The same function over many items, on several processes or machines, results in order."""
 
-import signal
-import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import TypeVar
+
+from streamplace.backends import LOCAL, Backend, connected, interrupts_ignored
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 ITEMS_PER_PROCESS = 32  # fewer are done before a process has started
+BLOCK = 64  # items a process that a cluster is given at once
 
 
 def cpu_count() -> int:
@@ -21,15 +21,35 @@ def cpu_count() -> int:
 
 
 def each(
-    function: Callable[[Item], Result], items: Sequence[Item], jobs: int | None = None
-) -> Iterator[Result]:
-    """Yield function(item) for every item, in order.
+    function: Callable[[Item], Result],
+    items: Sequence[Item],
+    jobs: int | None = None,
+    backend: Backend = LOCAL,
+) -> Generator[Result, None, None]:
+    """Yield function(item) for every item, in order, whatever the backend.
 
     Parameters
     ----------
     jobs
-        Processes; None: as many as processors. Few items are done in this one.
+        Processes; None: as many as processors. Few items are done in this one, unless a cluster
+        is asked for.
+
+    Raises
+    ------
+    UsageError
+        If the backend's package is not installed, or there is no such address.
+    BackendError
+        If nobody answers at the address, or the cluster fails.
     """
+    if backend.name == "local":
+        yield from _on_processes(function, items, jobs)
+    else:
+        yield from _on_cluster(function, items, jobs, backend)
+
+
+def _on_processes(
+    function: Callable[[Item], Result], items: Sequence[Item], jobs: int | None
+) -> Iterator[Result]:
     processes = min(jobs or cpu_count(), len(items) // ITEMS_PER_PROCESS)
     if processes <= 1:
         yield from map(function, items)
@@ -39,19 +59,24 @@ def each(
     pool = joblib.Parallel(n_jobs=processes, return_as="generator", batch_size="auto")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of tasks cancelled by an interruption
-        with _interrupts_ignored():  # which the workers that start here inherit
+        with interrupts_ignored():  # which the workers that start here inherit
             results = pool(joblib.delayed(function)(item) for item in items)
         yield from results
 
 
-@contextmanager
-def _interrupts_ignored() -> Iterator[None]:
-    """Let a Ctrl-C pass by: a terminal sends it to every process, and one is to answer it."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, handler)
+def _on_cluster(
+    function: Callable[[Item], Result], items: Sequence[Item], jobs: int | None, backend: Backend
+) -> Iterator[Result]:
+    """Go on block by block: joblib's Ray backend returns lists, and memory is to stay bounded."""
+    import joblib  # noqa: PLC0415 - heavy
+
+    with connected(backend, jobs or cpu_count()) as cluster:
+        processes = min(jobs or cluster.processes, cluster.processes)
+        with joblib.parallel_config(**cluster.options):
+            workers = joblib.Parallel(
+                n_jobs=processes, max_nbytes=None
+            )  # no files between machines
+        with workers as pool:
+            for start in range(0, len(items), BLOCK * processes):
+                block = items[start : start + BLOCK * processes]
+                yield from pool(joblib.delayed(function)(item) for item in block)

@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sim import bottleneck, path_average
+from sim.bounds import least_utilisation
 from sim.crossings import links_crossed
 from sim.engine import Measures
 from sim.flow import Flow
@@ -121,6 +123,7 @@ class EngineScore(Score):
     tick_s: float
 
 
+_BOUNDS: WeakKeyDictionary[Problem, float] = WeakKeyDictionary()
 THROUGHPUT: dict[Model, Callable[[Flow, NDArray[np.integer]], Floats]] = {
     "bottleneck": bottleneck.throughput,
     "path-average": path_average.throughput,
@@ -254,12 +257,17 @@ def _busiest(problem: Problem, on_device: Floats, on_link: Floats) -> Bottleneck
 
 
 def bound(problem: Problem) -> float:
-    """Return tuples/s that no placement exceeds, under either model: of `throughput`.
+    """Return tuples/s that no placement exceeds, under either closed form: of `throughput`.
 
-    source rate * min(1, total capacity / total CPU, fastest device / largest operator), with as
-    much of each device as may be used
+    Total CPU, the largest units, crowds of them, and under ``bottleneck`` streams too heavy for any
+    link; see `sim.bounds`. Of each device and link there is as much as may be used.
     """
-    return problem.source_rate / max(1.0, bottleneck.lowest_utilisation(flow(problem)))
+    if problem not in _BOUNDS:
+        least = least_utilisation(
+            flow(problem), problem.feasibility.unit_of, links_count=problem.model == "bottleneck"
+        )
+        _BOUNDS[problem] = problem.source_rate / max(1.0, least)
+    return _BOUNDS[problem]
 
 
 def _carries(arrays: Flow, devices: NDArray[np.int32]) -> NDArray[np.bool_]:

@@ -1,11 +1,13 @@
 """Placers x graphs -> table."""
 
 from collections.abc import Sequence
+from contextlib import closing
 from functools import partial
 
 import numpy as np
 
 from streamplace.arrays import Floats
+from streamplace.backends import LOCAL, Backend
 from streamplace.cluster import Cluster
 from streamplace.comparison import Comparison
 from streamplace.errors import UsageError, within
@@ -29,6 +31,7 @@ def compare(
     dataset: str = "",
     seed: int = 0,
     jobs: int | None = None,
+    backend: Backend = LOCAL,
 ) -> Comparison:
     """Place every graph with every placer at every source rate.
 
@@ -42,11 +45,13 @@ def compare(
         The share of every device and link that may be used.
     jobs
         Processes; None: as many as processors. Results do not depend on it.
+    backend
+        Where they are. Results do not depend on it.
 
     Raises
     ------
     StreamplaceError
-        If a name is wrong, or any graph has no score; it names graph and placer.
+        If a name is wrong, any graph has no score (it names graph and placer), or a cluster fails.
     """
     if not (graphs and placers and source_rates):
         raise UsageError("compare needs at least one graph, one placer and one source rate")
@@ -63,8 +68,9 @@ def compare(
         target_utilisation=target_utilisation,
         seed=seed,
     )
-    done = track(each(task, list(enumerate(graphs)), jobs), len(graphs), "comparing")
-    outcome = np.stack(list(done), axis=-1)  # (3, rates, placers, graphs)
+    with closing(each(task, list(enumerate(graphs)), jobs, backend)) as results:
+        done = list(track(results, len(graphs), "comparing"))
+    outcome = np.stack(done, axis=-1)  # (3, rates, placers, graphs)
     return Comparison(
         dataset,
         tuple(graph.name for graph in graphs),

@@ -44,12 +44,25 @@ MAY_IMPORT = {
     "replacing": MODEL | {"score", "placers", "moves", "solve"},
     "solve": MODEL | {"score", "placers"},
     "comparison": MODEL | {"files"},
-    "trials": MODEL | {"score", "placers", "solve", "comparison", "parallel", "progress"},
-    "parallel": set[str](),
+    "trials": MODEL
+    | {"score", "placers", "solve", "comparison", "backends", "parallel", "progress"},
+    "backends": {"errors"},
+    "parallel": {"backends"},
     "progress": set[str](),
     "policy": MODEL | {"flows", "score", "sim", "placers", "policy"},
     "training": MODEL
-    | {"policy", "runs", "score", "sim", "files", "placers", "training", "parallel", "progress"},
+    | {
+        "policy",
+        "runs",
+        "score",
+        "sim",
+        "files",
+        "placers",
+        "training",
+        "backends",
+        "parallel",
+        "progress",
+    },
 }
 WITH_TORCH = {"policy", "training", "engines", "report", "compare", "cli"}
 SOURCES = sorted([*ROOT.glob("sim/**/*.py"), *ROOT.glob("streamplace/**/*.py")])

@@ -16,7 +16,7 @@ from sim.search.instance import Instance
 
 POWER = 16.0
 EVERY = 64  # steps of one temperature
-AFRESH = 1 << 16  # steps after which loads are worked out anew
+AFRESH = 1 << 16  # steps after which loads are worked out anew; the number of units if that is more
 BETTER = 1.0 - 1e-12  # times the largest load: less than that is rounding
 
 
@@ -54,16 +54,17 @@ def anneal(
     at_top = _count_from(now, BETTER * top)
     temperature = schedule.hot
     cooling = (schedule.cold / schedule.hot) ** (EVERY / max(1.0, np.float64(schedule.steps)))
+    afresh = max(AFRESH, job.work.shape[0] // EVERY * EVERY)
     for step in range(schedule.steps):
         if top <= enough:
             return top, step
         if step % EVERY == 0:
             temperature *= cooling
-            if step % AFRESH == AFRESH - EVERY:
+            if step % afresh == afresh - EVERY:
                 weigh(job, now)
                 total = _total(now)
                 at_top = _count_from(now, BETTER * top)
-        trial = drawn(job, now, state, schedule.swaps, schedule.joins)
+        trial = drawn(job, now, state, step, schedule.swaps, schedule.joins)
         if trial.b < 0:
             continue
         try_out(job, now, trial)

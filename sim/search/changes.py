@@ -13,6 +13,8 @@ from sim.jit import bare, kernel
 from sim.search.chance import Word, below, uniform
 from sim.search.instance import Bools, Instance
 
+WINDOW = 8192  # units that changes are drawn from at a time: what a cache holds
+
 
 class World(NamedTuple):
     """A placement of units, what it loads, the change being tried, and the best seen."""
@@ -82,16 +84,16 @@ def weigh(job: Instance, now: World) -> None:
 
 
 @bare
-def drawn(job: Instance, now: World, state: Word, swaps: float, joins: float) -> Trial:
+def drawn(job: Instance, now: World, state: Word, step: int, swaps: float, joins: float) -> Trial:
     """Draw a change: a swap, a move to where a neighbour is, or a move anywhere.
 
     One that changes nothing, or that a constraint forbids, has b = -1.
     """
-    u = below(state, job.work.shape[0])
+    u = _someone(job, state, step)
     a, other = now.on[u], -1
     kind = uniform(state)
     if kind < swaps:
-        other = below(state, job.work.shape[0])
+        other = _someone(job, state, step)
         b = now.on[other]
     elif kind < swaps + joins and job.first_end[u + 1] > job.first_end[u]:
         i = job.first_end[u] + below(state, job.first_end[u + 1] - job.first_end[u])
@@ -107,6 +109,16 @@ def drawn(job: Instance, now: World, state: Word, swaps: float, joins: float) ->
             toll += _toll(job, now, other, a)
         fits = toll <= 0.0 or now.paid[0] + toll <= job.purse
     return Trial(u, a, b if fits else -1, other)
+
+
+@bare
+def _someone(job: Instance, state: Word, step: int) -> int:
+    """Draw a unit; of many units one from a window that passes over them, one a step."""
+    units = job.work.shape[0]
+    if units <= WINDOW:
+        return below(state, units)
+    u: int = step % units + below(state, WINDOW)
+    return u if u < units else u - units
 
 
 @bare

@@ -14,8 +14,8 @@ def spare_traffic(job: Instance, now: World, state: Word, steps: int, limit: flo
 
     No load is raised above `limit`, or above what it is where it is higher already.
     """
-    for _ in range(steps):
-        trial = drawn(job, now, state, SWAPS, JOINS)
+    for step in range(steps):
+        trial = drawn(job, now, state, step, SWAPS, JOINS)
         if trial.b < 0 or _crossing(job, now, trial) >= 0.0:
             continue
         try_out(job, now, trial)

@@ -72,7 +72,7 @@ def anneal_throttled(
             temperature *= cooling
             if step % AFRESH == AFRESH - EVERY:
                 weigh(job, now)
-        trial = drawn(job, now, state, schedule.swaps, schedule.joins)
+        trial = drawn(job, now, state, step, schedule.swaps, schedule.joins)
         if trial.b < 0:
             continue
         wanted = value * np.exp(temperature * np.log(1.0 - uniform(state)))

@@ -27,7 +27,7 @@ from streamplace.cli import options
     metavar="DIR",
     help="Folder for compare.json, table.csv, graphs.csv.",
 )
-@options.jobs
+@options.processes
 @options.common
 def compare(
     dataset: str,
@@ -39,6 +39,8 @@ def compare(
     target_utilisation: float | None,
     folder: str | None,
     jobs: int | None,
+    backend: str,
+    address: str | None,
     seed: int,
     as_json: bool,
 ) -> None:
@@ -49,12 +51,14 @@ def compare(
     streamplace compare dream.jsonl.gz --placers metis,metis-oracle --source-rate 1e4,2e4
     """
     from streamplace import trials  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.backends import Backend  # noqa: PLC0415
     from streamplace.cli import show  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.files import read_dataset  # noqa: PLC0415
     from streamplace.files.text import name_of  # noqa: PLC0415
     from streamplace.progress import working  # noqa: PLC0415
 
+    workers = Backend(backend, address)
     with working("reading"):
         graphs = read_dataset(dataset)
     cluster = options.the_cluster(cluster_file, devices)
@@ -69,6 +73,7 @@ def compare(
             dataset=dataset,
             seed=seed,
             jobs=jobs,
+            backend=workers,
         )
     if folder is not None:
         result.save(folder)

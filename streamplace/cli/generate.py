@@ -1,6 +1,7 @@
 """`streamplace generate`."""
 
 import re
+from contextlib import closing
 
 import click
 
@@ -29,7 +30,7 @@ def sizes(ctx: click.Context, param: click.Parameter, value: str | None) -> rang
     metavar="FILE",
     help=".jsonl[.gz], .json, .npz or -",
 )
-@options.jobs
+@options.processes
 @options.common
 def generate(
     preset: str,
@@ -37,6 +38,8 @@ def generate(
     operators: range | None,
     output: str,
     jobs: int | None,
+    backend: str,
+    address: str | None,
     seed: int,
     as_json: bool,
 ) -> None:
@@ -51,14 +54,15 @@ def generate(
     """
     if output == "-" and as_json:
         raise click.UsageError("-o - and --json both want stdout")
-    from streamplace.files import write_dataset  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.backends import Backend  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.files import write_dataset  # noqa: PLC0415
     from streamplace.generate import Recipe  # noqa: PLC0415
     from streamplace.parallel import each  # noqa: PLC0415
     from streamplace.progress import track  # noqa: PLC0415
 
     recipe = Recipe(preset, count, operators, seed)
-    graphs = each(recipe.graph, range(count), jobs)
-    write_dataset(output, track(graphs, count, "generating"))
+    with closing(each(recipe.graph, range(count), jobs, Backend(backend, address))) as graphs:
+        write_dataset(output, track(graphs, count, "generating"))
     if as_json:
         options.print_json({"preset": preset, "graphs": count, "seed": seed, "file": output})
     else:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from streamplace.backends import BACKENDS
 from streamplace.models import MODELS
 
 if TYPE_CHECKING:
@@ -55,7 +56,6 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON on st
 seed = click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed."
 )
-jobs = click.option("--jobs", type=click.IntRange(min=1), help="Processes  [default: all cores]")
 model = click.option(
     "--model", type=click.Choice(MODELS), help="How throughput is computed  [default: bottleneck]"
 )
@@ -92,6 +92,24 @@ target_utilisation = click.option(
 def common(command: Command) -> Command:
     """Add --json and --seed, which every command takes."""
     return as_json(seed(command))
+
+
+def processes(command: Command) -> Command:
+    """Add --jobs, --backend and --address."""
+    jobs = click.option(
+        "--jobs", type=click.IntRange(min=1), help="Processes  [default: all cores]"
+    )
+    backend = click.option(
+        "--backend",
+        type=click.Choice(BACKENDS),
+        default="local",
+        show_default=True,
+        help="Where they are; the results are the same.",
+    )
+    address = click.option(
+        "--address", metavar="HOST:PORT", help="Ray or Dask cluster  [default: one on this machine]"
+    )
+    return jobs(backend(address(command)))
 
 
 def cluster(command: Command) -> Command:

@@ -120,10 +120,16 @@ def place(
 ) -> None:
     """Place the operators of GRAPH on devices.
 
-    Placers: auto (all that pay, then a search, in a second), single, round-robin, random, greedy,
-    metis, metis-recursive, fuser; metis-oracle, metis-recursive-oracle and fuser-oracle try every
-    number of parts; search anneals; multilevel is for large graphs; policy is a trained network,
-    policy:samples=16 the best of 16; exact proves that none is better, or how far off it may be.
+    \b
+    auto                       asks those below, then searches for a second
+    search                     anneals on the score
+    multilevel                 for large graphs
+    policy                     a trained network; policy:samples=16 is the best of 16
+    metis, metis-recursive, fuser
+    metis-oracle, metis-recursive-oracle, fuser-oracle
+                               try every number of parts
+    exact                      proves that none is better, or how far off it may be
+    greedy, single, round-robin, random
 
     With several source rates one placement is sought for all: the score is that at the worst.
 

@@ -18,15 +18,25 @@ from streamplace.cli import options
 )
 @click.option("--resume", is_flag=True, help="Go on from the folder's checkpoint.")
 @click.option("--seed", type=click.IntRange(min=0), help="Seed  [default: the config's]")
+@options.processes
 @options.as_json
 def train(
-    dataset: str, config: str, output: str, resume: bool, seed: int | None, as_json: bool
+    dataset: str,
+    config: str,
+    output: str,
+    resume: bool,
+    seed: int | None,
+    jobs: int | None,
+    backend: str,
+    address: str | None,
+    as_json: bool,
 ) -> None:
     """Train a policy on the graphs of DATASET.
 
     Ctrl-C saves; --resume goes on bit for bit. RUN gets config.json, log.jsonl,
     checkpoint.safetensors and policy.safetensors, and a log for TensorBoard where that is
-    installed. torchrun starts several processes.
+    installed. torchrun starts several processes; --jobs, --backend and --address are for the
+    placements of a config's teacher.
 
     \b
     streamplace generate dream --count 3150 --seed 1 -o dream.jsonl.gz
@@ -35,13 +45,14 @@ def train(
     """
     from pathlib import Path  # noqa: PLC0415 - a command loads what it needs
 
+    from streamplace.backends import Backend  # noqa: PLC0415
     from streamplace.cli.show import Progress  # noqa: PLC0415
     from streamplace.files import read_dataset  # noqa: PLC0415
     from streamplace.training.config import read_config, with_seed  # noqa: PLC0415
     from streamplace.training.trainer import train as run  # noqa: PLC0415
     from streamplace.training.workers import leads  # noqa: PLC0415
 
-    wanted = read_config(config)
+    wanted, placing = read_config(config), Backend(backend, address)
     if seed is not None:
         wanted = with_seed(wanted, seed)
     progress = Progress()
@@ -51,6 +62,8 @@ def train(
         Path(output),
         dataset=dataset,
         resume=resume,
+        jobs=jobs,
+        backend=placing,
         tell=progress if leads() else lambda record: None,
     )
     if trained.interrupted:

@@ -15,6 +15,7 @@ from streamplace.errors import UsageError
 from streamplace.flows import flow
 from streamplace.instances import instance_of
 from streamplace.problem import Problem
+from streamplace.score import bound
 
 HOTTEST, COLDEST = 0.2, 0.002  # temperatures of a thorough chain
 WARMING = 5e-4  # temperature that a chain can cool down from, per change and unit
@@ -107,7 +108,8 @@ class Annealer:
         self._throttled = problem.model == "path-average" and len(self._flow.source) <= MOST_STREAMS
         self.state = rng.integers(1, 2**63, size=1, dtype=np.uint64)
         # the load that nothing can be better than
-        self._least = 1.0 if headroom else max(1.0, 1.0 / self.job.reference)
+        least = problem.source_rate / bound(problem) / self.job.reference
+        self._least = 1.0 if headroom else least
 
     def chain(self, job: Instance, on: Ints, plan: Schedule, wanted: float | None = None) -> Chain:
         """Anneal one chain.
@@ -133,6 +135,10 @@ class Annealer:
         top, done = anneal(job, now, self.state, plan, limit)
         reached = 1.0 / (top * job.reference) if top > 0.0 else inf
         return Chain(now.best, reached, top <= limit, done)
+
+    def near(self, found: Chain, times: float) -> bool:
+        """Return whether the largest load is at most so many times the least possible."""
+        return found.enough or found.reached * self._least * self.job.reference * times >= 1.0
 
 
 def schedule(changes: int, units: int) -> Schedule:

@@ -28,7 +28,8 @@ class Auto:
     """Ask several placers, search on from their best answers, and spare what costs no throughput.
 
     Among placements within 0.1% of the best throughput it takes the fewest devices, and among
-    those the least traffic between devices. It stops early where the bound is reached.
+    those the least traffic between devices. It stops early where the bound is reached. Of devices
+    that are alike it uses the first, unless it sets out from a placement that does otherwise.
 
     Parameters
     ----------
@@ -68,7 +69,8 @@ class Auto:
             order = np.argsort(-throughputs(problem, found), kind="stable")
             rows = [found[i].devices for i in order[:STARTS]]
             found.append(best_of_chains(problem, rng, rows, budget.share(FOR_SEARCH)))
-        return economical(problem, rng, found, budget)
+        best = economical(problem, rng, found, budget)
+        return best.canonical() if start is None else best
 
     def _answers(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None, budget: Budget

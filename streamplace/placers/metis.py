@@ -75,8 +75,8 @@ def cut(problem: Problem, quotient: Quotient, parts: int, *, recursive: bool) ->
     found = partition(
         quotient.source,
         quotient.target,
-        _vertex_weights(quotient.load),
-        _edge_weights(quotient.traffic),
+        vertex_weights(quotient.load),
+        edge_weights(quotient.traffic),
         None if np.ptp(shares) == 0 else shares,
         parts,
         recursive=recursive,
@@ -84,13 +84,13 @@ def cut(problem: Problem, quotient: Quotient, parts: int, *, recursive: bool) ->
     return found.astype(np.int32)
 
 
-def _vertex_weights(load: Floats) -> NDArray[np.int64]:
+def vertex_weights(load: Floats) -> NDArray[np.int64]:
     if not load.any():
         return np.ones(len(load), dtype=np.int64)
     return _bounded(np.rint(load * max(1.0, LEAST_MEAN / load.mean())))
 
 
-def _edge_weights(traffic: Floats) -> NDArray[np.int64]:
+def edge_weights(traffic: Floats) -> NDArray[np.int64]:
     """Return kbit per source tuple, at least 1; scaled up where all would round to that."""
     weights = traffic / TRAFFIC_UNIT_BITS
     largest = weights.max(initial=0.0)

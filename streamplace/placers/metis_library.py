@@ -56,7 +56,7 @@ def partition(
         raise ValueError(f"shares must be {parts} numbers above 0")
     if parts == 1:
         return np.zeros(count, dtype=np.int32)
-    starts, neighbours, weights = _symmetric(count, source, target, edge_weights)
+    starts, neighbours, weights = symmetric(count, source, target, edge_weights)
     import pymetis  # noqa: PLC0415 - heavy
 
     native = pymetis.zero_copy_dtype()
@@ -77,7 +77,7 @@ def partition(
     return found
 
 
-def _symmetric(
+def symmetric(
     count: int, source: Integers, target: Integers, weights: Integers
 ) -> tuple[Integers, Integers, Integers]:
     """Return the graph in both directions as CSR: starts (N + 1,), neighbours, weights (2Q',)."""

@@ -8,7 +8,9 @@ import numpy as np
 from streamplace.cluster import Cluster
 from streamplace.errors import PlacementError
 from streamplace.graph import Operator, Stream, StreamGraph
+from streamplace.placers.annealing import Budget
 from streamplace.placers.base import Placer
+from streamplace.placers.economy import economical
 from streamplace.placers.registry import make_placer
 from streamplace.problem import Model, Problem
 from streamplace.score import simulate
@@ -25,13 +27,17 @@ def ready_placer(text: str, model: Model) -> Placer:
     UsageError
         On an unknown name or option.
     """
-    placer = make_placer(text)
+    placer, rng = make_placer(text), np.random.default_rng(0)
     names = [str(v) for v in range(OPERATORS)]
     graph = StreamGraph(
-        [Operator(name, 1e5, 1e4) for name in names],
+        [Operator(name, 1e5 + v, 1e4) for v, name in enumerate(names)],
         [Stream(names[0], name) for name in names[1:]],
     )
     problem = Problem(graph, Cluster.equal(), source_rate=1e4, model=model)
     with suppress(PlacementError):  # what it says of this job is nobody's concern
-        simulate(placer(problem, np.random.default_rng(0)))
+        simulate(placer(problem, rng))
+    if text.partition(":")[0] == "auto":  # which stops before it searches where that is no use
+        overloaded = Problem(graph, Cluster.equal(), source_rate=1e5, model=model)
+        found = make_placer("search:evaluations=10")(overloaded, rng)
+        economical(overloaded, rng, [found], Budget(evaluations=10))
     return placer

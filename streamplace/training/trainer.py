@@ -5,7 +5,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from streamplace.arrays import Ints
+from streamplace.backends import LOCAL, Backend
 from streamplace.errors import CheckpointError, ConfigError
 from streamplace.files import write_json
 from streamplace.files.atomic import atomic, check_target, make_folder
@@ -62,6 +63,8 @@ def train(
     *,
     dataset: str = "",
     resume: bool = False,
+    jobs: int | None = None,
+    backend: Backend = LOCAL,
     tell: Callable[[Record], None] = lambda record: None,
 ) -> Trained:
     """Train a policy.
@@ -74,6 +77,8 @@ def train(
         What the graphs are called on the card of the weights.
     resume
         Go on from the folder's checkpoint, bit for bit on the same number of threads.
+    jobs, backend
+        Processes for the teacher's placements, and where they are; nothing depends on it.
     tell
         Is told of every step, and of every epoch's validation.
 
@@ -88,7 +93,9 @@ def train(
     with Workers() as workers:
         try:
             torch.set_num_threads(config.run.threads or max(1, cpu_count() // workers.here))
-            run = Run.start(graphs, config, folder, dataset, resume, workers)
+            run = Run.start(
+                graphs, config, folder, dataset, resume, workers, jobs=jobs, backend=backend
+            )
             try:
                 with _interruptions() as interrupted:
                     return _go(run, interrupted, tell)
@@ -136,6 +143,9 @@ class Run:
         dataset: str,
         resume: bool,
         workers: Workers,
+        *,
+        jobs: int | None = None,
+        backend: Backend = LOCAL,
     ) -> "Run":
         """Check everything, then make or take up a run."""
         if len(graphs) <= config.run.held_out:
@@ -174,7 +184,7 @@ class Run:
             shapes = [(one.size, len(one.problem.cluster.devices)) for one in prepared]
             run.position = load_checkpoint(checkpoint, *state, run._identity, shapes)
         elif config.teacher.placer:
-            run.ask_teacher()
+            run.ask_teacher(jobs, backend)
         if workers.leads:
             make_folder(folder)
             write_json(folder / CONFIG, card["config"])
@@ -249,15 +259,16 @@ class Run:
                     found.append(rewards(one, row, self.config.sampling.reward)[0])
         return {"validation": float(np.mean(found))} if found else {}
 
-    def ask_teacher(self) -> None:
+    def ask_teacher(self, jobs: int | None, backend: Backend) -> None:
         """Remember the teacher's placement of every problem."""
         task = partial(taught, placer=self.config.teacher.placer, seed=self.config.run.seed)
         asked = [(int(i), self.prepared[i].problem) for i in self.own]
-        answers = each(task, asked)
-        if self.workers.leads:
-            answers = track(answers, len(asked), "asking the teacher")
-        for i, row in zip(self.own, answers, strict=True):
-            self.learner.remember(int(i), row)
+        with closing(each(task, asked, jobs, backend)) as rows:
+            answers: Iterator[Ints] = rows
+            if self.workers.leads:
+                answers = track(rows, len(asked), "asking the teacher")
+            for i, row in zip(self.own, answers, strict=True):
+                self.learner.remember(int(i), row)
 
     def save(self) -> None:
         """Write a checkpoint, and the weights as they are."""

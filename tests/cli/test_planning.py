@@ -99,7 +99,9 @@ def test_starts_and_limits_that_make_no_sense(
 ) -> None:
     old = placed(capsys, job, tmp_path / "old.json", "--placer", "greedy")
     graph = tmp_path / "graph.json"
-    graph.write_text(json.dumps({"source_rate": 1, "operators": [{"name": "x", "instructions": 1}]}))
+    graph.write_text(
+        json.dumps({"source_rate": 1, "operators": [{"name": "x", "instructions": 1}]})
+    )
     other = tmp_path / "other.json"
     succeeds(capsys, "place", graph, "--placer", "single", "-o", other)
     files = {"OLD": str(old), "OTHER": str(other)}

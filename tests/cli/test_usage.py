@@ -54,6 +54,19 @@ USAGE = [
     (["compare", "GRAPH", "--source-rate", "1e4,fast"], "--source-rate"),
     (["compare", "GRAPH", "--source-rate", "1e4,-1"], "--source-rate"),
     (["compare", "GRAPH", "--jobs", "0"], "--jobs"),
+    (["compare", "GRAPH", "--backend", "slurm"], "--backend"),
+    *(
+        ([*command.split(), "--address", "127.0.0.1:6379"], "--backend ray or dask")
+        for command in (
+            "compare GRAPH",
+            "generate dream -o OUT/x.jsonl",
+            "train GRAPH --config best -o OUT/run",
+        )
+    ),
+    *(
+        (["compare", "GRAPH", "--backend", "ray", "--address", address], "HOST:PORT")
+        for address in ("", "here", "here:", ":6379", "here:0", "here:99999", "ray://here:10001")
+    ),
     (["generate", "dream"], "-o"),
     (["generate", "nonsense", "-o", "OUT/x.jsonl"], "'nonsense'"),
     (["generate", "dream", "--count", "0", "-o", "OUT/x.jsonl"], "count"),

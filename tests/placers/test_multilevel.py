@@ -7,6 +7,7 @@ from sim.bottleneck import utilisations, worst_utilisation
 from streamplace import Cluster, Constraints, Network, Problem, Recipe
 from streamplace.errors import UsageError
 from streamplace.flows import flow
+from streamplace.placers.levels import levels_of
 from streamplace.placers.registry import make_placer
 
 COUNT = 3000
@@ -20,17 +21,19 @@ def worst(problem: Problem, name: str) -> float:
     return float(worst_utilisation(flow(problem), make_placer(name)(problem, rng()).devices)[0])
 
 
-def loaded(preset: str, cluster: Cluster, constraints: Constraints | None = None) -> Problem:
+def loaded(
+    preset: str, cluster: Cluster, constraints: Constraints | None = None, count: int = COUNT
+) -> Problem:
     """Return a problem whose CPU work is .8 of the cluster."""
-    graph = Recipe(preset, 1, range(COUNT, COUNT + 1), 3).graph(0)
+    graph = Recipe(preset, 1, range(count, count + 1), 3).graph(0)
     at_one = flow(Problem(graph, cluster, source_rate=1.0))
     rate = 0.8 / (at_one.work.sum() / at_one.capacity.sum())
     return Problem(graph, cluster, source_rate=rate, constraints=constraints)
 
 
-def squeezed(preset: str, cluster: Cluster) -> Problem:
+def squeezed(preset: str, cluster: Cluster, count: int = COUNT) -> Problem:
     """Return the same with a bandwidth at which METIS's busiest link stands at 1.2."""
-    problem = loaded(preset, cluster)
+    problem = loaded(preset, cluster, count=count)
     _, link = utilisations(flow(problem), make_placer("metis")(problem, rng()).devices)
     slower = Network(cluster.network.kind, bandwidth_mbps=1000.0 * float(link.max()) / 1.2)
     return Problem(problem.graph, Cluster(cluster.devices, slower), source_rate=problem.source_rate)
@@ -42,6 +45,25 @@ def test_leaves_metis_far_behind_where_links_are_narrow(preset: str, devices: st
     """METIS stands at 1.2; CPU alone allows .8."""
     problem = squeezed(preset, Cluster.parse(devices))
     assert worst(problem, "multilevel") < 0.9
+
+
+@pytest.mark.parametrize("count", [1000, 3000])
+def test_heavy_streams_of_few_operators_are_not_cut(count: int) -> None:
+    """Where the first contraction cut one, others are tried; CPU alone allows .8."""
+    problem = squeezed("series-parallel", Cluster.equal(16), count)
+    assert worst(problem, "multilevel") < 0.82
+
+
+def test_groups_within_a_placement_keep_it() -> None:
+    problem = loaded("layered", Cluster.equal(8))
+    on = np.arange(COUNT, dtype=np.int32) * 8 // COUNT
+    levels = levels_of(problem, 0.2, on)
+    assert len(levels.jobs) > 2
+    assert levels.on is not None
+    expanded = levels.on
+    for group in levels.groups[::-1]:
+        expanded = expanded[group]
+    assert (expanded == on).all()
 
 
 def test_interfaces_in_place_of_links() -> None:

@@ -155,7 +155,7 @@ def test_finds_the_optimum_among_the_feasible(pin: str) -> None:
     graph = pipeline(2e5, 7e5, 4e5, 4e5, 3e5, payload_bytes=200.0)
     problem = Problem(graph, cluster, constraints=rules)
     optimum = best(problem)
-    assert optimum < 0.95 * bound(problem)
+    assert optimum < 0.97 * best(Problem(graph, cluster))
     found = reached(problem, Search(evaluations=3000))
     assert found == pytest.approx(optimum, rel=1e-9)
 

@@ -26,8 +26,8 @@ PLAN = Schedule(steps=400, hot=0.2, cold=0.002, swaps=0.4, joins=0.25)
 def wander(job: Instance, now: World, state: Word, steps: int) -> int:
     """Take every change that is drawn; return how many there were."""
     taken = 0
-    for _ in range(steps):
-        trial = drawn(job, now, state, 0.4, 0.3)
+    for step in range(steps):
+        trial = drawn(job, now, state, step, 0.4, 0.3)
         if trial.b >= 0:
             try_out(job, now, trial)
             settle(job, now, trial)

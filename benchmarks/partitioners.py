@@ -1,0 +1,111 @@
+"""METIS, KaHIP and Mt-KaHyPar as functions of a problem: balanced parts of its units, little cut.
+
+All get the weights that METIS is given, and 3% imbalance where they ask for one. KaHIP makes equal
+parts only. Where `kahip` or `mtkahypar` (extra `partitioners`) is not installed, it is left out.
+"""
+
+from collections.abc import Callable
+from functools import cache, partial
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamplace import Problem
+from streamplace.arrays import Ints
+from streamplace.flows import flow
+from streamplace.grouping import Grouping
+from streamplace.placers.base import devices_of_parts
+from streamplace.placers.metis import edge_weights, vertex_weights
+from streamplace.placers.metis_library import symmetric
+from streamplace.placers.ready import ready_placer
+
+IMBALANCE = 0.03
+FAST, ECO = 0, 1  # modes of KaHIP
+
+Partitioner = Callable[[Problem], Ints]
+
+
+class Edges(NamedTuple):
+    """A graph as partitioners take it: both directions of every edge, by vertex."""
+
+    weights: NDArray[np.int64]
+    starts: NDArray[Any]
+    neighbours: NDArray[Any]
+    traffic: NDArray[Any]
+
+
+def partitioners() -> dict[str, Partitioner]:
+    """Return those that are installed, by name; each returns devices, (V,)."""
+    found: dict[str, Partitioner] = {
+        "METIS k-way": partial(placed, "metis"),
+        "METIS recursive": partial(placed, "metis-recursive"),
+    }
+    if find_spec("kahip"):
+        found["KaHIP fast"] = partial(kahip, mode=FAST)
+        found["KaHIP eco"] = partial(kahip, mode=ECO)
+    if find_spec("mtkahypar"):
+        found["Mt-KaHyPar"] = mt_kahypar
+    return found
+
+
+def placed(name: str, problem: Problem) -> Ints:
+    """Ask a placer of ours."""
+    return ready_placer(name, "bottleneck")(problem, np.random.default_rng(0)).devices
+
+
+def kahip(problem: Problem, mode: int) -> Ints:
+    """KaHIP's kaffpa (Sanders and Schulz 2013)."""
+    import kahip as library  # noqa: PLC0415 - optional
+
+    units, edges = _graph(problem)
+    lists = (edges.weights, edges.starts, edges.traffic, edges.neighbours)
+    columns = [column.tolist() for column in lists]
+    parts = len(problem.cluster.devices)
+    _, part_of = library.kaffpa(*columns, parts, IMBALANCE, True, 0, mode)
+    return _devices(problem, units, part_of)
+
+
+def mt_kahypar(problem: Problem) -> Ints:
+    """Mt-KaHyPar's default preset on one thread, edges cut (Gottesbüren et al. 2021)."""
+    import mtkahypar as library  # noqa: PLC0415 - optional
+
+    units, edges = _graph(problem)
+    library.set_seed(0)
+    started = _mt_kahypar_on_one_thread()
+    context = started.context_from_preset(library.PresetType.DEFAULT)
+    capacity = problem.cluster.capacity[problem.cluster.fastest_first]
+    context.set_partitioning_parameters(len(capacity), IMBALANCE, library.Objective.CUT)
+    context.logging = False
+    if np.ptp(capacity) > 0:
+        shares = (1 + IMBALANCE) * edges.weights.sum() * capacity / capacity.sum()
+        context.set_individual_target_block_weights(np.ceil(shares).astype(int).tolist())
+    source = np.repeat(np.arange(len(edges.weights)), np.diff(edges.starts))
+    once = source < edges.neighbours
+    pairs = list(zip(source[once].tolist(), edges.neighbours[once].tolist(), strict=True))
+    weights = edges.weights.tolist(), edges.traffic[once].tolist()
+    graph = started.create_graph(context, len(edges.weights), len(pairs), pairs, *weights)
+    return _devices(problem, units, graph.partition(context).get_partition())
+
+
+@cache
+def _mt_kahypar_on_one_thread() -> Any:
+    import mtkahypar as library  # noqa: PLC0415 - optional
+
+    return library.initialize(1, False)
+
+
+def _graph(problem: Problem) -> tuple[Grouping, Edges]:
+    arrays = flow(problem)
+    units = Grouping(problem.graph, problem.feasibility.unit_of)
+    rate = problem.source_rate
+    quotient = units.quotient(arrays.work / rate, arrays.stream_bits / rate)
+    weights = vertex_weights(quotient.load)
+    traffic = edge_weights(quotient.traffic)
+    return units, Edges(weights, *symmetric(units.count, quotient.source, quotient.target, traffic))
+
+
+def _devices(problem: Problem, units: Grouping, part_of: list[int]) -> Ints:
+    of_operators = units.expand(np.array(part_of, np.int32)).astype(np.int32)
+    return devices_of_parts(problem, of_operators, flow(problem).work)

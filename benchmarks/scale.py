@@ -1,0 +1,298 @@
+"""`multilevel` against METIS, KaHIP and Mt-KaHyPar on large graphs, in one run.
+
+    python -m benchmarks.scale [--largest N] [--only PART …]
+
+Total CPU work is .8 of the cluster, the bandwidth such that the busiest link of METIS's k-way parts
+stands at 1.2. Relative throughput is not capped: 1 / the largest utilisation, so CPU work alone
+allows 1.25. Seconds are CPU seconds of one core from a checked problem to a placement, medians of
+interleaved rounds; memory is the peak of a process of its own, the graph and Python included.
+KaHIP is left out at 10^6, where it takes minutes.
+"""
+
+import argparse
+import json
+import math
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.partitioners import Partitioner, partitioners, placed
+from benchmarks.speed import report
+from sim.bottleneck import utilisations, worst_utilisation
+from streamplace import Cluster, Network, Problem, Recipe, StreamGraph
+from streamplace.arrays import Ints
+from streamplace.cluster import NetworkKind
+from streamplace.flows import flow
+
+OURS, METIS = "multilevel", "METIS k-way"
+PRESETS = "layered", "series-parallel"
+GRAPHS = {10**3: 10, 10**4: 6, 10**5: 2}  # of each preset
+ROUNDS = {10**3: 3, 10**4: 3, 10**5: 1}
+LARGEST = 10**6
+PARTS = "graphs", "others", "alone"
+TIMES_METIS = {10**4: 3, 10**5: 8}  # what was to be reached
+CPU, LINK = 0.8, 1.2  # utilisations: of all devices together; of the busiest link under METIS
+SEED = 1000
+OTHERS: tuple[tuple[str, str, NetworkKind], ...] = (
+    ("2 devices", "2x2500", "pair"),
+    ("128 devices", "128x2500", "pair"),
+    ("unequal devices", "4x6000,12x1500", "pair"),
+    ("interfaces (nic)", "16x2500", "nic"),
+)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A generated graph and what it runs on."""
+
+    preset: str
+    count: int
+    seed: int
+    devices: str = "16x2500"
+    network: NetworkKind = "pair"
+    source_rate: float = 1.0
+    bandwidth_mbps: float = 1000.0
+
+    def graph(self) -> StreamGraph:
+        """Generate the graph."""
+        return Recipe(self.preset, 1, range(self.count, self.count + 1), self.seed).graph(0)
+
+    def problem(self, graph: StreamGraph) -> Problem:
+        """Return the problem, with the loads that placers start from worked out."""
+        network = Network(self.network, self.bandwidth_mbps)
+        cluster = Cluster(Cluster.parse(self.devices).devices, network)
+        problem = Problem(graph, cluster, source_rate=self.source_rate)
+        flow(problem)
+        return problem
+
+
+def main() -> None:
+    """Print tables, then figures against their targets."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--largest", type=int, default=LARGEST, metavar="N", help="operators")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--alone", metavar="JSON", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.alone:
+        print(json.dumps(measured_alone(**json.loads(options.alone))))
+        return
+    placers = all_placers()
+    missing = {"KaHIP eco", "Mt-KaHyPar"} - set(placers)
+    if missing:
+        print(f"not installed, left out: {', '.join(sorted(missing))}\n")
+    for name, placer in placers.items():
+        timed(placer, made(Setting("layered", 100, 0))[1])
+        print(f"ready: {name}", file=sys.stderr)
+    if "graphs" in options.only:
+        compared = [Compared(preset, count, placers) for count in GRAPHS for preset in PRESETS]
+        print_throughput(compared, placers)
+        print_seconds(compared, placers)
+        print_targets_of_graphs(compared)
+    if "others" in options.only:
+        print_others(placers)
+    if "alone" in options.only:
+        alone = print_alone(placers, options.largest)
+        print_targets_of_largest(alone, options.largest)
+
+
+def all_placers() -> dict[str, Partitioner]:
+    """Return ours and the others."""
+    return {OURS: partial(placed, OURS), **partitioners()}
+
+
+def made(setting: Setting) -> tuple[Setting, Problem]:
+    """Set the source rate and the bandwidth; return the setting with them, and the problem."""
+    graph = setting.graph()
+    arrays = flow(setting.problem(graph))
+    rate = CPU / (arrays.work.sum() / arrays.capacity.sum())
+    wide = Setting(**{**vars(setting), "source_rate": rate})
+    problem = wide.problem(graph)
+    _, link = utilisations(flow(problem), placed("metis", problem))
+    narrow = Setting(**{**vars(wide), "bandwidth_mbps": 1000.0 * float(link.max()) / LINK})
+    return narrow, narrow.problem(graph)
+
+
+def timed(placer: Partitioner, problem: Problem) -> tuple[Ints, float]:
+    """Return devices, and CPU seconds."""
+    started = time.process_time()
+    devices = placer(problem)
+    return devices, time.process_time() - started
+
+
+def relative(problem: Problem, devices: Ints) -> float:
+    """Return 1 / the largest utilisation."""
+    return 1.0 / float(worst_utilisation(flow(problem), devices)[0])
+
+
+class Compared:
+    """All placers on graphs of one preset and size.
+
+    Attributes
+    ----------
+    reached, seconds
+        By placer: relative throughput and CPU seconds on each graph.
+    """
+
+    def __init__(self, preset: str, count: int, placers: dict[str, Partitioner]) -> None:
+        self.preset, self.count = preset, count
+        self.reached: dict[str, list[float]] = {name: [] for name in placers}
+        self.seconds: dict[str, list[float]] = {name: [] for name in placers}
+        for number in range(GRAPHS[count]):
+            setting, problem = made(Setting(preset, count, SEED + number))
+            spent: dict[str, list[float]] = {name: [] for name in placers}
+            for turn in range(ROUNDS[count]):
+                for name, placer in placers.items():
+                    afresh = setting.problem(problem.graph)  # nothing kept from the last round
+                    devices, seconds = timed(placer, afresh)
+                    spent[name].append(seconds)
+                    if turn == 0:
+                        self.reached[name].append(relative(problem, devices))
+            for name, seconds_of in spent.items():
+                self.seconds[name].append(statistics.median(seconds_of))
+            print(f"{preset} {count} {number}", file=sys.stderr)
+
+    @property
+    def title(self) -> str:
+        """Size and preset."""
+        return f"10^{round(math.log10(self.count))} {self.preset}"
+
+    @property
+    def of_best(self) -> list[float]:
+        """Relative throughput of ours / that of the best of the others on the same graph."""
+        others = [reached for name, reached in self.reached.items() if name != OURS]
+        best = np.max(others, axis=0)
+        return [float(x) for x in np.array(self.reached[OURS]) / best]
+
+    @property
+    def of_best_mean(self) -> float:
+        """Mean of ours / that of the other whose mean is best."""
+        means = {name: statistics.mean(reached) for name, reached in self.reached.items()}
+        return means.pop(OURS) / max(means.values())
+
+    @property
+    def times_metis(self) -> list[float]:
+        """CPU seconds of ours / METIS k-way's, graph by graph."""
+        pairs = zip(self.seconds[OURS], self.seconds[METIS], strict=True)
+        return [ours / metis for ours, metis in pairs]
+
+
+def print_throughput(compared: Sequence[Compared], placers: dict[str, Partitioner]) -> None:
+    """Print mean relative throughput, and ours against the best of the others."""
+    columns = [*placers, "ours / best mean", "ours / best, mean", "ours / best, least"]
+    print_head(f"relative throughput, mean; {list(GRAPHS.values())} graphs", columns)
+    for each in compared:
+        cells = [f"{statistics.mean(each.reached[name]):.3f}" for name in placers]
+        of_best = each.of_best
+        cells += [f"{each.of_best_mean:.3f}", f"{statistics.mean(of_best):.3f}"]
+        print_row(each.title, [*cells, f"{min(of_best):.3f}"])
+
+
+def print_seconds(compared: Sequence[Compared], placers: dict[str, Partitioner]) -> None:
+    """Print median CPU seconds, and their ratio to METIS k-way's."""
+    columns = [*placers, "ours / METIS k-way, median", "mean", "most"]
+    print_head("CPU seconds, median", columns)
+    for each in compared:
+        cells = [f"{statistics.median(each.seconds[name]):.3g}" for name in placers]
+        times = each.times_metis
+        cells += [f"{f(times):.2f}" for f in (statistics.median, statistics.mean, max)]
+        print_row(each.title, cells)
+
+
+def print_others(placers: dict[str, Partitioner]) -> None:
+    """Print relative throughput with other devices, 10^4 operators, one graph a line."""
+    print_head("relative throughput, 10^4", [*placers])
+    for title, devices, network in OTHERS:
+        for preset in PRESETS:
+            _, problem = made(Setting(preset, 10**4, SEED, devices, network))
+            reached = [relative(problem, placer(problem)) for placer in placers.values()]
+            print_row(f"{title}, {preset}", [f"{x:.3f}" for x in reached])
+
+
+def print_alone(
+    placers: dict[str, Partitioner], largest: int
+) -> dict[tuple[int, str], dict[str, float]]:
+    """Print what one placement costs in a process of its own; return that of ours."""
+    print_head("one placement", ["relative throughput", "CPU s", "peak MB", "peak MB before it"])
+    ours = {}
+    for count in (10**5, largest):
+        for preset in PRESETS:
+            setting, _ = made(Setting(preset, count, SEED))
+            for name in placers:
+                if name.startswith("KaHIP") and count > 10**5:
+                    continue
+                told = json.dumps({"name": name, **vars(setting)})
+                command = [sys.executable, "-m", "benchmarks.scale", "--alone", told]
+                answer = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+                figures = json.loads(answer.splitlines()[-1])
+                formats = (".3f", ".2f", ",.0f", ",.0f")
+                cells = [f"{x:{f}}" for x, f in zip(figures.values(), formats, strict=True)]
+                print_row(f"{name}, {count:,} {preset}", cells)
+                if name == OURS:
+                    ours[count, preset] = figures
+    return ours
+
+
+def measured_alone(name: str, **setting: object) -> dict[str, float]:
+    """Place one graph; return relative throughput, CPU seconds and peak memory in MB."""
+    where = Setting(**setting)  # type: ignore[arg-type]  # what `vars` gave, through JSON
+    placer = all_placers()[name]
+    timed(placer, Setting("layered", 100, 0).problem(Setting("layered", 100, 0).graph()))
+    problem = where.problem(where.graph())
+    before = peak_mb()
+    devices, seconds = timed(placer, problem)
+    peak = peak_mb()
+    reached = relative(problem, devices)
+    return {"reached": reached, "seconds": seconds, "peak": peak, "before": before}
+
+
+def peak_mb() -> float:
+    """Return the most memory that this process has held; `getrusage` would tell its parent's."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+
+
+def print_targets_of_graphs(compared: Sequence[Compared]) -> None:
+    """Print what was to be reached up to 10^5."""
+    print()
+    for each in compared:
+        gain, least = each.of_best_mean, min(each.of_best)
+        report(f"{each.title}, ours / best mean", f"{gain:.3f}", "1.25", gain >= 1.25)
+        report(f"{each.title}, ours / best, least", f"{least:.3f}", "1", least >= 1.0)
+        allowed = TIMES_METIS.get(each.count)
+        if allowed is not None:
+            times = statistics.median(each.times_metis)
+            report(f"{each.title}, times METIS", f"{times:.2f}", f"{allowed}", times <= allowed)
+
+
+def print_targets_of_largest(alone: dict[tuple[int, str], dict[str, float]], largest: int) -> None:
+    """Print what was to be reached at 10^6."""
+    print()
+    for preset in PRESETS:
+        most, least_of = alone[largest, preset], alone[10**5, preset]
+        seconds, peak = most["seconds"], most["peak"] / 1024
+        growth = seconds / least_of["seconds"] / (largest / 10**5)
+        report(f"{largest:,} {preset}, CPU s", f"{seconds:.1f}", "30", seconds <= 30)
+        report(f"{largest:,} {preset}, peak GB", f"{peak:.2f}", "4", peak <= 4)
+        report(f"{preset}, s an operator / that at 10^5", f"{growth:.2f}", "2", growth <= 2)
+
+
+def print_head(first: str, columns: Sequence[str]) -> None:
+    """Print the head of a Markdown table."""
+    print(f"\n| {first} | {' | '.join(columns)} |")
+    print("|---" + "|---:" * len(columns) + "|")
+
+
+def print_row(first: str, cells: Sequence[str]) -> None:
+    """Print a row of one."""
+    print(f"| {first} | {' | '.join(cells)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""What no placement can do better than: cheap lower bounds of the largest utilisation."""
+
+import numpy as np
+
+from sim.flow import Floats, Flow, Ints
+from sim.jit import kernel
+
+DEEPEST = 3  # operators a device beyond the first that the argument of the crowd looks at
+
+
+def least_utilisation(flow: Flow, unit_of: Ints, *, links_count: bool) -> float:
+    """Return a utilisation that the busiest device or link of any placement has at least.
+
+    Three arguments, the largest counts. Total CPU work over total capacity; the largest unit on
+    the fastest device; and the crowd: of the k * D + 1 heaviest units some device has k + 1. Where
+    links count, a stream that would load the best link by more than u must stay on a device if
+    nothing is to exceed u; so its ends are one unit, and the arguments hold of those. The bound is
+    the least u that passes.
+
+    Parameters
+    ----------
+    unit_of
+        (V,) operators of one unit share a device.
+    links_count
+        Whether what overloads a link throttles everything: so under ``bottleneck``, not under
+        ``path-average``.
+    """
+    total = float(flow.work.sum() / flow.capacity.sum())
+    least = max(total, _crowded(flow, _unit_work(flow, unit_of)))
+    if not links_count or not len(flow.source) or flow.devices == 1:
+        return least
+    crossing = _least_crossing(flow)
+    order = np.argsort(-crossing, kind="stable").astype(np.int32)
+    order = order[crossing[order] > least]
+    # with the i heaviest streams kept inside, max(the bound then, the heaviest that may cross)
+    low, high = 0, len(order)
+    while low < high:
+        middle = (low + high) // 2
+        inside = _bound_within(flow, unit_of, order[:middle])
+        if inside >= crossing[order[middle]]:
+            high = middle
+        else:
+            low = middle + 1
+    tried = [_bound_within(flow, unit_of, order[:low])]
+    if low > 0:
+        tried.append(max(_bound_within(flow, unit_of, order[: low - 1]), crossing[order[low - 1]]))
+    return max(least, float(min(tried)))
+
+
+def _bound_within(flow: Flow, unit_of: Ints, streams: Ints) -> float:
+    """Return the bound if these streams stay on a device."""
+    unit = _joined(unit_of, flow.source[streams], flow.target[streams])
+    return _crowded(flow, _unit_work(flow, unit))
+
+
+def _crowded(flow: Flow, work: Floats) -> float:
+    """Return by the k * D + 1 heaviest units, k = 0, 1, …, what some device has at least."""
+    devices, fastest = flow.devices, float(flow.capacity.max())
+    top = min(len(work), DEEPEST * devices + 1)
+    heaviest = -np.sort(-np.partition(work, len(work) - top)[len(work) - top :])
+    found = 0.0
+    for k in range(DEEPEST + 1):
+        if k * devices < len(heaviest):
+            found = max(found, float(heaviest[k * devices - k : k * devices + 1].sum()))
+    return found / fastest
+
+
+def _unit_work(flow: Flow, unit_of: Ints) -> Floats:
+    return np.bincount(unit_of, weights=flow.work).astype(np.float64)
+
+
+def _least_crossing(flow: Flow) -> Floats:
+    """Return by how much each stream loads the link that it loads least, (E,)."""
+    between = np.ones(len(flow.gap_s), dtype=np.bool_)
+    if not flow.nic:
+        between = ~np.eye(flow.devices, dtype=np.bool_).ravel()
+    gap, per_bit = flow.gap_s[between].min(), flow.seconds_per_bit[between].min()
+    crossing: Floats = flow.stream_tuples * gap + flow.stream_bits * per_bit
+    return crossing
+
+
+@kernel
+def _joined(unit_of: Ints, source: Ints, target: Ints) -> Ints:
+    """Return units, (V,), with those that a stream joins made one; numbers may have gaps."""
+    leader = np.arange(unit_of.max() + 1)
+    for e in range(source.shape[0]):
+        a, b = unit_of[source[e]], unit_of[target[e]]
+        while leader[a] != a:
+            leader[a] = leader[leader[a]]
+            a = leader[a]
+        while leader[b] != b:
+            leader[b] = leader[leader[b]]
+            b = leader[b]
+        leader[a] = b
+    unit = np.empty(unit_of.shape[0], np.int32)
+    for v in range(unit.shape[0]):
+        a = unit_of[v]
+        while leader[a] != a:
+            leader[a] = leader[leader[a]]
+            a = leader[a]
+        unit[v] = a
+    return unit

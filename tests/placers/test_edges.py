@@ -1,0 +1,85 @@
+"""Jobs at the edge, for every placer: a right answer or a clear error."""
+
+import numpy as np
+import pytest
+
+from streamplace import (
+    Cluster,
+    Constraints,
+    Device,
+    Operator,
+    Placement,
+    Problem,
+    Stream,
+    StreamGraph,
+)
+from streamplace.errors import ClusterError, InfeasibleError
+from streamplace.models import CLOSED_FORMS, Model
+from streamplace.placers.registry import make_placer
+from streamplace.score import bound, throughput
+from tests.placers.jobs import pipeline
+from tests.placers.test_every_placer import QUICK_NAMES
+
+BY_SCORE = ("auto:evaluations=300", "greedy", "single", "search", "multilevel")
+EVERY = pytest.mark.parametrize("name", QUICK_NAMES)
+MODELS = pytest.mark.parametrize("model", CLOSED_FORMS)
+
+
+def place(problem: Problem, name: str) -> Placement:
+    found = make_placer(name)(problem, np.random.default_rng(0))
+    assert problem.feasibility.violation(found.devices) is None
+    return found
+
+
+def reached(found: Placement) -> float:
+    return float(throughput(found.problem, found.devices)[0])
+
+
+@EVERY
+@MODELS
+def test_one_operator(name: str, model: Model) -> None:
+    problem = Problem(pipeline(2e6), Cluster.equal(4, mips=1000.0), model=model)
+    assert reached(place(problem, name)) == bound(problem) == pytest.approx(500.0)
+
+
+@EVERY
+@MODELS
+def test_operators_and_streams_that_cost_nothing(name: str, model: Model) -> None:
+    rows = [Operator(x, 0.0, 0.0) for x in "abcd"]
+    graph = StreamGraph(rows, [Stream("a", "b"), Stream("b", "c"), Stream("b", "d")])
+    problem = Problem(graph, Cluster.equal(3), source_rate=1e4, model=model)
+    assert reached(place(problem, name)) == pytest.approx(1e4)
+
+
+@EVERY
+@MODELS
+def test_more_devices_than_operators(name: str, model: Model) -> None:
+    problem = Problem(pipeline(1e5, 1e5, payload_bytes=10.0), Cluster.equal(40), model=model)
+    assert reached(place(problem, name)) == pytest.approx(1000.0)
+
+
+@EVERY
+def test_a_device_that_hardly_moves(name: str) -> None:
+    cluster = Cluster([Device("fast", 1000.0), Device("slow", 1e-9)])
+    found = place(Problem(pipeline(1e5, 1e5, payload_bytes=10.0), cluster), name)
+    assert reached(found) > 0
+    if name in BY_SCORE:
+        assert set(found.assignment.values()) == {"fast"}
+
+
+def test_a_device_of_no_speed_is_none() -> None:
+    with pytest.raises(ClusterError, match="mips must be 1e-09 to"):
+        Device("still", 0.0)
+
+
+def test_what_contradicts_itself_is_told_before_anybody_places() -> None:
+    rules = Constraints(colocate=[["a", "b"]], exlocate=[["a", "b"]])
+    with pytest.raises(InfeasibleError):
+        Problem(pipeline(1e5, 1e5), Cluster.equal(3), constraints=rules)
+
+
+@MODELS
+@pytest.mark.parametrize("name", ["auto:seconds=0", "search:seconds=0"])
+def test_no_time_still_gives_an_answer(name: str, model: Model) -> None:
+    problem = Problem(pipeline(*[4e5] * 9), Cluster.equal(4, mips=500.0), model=model)
+    assert 0 < reached(place(problem, name)) <= bound(problem) * (1 + 1e-9)

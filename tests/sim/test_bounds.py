@@ -1,0 +1,72 @@
+"""Bounds: no placement does better, and where they are known to be tight, they are."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sim.bottleneck import lowest_utilisation, worst_utilisation
+from sim.bounds import least_utilisation
+from streamplace.cluster import Cluster, Network
+from streamplace.constraints import Constraints
+from streamplace.flows import flow
+from streamplace.generate import Recipe
+from streamplace.models import CLOSED_FORMS
+from streamplace.placers.registry import make_placer
+from streamplace.problem import Problem
+from streamplace.score import bound, throughput
+from tests.placers.jobs import pipeline
+from tests.placers.test_search import every_placement
+from tests.strategies import problems
+
+
+@settings(max_examples=200)
+@given(st.sampled_from(CLOSED_FORMS).flatmap(lambda model: problems(model, max_size=5)))
+def test_no_placement_is_better(problem: Problem) -> None:
+    rows = every_placement(problem)
+    assert throughput(problem, rows).max() <= bound(problem) * (1 + 1e-9)
+    arrays = flow(problem)
+    least = least_utilisation(arrays, problem.feasibility.unit_of, links_count=True)
+    assert least <= worst_utilisation(arrays, rows).min() * (1 + 1e-9)
+    if arrays.work.any():
+        assert least >= lowest_utilisation(arrays) * (1 - 1e-12)
+
+
+def test_four_alike_on_three_devices_put_two_on_one() -> None:
+    problem = Problem(pipeline(5e5, 5e5, 5e5, 5e5), Cluster.equal(3, mips=1000.0))
+    assert bound(problem) == pytest.approx(1000.0)
+    faster = Problem(problem.graph, problem.cluster, source_rate=2000.0)
+    assert bound(faster) == pytest.approx(1000.0)  # not 1500, as total CPU would have it
+
+
+def test_streams_that_fill_a_link_keep_their_ends_together() -> None:
+    """Cut at the heavy stream the link is at 2; kept inside, a and b make a device 1.6."""
+    network = Network(bandwidth_mbps=8.0)
+    cluster = Cluster.equal(3, mips=1000.0, network=network)
+    graph = pipeline(8e5, 8e5, payload_bytes=2000.0)
+    assert bound(Problem(graph, cluster)) == pytest.approx(1000 / 1.6)
+    light = Problem(pipeline(8e5, 8e5, payload_bytes=1200.0), cluster)
+    assert bound(light) == pytest.approx(1000 / 1.2)  # cutting is better, and costs 1.2
+    under = Problem(graph, cluster, model="path-average")
+    assert bound(under) == pytest.approx(1000.0)
+
+
+def test_what_must_be_together_counts_together() -> None:
+    together = Constraints(colocate=[["a", "c"]])
+    graph = pipeline(8e5, 1e5, 8e5)
+    problem = Problem(graph, Cluster.equal(3, mips=1000.0), constraints=together)
+    assert bound(problem) == pytest.approx(1000 / 1.6)
+
+
+@pytest.mark.parametrize("rate", [1e4, 2e4])
+def test_on_the_benchmark_the_bound_is_near(rate: float) -> None:
+    """Within a tenth of what a search finds, on the mean; total CPU alone is twice as far."""
+    gaps, plain = [], []
+    for number in range(40):
+        problem = Problem(Recipe("dream", 40, seed=8).graph(number), source_rate=rate)
+        found = make_placer("search:evaluations=5000")(problem, np.random.default_rng(0))
+        reached = throughput(problem, found.devices)[0]
+        assert reached <= bound(problem) * (1 + 1e-9)
+        gaps.append(1 - reached / bound(problem))
+        plain.append(1 - reached / min(rate, rate / lowest_utilisation(flow(problem))))
+    assert np.mean(gaps) < 0.6 * np.mean(plain)
