@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from copy import deepcopy
 from dataclasses import dataclass
 from math import inf
 
@@ -12,14 +13,14 @@ from streamplace.placement import Placement
 from streamplace.placers.annealing import Budget, check_limits
 from streamplace.placers.base import Placer, throughputs
 from streamplace.placers.economy import cheapest, economical
-from streamplace.placers.search import best_of_chains
+from streamplace.placers.search import best_of_chains, starts
 from streamplace.problem import Problem
 from streamplace.score import bound
 
 SECONDS = 1.0
 LARGE = 5_000  # operators x devices
-STARTS = 4  # placements that the search sets out from: the best
-FOR_SEARCH = 0.75  # of what is left: the rest is for using fewer devices
+STARTS = 4  # placements that the second search sets out from: the best
+FIRST, SECOND = 0.5, 0.75  # of what is left, for each search: the rest is for using fewer devices
 CLOSE = 1.0 - 1e-12
 
 
@@ -66,21 +67,40 @@ class Auto:
         if problem.model == "engine":
             return cheapest(problem, found)
         if not enough:
-            order = np.argsort(-throughputs(problem, found), kind="stable")
-            rows = [found[i].devices for i in order[:STARTS]]
-            found.append(best_of_chains(problem, rng, rows, budget.share(FOR_SEARCH)))
+            found = self._searched(problem, rng, start, found, budget)
         best = economical(problem, rng, found, budget)
         return best.canonical() if start is None else best
+
+    def _searched(
+        self,
+        problem: Problem,
+        rng: np.random.Generator,
+        start: Placement | None,
+        found: list[Placement],
+        budget: Budget,
+    ) -> list[Placement]:
+        """Search from where `search` sets out, as it would alone, then from the best placements."""
+        known = list(found)
+        if not _is_large(problem):
+            alone = deepcopy(rng)
+            rows = starts(problem, alone, start)
+            known.append(best_of_chains(problem, alone, rows, budget.share(FIRST)))
+        order = np.argsort(-throughputs(problem, known), kind="stable")
+        rows = [known[i].devices for i in order[:STARTS]]
+        return [*known, best_of_chains(problem, rng, rows, budget.share(SECOND))]
 
     def _answers(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None, budget: Budget
     ) -> tuple[list[Placement], bool]:
-        """Ask one placer after another while there is time; the bound ends it too."""
+        """Ask one placer after another while there is time; the bound ends it too.
+
+        Each answers as it would alone with the same seed.
+        """
         limit = inf if problem.model == "engine" else bound(problem) * CLOSE
         found, failure = [] if start is None else [start], PlacementError("no placer was asked")
         for placer in self._whom(problem, budget):
             try:
-                found.append(placer(problem, rng, start))
+                found.append(placer(problem, deepcopy(rng), start))
             except PlacementError as error:
                 failure = error
                 continue
@@ -93,7 +113,7 @@ class Auto:
         return found, False
 
     def _whom(self, problem: Problem, budget: Budget) -> Iterator[Placer]:
-        if len(problem.graph.names) * len(problem.cluster.devices) > LARGE:
+        if _is_large(problem):
             yield from self.of_large
             return
         yield from self.placers
@@ -101,3 +121,7 @@ class Auto:
             with budget.paused():
                 policy = self.policy()
             yield policy
+
+
+def _is_large(problem: Problem) -> bool:
+    return len(problem.graph.names) * len(problem.cluster.devices) > LARGE

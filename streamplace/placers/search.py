@@ -21,10 +21,11 @@ from streamplace.problem import Problem
 
 CHANGES, CHANGES_A_UNIT = 100_000, 100  # tried where no limit is told
 BETTER = 1.0 + 1e-6
-CHAINS = 4  # that share what is left
-LONGEST = 20_000, 4_000  # changes of one chain, and those a unit: longer ones gain less than more
-PATIENCE = 12  # chains of that length that may go by without a better placement
 PROBE = 2_000  # changes of the first chain, which tells how fast they go
+FIRST = 100  # changes a unit of the next
+DOUBLING = 4  # chains until they are twice as long
+LONGEST = 20_000, 4_000  # changes of one chain, and those a unit: longer ones gain less than more
+PATIENCE = 6  # times those changes may go by without a better placement
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,8 @@ class Search:
     """Anneal chains of placements and return the best one seen.
 
     Chains set out from `start` if there is one, METIS's placements, a greedy one and everything on
-    one device, in turn.
+    one device, in turn. They grow longer one by one, whatever the limit: with the same seed, a
+    longer search repeats all of a shorter one but its last chain.
 
     Parameters
     ----------
@@ -88,7 +90,7 @@ def best_of_chains(
 ) -> Placement:
     """Anneal from each row, (V,), in turn, until the budget is spent or the bound reached.
 
-    It ends too where many long chains have found nothing better: small graphs are done then. Of
+    It ends too where many changes have found nothing better: small graphs are done then. Of
     several source rates each chain sees one, in turn.
 
     Parameters
@@ -99,25 +101,25 @@ def best_of_chains(
     annealers, rules = [Annealer(case, rng) for case in problem.worst_cases], problem.feasibility
     units = rules.unit_count
     longest = LONGEST[0] + LONGEST[1] * units
+    first = max(PROBE, FIRST * units)
     best, waited = 0.0, 0
     seen = list(rows)
     for number in count():
         left = budget.left()
         if left == 0:
             break
-        changes = PROBE if number == 0 else max(left // CHAINS, PROBE)
-        plan = schedule(min(left, changes, longest), units)
+        grown = PROBE if number == 0 else int(first * 2 ** min(number / DOUBLING, 60))
+        plan = schedule(min(left, grown, longest), units)
         begun = time.perf_counter()
         start = rows[number % len(rows)][rules.first_of]
         annealer = annealers[number % len(annealers)]
         found = annealer.chain(annealer.job if job is None else job, start, plan)
         budget.charge(found.changes, time.perf_counter() - begun)
         seen.append(found.on[rules.unit_of])
+        waited += found.changes
         if found.reached > best * BETTER:
             best, waited = found.reached, 0
-        elif plan.steps == longest:
-            waited += 1
-        if waited == PATIENCE or (found.enough and len(annealers) == 1):
+        if waited > PATIENCE * longest or (found.enough and len(annealers) == 1):
             break
     placements = [Placement(problem, row) for row in np.unique(np.stack(seen), axis=0)]
     return placements[int(throughputs(problem, placements).argmax())]
