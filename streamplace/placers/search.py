@@ -25,7 +25,7 @@ PROBE = 2_000  # changes of the first chain, which tells how fast they go
 FIRST = 100  # changes a unit of the next
 DOUBLING = 4  # chains until they are twice as long
 LONGEST = 20_000, 4_000  # changes of one chain, and those a unit: longer ones gain less than more
-PATIENCE = 6  # times those changes may go by without a better placement
+PATIENCE = 6  # times those changes may be planned without a better placement
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def best_of_chains(
         found = annealer.chain(annealer.job if job is None else job, start, plan)
         budget.charge(found.changes, time.perf_counter() - begun)
         seen.append(found.on[rules.unit_of])
-        waited += found.changes
+        waited += plan.steps
         if found.reached > best * BETTER:
             best, waited = found.reached, 0
         if waited > PATIENCE * longest or (found.enough and len(annealers) == 1):
