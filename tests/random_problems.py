@@ -51,13 +51,13 @@ def feasible_placements(problem: Problem) -> Iterator[Ints]:
 def _obeys(problem: Problem, on: Ints) -> Bools:
     """Return which placements of units, (K, U), obey constraints and memory."""
     rules = problem.feasibility
-    fine: Bools = rules.allowed[np.arange(rules.unit_count), on].all(axis=1)
+    fine: Bools = np.asarray(rules.allowed[np.arange(rules.unit_count), on].all(axis=1))
     for group in rules.excluding:
         for u, v in product(group, group):
             if u < v:
-                fine &= on[:, u] != on[:, v]
+                fine = fine & (on[:, u] != on[:, v])
     for d, room in enumerate(problem.cluster.memory_bytes):
-        fine &= ((on == d) * rules.unit_memory).sum(axis=1) <= room
+        fine = fine & ((on == d) * rules.unit_memory).sum(axis=1) <= room
     return fine
 
 

@@ -44,9 +44,7 @@ def packing(job: Instance, limit: float) -> Packing:
 
 
 @bare
-def choose_steps(
-    job: Instance, now: Partial, fits: Bools, limit: float, weighed: Packing
-) -> None:
+def choose_steps(job: Instance, now: Partial, fits: Bools, limit: float, weighed: Packing) -> None:
     """Use the numbers of steps that come closest to a proof, or give one, with nothing placed."""
     tightness = weighed.tightness
     for k in range(USED):

@@ -43,7 +43,8 @@ def partial(job: Instance, twin: Ints, depths: int) -> Partial:
 def is_spare(now: Partial, d: int) -> bool:
     """Return whether device d is empty, as one like it that comes before: using it is no news."""
     twin = now.twin[d]
-    return twin >= 0 and now.crowd[d] == 0 and now.crowd[twin] == 0
+    spare: bool = twin >= 0 and now.crowd[d] == 0 and now.crowd[twin] == 0
+    return spare
 
 
 @bare
@@ -80,7 +81,8 @@ def highest(job: Instance, now: Partial, depth: int, u: int, d: int) -> float:
         sent += now.load[depth, devices + d]
         received += now.load[depth, 2 * devices + d]
         top = max(top, sent, received)
-    return max(top, own)
+    largest: float = max(top, own)
+    return largest
 
 
 @bare

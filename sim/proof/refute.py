@@ -27,7 +27,7 @@ class Dive(NamedTuple):
     fits: Bools  # (U, D) where units not placed yet can go
     chosen: Ints  # (U,) the unit placed at each depth
     choices: Ints  # (U, D) devices that it may go to, by depth, the likeliest first
-    count: Ints  # (U,) how many
+    choice_count: Ints  # (U,) how many
     tried: Ints  # (U,) how many were taken
     liking: Floats  # (D,) how likely a device is
     depth: Ints  # (1,) how many units are placed
@@ -53,7 +53,7 @@ def dive(job: Instance, twin: Ints, limit: float, trouble: Floats) -> Dive:
         fits=np.zeros((units, devices), np.bool_),
         chosen=np.zeros(units, np.int32),
         choices=np.zeros((units, devices), np.int32),
-        count=np.zeros(units, np.int32),
+        choice_count=np.zeros(units, np.int32),
         tried=np.zeros(units, np.int32),
         liking=np.zeros(devices),
         depth=np.zeros(1, np.int32),
@@ -86,7 +86,7 @@ def refute(job: Instance, search: Dive, limit: float, nodes: int) -> int:
             depth -= 1
             while depth >= 0:
                 take_back(job, now, search.chosen[depth])
-                if search.tried[depth] < search.count[depth]:
+                if search.tried[depth] < search.choice_count[depth]:
                     break
                 depth -= 1
             if depth < 0:
@@ -124,7 +124,7 @@ def _branches(job: Instance, search: Dive, depth: int, limit: float) -> bool:
         job, now, depth, search.fits, limit, search.weighed
     ):
         return False
-    search.chosen[depth], search.count[depth], search.tried[depth] = chosen, fewest, 0
+    search.chosen[depth], search.choice_count[depth], search.tried[depth] = chosen, fewest, 0
     _rank(job, search, depth, chosen)
     return True
 

@@ -65,7 +65,7 @@ class Model:
         solver.parameters.max_deterministic_time = effort
         solver.parameters.max_time_in_seconds = max(0.0, clock.seconds_left())
         solver.parameters.catch_sigint_signal = False  # Ctrl-C ends us, not one attempt
-        status = solver.solve(self._model)
+        status: Any = solver.solve(self._model)
         if status == cp_model.INFEASIBLE:
             return Outcome(proven=True)
         if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
@@ -86,7 +86,7 @@ class Model:
                 if v > u:
                     for x, y in zip(row, self._on[v], strict=True):
                         self._model.add_at_most_one(x, y)
-        for d in np.flatnonzero(job.memory.sum() > job.room):
+        for d in np.flatnonzero(job.memory.sum() > job.room).tolist():
             share = job.memory / max(job.room[d], 1.0)
             column = [row[d] for row in self._on]
             self._model.add(_total([*zip(map(_whole, share), column, strict=True)]) <= LIMIT)
@@ -102,7 +102,7 @@ class Model:
 
     def _cross_pairs(self, u: int, v: int, i: int) -> None:
         """End i's stream loads the link between the devices of u and v, if they are two."""
-        job, devices = self._job, len(self._job.capacity)
+        devices = len(self._job.capacity)
         for a, x in enumerate(self._on[u]):
             for b, y in enumerate(self._on[v]):
                 if a != b:

@@ -45,7 +45,7 @@ def _narrow(bracket: Bracket, clock: Budget) -> bool:
 
 
 def _insist(claim: Claim, clock: Budget, workers: int, seed: int) -> Outcome:
-    """Ask both provers in turn, for longer and longer, until one settles the claim or time is up."""
+    """Ask both provers in turn, for longer and longer, until one settles it or time is up."""
     model = Model(claim, workers, seed) if Model.is_small(claim) else None
     outcome = Outcome()
     for turn in count():

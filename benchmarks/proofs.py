@@ -1,0 +1,115 @@
+"""Whether `exact` is right, and how many released graphs it proves how fast.
+
+    python -m benchmarks.proofs [DATASET] [--problems N] [--every N] [--jobs N]
+
+Brute force on random problems of at most 10^6 placements (10^5 under path-average), networks of
+both kinds, unequal devices, constraints and memory included: `exact` has to be equal on all,
+`search` on 99%, and no placer above the optimum, nor the optimum above the bound. With a DATASET,
+`exact` under bottleneck at 1e4 and 2e4 tuples/s on 5 x 2500 MIPS: graphs of at most 14 operators
+within 1 s, and every Nth (5) of those of 20 to 27 within 10 s. Wall time, one thread.
+"""
+
+import argparse
+import time
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.speed import report
+from streamplace import Problem, StreamGraph, read_dataset
+from streamplace.errors import PlacementError
+from streamplace.models import CLOSED_FORMS
+from streamplace.parallel import each
+from streamplace.placers.exact import Exact
+from streamplace.placers.ready import ready_placer
+from streamplace.placers.registry import NAMES
+from streamplace.score import bound, throughput
+from tests.random_problems import optimum, random_problem
+
+MOST = {"bottleneck": 10**6, "path-average": 10**5}  # placements
+PATIENCE_S = 600.0
+EQUAL = 1e-9
+SHARE = 0.99
+SMALL, LARGE = range(1, 15), range(20, 28)  # operators
+SMALL_S, LARGE_S, LARGE_SHARE = 1.0, 10.0, 0.6
+RATES = (1e4, 2e4)
+OTHERS = tuple(name for name in NAMES if name not in ("auto", "exact"))
+
+
+class Checked(NamedTuple):
+    """What held of one random problem."""
+
+    exact: bool
+    search: bool
+    below: bool
+
+
+def main() -> None:
+    """Print one line a figure."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("dataset", nargs="?")
+    parser.add_argument("--problems", type=int, default=1000)
+    parser.add_argument("--every", type=int, default=5, help="take each Nth of 20 to 27 operators")
+    parser.add_argument("--jobs", type=int)
+    arguments = parser.parse_args()
+    print(f"{'figure':52} {'measured':>26} {'target':>14}")
+    checked = list(each(_checked, range(arguments.problems), arguments.jobs))
+    for name, share in (("exact", 1.0), ("search", SHARE)):
+        equal = sum(getattr(one, name) for one in checked)
+        met = equal >= share * len(checked)
+        report(f"{name}: the optimum", f"{equal} of {len(checked)}", f"{share:.0%}", met)
+    below = sum(one.below for one in checked)
+    told = f"{below} of {len(checked)}"
+    report("optimum: below bound, above all placers", told, "100%", below == len(checked))
+    if arguments.dataset is not None:
+        graphs = read_dataset(arguments.dataset)
+        small = [graph for graph in graphs if len(graph.names) in SMALL]
+        large = [graph for graph in graphs if len(graph.names) in LARGE]
+        proven(small, SMALL_S, 1.0, arguments.jobs)
+        proven(large[:: arguments.every], LARGE_S, LARGE_SHARE, arguments.jobs)
+
+
+def proven(graphs: list[StreamGraph], seconds: float, wanted: float, jobs: int | None) -> None:
+    """Report on how many graphs a proof was done within so many seconds."""
+    sizes = [len(graph.names) for graph in graphs]
+    for rate in RATES:
+        took = list(each(partial(_seconds, rate=rate, limit=seconds), graphs, jobs))
+        share = float((np.array(took) <= seconds).mean())
+        name = f"{min(sizes)} to {max(sizes)} operators at {rate:g}: proven in {seconds:g} s"
+        report(name, f"{share:.4f} of {len(graphs)}", f"{wanted:.0%}", share >= wanted)
+
+
+def _checked(seed: int) -> Checked:
+    """Compare placers with brute force on one random problem."""
+    model = CLOSED_FORMS[seed % len(CLOSED_FORMS)]
+    problem = random_problem(seed, model, MOST[model])
+    best = optimum(problem)
+    reached = {}
+    for name in OTHERS:
+        try:
+            found = ready_placer(name, model)(problem, np.random.default_rng(seed))
+        except PlacementError:  # a plain one that knows no other try
+            continue
+        reached[name] = float(throughput(problem, found.devices)[0])
+    proof = Exact(seconds=PATIENCE_S).prove(problem, np.random.default_rng(seed))
+    exact = float(throughput(problem, proof.placement.devices)[0])
+    return Checked(
+        exact=proof.optimal and abs(exact - best) <= EQUAL * best,
+        search=reached["search"] >= best * (1.0 - EQUAL),
+        below=max(exact, *reached.values()) <= best * (1.0 + EQUAL)
+        and best <= min(bound(problem), proof.bound) * (1.0 + EQUAL),
+    )
+
+
+def _seconds(graph: StreamGraph, rate: float, limit: float) -> float:
+    """Return the wall time of a proof; inf without one."""
+    problem = Problem(graph, source_rate=rate)
+    begun = time.perf_counter()
+    proof = Exact(seconds=limit).prove(problem, np.random.default_rng(0))
+    took = time.perf_counter() - begun
+    return took if proof.optimal else np.inf
+
+
+if __name__ == "__main__":
+    main()
