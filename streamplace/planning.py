@@ -15,8 +15,8 @@ from streamplace.flows import flow
 from streamplace.graph import StreamGraph
 from streamplace.placers.annealing import Budget, check_limits
 from streamplace.placers.search import best_of_chains, starts
-from streamplace.problem import Model, Problem
-from streamplace.score import throughput
+from streamplace.problem import Model, Problem, rates_of
+from streamplace.score import bound, throughput
 
 MOST = 64  # devices tried where no number is told
 STALLED = 4  # devices more that changed nothing: links are the limit
@@ -101,7 +101,8 @@ def plan(
     _check(cluster, model, most, seed)
     check_limits("plan", seconds, evaluations)
     budget = (SECONDS if seconds is None and evaluations is None else seconds, evaluations)
-    rate = Problem(graph, source_rate=source_rate, constraints=Constraints()).source_rate
+    rate = rates_of(graph, source_rate)[0]
+    cluster = _named_first(cluster, graph.constraints if constraints is None else constraints)
     rows: list[Row] = []
     before: Ints | None = None
     for count in range(1, (MOST if most is None else most) + 1):
@@ -134,9 +135,8 @@ def _row(
 ) -> tuple[Row, Ints]:
     """Search from METIS and from the best placement on one device less, (V,)."""
     count, rate = len(problem.cluster.devices), problem.source_rate
-    full = rate / lowest_utilisation(
-        flow(problem)
-    )  # the bound: at it the search goes on to the end
+    full = rate / lowest_utilisation(flow(problem))
+    full = bound(_at(problem, full, "bottleneck"))  # at it the search goes on to the end
     loaded = _at(problem, full, "bottleneck")
     rows = starts(loaded, rng, None)
     if before is not None and loaded.feasibility.violation(before) is None:
@@ -159,6 +159,13 @@ def _at(problem: Problem, rate: float, model: Model) -> Problem:
         model=model,
         target_utilisation=problem.target_utilisation,
     )
+
+
+def _named_first(cluster: Cluster, rules: Constraints) -> Cluster:
+    """Return the cluster with the devices first that constraints name: fewer cannot do."""
+    named = {*rules.pins.values(), *(d for devices in rules.allowed.values() for d in devices)}
+    devices = sorted(cluster.devices, key=lambda device: device.name not in named)
+    return Cluster(devices, cluster.network)
 
 
 def _of(cluster: Cluster, count: int) -> Cluster:

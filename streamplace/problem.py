@@ -68,7 +68,7 @@ class Problem:
         model: Model = "bottleneck",
         target_utilisation: float = 1.0,
     ) -> None:
-        rates = _rates(graph.source_rate if source_rate is None else source_rate)
+        rates = rates_of(graph, source_rate)
         if model not in MODELS:
             raise ProblemError(f"model: must be one of {', '.join(MODELS)} (got {model!r})")
         if not LEAST <= target_utilisation <= 1:
@@ -116,8 +116,15 @@ class Problem:
         return f"<Problem: {where} at {rates} tuples/s, {self.model}{most}>"
 
 
-def _rates(given: float | Iterable[float] | None) -> tuple[float, ...]:
-    """Return source rates, each once, from the highest down."""
+def rates_of(graph: StreamGraph, source_rate: float | Iterable[float] | None) -> tuple[float, ...]:
+    """Return source rates, each once, from the highest down; those told, else the graph's own.
+
+    Raises
+    ------
+    ProblemError
+        If there is none, or one is out of range.
+    """
+    given = graph.source_rate if source_rate is None else source_rate
     if given is None:
         raise ProblemError("source_rate: the graph has none, so it must be given")
     several = given if isinstance(given, Iterable) else (given,)

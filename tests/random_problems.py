@@ -57,7 +57,7 @@ def _obeys(problem: Problem, on: Ints) -> Bools:
             if u < v:
                 fine = fine & (on[:, u] != on[:, v])
     for d, room in enumerate(problem.cluster.memory_bytes):
-        fine = fine & ((on == d) * rules.unit_memory).sum(axis=1) <= room
+        fine = fine & (((on == d) * rules.unit_memory).sum(axis=1) <= room)
     return fine
 
 

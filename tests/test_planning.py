@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 
 from sim.bottleneck import worst_utilisation
-from streamplace import Cluster, Constraints, Device, LinkOverride, Network, Problem, StreamGraph
+from streamplace import (
+    Cluster,
+    Constraints,
+    Device,
+    LinkOverride,
+    Network,
+    Operator,
+    Problem,
+    StreamGraph,
+)
 from streamplace.errors import InfeasibleError, ProblemError, UsageError
 from streamplace.flows import flow
 from streamplace.models import Model
@@ -74,12 +83,26 @@ def test_path_average_tells_its_own_relative_throughput() -> None:
 def test_rows_where_constraints_cannot_hold_are_left_out() -> None:
     apart = Constraints(exlocate=[["a", "b", "c"]])
     assert plan(GRAPH, SLOW, constraints=apart, evaluations=500).rows[0].devices == 3
-    pinned = Constraints(pins={"a": "d1"})
-    assert plan(GRAPH, SLOW, constraints=pinned, evaluations=500).rows[0].devices == 2
+    pinned = Constraints(pins={"a": "d1"})  # d1 alone is one device too
+    assert plan(GRAPH, SLOW, constraints=pinned, evaluations=500).rows[0].devices == 1
     with pytest.raises(InfeasibleError, match="cannot hold"):
         plan(GRAPH, SLOW, constraints=apart, most=2, evaluations=500)
     with pytest.raises(ProblemError, match="d9"):
         plan(GRAPH, SLOW, constraints=Constraints(pins={"a": "d9"}), evaluations=500)
+
+
+def test_labels_are_those_of_the_cluster_told() -> None:
+    graph = StreamGraph([Operator("a", 1e5, 0.0, requires=("gpu",))], [], source_rate=1000.0)
+    cluster = Cluster([Device("d0", 2000.0, labels=("gpu",))])
+    assert plan(graph, cluster, evaluations=500).rows[0].relative_throughput == 1.0
+
+
+def test_a_row_is_bounded_as_a_placement_is() -> None:
+    """Six equal operators on five devices: two share one, whatever total CPU says."""
+    graph = pipeline(*[1e5] * 6, payload_bytes=0.0)
+    row = plan(graph, Cluster.equal(5), most=5, evaluations=2000).rows[-1]
+    assert row.bound == pytest.approx(2500e6 / 2e5)
+    assert row.max_source_rate == pytest.approx(row.bound)
 
 
 def test_what_no_plan_can_be_made_for_is_told() -> None:

@@ -13,6 +13,7 @@ from sim.jit import bare, kernel
 from sim.search.chance import Word, below, uniform
 from sim.search.instance import Bools, Instance
 
+HOME = 0.5  # of the changes of a unit away from home, where moves are limited, send it back
 WINDOW = 8192  # units that changes are drawn from at a time: what a cache holds
 
 
@@ -33,12 +34,13 @@ class World(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """Unit u goes to device b; unit `other`, unless it is -1, goes where u was, a."""
+    """Unit u goes from device a to b; unit `other`, unless it is -1, then goes to device c."""
 
     u: int
     a: int
     b: int
     other: int
+    c: int
 
 
 def world(job: Instance, on: Ints) -> World:
@@ -87,14 +89,18 @@ def weigh(job: Instance, now: World) -> None:
 def drawn(job: Instance, now: World, state: Word, step: int, swaps: float, joins: float) -> Trial:
     """Draw a change: a swap, a move to where a neighbour is, or a move anywhere.
 
-    One that changes nothing, or that a constraint forbids, has b = -1.
+    Where moves are limited it may also be that a unit goes home while another leaves. One that
+    changes nothing, or that a constraint forbids, has b = -1.
     """
     u = _someone(job, state, step)
-    a, other = now.on[u], -1
+    a, other, c = now.on[u], -1, -1
+    away = job.purse < np.inf and job.home[u] >= 0 and a != job.home[u]
     kind = uniform(state)
-    if kind < swaps:
+    if away and uniform(state) < HOME:
+        b, other, c = job.home[u], _someone(job, state, step), below(state, job.capacity.shape[0])
+    elif kind < swaps:
         other = _someone(job, state, step)
-        b = now.on[other]
+        b, c = now.on[other], a
     elif kind < swaps + joins and job.first_end[u + 1] > job.first_end[u]:
         i = job.first_end[u] + below(state, job.first_end[u + 1] - job.first_end[u])
         b = now.on[job.other[i]]
@@ -102,13 +108,13 @@ def drawn(job: Instance, now: World, state: Word, step: int, swaps: float, joins
         b = below(state, job.capacity.shape[0])
     fits = a != b and _may_move(job, now, u, b, other)
     if fits and other >= 0:
-        fits = _may_move(job, now, other, a, u)
+        fits = other != u and now.on[other] != c and _may_follow(job, now, u, b, other, c)
     if fits and job.purse < np.inf:
         toll = _toll(job, now, u, b)
         if other >= 0:
-            toll += _toll(job, now, other, a)
+            toll += _toll(job, now, other, c)
         fits = toll <= 0.0 or now.paid[0] + toll <= job.purse
-    return Trial(u, a, b if fits else -1, other)
+    return Trial(u, a, b if fits else -1, other, c)
 
 
 @bare
@@ -129,7 +135,7 @@ def try_out(job: Instance, now: World, trial: Trial) -> None:
     _shift(job, now, trial.u, trial.b)
     if trial.other >= 0:
         now.on[trial.u] = trial.b
-        _shift(job, now, trial.other, trial.a)
+        _shift(job, now, trial.other, trial.c)
         now.on[trial.u] = trial.a
 
 
@@ -141,7 +147,7 @@ def settle(job: Instance, now: World, trial: Trial) -> None:
         now.load[r] += now.change[r]
     _put(job, now, trial.u, trial.b)
     if trial.other >= 0:
-        _put(job, now, trial.other, trial.a)
+        _put(job, now, trial.other, trial.c)
 
 
 @bare
@@ -179,16 +185,27 @@ def _toll(job: Instance, now: World, u: int, b: int) -> float:
 
 @bare
 def _may_move(job: Instance, now: World, u: int, b: int, instead: int) -> bool:
-    """Return whether unit u may go to device b; `instead` is a unit that leaves it, or -1."""
+    """Return whether unit u may go to device b; `instead` is a unit about to move, or -1."""
     if not job.allowed[job.row_of[u], b]:
         return False
-    freed = 0.0 if instead < 0 else job.memory[instead]
+    freed = job.memory[instead] if instead >= 0 and now.on[instead] == b else 0.0
     if now.used[b] - freed + job.memory[u] > job.room[b]:
         return False
     for i in range(job.first_rival[u], job.first_rival[u + 1]):
         if now.on[job.rival[i]] == b and job.rival[i] != instead:
             return False
     return True
+
+
+@bare
+def _may_follow(job: Instance, now: World, u: int, b: int, other: int, c: int) -> bool:
+    """Return whether, once unit u is on device b, another may go to device c."""
+    a = now.on[u]
+    before, there = now.used[a], now.used[b]
+    now.on[u], now.used[a], now.used[b] = b, before - job.memory[u], there + job.memory[u]
+    fits = _may_move(job, now, other, c, -1)
+    now.on[u], now.used[a], now.used[b] = a, before, there
+    return fits
 
 
 @bare

@@ -35,7 +35,7 @@ def _crossing(job: Instance, now: World, trial: Trial) -> float:
     raised = _raised(job, now, trial.u, trial.a, trial.b)
     if trial.other >= 0:
         now.on[trial.u] = trial.b
-        raised += _raised(job, now, trial.other, trial.b, trial.a)
+        raised += _raised(job, now, trial.other, now.on[trial.other], trial.c)
         now.on[trial.u] = trial.a
     return raised
 

@@ -80,12 +80,12 @@ def anneal_throttled(
         start = _start(job, now, True)
         if start < wanted:
             continue
-        _go(job, links, trial, trial.b, trial.a)
+        _go(job, links, trial, trial.b, trial.c)
         found = _nearly(links, start)
         if found > top * BETTER:
             found = _solved(links, start)
         if found < wanted or found < 0.0:
-            _go(job, links, trial, trial.a, trial.b)
+            _go(job, links, trial, trial.a, now.on[trial.other])
             continue
         settle(job, now, trial)
         _take(links)
@@ -124,13 +124,13 @@ def _start(job: Instance, now: World, trying: bool) -> float:
 
 
 @bare
-def _go(job: Instance, links: Links, trial: Trial, b: int, a: int) -> None:
-    """Put the operators of the trial's units on devices b and a."""
+def _go(job: Instance, links: Links, trial: Trial, b: int, c: int) -> None:
+    """Put the operators of the trial's units on devices b and c."""
     for k in range(job.first_member[trial.u], job.first_member[trial.u + 1]):
         links.at[job.member[k]] = b
     if trial.other >= 0:
         for k in range(job.first_member[trial.other], job.first_member[trial.other + 1]):
-            links.at[job.member[k]] = a
+            links.at[job.member[k]] = c
 
 
 @kernel

@@ -13,12 +13,14 @@ from streamplace.placement import Placement
 from streamplace.placers.annealing import Budget, check_limits
 from streamplace.placers.base import Placer, throughputs
 from streamplace.placers.economy import cheapest, economical
+from streamplace.placers.few import best_of_all, count_of
 from streamplace.placers.search import best_of_chains, starts
 from streamplace.problem import Problem
 from streamplace.score import bound
 
 SECONDS = 1.0
 LARGE = 5_000  # operators x devices
+FEW = 5_000  # placements that are all tried
 STARTS = 4  # placements that the second search sets out from: the best
 FIRST, SECOND = 0.5, 0.75  # of what is left, for each search: the rest is for using fewer devices
 CLOSE = 1.0 - 1e-12
@@ -87,6 +89,9 @@ class Auto:
             known.append(best_of_chains(problem, alone, rows, budget.share(FIRST)))
         order = np.argsort(-throughputs(problem, known), kind="stable")
         rows = [known[i].devices for i in order[:STARTS]]
+        anywhere = np.full(problem.feasibility.unit_count, -1, dtype=np.int32)
+        if count_of(anywhere, len(problem.cluster.devices), 0) <= FEW:
+            known.append(best_of_all(problem, anywhere, np.zeros(len(anywhere)), 0, known[0]))
         return [*known, best_of_chains(problem, rng, rows, budget.share(SECOND))]
 
     def _answers(

@@ -56,19 +56,41 @@ def _with_one_less(
 ) -> Placement | None:
     """Return a placement of the wanted throughput, tuples/s, on one device less, if one is found.
 
-    The device that does least is given up.
+    Devices are given up one by one in its place, the one that does least first.
     """
-    rules, job = problem.feasibility, annealer.job
-    on = best.devices[rules.first_of]
+    job, on = annealer.job, best.devices[problem.feasibility.first_of]
     used = np.unique(on)
-    if len(used) == 1 or budget.left() == 0:
-        return None
     load = np.bincount(on, weights=job.work, minlength=len(job.capacity))
-    kept = used[used != used[load[used].argmin()]]
-    least = job.reference * job.work.sum() / job.capacity[kept].sum()
-    if least * wanted * CLOSE > problem.source_rate:
-        return None
-    fewer = _only(job, kept)
+    for d in used[load[used].argsort(kind="stable")]:
+        kept = used[used != d]
+        if len(kept) == 0 or budget.left() == 0:
+            return None
+        least = job.reference * job.work.sum() / job.capacity[kept].sum()
+        if least * wanted * CLOSE > problem.source_rate:
+            continue
+        fewer = _on_these(problem, annealer, on, kept, wanted, budget)
+        if fewer is not None:
+            return fewer
+    return None
+
+
+def _on_these(
+    problem: Problem,
+    annealer: Annealer,
+    on: Ints,
+    kept: Ints,
+    wanted: float,
+    budget: Budget,
+) -> Placement | None:
+    """Return a placement of the wanted throughput on the devices kept, if one is found.
+
+    Parameters
+    ----------
+    on
+        (U,) devices of units to set out from.
+    """
+    rules = problem.feasibility
+    fewer = _only(annealer.job, kept)
     if not fewer.allowed[fewer.row_of].any(axis=1).all():
         return None
     start = moved_to_allowed(fewer, on)

@@ -13,6 +13,7 @@ from streamplace.instances import instance_of
 from streamplace.placement import Placement
 from streamplace.placers.annealing import Budget, check_limits
 from streamplace.placers.base import throughputs
+from streamplace.placers.few import best_of_all, count_of
 from streamplace.placers.repair import feasible
 from streamplace.placers.search import best_of_chains
 from streamplace.problem import Problem
@@ -20,6 +21,7 @@ from streamplace.problem import Problem
 SECONDS = 1.0
 PURSES = 12  # amounts tried where a move has a cost
 BITS = 8.0
+FEW = 20_000  # placements that are all tried
 
 
 @dataclass(frozen=True)
@@ -70,17 +72,22 @@ class Replace:
         if self.seconds is None and self.evaluations is None:
             budget = Budget(SECONDS)
         staying, home = stay(problem, self.old)
-        job = instance_of(problem)._replace(home=home)
         if self.max_moves is not None:
-            job = job._replace(toll=np.diff(job.first_member) * 1.0, purse=float(self.max_moves))
-            return best_of_chains(problem, rng, [staying.devices], budget, job)
-        job = job._replace(toll=moving_seconds(problem))
+            toll = np.bincount(problem.feasibility.unit_of).astype(np.float64)
+            rows, purse = [staying.devices], float(self.max_moves)
+            best = best_of_chains(problem, rng, rows, budget, home=home, toll=toll, purse=purse)
+            if count_of(home, len(problem.cluster.devices), self.max_moves) > FEW:
+                return best
+            return best_of_all(problem, home, toll, self.max_moves, best)
+        toll = moving_seconds(problem)
         found = [staying]
-        for purse in _purses(job):
+        for purse in _purses(home, toll):
             share = budget.share(1.0 / (1 + PURSES - len(found)))
             rows = [found[-1].devices]
-            found.append(best_of_chains(problem, rng, rows, share, job._replace(purse=purse)))
-        spent = np.array([_paid(job, placement) for placement in found])
+            found.append(
+                best_of_chains(problem, rng, rows, share, home=home, toll=toll, purse=purse)
+            )
+        spent = np.array([_paid(home, toll, placement) for placement in found])
         worth = throughputs(problem, found) / problem.source_rate - (self.move_cost or 0.0) * spent
         return found[int(worth.argmax())]
 
@@ -130,14 +137,14 @@ def _placed_beside(job: Instance, home: Ints) -> Ints:
     return on
 
 
-def _paid(job: Instance, placement: Placement) -> float:
+def _paid(home: Ints, toll: Floats, placement: Placement) -> float:
     on = placement.devices[placement.problem.feasibility.first_of]
-    return float(job.toll[(job.home >= 0) & (on != job.home)].sum())
+    return float(toll[(home >= 0) & (on != home)].sum())
 
 
-def _purses(job: Instance) -> list[float]:
+def _purses(home: Ints, toll: Floats) -> list[float]:
     """Return sums to try: from the cheapest move to all of them, evenly by ratio."""
-    tolls = job.toll[job.home >= 0]
+    tolls = toll[home >= 0]
     paying = tolls[tolls > 0]
     if not len(paying):
         return [0.0]

@@ -4,10 +4,10 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
+from typing import Any
 
 import numpy as np
 
-from sim.search import Instance
 from streamplace.arrays import Ints
 from streamplace.errors import PlacementError
 from streamplace.placement import Placement
@@ -86,7 +86,7 @@ def best_of_chains(
     rng: np.random.Generator,
     rows: list[Ints],
     budget: Budget,
-    job: Instance | None = None,
+    **rules: Any,
 ) -> Placement:
     """Anneal from each row, (V,), in turn, until the budget is spent or the bound reached.
 
@@ -95,11 +95,11 @@ def best_of_chains(
 
     Parameters
     ----------
-    job
-        The problem's instance with more rules, if there are any.
+    rules
+        Fields of `sim.search.Instance` that limit moves: `home`, `toll`, `purse`.
     """
-    annealers, rules = [Annealer(case, rng) for case in problem.worst_cases], problem.feasibility
-    units = rules.unit_count
+    annealers = [Annealer(case, rng) for case in problem.worst_cases]
+    units, first_of = problem.feasibility.unit_count, problem.feasibility.first_of
     longest = LONGEST[0] + LONGEST[1] * units
     first = max(PROBE, FIRST * units)
     best, waited = 0.0, 0
@@ -111,11 +111,11 @@ def best_of_chains(
         grown = PROBE if number == 0 else int(first * 2 ** min(number / DOUBLING, 60))
         plan = schedule(min(left, grown, longest), units)
         begun = time.perf_counter()
-        start = rows[number % len(rows)][rules.first_of]
+        start = rows[number % len(rows)][first_of]
         annealer = annealers[number % len(annealers)]
-        found = annealer.chain(annealer.job if job is None else job, start, plan)
+        found = annealer.chain(annealer.job._replace(**rules), start, plan)
         budget.charge(found.changes, time.perf_counter() - begun)
-        seen.append(found.on[rules.unit_of])
+        seen.append(found.on[problem.feasibility.unit_of])
         waited += plan.steps
         if found.reached > best * BETTER:
             best, waited = found.reached, 0

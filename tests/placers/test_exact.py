@@ -17,7 +17,8 @@ from tests.random_problems import optimum, random_problem
 
 EQUAL, ABOVE = 1e-9, 1 + 1e-9
 MOST = {"bottleneck": 20_000, "path-average": 3_000}  # placements tried by brute force
-QUICK = tuple(name for name in NAMES if name not in ("auto", "exact", "policy"))
+AUTO = "auto:evaluations=20000"
+QUICK = (*(name for name in NAMES if name not in ("auto", "exact", "policy")), AUTO)
 
 
 def score(problem: Problem, devices: np.ndarray) -> float:

@@ -7,12 +7,13 @@ from hypothesis import strategies as st
 
 from streamplace import Cluster, Constraints, Device, Network, Placement, Problem, Recipe
 from streamplace.errors import UsageError
-from streamplace.models import CLOSED_FORMS
+from streamplace.models import CLOSED_FORMS, Model
 from streamplace.placers.registry import make_placer
 from streamplace.placers.replace import Replace, moving_seconds, stay
 from streamplace.score import throughput
 from tests.placers.jobs import pipeline
 from tests.placers.test_search import every_placement
+from tests.random_problems import feasible_placements, random_problem
 from tests.strategies import cases
 
 CHANGES = 4000
@@ -43,6 +44,36 @@ def test_best_of_all_with_so_few_moves(case: tuple[Problem, list[int]], most: in
         rows = every_placement(problem)
         near = rows[(rows != np.array(devices)).sum(axis=1) <= most]
         assert reached(new) == pytest.approx(float(throughput(problem, near).max()), rel=1e-6)
+
+
+@pytest.mark.parametrize("model", CLOSED_FORMS)
+@pytest.mark.parametrize("tries_all", [True, False])
+def test_best_within_the_moves_of_any_problem(
+    model: Model, tries_all: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Constraints, memory, both networks and several rates; by trying all or by the search alone.
+
+    The search alone may miss one in 50.
+    """
+    if not tries_all:
+        monkeypatch.setattr("streamplace.placers.replace.FEW", 0)
+    missed, count = 0, 100
+    for seed in range(count):
+        problem = random_problem(seed, model, 1500)
+        rules = problem.feasibility
+        devices = np.random.default_rng(seed).integers(
+            0, len(problem.cluster.devices), size=rules.unit_count
+        )
+        old = Placement(problem, devices[rules.unit_of])
+        most = seed % 4
+        new = Replace(old, max_moves=most, evaluations=5 * CHANGES)(problem, rng())
+        assert rules.violation(new.devices) is None
+        home = stay(problem, old)[1][rules.unit_of]
+        rows = np.concatenate(list(feasible_placements(problem)))
+        near = rows[((rows != home) & (home >= 0)).sum(axis=1) <= most]
+        assert ((new.devices != home) & (home >= 0)).sum() <= most
+        missed += reached(new) < throughput(problem, near).max() * (1 - 1e-6)
+    assert missed <= (0 if tries_all else count // 50)
 
 
 def test_a_lost_device_is_left_and_little_else() -> None:
