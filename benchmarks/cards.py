@@ -3,7 +3,7 @@
     python -m benchmarks.cards WEIGHTS --commit HASH NAME=VALUE …
 
 The card says: data, config, seed (in the config), commit, hash of the parameters as they are in the
-file, and results, as `benchmarks.paper_table` measured them. The weights stay as they are.
+file, and the results told, those of `benchmarks.paper_table`. The weights stay as they are.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from streamplace.files.atomic import atomic
 from streamplace.policy.sizes import check_kind
 from streamplace.policy.weights import pack_policy, parameter_hash, read, read_policy, unpacked
 
-FIELDS = ("dataset", "graphs", "config", "epoch", "step", "seconds")
+FIELDS = ("dataset", "graphs", "problems", "processes", "config", "epoch", "step", "seconds")
 
 
 def main() -> None:
@@ -31,7 +31,7 @@ def main() -> None:
     tensors, words = unpacked(read(arguments.weights), str(arguments.weights))
     half = all(x.dtype == torch.float16 for x in tensors.values())
     kind = check_kind({"kind": words["kind"], "sizes": json.loads(words["sizes"])})
-    told: dict[str, Any] = {field: card[field] for field in FIELDS}
+    told: dict[str, Any] = {field: card[field] for field in FIELDS if field in card}
     told["parameter_hash"] = parameter_hash(network)
     told["commit"], told["results"] = arguments.commit, dict(arguments.results)
     with atomic(arguments.weights) as file:

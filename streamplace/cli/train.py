@@ -53,6 +53,9 @@ def train(
     from streamplace.training.workers import leads  # noqa: PLC0415
 
     wanted, placing = read_config(config), Backend(backend, address)
+    spread = jobs is not None or backend != "local" or address is not None
+    if spread and not wanted.teacher.placer:
+        raise click.UsageError(f"--jobs, --backend and --address: {config} has no teacher to ask")
     if seed is not None:
         wanted = with_seed(wanted, seed)
     progress = Progress()

@@ -31,7 +31,7 @@ class Position:
     step
         Steps done.
     seconds
-        Wall time of the loop.
+        Wall time of the steps: without validation, checkpoints and the teacher.
     """
 
     epoch: int = 0
@@ -58,17 +58,17 @@ def save_checkpoint(
     Raises
     ------
     TrainingError
-        If a parameter is not finite.
+        If a parameter, or what the optimiser keeps of it, is not finite.
     CheckpointError
         If what is on the disk is not what was written.
     """
-    for name, tensor in network.state_dict().items():
-        if not torch.isfinite(tensor).all():
-            raise TrainingError(f"parameter {name} is not finite; the last checkpoint is kept")
     tensors = {f"network.{name}": x for name, x in network.state_dict().items()}
     names = [name for name, _ in network.named_parameters()]
     for i, state in optimiser.state_dict()["state"].items():
         tensors |= {f"optimiser.{key}.{names[i]}": x for key, x in state.items()}
+    for name, tensor in tensors.items():
+        if not torch.isfinite(tensor).all():
+            raise TrainingError(f"{name} is not finite; the last checkpoint is kept")
     tensors |= {f"memory.{key}": torch.from_numpy(x) for key, x in _columns(memory).items()}
     words = {
         "format": FORMAT,

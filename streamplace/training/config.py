@@ -143,8 +143,10 @@ class TrainConfig(Part):
 
     @model_validator(mode="after")
     def _can_imitate(self) -> Self:
-        if self.teacher.epochs and not (self.teacher.placer and self.memory.size):
-            raise ValueError("teacher.epochs: there is no teacher.placer, or no memory.size for it")
+        if self.teacher.epochs and not self.teacher.placer:
+            raise ValueError("teacher.epochs: there is no teacher.placer")
+        if self.teacher.placer and not self.memory.size:
+            raise ValueError("teacher.placer: there is no memory.size for what it places")
         return self
 
     @model_validator(mode="after")

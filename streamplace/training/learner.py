@@ -51,9 +51,9 @@ class Learner:
         return Memory(len(self.prepared), self.config.memory.size, self.config.memory.threshold)
 
     def remember(self, number: int, row: Ints) -> None:
-        """Let the memory see a placement, (V,), of a problem."""
+        """Remember a teacher's placement, (V,), of a problem, whatever its reward."""
         found = rewards(self.prepared[number], row[None], self.config.sampling.reward)
-        self.memory.see(number, found, row[None])
+        self.memory.see(number, found, row[None], threshold=-math.inf)
 
     def step(self, numbers: np.ndarray, step: int, epoch: int) -> Record:
         """Sample, reward, learn: one step on these problems, largest first.
@@ -79,7 +79,7 @@ class Learner:
         forced, counted, told = self._rows(batch, numbers, samples, epoch, rng)
         self.optimiser.zero_grad()
         record: Record = {"decisions": int(counted.sum(axis=1) @ batch.sizes)}
-        if counted.any():  # else a teacher of whom nothing is remembered
+        if counted.any():  # else nothing could be repaired
             chosen = Choice(generator)
             rollout = self.network.rollout(batch, forced.shape[1], chosen, forced)
             reward = np.zeros(counted.shape)

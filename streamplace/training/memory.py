@@ -24,14 +24,27 @@ class Memory:
         """Return the placements kept of a problem, best first."""
         return [row for _, row in self._kept[problem]]
 
-    def see(self, problem: int, rewards: np.ndarray, placements: Ints) -> None:
-        """Keep what is worth keeping of placements, (S, V), and rewards, (S,)."""
+    def see(
+        self,
+        problem: int,
+        rewards: np.ndarray,
+        placements: Ints,
+        threshold: float | None = None,
+    ) -> None:
+        """Keep what is worth keeping of placements, (S, V), and rewards, (S,).
+
+        Parameters
+        ----------
+        threshold
+            Reward from which on they are; the memory's unless told.
+        """
+        least = self.threshold if threshold is None else threshold
         self.best[problem] = max(self.best[problem], rewards.max())
         kept = self._kept[problem]
         for s in np.argsort(-rewards, kind="stable"):
             reward = float(rewards[s])
             full = len(kept) == self.size
-            if self.size == 0 or reward < self.threshold or (full and reward <= kept[-1][0]):
+            if self.size == 0 or reward < least or (full and reward <= kept[-1][0]):
                 return
             if not any(np.array_equal(placements[s], row) for _, row in kept):
                 kept.append((reward, placements[s].astype(np.int32)))

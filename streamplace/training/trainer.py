@@ -27,7 +27,7 @@ from streamplace.policy.batch import Batch
 from streamplace.policy.features import Prepared
 from streamplace.policy.rollout import Choice
 from streamplace.policy.sizes import EncoderDecoderKind
-from streamplace.policy.weights import is_there, pack_policy, parameter_hash
+from streamplace.policy.weights import is_there, pack_policy, parameter_hash, unpacked
 from streamplace.problem import Problem
 from streamplace.progress import track
 from streamplace.training.checkpoint import Position, load_checkpoint, save_checkpoint
@@ -284,11 +284,13 @@ class Run:
         if self.records is not None:
             self.records.flush()
         state = (self.network, self.learner.optimiser, whole, self.position)
-        save_checkpoint(self.folder / CHECKPOINT, *state, self._identity)
         card = {**self.card, **vars(self.position), "parameter_hash": parameter_hash(self.network)}
-        with atomic(self.folder / POLICY) as file:
-            half = self.config.run.half
-            file.write(pack_policy(self.network, self.config.policy, card, half=half))
+        half = self.config.run.half
+        policy = pack_policy(self.network, self.config.policy, card, half=half)
+        save_checkpoint(self.folder / CHECKPOINT, *state, self._identity)
+        path = self.folder / POLICY
+        with atomic(path, verify=lambda written: unpacked(written, str(path))) as file:
+            file.write(policy)
 
     def finish(self, interrupted: bool) -> Trained:
         """Save, and say what the run has come to."""

@@ -9,11 +9,11 @@ from streamplace.models import Model
 @pytest.mark.parametrize(
     ("preset", "operators", "count", "network", "model", "least"),
     [
-        ("dream", None, 40, "pair", "path-average", 0.89),
-        ("dream", None, 40, "pair", "bottleneck", 0.87),
-        ("layered", 1000, 3, "pair", "bottleneck", 0.6),
-        ("series-parallel", 1000, 3, "pair", "bottleneck", 0.6),
-        ("layered", 100, 5, "nic", "bottleneck", 0.6),
+        ("dream", None, 40, "pair", "path-average", 0.9),
+        ("dream", None, 40, "pair", "bottleneck", 0.88),
+        ("layered", 1000, 3, "pair", "bottleneck", 0.92),
+        ("series-parallel", 1000, 3, "pair", "bottleneck", 0.79),
+        ("layered", 100, 5, "nic", "bottleneck", 0.75),
     ],
     ids=["dream, path-average", "dream", "large layered", "large series-parallel", "nics"],
 )

@@ -1,5 +1,6 @@
 """Whatever the numbers do, no file of a run ever holds one that is none."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -66,8 +67,11 @@ def test_gradients_that_stay_bad_end_the_run(kind: str, tmp_path: Path) -> None:
     check_finite(tmp_path / "run")
 
 
-def test_a_teacher_of_whom_nothing_is_remembered(tmp_path: Path) -> None:
-    """Where no placement of his reaches the threshold, there is nothing to imitate."""
+def test_a_teacher_is_imitated_whatever_his_placements_reach(tmp_path: Path) -> None:
+    """The threshold is for what the policy finds itself."""
     wanted = config(memory={"threshold": 2.0}, teacher={"placer": "greedy", "epochs": 1})
     train(graphs(), wanted, tmp_path / "run")
     check_finite(tmp_path / "run")
+    first = json.loads((tmp_path / "run" / "log.jsonl").read_text().splitlines()[0])
+    assert first["epoch"] == 0
+    assert first["loss"] > 0

@@ -1,0 +1,25 @@
+"""What `benchmarks.cards` adds to weights is all that it changes."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks import cards
+from streamplace.policy.weights import parameter_hash, read_policy
+from streamplace.training import train
+from streamplace.training.trainer import POLICY
+from tests.training.runs import config, graphs
+
+
+def test_results_go_on_the_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    train(graphs(), config(), tmp_path / "run")
+    path = tmp_path / "run" / POLICY
+    network, before = read_policy(path)
+    monkeypatch.setattr(sys, "argv", ["cards", str(path), "--commit", "abc", "mean=0.5"])
+    cards.main()
+    again, after = read_policy(path)
+    assert parameter_hash(again) == parameter_hash(network) == after["parameter_hash"]
+    assert (after["commit"], after["results"]) == ("abc", {"mean": 0.5})
+    for told in ("problems", "processes", "config", "step", "seconds"):
+        assert after[told] == before[told]
