@@ -5,7 +5,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.engine import EngineError, Measures, Scene, Settings, Simulation
+from sim.engine import EngineError, Measures, Scene, SceneError, Settings, Simulation
 from streamplace.arrays import Floats
 from streamplace.errors import ProblemError, SimulationError
 from streamplace.flows import flow
@@ -58,12 +58,16 @@ def run(
     ------
     GraphError
         If tuple rates overflow, or no tuple ever reaches a sink.
+    ProblemError
+        If the scene does not fit the problem, or offers nothing while measured.
     SimulationError
         If the run could not be finished.
     """
     made = simulation(placement.problem, settings, scene)
     try:
         return Measures(made, made.run(placement.devices, every_s))
+    except SceneError as error:
+        raise ProblemError(f"scene: {error}") from None
     except EngineError as error:
         raise SimulationError(f"engine: {error}") from None
 

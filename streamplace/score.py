@@ -102,14 +102,18 @@ class EngineScore(Score):
     Parameters
     ----------
     latency_s
-        Mean, p50 and p99 of the seconds from a source to a sink; None where nothing arrived.
+        Mean, p50 and p99 of the seconds from a source to a sink; None where nothing arrived. They
+        count from when a source takes a tuple, as in CEPSim: how long it waited before, because
+        its device or backpressure held the source up, is not in them.
     path_mean_throughput
         Source tuples/s at the sinks, a mean over the paths to them, as CEPSim has it; None where
         there are more than 16 sources.
     queued, in_flight, dropped
         Tuples that wait at the end, are between devices then, and that sources have dropped.
+    queue_growth
+        Tuples/s by which what waits between operators grew while measured.
     settled
-        Whether throughput had stopped changing; see `Measures`.
+        Whether throughput and queues, and so latency, had stopped changing; see `Measures`.
     tick_s
         Seconds a tick: as told, or less.
     """
@@ -119,6 +123,7 @@ class EngineScore(Score):
     queued: float
     in_flight: float
     dropped: float
+    queue_growth: float
     settled: bool
     tick_s: float
 
@@ -222,6 +227,7 @@ def measured(placement: Placement, found: Measures) -> EngineScore:
         queued=found.queued,
         in_flight=found.in_flight,
         dropped=found.dropped,
+        queue_growth=found.queue_growth,
         settled=found.settled,
         tick_s=found.raw.tick_s,
     )

@@ -1,7 +1,7 @@
 """The engine: CEPSim's algorithm, tick by tick; see README.md beside this package."""
 
 from sim.engine.measures import Measures
-from sim.engine.moments import EngineError
+from sim.engine.moments import EngineError, SceneError
 from sim.engine.scene import Profile, Scene, Speed, Window
 from sim.engine.settings import Settings
 from sim.engine.simulation import Simulation
@@ -11,6 +11,7 @@ __all__ = [
     "Measures",
     "Profile",
     "Scene",
+    "SceneError",
     "Settings",
     "Simulation",
     "Speed",

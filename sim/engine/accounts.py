@@ -39,7 +39,7 @@ def read_off(
     for i in range(stream.shape[0]):
         on = world.streams[stream[i]]
         streams[0, i], streams[1, i] = on.sent, on.taken
-        streams[2, i], streams[3, i] = on.waiting, on.flying
+        streams[2, i], streams[3, i] = on.waiting, on.in_flight
     for i in range(source.shape[0]):
         of = world.sources[source[i]]
         sources[0, i], sources[1, i], sources[2, i] = of.offered, of.dropped, of.backlog

@@ -9,6 +9,7 @@ from sim.engine.world import Rules, World
 from sim.jit import bare
 
 MOST_NEW = 3  # sets a stream and tick: sent, split on its first link, split on its second
+CRUMB = 1e-9  # of a tick: work that is less is what rounding has left
 
 
 @bare
@@ -24,7 +25,7 @@ def send(world: World, e: int, size: float, births: float, tick: int) -> tuple[i
         i: int = world.lists[e].tail
         fresh = i == NOTHING or world.sets[i].since != tick
     else:
-        world.streams[e].flying += size
+        world.streams[e].in_flight += size
         i = world.streams[e].latest
         fresh = world.streams[e].latest_key != 2 * tick + 1
     if not fresh:
@@ -58,7 +59,7 @@ def _serve(world: World, link: int, tick: int, tick_s: float) -> None:
     """Let a link work for a tick; what has passed goes on its way."""
     at = 2 * world.streams.shape[0] + link
     receiving = world.links[link].receiving
-    left = tick_s
+    left, full = tick_s, False
     while world.lists[at].head != NOTHING and left > 0.0:
         i = world.lists[at].head
         since, needed = world.sets[i].since, 0.0
@@ -69,16 +70,20 @@ def _serve(world: World, link: int, tick: int, tick_s: float) -> None:
             i = world.sets[i].after
         if needed <= left:
             left -= needed
+            full = left <= 0.0 and i != NOTHING
             while world.lists[at].head != i:
                 _pass_on(world, remove_first(world, at), receiving, tick)
         else:
+            full = i != NOTHING or needed - left > CRUMB * tick_s
             some, share, left = world.lists[at].head, left / needed, 0.0
             while some != i:
                 _pass_on(world, split(world, some, share), receiving, tick)
                 some = world.sets[some].after
     world.links[link].busy_s += tick_s - left
-    if world.lists[at].head != NOTHING:
-        world.links[link].late_s += tick_s
+    world.links[link].stalled_s += world.links[link].held * left
+    world.links[link].held = 0.0
+    if full:
+        world.links[link].full_s += tick_s
 
 
 @bare
@@ -113,5 +118,5 @@ def land(world: World, tick: int) -> None:
 def _arrive(world: World, i: int) -> None:
     e = world.sets[i].stream
     append(world, e, i)
-    world.streams[e].flying -= world.sets[i].size
+    world.streams[e].in_flight -= world.sets[i].size
     world.streams[e].waiting += world.sets[i].size

@@ -15,7 +15,7 @@ from sim.flow import Floats
 class Series:
     """What happened between moments, T of them: rates in tuples/s, and shares of the time.
 
-    `waiting`, `flying`, `backlog` and `gathered` (by windows) are tuples at each moment.
+    `waiting`, `in_flight`, `backlog` and `gathered` (by windows) are tuples at each moment.
     """
 
     at_s: Floats  # (T,)
@@ -28,16 +28,17 @@ class Series:
     blocked: Floats  # (T, V)
     sent: Floats  # (T, E)
     waiting: Floats  # (T, E)
-    flying: Floats  # (T, E)
+    in_flight: Floats  # (T, E)
     device_utilisation: Floats  # (T, D)
     device_stalled: Floats  # (T, D)
     link_utilisation: Floats  # (T, links crossed + 1)
-    link_late: Floats  # (T, links crossed + 1)
-    latency_s: Floats  # (T, sinks) on average; NaN where nothing arrived
-    path_mean: Floats  # (T, sinks) source tuples, a mean over the paths; all 0 where not told
+    link_full: Floats  # (T, links crossed + 1)
+    link_stalled: Floats  # (T, links crossed + 1)
+    mean_latency_s: Floats  # (T, sinks) NaN where nothing arrived
+    path_mean_throughput: Floats  # (T, sinks) source tuples, over the paths; all 0 where not told
 
 
-STEADY = 0.01  # of the source rate: what the halves of a settled run may differ by
+STEADY = 0.01  # of what is due: what the halves of a settled run may differ by
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,12 +60,12 @@ class Measures:
     @cached_property
     def throughput(self) -> float:
         """Tuples/s at the sources; see `Simulation.throughput`."""
-        return self.raw.offered * self.relative_throughput
+        return self.raw.due.source_rate * self.relative_throughput
 
     @cached_property
     def relative_throughput(self) -> float:
         """The same over what was offered while measured."""
-        return float(self.sink_rates.sum()) / self.raw.due
+        return float(self.sink_rates.sum()) / self.raw.due.nominal_sink_tuples
 
     @cached_property
     def path_mean_throughput(self) -> float | None:
@@ -83,7 +84,7 @@ class Measures:
         return self._by_sink(self._arrived.sum(axis=0)) / self.seconds
 
     @cached_property
-    def sink_path_means(self) -> Floats | None:
+    def sink_path_mean_throughputs(self) -> Floats | None:
         """(sinks,) source tuples/s, a mean over the paths to the sink; see above."""
         if self.path_mean_throughput is None:
             return None
@@ -93,8 +94,9 @@ class Measures:
     def latency_s(self, sink: int | None = None) -> dict[str, float] | None:
         """Return mean, p50 and p99 of the seconds from a source to a sink, or to any.
 
-        Every tuple counts once; those that arrive by one input in one tick count with their mean.
-        None where nothing arrived.
+        From when a source takes a tuple, as in CEPSim: what waits to be taken is not in it. Every
+        tuple counts once; those that arrive by one input in one tick count with their mean. None
+        where nothing arrived.
         """
         columns = slice(None) if sink is None else self.raw.sink == sink
         weight = self._arrived[:, columns].ravel()
@@ -118,7 +120,7 @@ class Measures:
     @cached_property
     def in_flight(self) -> float:
         """Tuples between devices at the end."""
-        return float(self.raw.end.streams["flying"].sum())
+        return float(self.raw.end.streams["in_flight"].sum())
 
     @cached_property
     def dropped(self) -> float:
@@ -127,7 +129,7 @@ class Measures:
 
     @cached_property
     def device_utilisation(self) -> Floats:
-        """(D,) share of the time that each device was busy."""
+        """(D,) share of the time that each device was busy, or stopped with work waiting for it."""
         return self._gained("devices", "busy_s") / self.seconds
 
     @cached_property
@@ -156,33 +158,49 @@ class Measures:
         return self._of_links("busy_s")
 
     @cached_property
-    def link_late(self) -> Floats:
-        """(L,) share of the time at whose ticks' ends tuples were left waiting for the link."""
-        return self._of_links("late_s")
+    def link_full(self) -> Floats:
+        """(L,) share of the ticks at whose ends tuples were left waiting for the link."""
+        return self._of_links("full_s")
+
+    @cached_property
+    def link_stalled(self) -> Floats:
+        """(L,) share of the time that each was idle because full queues held its senders up."""
+        return self._of_links("stalled_s")
 
     @cached_property
     def settled(self) -> bool:
+        """Whether a longer run would tell the same: it is steady, and no queue grows or empties.
+
+        On every stream, what waits and is on the way may change by 1% of what is due there. Where
+        queues have no bound, or nothing pushes back over links, an overloaded run never settles.
+        """
+        changed = np.abs(self._grown) <= STEADY * self.raw.due.stream_tuples * self.seconds
+        return self.steady and bool(changed.all())
+
+    @cached_property
+    def steady(self) -> bool:
         """Whether the halves of the time measured differ by at most 1% of what is due at each sink.
 
-        Halves are whole periods of windows and profiles; something must have arrived; and where
-        every queue is bounded, what waits and is on the way must have stopped growing.
+        Halves are whole periods of windows and profiles, and something must have arrived.
         """
         period = self.raw.period
         half = len(self._arrived) // period // 2 * period
-        arrived = self._arrived.sum(axis=1)
-        if half == 0 or not arrived.any():
+        if half == 0 or not self._arrived.any():
             return False
-        first, second = arrived[-2 * half : -half].sum(), arrived[-half:].sum()
-        still = abs(second - first) <= STEADY * self.raw.due * half * self.raw.tick_s
-        return bool(still) and not self._still_filling
+        halves = (self._arrived[-2 * half : -half], self._arrived[-half:])
+        first, second = (self._by_sink(arrived.sum(axis=0)) for arrived in halves)
+        due = self.raw.due.operator_tuples[self.raw.due.sinks] * half * self.raw.tick_s
+        return bool(np.all(np.abs(second - first) <= STEADY * due))
+
+    @cached_property
+    def queue_growth(self) -> float:
+        """Tuples/s by which what waits on streams and is on the way grew."""
+        return float(self._grown.sum()) / self.seconds
 
     @property
-    def _still_filling(self) -> bool:
-        settings = self.simulation.settings
-        if not (settings.backpressure and settings.queue):
-            return False
-        grown = np.abs(self._gained("streams", "waiting") + self._gained("streams", "flying"))
-        return bool(grown.sum() > STEADY * self.raw.offered * self.seconds)
+    def _grown(self) -> Floats:
+        """(E,) tuples by which what waits on each stream and is on the way grew."""
+        return self._gained("streams", "waiting") + self._gained("streams", "in_flight")
 
     @property
     def _arrived(self) -> Floats:
@@ -212,7 +230,7 @@ class Measures:
         arrived = np.add.reduceat(self.raw.arrived, starts)
         seconds = np.add.reduceat(self.raw.arrived * self.raw.latency, starts)
         with np.errstate(invalid="ignore"):
-            latency_s = self._by_sink(seconds) / self._by_sink(arrived)
+            mean_latency_s = self._by_sink(seconds) / self._by_sink(arrived)
         reached = np.array([moment.reached.sum(axis=1) for moment in moments])
 
         return Series(
@@ -226,13 +244,14 @@ class Measures:
             blocked=flow("operators", "blocked_s"),
             sent=flow("streams", "sent"),
             waiting=stock("streams", "waiting"),
-            flying=stock("streams", "flying"),
+            in_flight=stock("streams", "in_flight"),
             device_utilisation=flow("devices", "busy_s"),
             device_stalled=flow("devices", "stalled_s"),
             link_utilisation=flow("links", "busy_s"),
-            link_late=flow("links", "late_s"),
-            latency_s=latency_s,
-            path_mean=np.diff(reached, axis=0, prepend=0.0) / spans,
+            link_full=flow("links", "full_s"),
+            link_stalled=flow("links", "stalled_s"),
+            mean_latency_s=mean_latency_s,
+            path_mean_throughput=np.diff(reached, axis=0, prepend=0.0) / spans,
         )
 
     def _of_links(self, name: str) -> Floats:

@@ -7,19 +7,24 @@ import numpy as np
 
 from sim.engine.accounts import count_tuples, largest_loss, read_off
 from sim.engine.world import World
-from sim.flow import Floats, Ints
+from sim.flow import Floats, Flow, Ints
 
 ROUNDING = 1e-6  # of a stream's tuples
 Columns = dict[str, Floats]
 
 
 OPERATORS = ("processed", "busy_s", "blocked_s", "gathered")
-STREAMS = ("sent", "taken", "waiting", "flying")
+STREAMS = ("sent", "taken", "waiting", "in_flight")
 SOURCES = ("offered", "dropped", "backlog")
+LINKS = ("busy_s", "full_s", "stalled_s")
 
 
 class EngineError(RuntimeError):
     """The simulation could not be finished, or lost count; no throughput is known."""
+
+
+class SceneError(ValueError):
+    """A scene under which nothing can be measured."""
 
 
 class Order(NamedTuple):
@@ -41,10 +46,10 @@ class Moment:
     operators
         (V,) ``processed`` and ``gathered`` (by windows, now) in tuples; ``busy_s``, ``blocked_s``.
     streams
-        (E,) ``sent``, ``taken``, ``waiting`` and ``flying`` (now), in tuples.
+        (E,) ``sent``, ``taken``, ``waiting`` and ``in_flight`` (now), in tuples.
     devices, links
         (D,) ``busy_s``, ``stalled_s``; (links crossed + 1,), the first is none, ``busy_s``,
-        ``late_s``.
+        ``full_s``, ``stalled_s``.
     sources
         ``offered``, ``dropped`` and ``backlog`` (now), in tuples.
     reached
@@ -71,7 +76,7 @@ class Moment:
             dict(zip(OPERATORS, operators, strict=True)),
             dict(zip(STREAMS, streams, strict=True)),
             {name: world.devices[name].copy() for name in ("busy_s", "stalled_s")},
-            {name: world.links[name].copy() for name in ("busy_s", "late_s")},
+            {name: world.links[name].copy() for name in LINKS},
             dict(zip(SOURCES, sources, strict=True)),
             world.reached[order.sinks][:, order.tracked],
         )
@@ -95,8 +100,7 @@ class Raw:
     stream: Ints  # (columns,) or -1 of a sink that is a source
     latency: Floats  # (ticks, columns) seconds, on average
     arrived: Floats  # (ticks, columns) tuples
-    due: float  # tuples/s that would arrive while measured, where nothing is throttled
-    offered: float  # tuples/s, all sources together, while measured
+    due: Flow  # what is offered on average while measured, where nothing is throttled
     lost: float  # the largest share of a stream's tuples that is not accounted for
 
 

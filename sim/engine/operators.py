@@ -28,7 +28,7 @@ def run_operator(world: World, rules: Rules, v: int, budget: float, tick: int) -
         if tick >= world.windows[world.operators[v].window].due:
             return used
         budget -= used
-    tuples, seconds = _waiting(world, v)
+    tuples, seconds = waiting_for(world, v)
     if tuples <= 0.0:
         return used
     share = 1.0
@@ -55,7 +55,7 @@ def run_operator(world: World, rules: Rules, v: int, budget: float, tick: int) -
 
 
 @bare
-def _waiting(world: World, v: int) -> tuple[float, float]:
+def waiting_for(world: World, v: int) -> tuple[float, float]:
     """Return the tuples that wait for operator v, and the seconds that they take."""
     tuples, seconds = 0.0, 0.0
     source = world.operators[v].source
@@ -82,7 +82,7 @@ def _share_that_fits(world: World, rules: Rules, v: int, tuples: float, tick: in
         e = world.out_stream[i]
         room = world.streams[e].most
         if rules.pushes or world.streams[e].sends == 0:
-            room -= world.streams[e].waiting + world.streams[e].flying
+            room -= world.streams[e].waiting + world.streams[e].in_flight
         else:
             room -= world.streams[e].left
             if world.streams[e].latest_key == 2 * tick + 1:

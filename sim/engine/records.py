@@ -13,7 +13,7 @@ Records = NDArray[np.void]
 STREAM = np.dtype(
     [
         ("waiting", "f8"),  # tuples in its queue, now
-        ("flying", "f8"),  # tuples between devices, now
+        ("in_flight", "f8"),  # tuples between devices, now
         ("left", "f8"),  # tuples in its queue when the tick before ended
         ("most", "f8"),  # tuples that may wait
         ("selectivity", "f8"),
@@ -60,7 +60,10 @@ DEVICE = np.dtype(
         ("fast", "f8"),  # factor of its capacity, now
         ("rest", "f8"),  # seconds that are left, now
         ("hungry", "f8"),  # shares of the operators that could use some, now
-        ("used_s", "f8"),  # at full capacity, this tick
+        (
+            "used_s",
+            "f8",
+        ),  # at full capacity, this tick; of one that has stopped: > 0 if it has work
         ("held", "f8"),  # largest of its operators, this tick
         ("busy_s", "f8"),
         ("stalled_s", "f8"),  # idle because of full queues
@@ -71,7 +74,9 @@ DEVICE = np.dtype(
 LINK = np.dtype(
     [
         ("busy_s", "f8"),
-        ("late_s", "f8"),  # with tuples left at the end of a tick
+        ("full_s", "f8"),  # with tuples left at the end of a tick
+        ("stalled_s", "f8"),  # idle because of full queues
+        ("held", "f8"),  # largest of those who send over it, this tick
         ("receiving", "b1"),  # whether it is what a device receives
     ],
     align=True,

@@ -1,13 +1,13 @@
 """The loop over ticks."""
 
-from sim.engine.links import MOST_NEW, land, serve_all
-from sim.engine.operators import run_operator
+from sim.engine.links import CRUMB, MOST_NEW, land, serve_all
+from sim.engine.operators import run_operator, waiting_for
 from sim.engine.sets import free_sets
 from sim.engine.world import Rules, World
 from sim.jit import bare
 
 MOST_PASSES = 8  # of the dynamic scheduler, a tick: what is left then is used in the next
-CRUMB = 1e-9  # of a tick: less than this is not shared out again
+NO_TUPLES = 1e-9  # fewer are what rounding has left
 
 
 @bare
@@ -21,7 +21,7 @@ def run_ticks(world: World, rules: Rules, begin: int, end: int) -> int:
             return tick
         if rules.delays:
             land(world, tick)
-        _offer(world, rules, tick)
+        _offer(world, tick)
         _wake(world, rules, tick)
         for turn in range(MOST_PASSES if rules.dynamic else 1):
             _run_operators(world, rules, tick, turn == 0)
@@ -34,17 +34,12 @@ def run_ticks(world: World, rules: Rules, begin: int, end: int) -> int:
 
 
 @bare
-def _offer(world: World, rules: Rules, tick: int) -> None:
-    """Offer every source its tuples, as far as they may wait."""
+def _offer(world: World, tick: int) -> None:
+    """Offer every source its tuples."""
     column = min(tick, world.offered.shape[1] - 1)
     for s in range(world.sources.shape[0]):
-        fresh = world.offered[s, column]
-        backlog = world.sources[s].backlog + fresh
-        world.sources[s].offered += fresh
-        if backlog > rules.source_queue:
-            world.sources[s].dropped += backlog - rules.source_queue
-            backlog = rules.source_queue
-        world.sources[s].backlog = backlog
+        world.sources[s].offered += world.offered[s, column]
+        world.sources[s].backlog += world.offered[s, column]
 
 
 @bare
@@ -78,10 +73,33 @@ def _run_operators(world: World, rules: Rules, tick: int, first: bool) -> None:
             held = world.operators[v].held
             if not first:
                 held = world.operators[v].held = before
+            elif held > 0.0:
+                _hold_links(world, v, held)
             world.operators[v].blocked_s += (held - before) * rules.tick_s
             world.operators[v].busy_s += used / world.devices[d].fast
             world.devices[d].used_s += used
             world.devices[d].held = max(world.devices[d].held, held)
+        elif _has_work(world, v):
+            world.devices[d].used_s = rules.tick_s
+
+
+@bare
+def _has_work(world: World, v: int) -> bool:
+    """Return whether anything waits for operator v, or to be sent by it."""
+    w = world.operators[v].window
+    return waiting_for(world, v)[0] > NO_TUPLES or (w >= 0 and world.windows[w].out > NO_TUPLES)
+
+
+@bare
+def _hold_links(world: World, v: int, held: float) -> None:
+    """Note how far full queues hold operator v up, at every link that it sends over."""
+    first = world.operators[v].first_out
+    for i in range(first, first + world.operators[v].outputs):
+        sends = world.streams[world.out_stream[i]].sends
+        receives = world.streams[world.out_stream[i]].receives
+        if sends != 0:
+            world.links[sends].held = max(world.links[sends].held, held)
+            world.links[receives].held = max(world.links[receives].held, held)
 
 
 @bare
@@ -122,13 +140,24 @@ def _share_the_rest(world: World, tick_s: float) -> bool:
 
 @bare
 def _account(world: World, rules: Rules) -> None:
-    """Add up the tick's busy and stalled seconds; note how full the queues are left."""
+    """Add up the tick's busy and stalled seconds; note how full the queues are left.
+
+    A device that has stopped is busy while there is work for it. What may not wait at a source is
+    dropped now: what a tick brings is not there all at once.
+    """
     for d in range(world.devices.shape[0]):
         if world.devices[d].fast > 0.0:
             busy = world.devices[d].used_s / world.devices[d].fast
             idle = max(0.0, rules.tick_s - busy)
             world.devices[d].busy_s += busy
             world.devices[d].stalled_s += world.devices[d].held * idle
+        elif world.devices[d].used_s > 0.0:
+            world.devices[d].busy_s += rules.tick_s
+    for s in range(world.sources.shape[0]):
+        excess = world.sources[s].backlog - rules.source_queue
+        if excess > 0.0:
+            world.sources[s].dropped += excess
+            world.sources[s].backlog = rules.source_queue
     if not rules.pushes:
         for e in range(world.streams.shape[0]):
             world.streams[e].left = world.streams[e].waiting

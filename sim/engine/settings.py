@@ -32,7 +32,8 @@ class Settings:
         Whether tuples between devices count against `queue`. Without it, as in CEPSim, a full
         queue stops its senders but an overloaded link never does.
     source_queue
-        Tuples that may wait at a source; what exceeds it is dropped. 0: any number.
+        Tuples that may wait at a source from one tick to the next; what exceeds it is dropped. 0:
+        any number.
     measure_from_s
         When measuring begins; None: at 20 s, or a third of a shorter run.
     """

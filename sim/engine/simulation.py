@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.engine import records
-from sim.engine.moments import EngineError, Moment, Order, Raw, check
+from sim.engine.moments import EngineError, Moment, Order, Raw, SceneError, check
 from sim.engine.plan import lay_out
 from sim.engine.records import Records, blank, copied
 from sim.engine.run import run_ticks
@@ -97,30 +97,31 @@ class Simulation:
 
     def _throughput(self, placement: Ints) -> float:
         world, rules, told, _ = self._ready(placement)
+        due = self.due(told)
         world = _advance(world, rules, 0, told.ticks)
         check(world, self.inner.target, self.order)
-        due, offered = self.due(told)
-        return offered * _rate(world.arrived, told) / due
+        return due.source_rate * _rate(world.arrived, told) / due.nominal_sink_tuples
 
-    def due(self, told: Timed) -> tuple[float, float]:
-        """Return tuples/s at the sinks where nothing is throttled, and at the sources.
-
-        Of the time measured.
+    def due(self, told: Timed) -> Flow:
+        """Return the flow as it is on average while measured, with the selectivities of windows.
 
         Raises
         ------
-        EngineError
+        SceneError
             If nothing is offered then that could reach a sink.
         """
         if not self.scene.profiles:
-            return self.nominal.nominal_sink_tuples, self.flow.source_rate
+            return self.nominal
         tuples = np.zeros(self.flow.operators)
         while_measured = told.offered[:, told.measured :].mean(axis=1) / told.tick_s
         tuples[self.places.operator[self.wiring.sources]] = while_measured
         mean = with_windows(replace(self.flow, source_tuples=tuples), self.scene)
         if not mean.nominal_sink_tuples > 0:
-            raise EngineError("nothing that could reach a sink is offered while it is measured")
-        return mean.nominal_sink_tuples, float(tuples.sum())
+            since = f"from second {told.measured * told.tick_s:g} on"
+            raise SceneError(
+                f"sources: nothing that could reach a sink is offered while measured, {since}"
+            )
+        return mean
 
     def run(self, placement: NDArray[np.integer], every_s: float | None = None) -> Raw:
         """Simulate one placement.
@@ -136,10 +137,13 @@ class Simulation:
         ------
         ValueError
             If `placement` does not fit the flow.
+        SceneError
+            If nothing that could reach a sink is offered while measured: before the first tick.
         EngineError
             If the run could not be finished.
         """
         world, rules, told, link = self._ready(checked(self.flow, placement)[0])
+        due = self.due(told)
         kept: set[int] = set()
         if every_s is not None:
             every = max(1, round(every_s / told.tick_s))
@@ -150,7 +154,6 @@ class Simulation:
             moments[stop] = Moment.of(world, stop, self.order)
             done = stop
         lost = check(world, self.inner.target, self.order)
-        due, offered = self.due(told)
         return Raw(
             told.tick_s,
             told.period,
@@ -163,7 +166,6 @@ class Simulation:
             latency=world.latency,
             arrived=world.arrived,
             due=due,
-            offered=offered,
             lost=lost,
         )
 

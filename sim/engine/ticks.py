@@ -69,7 +69,8 @@ def longest_tick(
     """Return seconds a tick: as told, or less, so that no queue and no window is too small for it.
 
     Twice what a stream brings in a tick must fit into a queue. It brings what is offered at the
-    most, less what devices, links and, under backpressure, everything behind it hold back.
+    most, less what devices (when they are fastest), links and, under backpressure, everything
+    behind it hold back.
 
     Parameters
     ----------
@@ -85,16 +86,25 @@ def longest_tick(
     most = peak * float(flow.stream_tuples.max(initial=0.0))
     if queue == 0 or 2.0 * most * told <= queue:
         return told
+    on_device, on_link = bottleneck.utilisations(flow, placement)
+    on_device /= _fastest_devices(scene, flow.devices)
     if settings.backpressure and sources == 1:
-        most /= max(1.0, peak * float(bottleneck.worst_utilisation(flow, placement)[0]))
+        most /= max(1.0, peak * float(on_device.max()), peak * float(on_link.max(initial=0.0)))
     else:
-        on_device, on_link = bottleneck.utilisations(flow, placement)
         if settings.scheduler == "dynamic" or settings.allocation == "uniform":
             on_device[:] = 0.0  # an operator may have more of its device than it is offered
         most = _fastest(
             flow.columns, placement, peak * on_device, peak * on_link, settings.backpressure, peak
         )
     return told / max(1, ceil(2.0 * most * told / queue))
+
+
+def _fastest_devices(scene: Scene, devices: int) -> Floats:
+    """Return the largest factor of its capacity that each device ever has, (D,), at least 1."""
+    factor = np.ones(devices)
+    for speed in scene.speeds:
+        factor[speed.device] = max(factor[speed.device], speed.factor)
+    return factor
 
 
 @kernel

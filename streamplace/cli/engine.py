@@ -1,5 +1,6 @@
 """Options of `simulate --model engine`."""
 
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -70,25 +71,27 @@ def options(command: Command) -> Command:
     return command
 
 
-def run(placement: "Placement", given: dict[str, Any]) -> "tuple[Placement, Measures]":
+def run(
+    placement: "Placement", given: dict[str, Any], inputs: tuple[str | None, ...]
+) -> "tuple[Placement, Measures]":
     """Run a placement as the options tell; write the trace and the picture they ask for.
 
     Of several source rates, all that is told is of the worst; see `runs.worst_run`.
+
+    Parameters
+    ----------
+    inputs
+        Files that the command has read, besides the scene: none is written over.
     """
     from sim.engine import Settings  # noqa: PLC0415 - a command loads what it needs
     from streamplace import runs  # noqa: PLC0415
-    from streamplace.errors import UsageError  # noqa: PLC0415
+    from streamplace.errors import FormatError, ProblemError, UsageError  # noqa: PLC0415
     from streamplace.files import write_json  # noqa: PLC0415
-    from streamplace.files.atomic import check_target  # noqa: PLC0415
     from streamplace.files.scenes import scene_from  # noqa: PLC0415
     from streamplace.files.text import name_of, read_json  # noqa: PLC0415
     from streamplace.files.traces import trace_to  # noqa: PLC0415
 
-    for name in ("trace", "plot"):
-        if name in given:
-            check_target(given[name])
-    if given.get("trace") == given.get("plot", ""):
-        raise UsageError("--trace and --plot name one file")
+    _check_targets(given, (*inputs, given.get("scene")))
     try:
         settings = Settings(**{OF_SETTINGS[n]: x for n, x in given.items() if n in OF_SETTINGS})
     except ValueError as error:
@@ -105,9 +108,36 @@ def run(placement: "Placement", given: dict[str, Any]) -> "tuple[Placement, Meas
 
         kind_of(given["plot"])  # before anything runs
     watched = "trace" in given or "plot" in given
-    placed, found = runs.worst_run(placement, settings, scene, EVERY_S if watched else None)
+    try:
+        placed, found = runs.worst_run(placement, settings, scene, EVERY_S if watched else None)
+    except ProblemError as error:  # the placement was read, so it is the scene that does not fit
+        if scene is None:
+            raise
+        fault = str(error).removeprefix("scene: ")
+        raise FormatError(f"{name_of(given['scene'])}: {fault}") from None
     if "plot" in given:
         draw_run(given["plot"], placed, found)
     if "trace" in given:
         write_json(given["trace"], trace_to(placed, found))
     return placed, found
+
+
+def _check_targets(given: dict[str, Any], inputs: tuple[str | None, ...]) -> None:
+    """Raise where what is asked for cannot be written, or would be written over an input."""
+    from streamplace.errors import UsageError  # noqa: PLC0415
+    from streamplace.files.atomic import STDOUT, check_target  # noqa: PLC0415
+    from streamplace.files.shipped import resolve  # noqa: PLC0415
+    from streamplace.files.text import STDIN  # noqa: PLC0415
+
+    read = {os.path.realpath(resolve(name)): name for name in inputs if name not in (None, STDIN)}
+    written: set[str] = set()
+    for option in ("trace", "plot"):
+        if option in given:
+            name = given[option]
+            check_target(name)
+            path = name if name == STDOUT else os.path.realpath(name)
+            if path in read:
+                raise UsageError(f"--{option} {name}: would write over {read[path]}, an input")
+            if path in written:
+                raise UsageError("--trace and --plot name one file")
+            written.add(path)

@@ -63,8 +63,9 @@ def simulate(
         raise click.UsageError(f"--{name} is for --model engine")
     if as_json and given.get("trace") == "-":
         raise click.UsageError("--trace - and --json both want stdout")
+    inputs = (graph, placement, cluster_file)
     with working("simulating"), located(name_of(graph)):
-        found = score.measured(*engine.run(stored, given)) if given else None
+        found = score.measured(*engine.run(stored, given, inputs)) if given else None
         scored = found or score.simulate(stored)
     if as_json:
         options.print_json(scored.to_dict())

@@ -64,8 +64,11 @@ def _ran(out: Console, scored: EngineScore) -> None:
     if scored.latency_s is not None:
         mean, p50, p99 = (scored.latency_s[name] for name in ("mean", "p50", "p99"))
         out.print(f"latency {mean:.4g} s on average, half within {p50:.4g}, 99% within {p99:.4g}")
-    if not scored.settled:
-        out.print("throughput had not settled: run it for longer")
+    if scored.latency_s is None:
+        out.print("nothing arrived at a sink while measured")
+    elif not scored.settled:
+        growth = f"queues changed by {scored.queue_growth:+,.4g} tuples/s"
+        out.print(f"had not settled: {growth}; a longer run may tell other figures")
 
 
 def result(found: Result, to_stderr: bool = False) -> None:

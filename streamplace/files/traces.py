@@ -13,12 +13,13 @@ def trace_to(placement: Placement, found: Measures) -> dict[str, Any]:
     """Return the series of a run, and each sink's figures, as a JSON value.
 
     Rates are tuples/s and means since the moment before; queues are tuples at each moment. A
-    utilisation of 1 is all of a device or link, whatever share of it may be used.
+    utilisation of 1 is all of a device or link, whatever share of it may be used. sim/README.md
+    has a table of the names.
     """
     graph, cluster = placement.problem.graph, placement.problem.cluster
     most = placement.problem.target_utilisation
     sources, sinks = graph.sources, graph.sinks
-    series = found.series
+    series, path_means = found.series, found.sink_path_mean_throughputs
     links = [cluster.link_ends(int(i)) for i in found.raw.link[1:]]
     return {
         "format": "streamplace-trace",
@@ -33,9 +34,9 @@ def trace_to(placement: Placement, found: Measures) -> dict[str, Any]:
         "sources": [
             {
                 "operator": graph.names[v],
-                "offered": _rounded(series.offered[:, s]),
-                "emitted": _rounded(series.processed[:, v]),
-                "dropped": _rounded(series.dropped[:, s]),
+                "offered_rate": _rounded(series.offered[:, s]),
+                "rate": _rounded(series.processed[:, v]),
+                "dropped_rate": _rounded(series.dropped[:, s]),
                 "waiting": _rounded(series.backlog[:, s]),
             }
             for s, v in enumerate(sources)
@@ -57,7 +58,7 @@ def trace_to(placement: Placement, found: Measures) -> dict[str, Any]:
                 "target": stream.target,
                 "rate": _rounded(series.sent[:, e]),
                 "waiting": _rounded(series.waiting[:, e]),
-                "flying": _rounded(series.flying[:, e]),
+                "in_flight": _rounded(series.in_flight[:, e]),
             }
             for e, stream in enumerate(graph.streams)
         ],
@@ -74,7 +75,8 @@ def trace_to(placement: Placement, found: Measures) -> dict[str, Any]:
                 "from": source,
                 "to": target,
                 "utilisation": _rounded(series.link_utilisation[:, i + 1] * most),
-                "late": _rounded(series.link_late[:, i + 1]),
+                "full": _rounded(series.link_full[:, i + 1]),
+                "stalled": _rounded(series.link_stalled[:, i + 1]),
             }
             for i, (source, target) in enumerate(links)
         ],
@@ -82,13 +84,15 @@ def trace_to(placement: Placement, found: Measures) -> dict[str, Any]:
             {
                 "operator": graph.names[v],
                 "rate": _rounded(series.processed[:, v]),
-                "latency": _rounded(series.latency_s[:, s]),
-                "path_mean": _rounded(series.path_mean[:, s]),
-                "mean_rate": float(found.sink_rates[s]),
+                "mean_latency_s": _rounded(series.mean_latency_s[:, s]),
                 "path_mean_throughput": (
-                    None if found.sink_path_means is None else float(found.sink_path_means[s])
+                    None if path_means is None else _rounded(series.path_mean_throughput[:, s])
                 ),
-                "latency_s": found.latency_s(s),
+                "measured": {
+                    "rate": float(found.sink_rates[s]),
+                    "latency_s": found.latency_s(s),
+                    "path_mean_throughput": None if path_means is None else float(path_means[s]),
+                },
             }
             for s, v in enumerate(sinks)
         ],

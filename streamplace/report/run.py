@@ -39,7 +39,7 @@ def draw_run(path: str | Path, placement: Placement, found: Measures) -> None:
     _lines(rates, series.at_s, ends)
     rates.set(ylabel="tuples/s", title="rates: sources and sinks (grey: not measured)")
     waiting = {
-        f"{stream.source} → {stream.target}": series.waiting[:, e] + series.flying[:, e]
+        f"{stream.source} → {stream.target}": series.waiting[:, e] + series.in_flight[:, e]
         for e, stream in enumerate(graph.streams)
     }
     _lines(queues, series.at_s, waiting)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.cli.command import Capture, refused, succeeds
-from tests.cli.conftest import GRAPH, Job
+from tests.cli.conftest import CLUSTER, GRAPH, Job
 from tests.cli.test_json import SCORE, check_score, printed
 
 ENGINE = ("--model", "engine")
@@ -17,6 +17,7 @@ OF_A_RUN = {
     "queued",
     "in_flight",
     "dropped",
+    "queue_growth",
     "settled",
     "tick_s",
 }
@@ -81,13 +82,68 @@ def test_a_scene(job: Job, tmp_path: Path, capsys: Capture) -> None:
     assert found["relative_throughput"] == pytest.approx(1.0)
     assert found["throughput"] == pytest.approx(500.0)
     sink = json.loads(trace.read_text())["sinks"][0]
-    assert sink["mean_rate"] == pytest.approx(1000 * 0.5 * 2 * 0.25)
+    assert sink["measured"]["rate"] == pytest.approx(1000 * 0.5 * 2 * 0.25)
+    assert sink["measured"]["latency_s"] == found["latency_s"]
+    assert sink["measured"]["path_mean_throughput"] == found["path_mean_throughput"]
     assert sink["rate"][0] == 0.0
-    assert sink["latency"][0] is None
-    assert sink["latency"][-1] > 0.1
-    value["speeds"] = [{"device": "d0", "from_s": 0, "factor": 0}]
-    scene.write_text(json.dumps(value))
-    assert simulated(capsys, job, "--scene", scene)["throughput"] == 0.0
+    assert sink["mean_latency_s"][0] is None
+    assert sink["mean_latency_s"][-1] > 0.1
+
+
+def test_a_device_that_stops_is_the_bottleneck(job: Job, tmp_path: Path, capsys: Capture) -> None:
+    scene = tmp_path / "scene.json"
+    speeds = [{"device": "d1", "from_s": 0, "factor": 0}]
+    scene.write_text(json.dumps({"format": "streamplace-scene", "version": 1, "speeds": speeds}))
+    found = simulated(capsys, job, "--scene", scene)
+    assert found["throughput"] == 0.0
+    assert found["bottleneck"]["name"] == "d1"
+    assert found["bottleneck"]["utilisation"] == pytest.approx(1.0)
+    command = ["simulate", job.graph, job.placement, *ENGINE, "--scene", scene]
+    said = succeeds(capsys, *command)
+    assert "nothing arrived" in said
+    assert "longer" not in said
+
+
+def test_a_scene_that_offers_nothing_is_refused(job: Job, tmp_path: Path, capsys: Capture) -> None:
+    scene, trace = tmp_path / "scene.json", tmp_path / "trace.json"
+    sources = {"a": {"at_s": [0, 10], "factor": [1, 0]}}
+    scene.write_text(json.dumps({"format": "streamplace-scene", "version": 1, "sources": sources}))
+    command = ["simulate", job.graph, job.placement, *ENGINE, "--scene", scene, "--trace", trace]
+    said = refused(capsys, *command)
+    assert said.startswith(f"streamplace: {scene}: sources: nothing that could reach a sink")
+    assert not trace.exists()
+
+
+@pytest.mark.parametrize("option", ["--trace", "--plot"])
+@pytest.mark.parametrize("read", ["graph", "placement", "cluster", "scene"])
+def test_inputs_are_not_written_over(
+    option: str, read: str, job: Job, tmp_path: Path, capsys: Capture
+) -> None:
+    """Nor under another name: here through a link and a folder and back."""
+    devices = [{"name": f"d{i}", "mips": 2500.0} for i in range(5)]
+    texts = {
+        "graph": job.graph.read_text(),
+        "placement": job.placement.read_text(),
+        "cluster": json.dumps({**CLUSTER, "devices": devices}),
+        "scene": json.dumps({"format": "streamplace-scene", "version": 1}),
+    }
+    inputs = {name: tmp_path / f"{name}.svg" for name in texts}
+    for name, path in inputs.items():
+        path.write_text(texts[name])
+    (tmp_path / "link").symlink_to(tmp_path)
+    command = ["simulate", inputs["graph"], inputs["placement"], *ENGINE]
+    command += ["--cluster", inputs["cluster"], "--scene", inputs["scene"]]
+    target = tmp_path / "link" / ".." / tmp_path.name / f"{read}.svg"
+    said = refused(capsys, *command, option, target)
+    assert f"{option} {target}: would write over {inputs[read]}" in said
+    assert inputs[read].read_text() == texts[read]
+
+
+def test_trace_and_plot_are_two_files(job: Job, tmp_path: Path, capsys: Capture) -> None:
+    """Whatever they are called."""
+    (tmp_path / "link.svg").symlink_to(tmp_path / "run.svg")
+    told = ("--trace", tmp_path / "run.svg", "--plot", tmp_path / "link.svg")
+    assert "name one file" in refused(capsys, "simulate", job.graph, job.placement, *ENGINE, *told)
 
 
 def test_a_trace_and_a_picture(job: Job, tmp_path: Path, capsys: Capture) -> None:
@@ -99,10 +155,14 @@ def test_a_trace_and_a_picture(job: Job, tmp_path: Path, capsys: Capture) -> Non
     for part in ("sources", "operators", "streams", "devices", "links", "sinks"):
         for row in found[part]:
             assert all(len(column) == 61 for column in row.values() if isinstance(column, list))
-    assert found["sources"][0]["offered"] == pytest.approx([1000.0] * 61)
+    assert found["sources"][0]["offered_rate"] == pytest.approx([1000.0] * 61)
     assert found["streams"][1]["waiting"][-1] > 1000
     assert found["devices"][2]["utilisation"][-1] == pytest.approx(1.0)
-    assert found["sinks"][0]["mean_rate"] == pytest.approx(1000 / 3, rel=1e-3)
+    assert found["sinks"][0]["measured"]["rate"] == pytest.approx(1000 / 3, rel=1e-3)
+    assert set(found["streams"][0]) == {"source", "target", "rate", "waiting", "in_flight"}
+    assert set(found["links"][0]) == {"from", "to", "utilisation", "full", "stalled"}
+    assert found["links"][1]["stalled"][-1] > 0.3
+    assert found["links"][1]["full"][-1] == 0.0
     assert found["operators"][2]["utilisation"][-1] == pytest.approx(1.0)
     assert found["dropped"] == 0.0
     assert picture.read_bytes().startswith(b"\x89PNG")

@@ -73,7 +73,7 @@ class PlainStream:
     wire: deque[tuple[int, EventSet]] = field(default_factory=deque)
     left: float = 0.0
     sent_now: float = 0.0
-    flying: float = 0.0
+    in_flight: float = 0.0
     sent: float = 0.0
     taken: float = 0.0
 
@@ -105,7 +105,9 @@ class PlainEngine:
         self.order = self._order()
         self.backlog = {v: 0.0 for v in every if not self.inputs[v]}
         self.dropped = dict.fromkeys(self.backlog, 0.0)
-        self.links: dict[int, deque[tuple[int, PlainStream, EventSet]]] = {}
+        self.links: dict[int, deque[tuple[int, PlainStream, EventSet]]] = {
+            link: deque() for one in self.streams for link in one.links
+        }
         self.send_cost = [0.0] * flow.operators
         self.source_cost = [0.0] * flow.operators
         self._costs()
@@ -119,7 +121,10 @@ class PlainEngine:
         self.operator_busy_s = [0.0] * flow.operators
         self.blocked_s = [0.0] * flow.operators
         self.held = 0.0  # of the operator at work
+        self.link_held: dict[int, float] = {}  # by those who send over it, this tick
         self.link_busy_s: dict[int, float] = {}
+        self.link_full_s: dict[int, float] = {}
+        self.link_stalled_s: dict[int, float] = {}
         # tick, sink, stream or -1, tuples, latency
         self.arrivals: list[tuple[int, int, int, float, float]] = []
         self.reached: list[tuple[int, int, int, float]] = []  # tick, sink, source, per path
@@ -227,6 +232,7 @@ class PlainEngine:
         self._offer(tick)
         fast = self._speeds(tick)
         used = [0.0] * self.flow.devices
+        self.link_held = {}
         self.now: dict[tuple[int, int], list[EventSet]] = {}
         grant = {v: self.share[v] * self.tick_s * fast[self.device[v]] for v in self.order}
         for turn in range(8):
@@ -238,7 +244,9 @@ class PlainEngine:
             if max(grant.values()) <= 1e-9 * self.tick_s:
                 break
         for d in range(self.flow.devices):
-            self.busy_s[d] += used[d] / fast[d] if fast[d] else 0.0
+            stopped_s = self.tick_s if any(self._has_work(v, d) for v in self.order) else 0.0
+            self.busy_s[d] += used[d] / fast[d] if fast[d] else stopped_s
+        self._drop()
         self._arrivals(tick, fast, used)
         for one in self.streams:
             one.left, one.sent_now = one.waiting, 0.0
@@ -261,7 +269,15 @@ class PlainEngine:
                 self.operator_busy_s[v] += spent / fast[d]
                 if first:
                     self.blocked_s[v] += self.held * self.tick_s
+                    for link in {link for out in self.outputs[v] for link in out.links}:
+                        self.link_held[link] = max(self.link_held.get(link, 0.0), self.held)
         return unmet
+
+    def _has_work(self, v: int, d: int) -> bool:
+        """Return whether operator v is on device d and something waits for it, or to be sent."""
+        unsent = v in self.windows and self.windows[v].out is not None
+        waiting = sum(one.waiting for one in self.inputs[v]) + self.backlog.get(v, 0.0)
+        return self.device[v] == d and (unsent or waiting > 1e-9)
 
     def _grants(self, rest: list[float], unmet: dict[int, float]) -> dict[int, float]:
         """Share out the rest of each device: by shares, but to nobody more than it can use."""
@@ -297,7 +313,11 @@ class PlainEngine:
                 at = self.scene.profiles[v].seconds_at_full_rate(edges)
                 seconds = float(at[1] - at[0])
             self.backlog[v] += float(self.flow.source_tuples[v]) * seconds
-            most = self.settings.source_queue or inf
+
+    def _drop(self) -> None:
+        """Drop what may not wait at the sources."""
+        most = self.settings.source_queue or inf
+        for v in self.backlog:
             self.dropped[v] += max(0.0, self.backlog[v] - most)
             self.backlog[v] = min(self.backlog[v], most)
 
@@ -380,7 +400,7 @@ class PlainEngine:
     def _share_that_fits(self, v: int, tuples: float) -> float:
         share = 1.0
         for one in self.outputs[v]:
-            room = one.most - one.waiting - one.flying
+            room = one.most - one.waiting - one.in_flight
             if one.links and not self.settings.backpressure:
                 room = one.most - one.left - one.sent_now
             if one.selectivity > 0:
@@ -405,7 +425,7 @@ class PlainEngine:
                 out.sent += copy.size
                 out.sent_now += copy.size
                 if out.links:
-                    out.flying += copy.size
+                    out.in_flight += copy.size
                     self._join(out.links[0], tick, out, copy)
                 elif out.queue and out.queue[-1].since == tick:
                     out.queue[-1].absorb(copy)
@@ -415,7 +435,7 @@ class PlainEngine:
 
     def _join(self, link: int, tick: int, stream: PlainStream, one: EventSet) -> None:
         """Put a set on a link; what a stream puts there in one tick is one set."""
-        waiting = self.links.setdefault(link, deque())
+        waiting = self.links[link]
         for since, other, there in waiting:
             if since == tick and other is stream:
                 there.absorb(one)
@@ -423,18 +443,20 @@ class PlainEngine:
         waiting.append((tick, stream, one))
 
     def _enqueue(self, one: PlainStream, arriving: EventSet) -> None:
-        one.flying -= arriving.size
+        one.in_flight -= arriving.size
         one.queue.append(arriving)
 
     def _serve(self, link: int, tick: int, stage: int) -> None:
         """Let what joined a link in one tick share it, tick after tick, for a tick's time."""
-        left = self.tick_s
+        left, full = self.tick_s, False
         waiting = self.links[link]
         while waiting and left > 0:
             since = waiting[0][0]
             cohort = [item for item in waiting if item[0] == since]
             needed = sum(one.size * stream.seconds[stage] for _, stream, one in cohort)
             share = min(1.0, left / needed) if needed else 1.0
+            full = len(waiting) > len(cohort) and needed >= left
+            full = full or needed - left > 1e-9 * self.tick_s
             left -= share * needed
             for _, stream, one in cohort:
                 passing = one if share == 1 else one.split(share)
@@ -449,7 +471,13 @@ class PlainEngine:
                     waiting.popleft()
             else:
                 left = 0.0
-        self.link_busy_s[link] = self.link_busy_s.get(link, 0.0) + self.tick_s - left
+        idle = self.link_held.get(link, 0.0) * left
+        for column, seconds in (
+            (self.link_busy_s, self.tick_s - left),
+            (self.link_full_s, self.tick_s if full else 0.0),
+            (self.link_stalled_s, idle),
+        ):
+            column[link] = column.get(link, 0.0) + seconds
 
 
 class OpenWindow:

@@ -126,7 +126,7 @@ def same(simulation: Simulation, devices: list[int]) -> None:
 
     close(end.operators["processed"], plain.processed)
     close(end.streams["waiting"], [one.waiting for one in plain.streams])
-    close(end.streams["flying"], [one.flying for one in plain.streams])
+    close(end.streams["in_flight"], [one.in_flight for one in plain.streams])
     close(end.streams["sent"], [one.sent for one in plain.streams])
     close(end.operators["busy_s"], plain.operator_busy_s)
     close(end.operators["blocked_s"], plain.blocked_s)
@@ -134,9 +134,11 @@ def same(simulation: Simulation, devices: list[int]) -> None:
     sources = sorted(plain.backlog)
     close(end.sources["dropped"], [plain.dropped[v] for v in sources])
     close(end.sources["backlog"], [plain.backlog[v] for v in sources])
-    busy = np.zeros(len(flow.gap_s))
-    busy[raw.link[1:]] = end.links["busy_s"][1:]
-    close(busy, [plain.link_busy_s.get(i, 0.0) for i in range(len(busy))])
+    for name in ("busy_s", "full_s", "stalled_s"):
+        spent = np.zeros(len(flow.gap_s))
+        spent[raw.link[1:]] = end.links[name][1:]
+        theirs = getattr(plain, f"link_{name}")
+        close(spent, [theirs.get(i, 0.0) for i in range(len(spent))])
     arrived, late = np.zeros_like(raw.arrived), np.zeros_like(raw.latency)
     ends = zip(flow.sinks[raw.sink].tolist(), raw.stream.tolist(), strict=True)
     column = {end: c for c, end in enumerate(ends)}

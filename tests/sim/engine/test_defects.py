@@ -1,9 +1,14 @@
 """CEPSim's three defects, each with a job on which it shows."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
 from sim.engine import Settings, simulation
+from sim.engine.run import run_ticks
+from sim.engine.sets import NOTHING
+from sim.engine.world import World
 from streamplace import Cluster, Network, Operator, Placement, Problem, Stream, StreamGraph, runs
 
 RATE = 1000.0
@@ -53,3 +58,41 @@ def test_a_full_queue_elsewhere_does_not_flood_a_tick(
     how = Settings(scheduler="dynamic", allocation="uniform", queue=100, backpressure=backpressure)
     found = runs.run(Placement(problem, [0, 0, 1]), how)
     assert found.throughput == pytest.approx(250.0, rel=0.01)  # 2500 MIPS / 10 million
+
+
+@pytest.mark.parametrize("backpressure", [True, False])
+def test_what_is_sent_in_a_tick_is_sent_once(backpressure: bool) -> None:
+    """However often its device comes back to the sender: to a queue here, and over a slow link."""
+    costs = {"a": 2.4e6, "b": 1e7, "c": 1e4}  # a uses what b, held to a half, leaves it
+    graph = StreamGraph(
+        [Operator("s", 100, 1000.0), *(Operator(name, cost, 1e4) for name, cost in costs.items())],
+        [Stream("s", "a", 0.5), Stream("a", "b"), Stream("a", "c")],
+    )
+    cluster = Cluster.equal(2, network=Network(bandwidth_mbps=8.0))
+    problem = Problem(graph, cluster, source_rate=RATE)
+    devices = np.array([int(name == "c") for name in graph.names])
+    how = Settings(
+        duration_s=3.0, scheduler="dynamic", allocation="uniform", backpressure=backpressure
+    )
+    world, rules, told, _ = runs.simulation(problem, how)._ready(devices)
+    most = 0
+    for tick in range(told.ticks):
+        assert run_ticks(world, rules, tick, tick + 1) == tick + 1
+        sent = sets_sent(world, tick)
+        most = max(most, *sent.values(), 0)
+        assert len(sent) >= 2
+    assert most == 1
+
+
+def sets_sent(world: World, tick: int) -> Counter[int]:
+    """Count the sets that streams sent in a tick and that are still where they were sent to."""
+    streams = len(world.streams)
+    first = [e if world.streams["sends"][e] == 0 else 2 * streams for e in range(streams)]
+    first = [at + int(world.streams["sends"][e]) for e, at in enumerate(first)]
+    found: Counter[int] = Counter()
+    for at in set(first):
+        i = world.lists["head"][at]
+        while i != NOTHING:
+            found[int(world.sets["stream"][i])] += int(world.sets["since"][i]) == tick
+            i = world.sets["after"][i]
+    return found

@@ -66,7 +66,7 @@ def test_every_queue_before_the_bottleneck_fills() -> None:
     found = runs.run(Placement(problem, [0, 0, 1]))
     assert found.throughput == pytest.approx(500.0, rel=1e-3)
     assert found.settled
-    waiting = found.raw.end.streams["waiting"] + found.raw.end.streams["flying"]
+    waiting = found.raw.end.streams["waiting"] + found.raw.end.streams["in_flight"]
     assert waiting == pytest.approx([2048.0 - 50, 2048.0], abs=51)
     assert found.device_utilisation[1] == pytest.approx(1.0)
     assert found.device_stalled[0] > 0.4
@@ -83,7 +83,7 @@ def test_unbounded_queues_never_push_back() -> None:
 def test_what_a_source_cannot_keep_is_dropped() -> None:
     found = runs.run(Placement(line(2.0, 0.1), [0, 1]), Settings(source_queue=100))
     sources = found.raw.end.sources
-    assert sources["backlog"] == pytest.approx([50.0])
+    assert sources["backlog"] == pytest.approx([100.0])
     assert sources["dropped"] == pytest.approx([500.0 * 61], rel=0.01)
 
 
@@ -112,6 +112,83 @@ def test_a_queue_that_still_fills_has_not_settled() -> None:
     assert not found.settled
 
 
+def test_a_queue_behind_a_selective_stream_fills_slowly() -> None:
+    """It is offered ten tuples/s of 10,000 and keeps up with five: 2,048 take minutes.
+
+    Until then its source is not held back, and throughput is twice what it will be.
+    """
+    operators = [
+        Operator(name, instructions, 100.0)
+        for name, instructions in (("s", 1000), ("big", 1000), ("f", 1000), ("slow", 2500e6 / 5))
+    ]
+    streams = [Stream("s", "big"), Stream("s", "f"), Stream("f", "slow", 0.001)]
+    graph = StreamGraph(operators, streams)
+    problem = Problem(graph, Cluster.equal(2), source_rate=1e4)
+    devices = [int(name == "slow") for name in graph.names]
+    found = runs.run(Placement(problem, devices))
+    assert found.steady
+    assert found.relative_throughput > 0.99
+    assert not found.settled
+    later = runs.run(Placement(problem, devices), Settings(duration_s=3000.0, measure_from_s=2000))
+    assert later.relative_throughput == pytest.approx(0.5, rel=0.01)
+    assert later.settled
+
+
+def test_sinks_settle_one_by_one() -> None:
+    """One sink gets a ten-thousandth of what the other does, and ever more of it."""
+    operators = [Operator(name, 1.0, 100.0) for name in ("s", "t", "a", "b")]
+    graph = StreamGraph(
+        operators, [Stream("s", "a"), Stream("t", "b")], source_shares={"s": 0.9999, "t": 0.0001}
+    )
+    problem = Problem(graph, Cluster.equal(1), source_rate=1e4)
+    placement = Placement(problem, [0] * 4)
+    assert runs.run(placement).settled
+    assert not runs.run(placement, scene=Scene({graph.index["t"]: Profile.ramp(60.0)})).settled
+
+
+@pytest.mark.parametrize("how", [Settings(queue=0), Settings(backpressure=False)])
+def test_what_nothing_bounds_never_settles(how: Settings) -> None:
+    """A link of half the rate: the sink gets all it ever will, and every tuple waits for longer."""
+    line_of_two = line(0.1, 0.1, bits=8e5)
+    network = Network(bandwidth_mbps=400.0)
+    problem = Problem(line_of_two.graph, Cluster.equal(2, network=network), source_rate=1000.0)
+    found = runs.run(Placement(problem, [0, 1]), how)
+    assert found.throughput == pytest.approx(500.0, rel=1e-2)
+    assert found.steady
+    assert not found.settled
+    assert found.queue_growth == pytest.approx(500.0, rel=1e-2)
+    bounded = runs.run(Placement(problem, [0, 1]))
+    assert bounded.settled
+    assert bounded.queue_growth == pytest.approx(0.0, abs=1e-6)
+
+
+def test_latency_counts_from_when_a_source_takes_a_tuple() -> None:
+    """As in CEPSim: half of what is offered waits for the source's device, ever longer."""
+    found = runs.run(Placement(line(2.0, 0.1), [0, 1]))
+    assert found.raw.end.sources["backlog"] == pytest.approx([500.0 * 61], rel=0.01)
+    latency = found.latency_s()
+    assert latency is not None
+    assert latency["p99"] < 0.12
+
+
+def test_how_long_links_are_full_and_held_back() -> None:
+    """Full where more is sent than passes; stalled where the device behind takes less than that."""
+    graph = line(0.1, 0.1, bits=8e5).graph
+    slow = Cluster.equal(2, network=Network(bandwidth_mbps=400.0))
+    problem = Problem(graph, slow, source_rate=1000.0)
+    found = runs.run(Placement(problem, [0, 1]))
+    assert found.link_utilisation[1] == pytest.approx(1.0)
+    assert found.link_full[1] == pytest.approx(1.0)
+    assert found.link_stalled[1] == pytest.approx(0.0)
+    held = runs.run(Placement(line(0.1, 4.0), [0, 1]))
+    assert held.link_full[1] == 0.0
+    assert held.link_stalled[1] == pytest.approx(held.operator_blocked[0], rel=1e-2)
+    assert held.link_stalled[1] > 0.9
+    idle = runs.run(Placement(line(0.1, 0.1), [0, 1]))
+    assert not idle.link_full.any()
+    assert not idle.link_stalled.any()
+
+
 def test_nothing_arrives_on_a_device_that_cannot_keep_up_in_time() -> None:
     """No latency is made up where no tuple arrived, and that is not called settled."""
     found = runs.run(Placement(line(0.1, 1e9), [0, 1]), Settings(duration_s=1.0))
@@ -132,7 +209,7 @@ def test_tuples_are_neither_made_nor_lost(case: Case, pushes: bool, scheduler: A
     found = runs.run(Placement(problem, devices), how)
     end, flow = found.raw.end, flow_of(problem)
     sent = end.streams["sent"]
-    there = end.streams["taken"] + end.streams["waiting"] + end.streams["flying"]
+    there = end.streams["taken"] + end.streams["waiting"] + end.streams["in_flight"]
     np.testing.assert_allclose(sent, there, rtol=1e-9, atol=1e-6)
     processed = end.operators["processed"]
     np.testing.assert_allclose(
@@ -147,7 +224,7 @@ def test_tuples_are_neither_made_nor_lost(case: Case, pushes: bool, scheduler: A
     assert found.link_utilisation.max(initial=0.0) <= 1 + 1e-9
     most = np.inf if how.queue == 0 else how.queue
     if pushes:
-        assert (end.streams["waiting"] + end.streams["flying"]).max(initial=0.0) <= most * (
+        assert (end.streams["waiting"] + end.streams["in_flight"]).max(initial=0.0) <= most * (
             1 + 1e-9
         )
 

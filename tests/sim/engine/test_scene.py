@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from sim.engine import Profile, Scene, Settings, Simulation, Speed, Window
 from streamplace import Cluster, Operator, Placement, Problem, Stream, StreamGraph, runs
+from streamplace.errors import ProblemError
 from streamplace.flows import flow as flow_of
 
 
@@ -121,6 +122,27 @@ def test_a_device_stops_and_the_source_waits() -> None:
     assert series.processed[20:30, 0] == pytest.approx(0.0, abs=1e-9)
     assert series.processed[31:40, 1] == pytest.approx(2000.0)  # it catches up
     assert series.backlog[29, 0] == pytest.approx(1000.0 * 20, rel=0.15)
+
+
+def test_a_stopped_device_is_busy_while_tuples_wait_for_it() -> None:
+    """From when the first comes until the end; one for which nothing waits is idle."""
+    scene = Scene(speeds=(Speed(1, 0.0, 0.0), Speed(0, 40.0, 0.0)))
+    found = runs.run(Placement(line(0.1, 0.1), [0, 1]), scene=scene, every_s=1.0)
+    assert found.series.device_utilisation[0, 1] == pytest.approx(0.9)  # the first tick: none yet
+    assert found.series.device_utilisation[1:, 1] == pytest.approx(1.0)
+    assert found.series.device_utilisation[39, 0] == pytest.approx(0.0, abs=1e-9)
+    assert found.series.device_utilisation[41, 0] == pytest.approx(1.0)  # its source is offered
+    alone = runs.run(Placement(line(0.1, 0.1), [0, 0]), scene=Scene(speeds=(Speed(1, 0.0, 0.0),)))
+    assert alone.device_utilisation[1] == 0.0
+
+
+def test_what_offers_nothing_while_measured_is_refused_before_it_runs() -> None:
+    """That of seconds 20 to 61, before the first tick."""
+    scene = Scene({0: Profile((0.0, 10.0), (1.0, 0.0))})
+    placement = Placement(line(0.1, 0.1), [0, 1])
+    with pytest.raises(ProblemError, match=r"scene: sources: nothing .* from second 20 on"):
+        runs.run(placement, scene=scene)
+    assert runs.run(placement, Settings(measure_from_s=0.0), scene).throughput > 0.0
 
 
 def test_a_slowed_device_does_less() -> None:

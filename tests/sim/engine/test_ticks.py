@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sim.engine import EngineError, Profile, Scene, Settings, Window
+from sim.engine import EngineError, Profile, Scene, Settings, Speed, Window
 from sim.engine import simulation as engine
 from sim.engine.sets import NOTHING
 from streamplace import (
@@ -85,6 +85,27 @@ def test_windows_of_any_length_keep_their_rate(advance_s: float) -> None:
     assert found.sink_rates[0] == pytest.approx(100.0 / advance_s, rel=2e-2)
     assert found.relative_throughput == pytest.approx(1.0, rel=2e-2)
     assert found.settled
+
+
+@pytest.mark.parametrize(("backpressure", "rate"), [(True, 1e5), (False, 1e5), (True, 4e4)])
+def test_a_device_that_gets_faster(backpressure: bool, rate: float) -> None:
+    """Fifty devices' worth of work for one that is a hundred times as fast as it is said to be."""
+    problem = job("ab bc", rate, Network(bandwidth_mbps=None), {"b": 50 * 2500e6 / rate})
+    scene = Scene(speeds=(Speed(1, 0.0, 100.0),))
+    for tick_s in (0.1, 0.01):
+        how = Settings(tick_s=tick_s, backpressure=backpressure)
+        found = runs.run(Placement(problem, [0, 1, 2]), how, scene)
+        assert found.relative_throughput == pytest.approx(1.0, rel=1e-3)
+        assert found.settled
+
+
+@pytest.mark.parametrize("tick_s", [0.1, 0.01])
+def test_idle_sources_drop_nothing_however_little_may_wait(tick_s: float) -> None:
+    """A tick brings 1,000 tuples, a hundred may wait: none has to."""
+    problem = job("ab", 1e4)
+    found = runs.run(Placement(problem, [0, 1]), Settings(tick_s=tick_s, source_queue=100))
+    assert found.dropped == 0.0
+    assert found.throughput == pytest.approx(1e4, rel=1e-6)
 
 
 def test_a_window_sends_at_once() -> None:
