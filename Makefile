@@ -3,8 +3,10 @@ PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+FLINK := .venv-flink
+FLINK_HOME := $(FLINK)/lib/$(notdir $(PYTHON))/site-packages/pyflink
 
-.PHONY: venv demo test test-backends lint bench clean
+.PHONY: venv demo test test-backends lint bench flink-loop clean
 
 venv: $(READY)
 
@@ -31,6 +33,14 @@ lint: $(READY)
 bench: $(READY)
 	$(BIN)/python -m benchmarks.speed
 
+$(FLINK)/.ready:
+	$(PYTHON) -m venv $(FLINK)
+	$(FLINK)/bin/python -m pip install -q --disable-pip-version-check apache-flink==2.3.0
+	touch $@
+
+flink-loop: $(READY) $(FLINK)/.ready
+	$(BIN)/python examples/flink/loop.py $(FLINK_HOME)
+
 clean:
-	rm -rf $(VENV) build dist demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(FLINK) flink-loop build dist demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

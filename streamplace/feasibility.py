@@ -1,6 +1,6 @@
 """What may run where: constraints, labels and memory as one mask over units, and one check."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -10,8 +10,7 @@ from streamplace.cluster import Cluster
 from streamplace.constraints import Constraints
 from streamplace.errors import InfeasibleError, ProblemError
 from streamplace.graph import StreamGraph
-
-NAMES_SHOWN = 6
+from streamplace.validation import listed
 
 
 class Feasibility:
@@ -139,9 +138,9 @@ class Feasibility:
             raise InfeasibleError(f"no device may run {self.describe(unit)}: {reasons}")
         for names, group in zip(constraints.exlocate, self.excluding, strict=True):
             if len(set(group)) < len(group):
-                raise InfeasibleError(f"constraints: {_join(names)} must be together and apart")
+                raise InfeasibleError(f"constraints: {listed(names)} must be together and apart")
             if not _can_all_differ(self.allowed[list(group)]):
-                raise InfeasibleError(f"constraints: too few devices to keep {_join(names)} apart")
+                raise InfeasibleError(f"constraints: too few devices to keep {listed(names)} apart")
         needed, there = self.unit_memory.sum(), self._cluster.memory_bytes.sum()
         if needed > there:
             raise InfeasibleError(
@@ -151,17 +150,19 @@ class Feasibility:
     def describe(self, unit: int) -> str:
         """Return the operators of a unit by name."""
         names = [self._graph.names[v] for v in np.flatnonzero(self.unit_of == unit)]
-        return f"operator {names[0]!r}" if len(names) == 1 else f"operators {_join(names)} together"
+        if len(names) == 1:
+            return f"operator {names[0]!r}"
+        return f"operators {listed(names)} together"
 
     def _reasons(self, unit: int, constraints: Constraints) -> list[str]:
         members = np.flatnonzero(self.unit_of == unit)
         names = {self._graph.names[v] for v in members}
         reasons = []
         if labels := sorted({x for v in members for x in self._graph.requires.get(int(v), ())}):
-            reasons.append(f"it requires {_join(labels)}")
+            reasons.append(f"it requires {listed(labels)}")
         reasons += [f"{v!r} is pinned to {d!r}" for v, d in constraints.pins.items() if v in names]
         reasons += [
-            f"{v!r} is allowed on {_join(d)}" for v, d in constraints.allowed.items() if v in names
+            f"{v!r} is allowed on {listed(d)}" for v, d in constraints.allowed.items() if v in names
         ]
         if self.unit_memory[unit] > self._cluster.memory_bytes.min():
             reasons.append(f"it needs {self.unit_memory[unit]:g} bytes of memory")
@@ -237,9 +238,3 @@ def _free_column(
                     return int(column)
                 rows.append(row_of[column])
     return None
-
-
-def _join(names: Iterable[str]) -> str:
-    quoted = [repr(name) for name in names] or ["nothing"]
-    more = len(quoted) - NAMES_SHOWN
-    return ", ".join(quoted[:NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")

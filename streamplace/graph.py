@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from math import isnan
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +13,7 @@ from streamplace.arrays import Floats, Ints
 from streamplace.constraints import Constraints
 from streamplace.errors import GraphError
 from streamplace.ordering import first_cycle, topological_order
-from streamplace.rows import Operator, Rows, Stream
+from streamplace.rows import UNKNOWN, Operator, Rows, Stream
 from streamplace.validation import (
     check_text,
     column_of,
@@ -20,11 +21,13 @@ from streamplace.validation import (
     ends_of,
     index_of,
     labels_of,
+    listed,
     own_payload,
+    owner_of,
     without_any,
 )
 
-__all__ = ["Operator", "Stream", "StreamGraph"]
+__all__ = ["UNKNOWN", "Operator", "Stream", "StreamGraph"]
 
 
 SHARES_TOLERANCE = 1e-9
@@ -57,15 +60,17 @@ class StreamGraph:
     index
         Operator name -> its index.
     instructions, payload_bytes, memory_bytes
-        (V,) float64, see `Operator`.
+        (V,) float64, see `Operator`; NaN where not known.
     requires
         Operator index -> labels, for those that require any.
+    instance_of
+        Operator index -> the operator that it is an instance of, for those that are.
     source_share
         (V,) share of the source rate, 0 for operators with inputs.
     stream_source, stream_target
         (E,) int32 operator indices.
     selectivity, stream_payload_bytes
-        (E,) float64, see `Stream`.
+        (E,) float64, see `Stream`; NaN where not known.
     order
         (V,) int32: the operators, upstream first; ties by index.
 
@@ -95,6 +100,7 @@ class StreamGraph:
             [o.payload_bytes for o in operators],
             [o.memory_bytes for o in operators],
             {i: labels_of(i, o) for i, o in enumerate(operators) if o.requires},
+            {i: owner_of(i, o.instance_of) for i, o in enumerate(operators) if o.instance_of},
             np.array(ends, dtype=np.int32).reshape(-1, 2),
             [s.selectivity for s in streams],
             [own_payload(i, s) for i, s in enumerate(streams)],
@@ -114,6 +120,7 @@ class StreamGraph:
         *,
         memory_bytes: ArrayLike | None = None,
         requires: Mapping[int, tuple[str, ...]] | None = None,
+        instance_of: Mapping[int, str] | None = None,
         selectivity: ArrayLike | None = None,
         stream_payload_bytes: ArrayLike | None = None,
         name: str = "",
@@ -135,8 +142,9 @@ class StreamGraph:
         graph = cls.__new__(cls)
         index = index_of(names)
         ends = ends_of(ends, len(index))
-        if wrong := [v for v in requires or () if not 0 <= v < len(index)]:
-            raise GraphError(f"requires: there is no operator {wrong[0]}")
+        for what, rows in (("requires", requires), ("instance_of", instance_of)):
+            if wrong := [v for v in rows or () if not 0 <= v < len(index)]:
+                raise GraphError(f"{what}: there is no operator {wrong[0]}")
         cls._set(
             graph,
             index,
@@ -144,6 +152,7 @@ class StreamGraph:
             payload_bytes,
             np.zeros(len(names)) if memory_bytes is None else memory_bytes,
             dict(requires or {}),
+            dict(instance_of or {}),
             ends,
             np.ones(len(ends)) if selectivity is None else selectivity,
             np.full(len(ends), np.nan) if stream_payload_bytes is None else stream_payload_bytes,
@@ -161,6 +170,7 @@ class StreamGraph:
         payload_bytes: ArrayLike,
         memory_bytes: ArrayLike,
         requires: Mapping[int, tuple[str, ...]],
+        instance_of: Mapping[int, str],
         ends: Ints,
         selectivity: ArrayLike,
         stream_payload_bytes: ArrayLike,
@@ -175,9 +185,14 @@ class StreamGraph:
         self.names = names
         self.index = index
         self.requires = requires
+        self.instance_of = instance_of
         self.constraints = constraints or Constraints()
-        self.instructions = column_of("operators", "instructions", instructions, count)
-        self.payload_bytes = column_of("operators", "payload_bytes", payload_bytes, count)
+        self.instructions = column_of(
+            "operators", "instructions", instructions, count, may_be_unknown=True
+        )
+        self.payload_bytes = column_of(
+            "operators", "payload_bytes", payload_bytes, count, may_be_unknown=True
+        )
         self.memory_bytes = column_of("operators", "memory_bytes", memory_bytes, count)
         if source_rate is not None and not (np.isfinite(source_rate) and source_rate > 0):
             raise GraphError(f"source_rate: must be finite and above 0 (got {source_rate})")
@@ -186,8 +201,8 @@ class StreamGraph:
         if own.shape != (len(ends),):
             raise GraphError(f"streams: payload_bytes must be a column of {len(ends)}")
         payload = np.where(np.isnan(own), self.payload_bytes[ends[:, 0]], own)
-        payload = column_of("streams", "payload_bytes", payload, len(ends))
-        chosen = column_of("streams", "selectivity", selectivity, len(ends))
+        payload = column_of("streams", "payload_bytes", payload, len(ends), may_be_unknown=True)
+        chosen = column_of("streams", "selectivity", selectivity, len(ends), may_be_unknown=True)
         if len(loops := np.flatnonzero(ends[:, 0] == ends[:, 1])):
             raise GraphError(f"streams[{loops[0]}]: {names[ends[loops[0], 0]]!r} feeds itself")
         self.order = topological_order(count, ends)
@@ -236,6 +251,26 @@ class StreamGraph:
         return without_any(len(self.names), self.stream_source)
 
     @cached_property
+    def unknown(self) -> tuple[str, ...]:
+        """What has to be told before the graph can be placed, each kind of number on one line.
+
+        Of instances it is their operator that is named: what its engine and ``--costs`` call it.
+        """
+        called = [self.instance_of.get(v, name) for v, name in enumerate(self.names)]
+        ends = np.stack([self.stream_source, self.stream_target], axis=1)
+        silent = np.unique(self.stream_source[np.isnan(self.stream_payload_bytes)]).tolist()
+        lacking = {
+            "instructions": [called[v] for v in np.flatnonzero(np.isnan(self.instructions))],
+            "payload_bytes": [called[v] for v in silent],
+            "selectivity": [
+                f"{called[u]}->{called[v]}" for u, v in ends[np.isnan(self.selectivity)].tolist()
+            ],
+        }
+        return tuple(
+            f"{what} of {listed(dict.fromkeys(names))}" for what, names in lacking.items() if names
+        )
+
+    @cached_property
     def operators(self) -> Rows[Operator]:
         """The operators, row by row."""
         return Rows(len(self.names), self._operator)
@@ -252,21 +287,26 @@ class StreamGraph:
             float(self.payload_bytes[v]),
             float(self.memory_bytes[v]),
             self.requires.get(v, ()),
+            self.instance_of.get(v, ""),
         )
 
     def _stream(self, e: int) -> Stream:
+        payload = float(self.stream_payload_bytes[e])
         return Stream(
             self.names[self.stream_source[e]],
             self.names[self.stream_target[e]],
             float(self.selectivity[e]),
-            float(self.stream_payload_bytes[e]),
+            None if isnan(payload) else payload,
         )
 
     @cached_property
     def sha256(self) -> str:
         """Hash of operators, streams and source shares: what tells one graph from another."""
         labels = sorted((v, sorted(labels)) for v, labels in self.requires.items())
-        digest = hashlib.sha256(json.dumps([self.names, labels]).encode())
+        told: list[object] = [self.names, labels]
+        if self.instance_of:
+            told.append(sorted(self.instance_of.items()))
+        digest = hashlib.sha256(json.dumps(told).encode())
         for column in (
             self.stream_source,
             self.stream_target,

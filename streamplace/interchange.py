@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 def to_networkx(graph: StreamGraph) -> "networkx.DiGraph[str]":
     """Return a networkx graph of operator names.
 
-    Nodes carry ``instructions``, ``payload_bytes``, ``memory_bytes`` and ``requires``, edges
+    Nodes carry ``instructions``, ``payload_bytes``, ``memory_bytes``, ``requires`` and, where it is
+    one, ``instance_of``, edges
     ``selectivity`` and ``payload_bytes``, the graph ``name``, ``source_rate`` and
     ``source_shares``. It is a MultiDiGraph if two streams join the same two operators, else a
     DiGraph. Constraints stay behind.
@@ -35,6 +36,8 @@ def to_networkx(graph: StreamGraph) -> "networkx.DiGraph[str]":
             memory_bytes=operator.memory_bytes,
             requires=operator.requires,
         )
+        if operator.instance_of:
+            made.nodes[operator.name]["instance_of"] = operator.instance_of
     for stream in graph.streams:
         made.add_edge(
             stream.source,
@@ -69,6 +72,7 @@ def from_networkx(graph: "networkx.DiGraph[Any]") -> StreamGraph:
                 data.get("payload_bytes", 0.0),
                 data.get("memory_bytes", 0.0),
                 data.get("requires", ()),
+                data.get("instance_of", ""),
             )
         )
     streams = [

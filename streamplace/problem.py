@@ -74,6 +74,9 @@ class Problem:
         if not LEAST <= target_utilisation <= 1:
             allowed = f"must be {LEAST:g} to 1 (got {target_utilisation:g})"
             raise ProblemError(f"target_utilisation: {allowed}")
+        if graph.unknown:
+            lacking = "; ".join(graph.unknown)
+            raise ProblemError(f"not known: {lacking}: add them, or import it with --costs")
         cluster = Cluster.equal() if cluster is None else cluster
         constraints = graph.constraints if constraints is None else constraints
         vars(self).update(  # frozen: what is scored of a problem is kept

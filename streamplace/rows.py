@@ -2,9 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import nan
 from typing import Generic, TypeVar, overload
 
 Row = TypeVar("Row")
+UNKNOWN = nan
+"""A number of an operator or stream that nobody has told; `Problem` asks for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,13 +17,15 @@ class Operator:
     Parameters
     ----------
     instructions
-        CPU instructions per tuple it processes.
+        CPU instructions per tuple it processes; may be `UNKNOWN`.
     payload_bytes
-        Bytes of a tuple it emits.
+        Bytes of a tuple it emits; may be `UNKNOWN`.
     memory_bytes
         What it takes of its device's memory.
     requires
         Labels that its device must carry.
+    instance_of
+        The operator of the engine's job that this is one parallel instance of, if it is.
     """
 
     name: str
@@ -28,6 +33,7 @@ class Operator:
     payload_bytes: float
     memory_bytes: float = 0.0
     requires: tuple[str, ...] = ()
+    instance_of: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +43,7 @@ class Stream:
     Parameters
     ----------
     selectivity
-        Tuples put on this stream per tuple that its source operator processes.
+        Tuples put on this stream per tuple that its source operator processes; may be `UNKNOWN`.
     payload_bytes
         Bytes of a tuple on it; None stands for its source operator's.
     """

@@ -1,13 +1,22 @@
 """What a graph's rows and columns must be; every fault names its place."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from streamplace.arrays import Floats, Ints
 from streamplace.errors import GraphError
-from streamplace.rows import Operator, Stream
+from streamplace.rows import UNKNOWN, Operator, Stream
+
+NAMES_SHOWN = 6
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return names for a message: some, and how many more."""
+    quoted = [repr(name) for name in names] or ["nothing"]
+    more = len(quoted) - NAMES_SHOWN
+    return ", ".join(quoted[:NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 def index_of(names: Sequence[str]) -> dict[str, int]:
@@ -68,19 +77,31 @@ def own_payload(i: int, stream: Stream) -> float:
     return stream.payload_bytes
 
 
-def column_of(rows: str, name: str, values: ArrayLike, length: int) -> Floats:
+def column_of(
+    rows: str, name: str, values: ArrayLike, length: int, *, may_be_unknown: bool = False
+) -> Floats:
     """Return a column of finite numbers of at least 0; `rows` is what it is a column of."""
     given = np.asarray(values)
     if given.shape != (length,) or (length and given.dtype.kind not in "iuf"):
         raise GraphError(f"{rows}: {name} must be a column of {length} numbers")
     column = given.astype(np.float64) + 0.0  # which makes -0 a plain 0
-    wrong = np.flatnonzero(~(np.isfinite(column) & (column >= 0)))
+    fine = np.isfinite(column) & (column >= 0)
+    if may_be_unknown:
+        column[np.isnan(column)] = UNKNOWN  # in one form, for hashes
+        fine |= np.isnan(column)
+    wrong = np.flatnonzero(~fine)
     if len(wrong):
         first = wrong[0]
         raise GraphError(
             f"{rows}[{first}].{name}: must be finite and at least 0 (got {column[first]:g})"
         )
     return column
+
+
+def owner_of(v: int, name: str) -> str:
+    """Return the operator that operator v is an instance of."""
+    check_text(f"operators[{v}].instance_of", name)
+    return name
 
 
 def without_any(count: int, ends: Ints) -> Ints:

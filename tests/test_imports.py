@@ -50,6 +50,7 @@ MAY_IMPORT = {
     "parallel": {"backends"},
     "progress": set[str](),
     "policy": MODEL | {"flows", "score", "sim", "placers", "policy"},
+    "engines": MODEL | {"files", "flows", "sim", "engines"},
     "training": MODEL
     | {
         "policy",

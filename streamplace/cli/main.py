@@ -10,7 +10,17 @@ from functools import partial
 
 import click
 
-from streamplace.cli import compare, explain, files, generate, place, plan, train
+from streamplace.cli import (
+    compare,
+    engines,
+    explain,
+    files,
+    generate,
+    place,
+    plan,
+    profile,
+    train,
+)
 from streamplace.errors import StreamplaceError
 
 INTERRUPTED = 130
@@ -39,6 +49,8 @@ for command in (
     place.diff,
     explain.explain,
     plan.plan,
+    engines.import_,
+    profile.profile,
     files.export,
     files.schema,
 ):

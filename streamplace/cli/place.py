@@ -99,6 +99,9 @@ def simulate(
     help="Relative throughput that a second of moving memory is worth.",
 )
 @click.option(
+    "--whole-operators", is_flag=True, help="Keep the instances of an operator on one device."
+)
+@click.option(
     "-o", "output", callback=options.file_name, metavar="FILE", help="File to write, or -."
 )
 @options.common
@@ -115,6 +118,7 @@ def place(
     start: str | None,
     max_moves: int | None,
     move_cost: float | None,
+    whole_operators: bool,
     output: str | None,
     seed: int,
     as_json: bool,
@@ -167,6 +171,7 @@ def place(
             graph,
             cluster,
             constraints_file,
+            whole_operators,
             source_rate=source_rates,
             model=model or "bottleneck",
             target_utilisation=1.0 if target_utilisation is None else target_utilisation,
@@ -237,6 +242,7 @@ def _problem(
     graph: str,
     cluster: "Cluster | None",
     constraints_file: str | None,
+    whole: bool = False,
     **told: Any,
 ) -> "Problem":
     """Read the problem; what is wrong is told of the file that it is wrong in."""
@@ -253,7 +259,12 @@ def _problem(
     with located(name_of(graph)):
         problem = Problem(read, cluster, constraints=without, **told)
         flow(problem)
-    if constraints is None or constraints_file is None:
+    if constraints is None and not whole:
         return problem
-    with located(constraints_file):
-        return Problem(read, cluster, constraints=constraints, **told)
+    rules = read.constraints if constraints is None else constraints
+    if whole:
+        from streamplace.engines.whole import whole_operators  # noqa: PLC0415 - seldom
+
+        rules = whole_operators(read, rules)
+    with located(constraints_file or name_of(graph)):
+        return Problem(read, cluster, constraints=rules, **told)

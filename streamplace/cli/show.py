@@ -1,6 +1,7 @@
 """Results for people: rich tables on stdout."""
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -10,6 +11,7 @@ from rich.table import Table
 
 from streamplace.comparison import Comparison
 from streamplace.explain import Explanation
+from streamplace.graph import StreamGraph
 from streamplace.moves import Difference
 from streamplace.placement import Placement
 from streamplace.planning import Plan
@@ -47,6 +49,17 @@ def score(placement: Placement, scored: Score, to_stderr: bool = False) -> None:
         out.print(table)
     if len(busiest) > LINKS_SHOWN:
         out.print(f"and {len(busiest) - LINKS_SHOWN} links less busy")
+
+
+def imported(graph: StreamGraph, guessed: Sequence[tuple[str, str]], file: str) -> None:
+    """Print what was read, on stderr: what is guessed, and what is not known."""
+    out = _console(to_stderr=True)
+    counts = f"{len(graph.names):,} operators, {len(graph.streams):,} streams"
+    out.print(f"wrote {escape(file)}: {counts}" if file != "-" else counts)
+    if guessed:
+        out.print(f"guessed: {_names([f'{a} -> {b}' for a, b in guessed])}")
+    for what in graph.unknown:
+        out.print(f"not known: {escape(what)}")
 
 
 def _achieved(placement: Placement, scored: Score) -> str:

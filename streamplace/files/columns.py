@@ -50,6 +50,7 @@ class _Header(Form):
     name: Title = ""
     source_rate: Positive | None = None
     requires: dict[Index, list[Name]] = Field({})
+    instance_of: dict[Index, Name] = Field({})
     constraints: ConstraintsForm = ConstraintsForm()
 
 
@@ -62,6 +63,8 @@ def write_columns(graph: StreamGraph, file: IO[bytes]) -> None:
         "requires": {str(v): list(labels) for v, labels in sorted(graph.requires.items())},
         "constraints": constraints_to(graph.constraints),
     }
+    if graph.instance_of:
+        header["instance_of"] = {str(v): name for v, name in sorted(graph.instance_of.items())}
     encoded = [name.encode() for name in graph.names]
     own: dict[str, NDArray[np.generic]] = {
         "header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
@@ -104,6 +107,7 @@ def read_columns(path: str | Path) -> StreamGraph:
             ends,
             memory_bytes=columns["memory_bytes"],
             requires=requires,
+            instance_of={int(v): name for v, name in header.instance_of.items()},
             selectivity=columns["selectivity"],
             stream_payload_bytes=columns["stream_payload_bytes"],
             name=header.name,

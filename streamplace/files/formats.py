@@ -44,10 +44,15 @@ class OperatorForm(Form):
     """A step of the job."""
 
     name: Name
-    instructions: Number = Field(description="CPU instructions per tuple it processes")
-    payload_bytes: Number = Field(0.0, description="bytes of a tuple it emits")
+    instructions: Number | None = Field(
+        description="CPU instructions per tuple it processes; null: not known"
+    )
+    payload_bytes: Number | None = Field(
+        0.0, description="bytes of a tuple it emits; null: not known"
+    )
     memory_bytes: Number = Field(0.0, description="what it takes of its device's memory")
     requires: list[Name] = Field([], description="labels that its device must carry")
+    instance_of: Name | None = Field(None, description="it is a parallel instance of this")
 
 
 class StreamForm(Form):
@@ -55,7 +60,9 @@ class StreamForm(Form):
 
     source: Name
     target: Name
-    selectivity: Number = Field(1.0, description="tuples on it per tuple its source processes")
+    selectivity: Number | None = Field(
+        1.0, description="tuples on it per tuple its source processes; null: not known"
+    )
     payload_bytes: Number | None = Field(None, description="null: its source operator's")
 
 

@@ -1,13 +1,16 @@
 """Stream graphs <-> JSON values: ours, and the released DREAM files."""
 
+from math import isnan
 from typing import Any
+
+import numpy as np
 
 from streamplace.constraints import Constraints
 from streamplace.errors import FormatError, located
 from streamplace.files import dream
 from streamplace.files.formats import ConstraintsForm, GraphForm
 from streamplace.files.text import check
-from streamplace.graph import Operator, Stream, StreamGraph
+from streamplace.graph import UNKNOWN, Operator, Stream, StreamGraph
 
 
 def graph_from(value: Any, where: str, name: str = "") -> StreamGraph:
@@ -28,10 +31,17 @@ def from_form(form: GraphForm, name: str = "") -> StreamGraph:
     """Build the graph that a checked form describes."""
     return StreamGraph(
         [
-            Operator(o.name, o.instructions, o.payload_bytes, o.memory_bytes, tuple(o.requires))
+            Operator(
+                o.name,
+                _number(o.instructions),
+                _number(o.payload_bytes),
+                o.memory_bytes,
+                tuple(o.requires),
+                o.instance_of or "",
+            )
             for o in form.operators
         ],
-        [Stream(s.source, s.target, s.selectivity, s.payload_bytes) for s in form.streams],
+        [Stream(s.source, s.target, _number(s.selectivity), s.payload_bytes) for s in form.streams],
         name=form.name or name,
         source_rate=form.source_rate,
         source_shares=form.source_shares,
@@ -70,7 +80,9 @@ def graph_to(graph: StreamGraph) -> dict[str, Any]:
             graph.names[v]: float(graph.source_share[v]) for v in graph.sources
         }
     value["operators"] = [_operator_to(operator) for operator in graph.operators]
-    default = graph.payload_bytes[graph.stream_source] == graph.stream_payload_bytes
+    of_source = graph.payload_bytes[graph.stream_source]
+    own = graph.stream_payload_bytes
+    default = (of_source == own) | np.isnan(own)
     value["streams"] = [
         _stream_to(stream, bool(same)) for stream, same in zip(graph.streams, default, strict=True)
     ]
@@ -82,20 +94,30 @@ def graph_to(graph: StreamGraph) -> dict[str, Any]:
 def _operator_to(operator: Operator) -> dict[str, Any]:
     value: dict[str, Any] = {
         "name": operator.name,
-        "instructions": operator.instructions,
-        "payload_bytes": operator.payload_bytes,
+        "instructions": _or_null(operator.instructions),
+        "payload_bytes": _or_null(operator.payload_bytes),
     }
     if operator.memory_bytes:
         value["memory_bytes"] = operator.memory_bytes
     if operator.requires:
         value["requires"] = list(operator.requires)
+    if operator.instance_of:
+        value["instance_of"] = operator.instance_of
     return value
 
 
 def _stream_to(stream: Stream, default_payload: bool) -> dict[str, Any]:
     value: dict[str, Any] = {"source": stream.source, "target": stream.target}
     if stream.selectivity != 1.0:
-        value["selectivity"] = stream.selectivity
+        value["selectivity"] = _or_null(stream.selectivity)
     if not default_payload:
         value["payload_bytes"] = stream.payload_bytes
     return value
+
+
+def _number(given: float | None) -> float:
+    return UNKNOWN if given is None else given
+
+
+def _or_null(number: float) -> float | None:
+    return None if isnan(number) else number

@@ -31,7 +31,7 @@ GRAPHS: list[Fault] = [
     ("graph-instructions-missing.json", "operators[1].instructions", "is missing"),
     ("graph-instructions-text.json", "operators[1].instructions", "'2000'"),
     ("graph-instructions-true.json", "operators[1].instructions", "True"),
-    ("graph-instructions-null.json", "operators[1].instructions", "None"),
+    ("graph-instructions-null.json", "instructions of", "not known"),
     ("graph-instructions-list.json", "operators[1].instructions", "number"),
     ("graph-nan.json", "operators[1].instructions", "nan"),
     ("graph-infinite.json", "operators[1].instructions", "inf"),

@@ -89,7 +89,7 @@ def test_a_trace_is_of_the_worst_rate(job: Job, tmp_path: Path, capsys: Capture)
     rates = ["--source-rate", "100,1e4", "--devices", "5x1", "--model", "engine"]
     command = ["simulate", job.graph, job.placement, *rates, "--trace", trace]
     assert scored(capsys, *command)["relative_throughput"] == pytest.approx(1 / 30, rel=1e-3)
-    assert json.loads(trace.read_text())["sources"][0]["offered"][0] == pytest.approx(1e4)
+    assert json.loads(trace.read_text())["sources"][0]["offered_rate"][0] == pytest.approx(1e4)
 
 
 def test_a_smaller_cluster_lacks_a_device(job: Job, capsys: Capture) -> None:

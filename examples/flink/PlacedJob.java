@@ -1,0 +1,11 @@
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+
+/** The sample job with its operators placed. Arguments: the source's tuples/s, a mapping. */
+public final class PlacedJob {
+    public static void main(String[] args) throws Exception {
+        StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
+        SampleJob.build(env, Double.parseDouble(args[0]));
+        StreamplaceMapping.apply(env, args[1]);
+        env.execute("sample, placed");
+    }
+}

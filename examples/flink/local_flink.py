@@ -1,0 +1,226 @@
+"""A Flink of one's own on loopback: a JobManager and TaskManagers with one slot each."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import time
+import urllib.request
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+OPENED = (
+    "--add-exports=java.rmi/sun.rmi.registry=ALL-UNNAMED",
+    "--add-opens=java.base/java.lang=ALL-UNNAMED",
+    "--add-opens=java.base/java.net=ALL-UNNAMED",
+    "--add-opens=java.base/java.io=ALL-UNNAMED",
+    "--add-opens=java.base/java.nio=ALL-UNNAMED",
+    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+    "--add-opens=java.base/java.lang.reflect=ALL-UNNAMED",
+    "--add-opens=java.base/java.text=ALL-UNNAMED",
+    "--add-opens=java.base/java.time=ALL-UNNAMED",
+    "--add-opens=java.base/java.util=ALL-UNNAMED",
+    "--add-opens=java.base/java.util.concurrent=ALL-UNNAMED",
+    "--add-opens=java.base/java.util.concurrent.atomic=ALL-UNNAMED",
+    "--add-opens=java.base/java.util.concurrent.locks=ALL-UNNAMED",
+)
+"""What Flink's own conf/config.yaml opens to it on Java 17."""
+CONFIG = """\
+jobmanager.rpc.address: 127.0.0.1
+jobmanager.bind-host: 127.0.0.1
+jobmanager.rpc.port: {rpc}
+jobmanager.execution.failover-strategy: region
+rest.address: 127.0.0.1
+rest.bind-address: 127.0.0.1
+rest.port: {rest}
+rest.bind-port: {rest}
+blob.server.port: 0
+web.submit.enable: false
+web.tmpdir: {folder}/tmp
+io.tmp.dirs: {folder}/tmp
+taskmanager.host: 127.0.0.1
+taskmanager.bind-host: 127.0.0.1
+taskmanager.numberOfTaskSlots: 1
+taskmanager.cpu.cores: 1
+taskmanager.memory.framework.heap.size: 96m
+taskmanager.memory.task.heap.size: 96m
+taskmanager.memory.framework.off-heap.size: 64m
+taskmanager.memory.task.off-heap.size: 0m
+taskmanager.memory.managed.size: 16m
+taskmanager.memory.network.min: 32m
+taskmanager.memory.network.max: 32m
+taskmanager.memory.jvm-metaspace.size: 128m
+taskmanager.memory.jvm-overhead.min: 64m
+taskmanager.memory.jvm-overhead.max: 64m
+restart-strategy.type: none
+metrics.fetcher.update-interval: 1 s
+"""
+JOB_MANAGER = "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint"
+TASK_MANAGER = "org.apache.flink.runtime.taskexecutor.TaskManagerRunner"
+CLIENT = "org.apache.flink.client.cli.CliFrontend"
+PATIENCE_S = 300.0
+STOPPING_S = 20.0
+
+
+class FlinkError(Exception):
+    """Flink does not do what was asked."""
+
+
+class LocalFlink:
+    """Runs from ``with`` to its end; what it writes lies under `folder`.
+
+    Parameters
+    ----------
+    home
+        Where Flink's ``lib`` is.
+    """
+
+    def __init__(self, home: Path, folder: Path, task_managers: int) -> None:
+        self.home = home
+        self.folder = folder
+        self.task_managers = task_managers
+        self.rest, self.rpc = free_ports(2)
+        self.url = f"http://127.0.0.1:{self.rest}"
+        self._processes: list[subprocess.Popen[bytes]] = []
+        self._logs: list[IO[bytes]] = []
+        self._without_proxies = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+    def __enter__(self) -> "LocalFlink":
+        shutil.rmtree(self.folder / "tmp", ignore_errors=True)
+        for name in ("conf", "log", "tmp"):
+            (self.folder / name).mkdir(parents=True, exist_ok=True)
+        config = CONFIG.format(rpc=self.rpc, rest=self.rest, folder=self.folder)
+        (self.folder / "conf" / "config.yaml").write_text(config)
+        try:
+            self._start("jobmanager", JOB_MANAGER, "256m")
+            for i in range(self.task_managers):
+                named = ["-D", f"taskmanager.resource-id=tm{i}"]
+                self._start(f"tm{i}", TASK_MANAGER, "192m", named)
+            self._wait_for_slots()
+        except BaseException:
+            self._stop()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stop()
+
+    def get(self, path: str) -> Any:
+        """Return what the REST API answers."""
+        with self._without_proxies.open(self.url + path, timeout=10) as answer:
+            return json.load(answer)
+
+    def run(self, jar: Path, arguments: Sequence[str]) -> str:
+        """Start a job and return its id once all of it runs."""
+        command = [*self._java("client", "128m"), CLIENT, "run", "-d", str(jar), *arguments]
+        environment = {**os.environ, "FLINK_CONF_DIR": str(self.folder / "conf")}
+        done = subprocess.run(
+            command,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+        said = done.stdout.split("JobID ")
+        if done.returncode or len(said) < 2:
+            raise FlinkError(f"the job was not taken:\n{done.stdout}\n{done.stderr}")
+        job = said[-1].split()[0]
+        self._wait(lambda: self._runs(job), f"job {job} does not run")
+        return job
+
+    def cancel(self, job: str) -> None:
+        """End a job and wait until its slots are free."""
+        request = urllib.request.Request(f"{self.url}/jobs/{job}", method="PATCH")
+        with self._without_proxies.open(request, timeout=10):
+            pass
+        self._wait_for_slots()
+
+    def on_cores(self, operators: Iterable[str]) -> tuple[float, float]:
+        """Return for how many seconds operators ran, and waited for a core; 0 where unknown."""
+        ran = waited = 0.0
+        names = tuple(name[:15] for name in operators)  # as Linux cuts names of threads
+        for process in self._processes:
+            for thread in Path(f"/proc/{process.pid}/task").glob("*/schedstat"):
+                with suppress(OSError):
+                    if not thread.with_name("comm").read_text().startswith(names):
+                        continue
+                    told = thread.read_text().split()
+                    ran, waited = ran + int(told[0]) / 1e9, waited + int(told[1]) / 1e9
+        return ran, waited
+
+    def _runs(self, job: str) -> bool:
+        found = self.get(f"/jobs/{job}")
+        if found["state"] in ("FAILED", "CANCELED", "FINISHED"):
+            raise FlinkError(f"the job is {found['state']}; see {self.folder / 'log'}")
+        return all(vertex["status"] == "RUNNING" for vertex in found["vertices"])
+
+    def _wait_for_slots(self) -> None:
+        def free() -> bool:
+            return bool(self.get("/overview")["slots-available"] == self.task_managers)
+
+        self._wait(free, "the TaskManagers do not come")
+
+    def _wait(self, ready: Any, otherwise: str) -> None:
+        until = time.monotonic() + PATIENCE_S
+        while time.monotonic() < until:
+            for process in self._processes:
+                if process.poll() is not None:
+                    raise FlinkError(f"a part of Flink ended; see {self.folder / 'log'}")
+            with suppress(OSError):
+                if ready():
+                    return
+            time.sleep(0.5)
+        raise FlinkError(f"{otherwise} within {PATIENCE_S:g} s; see {self.folder / 'log'}")
+
+    def _java(self, name: str, heap: str) -> list[str]:
+        return [
+            "java",
+            f"-Xmx{heap}",
+            "-XX:+UseSerialGC",
+            *OPENED,
+            f"-Dlog.file={self.folder / 'log' / name}.log",
+            f"-Dlog4j.configurationFile={self.home / 'conf' / 'log4j.properties'}",
+            "-cp",
+            f"{self.home / 'lib'}/*",
+        ]
+
+    def _start(self, name: str, entry: str, heap: str, more: Sequence[str] = ()) -> None:
+        log = (self.folder / "log" / f"{name}.out").open("wb")
+        self._logs.append(log)
+        command = [*self._java(name, heap), entry, "--configDir", str(self.folder / "conf"), *more]
+        self._processes.append(subprocess.Popen(command, stdout=log, stderr=log))
+
+    def _stop(self) -> None:
+        for process in reversed(self._processes):
+            process.terminate()
+        until = time.monotonic() + STOPPING_S
+        for process in self._processes:
+            try:
+                process.wait(max(until - time.monotonic(), 0.1))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        for log in self._logs:
+            log.close()
+        self._processes, self._logs = [], []
+
+
+def free_ports(count: int) -> list[int]:
+    """Return ports of loopback that nobody listens on."""
+    sockets = [socket.socket() for _ in range(count)]
+    for each in sockets:
+        each.bind(("127.0.0.1", 0))
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports

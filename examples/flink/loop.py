@@ -1,0 +1,195 @@
+"""Profile a job on a real Flink, place it, export the mapping, restart it, and look where it runs.
+
+    make flink-loop
+
+Everything happens on this machine; what is written goes to flink-loop/. Takes some minutes.
+"""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from local_flink import FlinkError, LocalFlink
+from truth import INSTRUCTIONS, PAYLOAD_BYTES, SELECTIVITY
+
+from streamplace.engines.flink_plan import running
+
+HERE = Path(__file__).resolve().parent
+FOLDER = Path("flink-loop").resolve()
+TASK_MANAGERS = 3
+RATE = 4.0  # tuples/s of the source: a third of a core, so operators seldom wait for one
+PEAK = 0.85  # of three devices is what it is placed for
+WARM_UP_S = 15
+CALIBRATE_S = 15
+PROFILE_S = 92
+WITHIN = {"instructions": 0.25, "payload": 0.05, "selectivity": 0.02}
+
+
+def loop(home: Path) -> int:
+    """Run the loop with the Flink at `home`; return 0 if all is as it should be."""
+    FOLDER.mkdir(exist_ok=True)
+    job = build("SampleJob", home, [HERE / "Work.java", HERE / "SampleJob.java"])
+    with LocalFlink(home, FOLDER, TASK_MANAGERS) as flink:
+        say(f"Flink at {flink.url}, {TASK_MANAGERS} TaskManagers of one slot")
+        profiled, mips = profile(flink, job)
+        placed = place(mips)
+        helper = FOLDER / "StreamplaceMapping.java"
+        job = build("PlacedJob", home, [*HERE.glob("*.java"), helper])
+        say("restarting the job with the mapping")
+        id_ = flink.run(job, [str(RATE), str(FOLDER / "mapping.properties")])
+        hits, count = where_it_runs(flink, id_, placed)
+        flink.cancel(id_)
+    print(f"operators placed as exported: {hits} of {count}, {hits / count:.0%}")
+    close = [report(what, errors) for what, errors in differences(profiled).items()]
+    return 0 if hits == count and all(close) else 1
+
+
+def build(main: str, home: Path, sources: Sequence[Path]) -> Path:
+    """Compile a job and return its jar."""
+    classes, jar = FOLDER / f"{main}.classes", FOLDER / f"{main}.jar"
+    java = ["javac", "-nowarn", "-d", str(classes), "-cp", f"{home / 'lib'}/*"]
+    call([*java, *map(str, sources)])
+    call(["jar", "--create", f"--file={jar}", f"--main-class={main}", "-C", str(classes), "."])
+    return jar
+
+
+def profile(flink: LocalFlink, job: Path) -> tuple[dict[str, Any], float]:
+    """Run the job as it is and measure it; return the profile, and the MIPS of a core."""
+    id_ = flink.run(job, [str(RATE)])
+    say(f"job {id_} runs; warming up for {WARM_UP_S} s")
+    time.sleep(WARM_UP_S)
+    classes = str(FOLDER / "SampleJob.classes")
+    mips = speed(classes)
+    say(f"a core does {mips:,.0f} MIPS; profiling for {PROFILE_S} s")
+    options = ["--job", id_, "--mips", f"{mips}", "--seconds", f"{PROFILE_S}"]
+    files = ["-o", str(FOLDER / "graph.json"), "--placement", str(FOLDER / "now.json")]
+    before = flink.on_cores(INSTRUCTIONS)
+    told = streamplace("profile", "flink", flink.url, *options, *files, "--json")
+    ran, waited = (b - a for a, b in zip(before, flink.on_cores(INSTRUCTIONS), strict=True))
+    if ran:  # what was waited counts as busy: on a crowded machine instructions come out too high
+        say(f"operators ran for {ran:.1f} s on cores, and waited for one for {waited:.1f} s")
+    (FOLDER / "profile.json").write_text(told)
+    found: dict[str, Any] = json.loads(told)
+    after = speed(classes)
+    say(f"meanwhile a core has become {after / mips - 1:+.0%} faster")
+    flink.cancel(id_)
+    return found, mips
+
+
+def speed(classes: str) -> float:
+    """Return the MIPS of a core beside the job."""
+    return float(call(["java", "-cp", classes, "Work", str(CALIBRATE_S)]))
+
+
+def place(mips: float) -> dict[str, str]:
+    """Place the profiled graph and export it; return operator -> device."""
+    work = sum(
+        INSTRUCTIONS[name] * rate for name, rate in per_source_tuple().items()
+    )  # what it is placed for is a choice, so it may be told by the truth
+    peak = PEAK * TASK_MANAGERS * mips * 1e6 / work
+    placement = str(FOLDER / "placement.json")
+    say(f"placing it for {peak:.0f} tuples/s on {TASK_MANAGERS} devices")
+    devices = ["--devices", f"{TASK_MANAGERS}x{mips}", "--source-rate", f"{peak}"]
+    graph = str(FOLDER / "graph.json")
+    print(streamplace("place", graph, *devices, "--whole-operators", "-o", placement), end="")
+    for kind, name in (
+        ("flink", "mapping.properties"),
+        ("flink-helper", "StreamplaceMapping.java"),
+    ):
+        streamplace("export", placement, "--to", kind, "-o", str(FOLDER / name))
+    assignment: dict[str, str] = json.loads(Path(placement).read_text())["assignment"]
+    return assignment
+
+
+def per_source_tuple() -> dict[str, float]:
+    """Return how many tuples an operator gets for one of the source."""
+    found = {"Source: events": 1.0}
+    for (source, target), selectivity in SELECTIVITY.items():  # upstream first
+        found[target] = found.get(target, 0.0) + found[source] * selectivity
+    return found
+
+
+def where_it_runs(flink: LocalFlink, job: str, placed: Mapping[str, str]) -> tuple[int, int]:
+    """Return how many operators run as placed, and of how many; like devices may swap names."""
+    plan = running(flink.get(f"/jobs/{job}/plan")["plan"], flink.url)
+    host: dict[str, str] = {}
+    for vertex in plan.vertices:
+        subtasks = flink.get(f"/jobs/{job}/vertices/{vertex.id}")["subtasks"]
+        for name in vertex.operators:
+            host[name] = " ".join(sorted({task["taskmanager-id"] for task in subtasks}))
+    stands_for: dict[str, str] = {}
+    for name, device in placed.items():
+        if host.get(name) not in stands_for.values():
+            stands_for.setdefault(device, host.get(name, "nowhere"))
+    for device, task_manager in sorted(stands_for.items()):
+        there = [name for name in placed if host.get(name) == task_manager]
+        print(f"{device} is {task_manager}: {', '.join(there)}")
+    hits = [name for name, device in placed.items() if host.get(name) == stands_for.get(device)]
+    return len(hits), len(placed)
+
+
+def differences(found: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """Return by how much each number is off: measured over true, less 1; 1 if it is missing."""
+    operators = {each["name"]: each for each in found["operators"]}
+    streams = {(each["source"], each["target"]): each for each in found["streams"]}
+
+    def off(rows: Mapping[Any, Any], number: str, truth: Mapping[Any, float]) -> dict[str, float]:
+        errors = {}
+        for name, true in truth.items():
+            value = rows.get(name, {}).get(number, {}).get("value")
+            key = name if isinstance(name, str) else " -> ".join(name)
+            errors[key] = 1.0 if value is None else value / true - 1
+        return errors
+
+    return {
+        "instructions": off(operators, "instructions", INSTRUCTIONS),
+        "payload": off(operators, "payload_bytes", PAYLOAD_BYTES),
+        "selectivity": off(streams, "selectivity", SELECTIVITY),
+    }
+
+
+def report(what: str, errors: Mapping[str, float]) -> bool:
+    """Print how far off a kind of number is; return whether that is near enough."""
+    near = all(abs(error) <= WITHIN[what] for error in errors.values())
+    listed = ", ".join(f"{name} {error:+.1%}" for name, error in errors.items())
+    worst = max(abs(error) for error in errors.values())
+    verdict = f"within {WITHIN[what]:.0%}" if near else f"NOT within {WITHIN[what]:.0%}"
+    print(f"measured against true {what}: at most {worst:.1%} off, {verdict} ({listed})")
+    return near
+
+
+def streamplace(*arguments: str) -> str:
+    """Run a command of streamplace and return its stdout."""
+    say("streamplace " + " ".join(arguments))
+    return call([sys.executable, "-m", "streamplace.cli.main", *arguments])
+
+
+def call(command: Sequence[str]) -> str:
+    """Run a program that must succeed and return its stdout."""
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    if done.returncode:
+        raise FlinkError(f"{' '.join(command)}:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def say(what: str) -> None:
+    """Tell what happens now."""
+    print(what, file=sys.stderr, flush=True)
+
+
+def terminated(number: int, frame: object) -> None:
+    """End by way of what has to be stopped."""
+    raise SystemExit(128 + number)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, terminated)
+    try:
+        sys.exit(loop(Path(sys.argv[1]).resolve()))
+    except FlinkError as error:
+        sys.exit(f"flink-loop: {error}")

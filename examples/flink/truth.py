@@ -1,0 +1,40 @@
+"""What the sample job truly does: the numbers that stand in SampleJob.java."""
+
+INSTRUCTIONS = {
+    "Source: events": 20e6,
+    "parse": 25e6,
+    "filter": 20e6,
+    "score": 30e6,
+    "enrich": 25e6,
+    "split": 20e6,
+    "join": 20e6,
+    "summarise": 25e6,
+    "render": 30e6,
+    "archive: Writer": 25e6,
+}
+"""Per tuple."""
+PAYLOAD_BYTES = {
+    "Source: events": 1000,
+    "parse": 1200,
+    "filter": 1600,
+    "score": 20000,
+    "enrich": 4000,
+    "split": 2000,
+    "join": 1000,
+    "summarise": 1500,
+    "render": 3000,
+}
+"""Of a tuple that it emits, without what Flink adds."""
+SELECTIVITY = {
+    ("Source: events", "parse"): 1.0,
+    ("parse", "filter"): 1.0,
+    ("parse", "enrich"): 1.0,
+    ("filter", "score"): 0.5,
+    ("score", "join"): 1.0,
+    ("enrich", "split"): 1.0,
+    ("split", "join"): 2.0,
+    ("join", "summarise"): 0.4,
+    ("summarise", "render"): 0.5,
+    ("render", "archive: Writer"): 3.0,
+}
+"""Tuples on a stream per tuple that its source operator processes."""

@@ -1,0 +1,237 @@
+"""`streamplace profile`: numbers of a running job."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from math import inf
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from streamplace.cli import options
+
+if TYPE_CHECKING:
+    from streamplace.engines.job import Job
+    from streamplace.engines.profile import Profile
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def _speed(ctx: click.Context, param: click.Parameter, value: float) -> float:
+    if not 0 < value < inf:
+        raise click.BadParameter(f"must be finite and above 0 (got {value:g})", ctx, param)
+    return value
+
+
+def _measuring(command: Command) -> Command:
+    """Add what every engine's command takes."""
+    mips = click.option(
+        "--mips",
+        type=float,
+        callback=_speed,
+        required=True,
+        help="Of a core of the devices: million instructions/s.",
+    )
+    timeout = click.option(
+        "--timeout",
+        type=float,
+        callback=options.at_least_0,
+        default=10,
+        show_default=True,
+        metavar="S",
+        help="How long the server may take for one reading.",
+    )
+    costs = click.option(
+        "--costs",
+        "costs_file",
+        callback=options.file_name,
+        metavar="FILE",
+        help="What you know better, or what cannot be measured: as for import.",
+    )
+    fold = click.option("--fold", is_flag=True, help="Keep a parallel operator one operator.")
+    output = click.option(
+        "-o", "output", callback=options.file_name, default="-", metavar="FILE", help="[default: -]"
+    )
+    return mips(timeout(costs(fold(output(options.common(command))))))
+
+
+@click.group()
+def profile() -> None:
+    """Measure what the operators and streams of a running job cost."""
+
+
+@profile.command()
+@click.argument("url")
+@click.option("--job", required=True, metavar="ID", help="The job's id.")
+@click.option(
+    "--seconds",
+    type=float,
+    callback=options.at_least_0,
+    default=60,
+    show_default=True,
+    metavar="S",
+    help="How long to watch.",
+)
+@click.option(
+    "--placement",
+    "placement_file",
+    callback=options.file_name,
+    metavar="FILE",
+    help="Also write what runs where now.",
+)
+@_measuring
+def flink(
+    url: str,
+    job: str,
+    mips: float,
+    seconds: float,
+    timeout: float,
+    costs_file: str | None,
+    fold: bool,
+    output: str,
+    placement_file: str | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Watch a job of Flink by the REST API at URL, and write its graph with what was measured.
+
+    Numbers come with their standard error. What cannot be measured stays unknown (null), and it is
+    said why: inside chains Flink counts neither bytes nor busy time, so profile a job with chaining
+    off. If the server or the job fails meanwhile, what was measured is written all the same.
+
+    \b
+    streamplace profile flink http://localhost:8081 --job 0a1b… --mips 2500 -o graph.json
+    """
+    if [output, placement_file, "-" if as_json else None].count("-") > 1:
+        raise click.UsageError("only one of -o, --placement and --json can have stdout")
+    if fold and placement_file is not None:
+        raise click.UsageError("--placement tells of instances, so not with --fold")
+    from streamplace.engines.flink_fit import fit  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.engines.flink_poll import Watch, hosts_of  # noqa: PLC0415
+    from streamplace.engines.profile import placement_now  # noqa: PLC0415
+    from streamplace.engines.rest import Server  # noqa: PLC0415
+    from streamplace.errors import ProblemError, located  # noqa: PLC0415
+    from streamplace.files import write_placement  # noqa: PLC0415
+    from streamplace.files.atomic import check_target  # noqa: PLC0415
+    from streamplace.progress import working  # noqa: PLC0415
+
+    for target in (output, placement_file or "-"):
+        check_target(target)
+    with_costs = _costs(costs_file)
+    with working("watching"):
+        watched = Watch(Server(url), job, timeout).run(seconds)
+        found = fit(watched.plan, watched.readings, mips)
+    told = with_costs(found.job)
+    where = hosts_of(watched)
+    to_stderr = "-" in (output, placement_file)
+    _tell(found, told, fold, output, watched.fault, as_json, to_stderr, hosts=where)
+    if placement_file is not None:
+        with suppress(ProblemError) if watched.fault else located(f"{url}: what runs where"):
+            now = placement_now(told, where, watched.task_managers, mips)
+            write_placement(placement_file, now)
+    _end(watched.fault, output)
+
+
+@profile.command()
+@click.argument("source", metavar="URL|FILE")
+@click.option("--topology", metavar="ID", help="The topology's id, if URL is that of the UI.")
+@_measuring
+def storm(
+    source: str,
+    topology: str | None,
+    mips: float,
+    timeout: float,
+    costs_file: str | None,
+    fold: bool,
+    output: str,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Write the graph of a running topology of Storm, as its UI at URL or documents in FILE tell.
+
+    FILE is what /metrics or /visualization serve, or an object of both and of topology. Storm
+    counts no bytes, and does not time spouts: both come from --costs.
+
+    \b
+    streamplace profile storm http://localhost:8080 --topology words-1-17 --mips 2500 -o graph.json
+    streamplace profile storm metrics.json --mips 2500 --costs costs.toml -o graph.json
+    """
+    if output == "-" and as_json:
+        raise click.UsageError("only one of -o and --json can have stdout")
+    by_web = source.startswith(("http://", "https://"))
+    if by_web != (topology is not None):
+        raise click.UsageError("--topology goes with the UI's address, and that with --topology")
+    from streamplace.engines.rest import Server  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.engines.storm_profile import documents, fit  # noqa: PLC0415
+    from streamplace.errors import BackendError, FormatError, located  # noqa: PLC0415
+    from streamplace.files.atomic import check_target  # noqa: PLC0415
+    from streamplace.files.text import name_of, read_json  # noqa: PLC0415
+    from streamplace.progress import working  # noqa: PLC0415
+
+    check_target(output)
+    with_costs = _costs(costs_file)
+    fault = ""
+    with working("reading"):
+        if topology is None:
+            where = name_of(source)
+            value = read_json(source)
+        else:
+            where = source
+            value, fault = documents(Server(source), topology, timeout)
+        try:
+            with located(where, FormatError):
+                found = fit(value, where, mips)
+        except FormatError as error:
+            if topology is None:
+                raise
+            raise BackendError(fault or str(error)) from None
+    _tell(found, with_costs(found.job), fold, output, fault, as_json, output == "-")
+    _end(fault, output)
+
+
+def _costs(file: str | None) -> Callable[["Job"], "Job"]:
+    """Read the user's costs before the work; return what puts them into a job."""
+    from streamplace.engines.costs import Costs  # noqa: PLC0415 - seldom
+    from streamplace.errors import located  # noqa: PLC0415
+
+    if file is None:
+        return lambda job: job
+    read = Costs.read(file)
+
+    def put(job: "Job") -> "Job":
+        with located(file):
+            return read.of(job)
+
+    return put
+
+
+def _tell(
+    found: "Profile",
+    job: "Job",
+    fold: bool,
+    output: str,
+    fault: str,
+    as_json: bool,
+    to_stderr: bool,
+    **more: Any,
+) -> None:
+    """Write the graph, and print what was measured."""
+    from streamplace.cli import show_profile  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.engines.expansion import expanded  # noqa: PLC0415
+    from streamplace.files import write_dataset  # noqa: PLC0415
+
+    graph = job.graph if fold else expanded(job)
+    write_dataset(output, [graph])
+    if as_json:
+        told = {"file": output, "fault": fault or None, **found.to_dict()}
+        options.print_json({**told, "unknown": list(graph.unknown), **more})
+    else:
+        show_profile.profile(found, graph, to_stderr)
+
+
+def _end(fault: str, output: str) -> None:
+    """Fail if the server did: with what was measured kept."""
+    from streamplace.errors import BackendError  # noqa: PLC0415 - see _tell
+
+    if fault:
+        kept = "on stdout" if output == "-" else f"in {output}"
+        raise BackendError(f"{fault}; what was measured until then is {kept}")

@@ -1,0 +1,99 @@
+"""What stands in a vertex of Flink: operators that it chained, from the text that describes it."""
+
+import html
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+BREAK = re.compile(r"<br\s*/?>|\n")
+BRANCH = re.compile(r"((?:[:| ]  )*)[+:]- (.*)")
+INDENT = 3
+ARROW = " -> "
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Operators of one vertex, upstream first.
+
+    Parameters
+    ----------
+    names
+        As the document tells them; they may repeat.
+    parents
+        Index of the operator that feeds each, None for the first.
+    """
+
+    names: tuple[str, ...]
+    parents: tuple[int | None, ...]
+
+    @property
+    def leaves(self) -> tuple[int, ...]:
+        """Operators that feed no other of the chain."""
+        feeding = set(self.parents)
+        return tuple(i for i in range(len(self.names)) if i not in feeding)
+
+
+def chain_of(description: str) -> Chain:
+    """Read a description: a tree of HTML lines, or ``A -> (B, C -> D)``."""
+    lines = [html.unescape(line).rstrip() for line in BREAK.split(description)]
+    lines = [line for line in lines if line]
+    if len(lines) < 2:  # noqa: PLR2004 - a single line is no tree
+        return _arrows("".join(lines))
+    return _tree(lines)
+
+
+def _tree(lines: Sequence[str]) -> Chain:
+    names: list[str] = []
+    parents: list[int | None] = []
+    open_at: list[int] = []  # the operator last seen at each depth
+    for line in lines:
+        branch = BRANCH.fullmatch(line)
+        depth = len(branch[1]) // INDENT + 1 if branch else 0
+        depth = min(depth, len(open_at))
+        name = (branch[2] if branch else line).strip()
+        parents.append(open_at[depth - 1] if depth else None)
+        open_at[depth:] = [len(names)]
+        names.append(name)
+    return Chain(tuple(names), tuple(parents))
+
+
+def _arrows(text: str) -> Chain:
+    names: list[str] = []
+    parents: list[int | None] = []
+    waiting: list[tuple[str, int | None]] = [(text, None)]
+    while waiting:
+        rest, parent = waiting.pop()
+        first, *after = _split(rest, ARROW, 1)
+        if parent is not None and not after and (forks := _forks(first)):
+            waiting += [(fork, parent) for fork in reversed(forks)]
+            continue
+        parents.append(parent)
+        names.append(first.strip())
+        waiting += [(more, len(names) - 1) for more in after]
+    return Chain(tuple(names), tuple(parents))
+
+
+def _forks(text: str) -> list[str]:
+    """Return what stands in brackets around all of the text, parted at commas."""
+    text = text.strip()
+    if not (text.startswith("(") and text.endswith(")")):
+        return []
+    parts = _split(text[1:-1], ", ")
+    return parts if len(parts) > 1 else []
+
+
+def _split(text: str, separator: str, most: int = -1) -> list[str]:
+    """Split where no bracket is open."""
+    parts: list[str] = []
+    begin = depth = at = 0
+    while at < len(text) and len(parts) != most:
+        if text[at] in "([{":
+            depth += 1
+        elif text[at] in ")]}":
+            depth = max(depth - 1, 0)
+        if depth == 0 and text.startswith(separator, at):
+            parts.append(text[begin:at])
+            at = begin = at + len(separator)
+        else:
+            at += 1
+    return [*parts, text[begin:]]

@@ -1,0 +1,235 @@
+"""Watching a running job of Flink: its plan, where it runs, and its counters every second."""
+
+import time
+import urllib.parse
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Any
+
+from streamplace.engines.counters import Counters, Reading
+from streamplace.engines.flink_plan import RunningPlan, Vertex, running
+from streamplace.engines.rest import GoneError, Server
+from streamplace.errors import BackendError, FormatError, GraphError, located
+
+EVERY_S = 1.0
+AT_ONCE = 60  # metrics in one address
+LONGEST_NAME = 80  # of an operator in a metric's name
+UNFIT = str.maketrans(" .:,", "____")  # what Flink does to such names
+TASK = {
+    "records_in": "read-records",
+    "records_out": "write-records",
+    "bytes_in": "read-bytes",
+    "bytes_out": "write-bytes",
+    "busy_ms": "accumulated-busy-time",
+    "idle_ms": "accumulated-idle-time",
+    "backpressured_ms": "accumulated-backpressured-time",
+}
+COMPLETE = [f"{TASK[name]}-complete" for name in ("records_in", "records_out", "bytes_in")]
+OWN = {"records_in": "numRecordsIn", "records_out": "numRecordsOut"}
+
+
+@dataclass
+class Watched:
+    """What was seen of a job.
+
+    Parameters
+    ----------
+    hosts
+        Vertex id -> the TaskManager of each of its subtasks.
+    task_managers
+        Id -> its slots, also of those that run nothing.
+    fault
+        What ended it early; empty if nothing did.
+    """
+
+    plan: RunningPlan
+    hosts: dict[str, list[str]] = field(default_factory=dict)
+    task_managers: dict[str, int] = field(default_factory=dict)
+    readings: list[Reading] = field(default_factory=list)
+    fault: str = ""
+
+
+class Watch:
+    """Questions about one job.
+
+    Parameters
+    ----------
+    timeout_s
+        In which the server must have told the plan, then where it runs, then each reading.
+    every_s
+        From one reading to the next; also before asking again.
+    """
+
+    def __init__(
+        self, server: Server, job: str, timeout_s: float, every_s: float = EVERY_S
+    ) -> None:
+        self.server = server
+        self.every_s = every_s
+        self.job = f"/jobs/{urllib.parse.quote(job, safe='')}"
+        self.timeout_s = timeout_s
+        self._until = 0.0
+
+    def run(self, seconds: float) -> Watched:
+        """Watch for some seconds; whatever goes wrong once the plan is known is told in `fault`.
+
+        Raises
+        ------
+        BackendError
+            If the plan cannot be had.
+        """
+        self._begin()
+        watched = Watched(self._plan())
+        try:
+            self._begin()
+            self._where(watched)
+            until = time.monotonic() + seconds
+            while time.monotonic() < until:
+                began = self._begin()
+                watched.readings.append(self._reading(watched.plan))
+                time.sleep(max(min(began + self.every_s, until) - time.monotonic(), 0.0))
+        except BackendError as error:
+            watched.fault = str(error)
+        return watched
+
+    def _plan(self) -> RunningPlan:
+        path = f"{self.job}/plan"
+        value = self._ask(path)
+        with _of(self.server.url + path):
+            plan = value["plan"] if isinstance(value, dict) else None
+            return running(plan, self.server.url + path)
+
+    def _where(self, watched: Watched) -> None:
+        for vertex in watched.plan.vertices:
+            path = f"{self.job}/vertices/{urllib.parse.quote(vertex.id, safe='')}"
+            value = self._ask(path)
+            with _of(self.server.url + path):
+                subtasks = sorted(value["subtasks"], key=lambda task: int(task["subtask"]))
+                watched.hosts[vertex.id] = [str(task["taskmanager-id"]) for task in subtasks]
+        value = self._ask("/taskmanagers")
+        with _of(f"{self.server.url}/taskmanagers"):
+            watched.task_managers = {
+                str(each["id"]): int(each["slotsNumber"]) for each in value["taskmanagers"]
+            }
+
+    def _reading(self, plan: RunningPlan) -> Reading:
+        value = self._ask(self.job)
+        with _of(self.server.url + self.job):
+            state = str(value["state"])
+            if state != "RUNNING":
+                raise GoneError(f"{self.server.url}: the job is {state}")
+            told = {vertex["id"]: counters(vertex["metrics"]) for vertex in value["vertices"]}
+            vertices = {v.id: told.get(v.id, Counters()) for v in plan.vertices}
+            at_s = float(value["now"]) / 1e3
+        operators: dict[str, Counters] = {}
+        graph = plan.job.graph
+        sources = {graph.names[v] for v in graph.sources}
+        for vertex in plan.vertices:
+            names = metrics_of(vertex, sources)
+            if names:
+                operators.update(own_counters(vertex, names, self._metrics(vertex, names)))
+        return Reading(at_s, vertices, operators)
+
+    def _metrics(self, vertex: Vertex, names: Mapping[str, str]) -> dict[str, float]:
+        wanted = [
+            f"{i}.{name}.{metric}"
+            for name in names.values()
+            for metric in OWN.values()
+            for i in range(vertex.parallelism)
+        ]
+        found: dict[str, float] = {}
+        path = f"{self.job}/vertices/{urllib.parse.quote(vertex.id, safe='')}/metrics?get="
+        for i in range(0, len(wanted), AT_ONCE):
+            value = self._ask(path + urllib.parse.quote(",".join(wanted[i : i + AT_ONCE])))
+            with _of(self.server.url + path):
+                found |= {str(each["id"]): float(each["value"]) for each in value}
+        return found
+
+    def _begin(self) -> float:
+        """Begin a step that has a time of its own; return when."""
+        began = time.monotonic()
+        self._until = began + self.timeout_s
+        return began
+
+    def _ask(self, path: str) -> Any:
+        """Ask, and again after an answer that is none, until the time for this step is over.
+
+        What is told in the end is what went wrong first.
+        """
+        fault: BackendError | None = None
+        while True:
+            try:
+                return self.server.get(path, self._until - time.monotonic())
+            except GoneError:
+                raise
+            except BackendError as error:
+                fault = fault or error
+                if self._until - time.monotonic() <= self.every_s:
+                    raise fault from None
+                time.sleep(self.every_s)
+
+
+def counters(metrics: Mapping[str, Any]) -> Counters:
+    """Return a vertex's counters; none where a subtask has not told its own (``*-complete``)."""
+    if not all(metrics.get(name) is True for name in COMPLETE):
+        return Counters()
+    return Counters(**{name: _number(metrics.get(key)) for name, key in TASK.items()})
+
+
+def metrics_of(vertex: Vertex, sources: Collection[str]) -> dict[str, str]:
+    """Return operator -> what metrics call it, for those whose own counters are needed.
+
+    Those are the members of chains, and sources: nothing comes into a source, so what it emits is
+    what it processes. Operators of one name share their metrics, so they have none.
+    """
+    if len(vertex.operators) == 1 and vertex.operators[0] not in sources:
+        return {}
+    known = [name.translate(UNFIT)[:LONGEST_NAME] for name in vertex.chain.names]
+    pairs = zip(vertex.operators, known, strict=True)
+    return {operator: name for operator, name in pairs if known.count(name) == 1}
+
+
+def own_counters(
+    vertex: Vertex, names: Mapping[str, str], found: Mapping[str, float]
+) -> dict[str, Counters]:
+    """Return operator -> its own tuples, summed over subtasks if all have told them."""
+
+    def total(name: str, metric: str) -> float | None:
+        told = [found.get(f"{i}.{name}.{metric}") for i in range(vertex.parallelism)]
+        numbers = [number for number in told if number is not None and isfinite(number)]
+        return sum(numbers) if len(numbers) == len(told) else None
+
+    return {
+        operator: Counters(**{what: total(name, metric) for what, metric in OWN.items()})
+        for operator, name in names.items()
+    }
+
+
+def hosts_of(watched: Watched) -> dict[str, list[str]]:
+    """Return operator -> the TaskManager of each of its instances."""
+    return {
+        operator: watched.hosts[vertex.id]
+        for vertex in watched.plan.vertices
+        if vertex.id in watched.hosts
+        for operator in vertex.operators
+    }
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+        return None
+    return float(value) if value >= 0 else None
+
+
+@contextmanager
+def _of(where: str) -> Iterator[None]:
+    """Say that an answer is not as Flink's are."""
+    try:
+        with located(where, FormatError):
+            yield
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        said = f"{type(error).__name__}: {error}"
+        raise BackendError(f"{where}: not an answer of Flink: {said:.120}") from None
+    except (FormatError, GraphError) as error:
+        raise BackendError(str(error)) from None

@@ -1,0 +1,29 @@
+"""Any text as a name that Kubernetes takes; different texts stay different."""
+
+import re
+from hashlib import sha256
+
+LONGEST = 63
+DIGITS = 8  # of a hash
+LABEL_VALUE = re.compile(r"[A-Za-z0-9]([-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?")
+
+
+def dns_label(text: str, longest: int = LONGEST) -> str:
+    """Return a DNS label of RFC 1123: lower-case letters, digits and single hyphens inside.
+
+    Text that is none keeps what it can and gets the beginning of its hash.
+    """
+    plain = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+    if plain == text and 0 < len(text) <= longest:
+        return text
+    kept = plain[: longest - DIGITS - 1].strip("-")
+    return f"{kept}-{_hash(text)}" if kept else f"x{_hash(text)}"
+
+
+def label_value(text: str) -> str:
+    """Return the value of a label: the text itself if it is one."""
+    return text if LABEL_VALUE.fullmatch(text) else dns_label(text)
+
+
+def _hash(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:DIGITS]

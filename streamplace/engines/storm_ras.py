@@ -1,0 +1,89 @@
+"""Configuration for Storm's Resource Aware Scheduler, as a piece of a Flux topology."""
+
+from math import ceil
+from typing import Any
+
+import numpy as np
+import yaml
+
+from streamplace.engines.whole import placed_whole
+from streamplace.errors import ProblemError
+from streamplace.flows import flow
+from streamplace.placement import Placement
+
+STRATEGY = "org.apache.storm.scheduler.resource.strategies.scheduling.ConstraintSolverStrategy"
+CPU = "topology.component.cpu.pcore.percent"
+HEAP = "topology.component.resources.onheap.memory.mb"
+MIB = 2**20
+MOST_COMPONENTS = 2_000  # components that exclude one another are listed in pairs
+HEADER = """\
+# Merge into the Flux file of the topology. Nimbus must run with
+# storm.scheduler: org.apache.storm.scheduler.resource.ResourceAwareScheduler
+#
+# It says: components of different devices never share a worker; what an executor needs of CPU (100
+# is one core of the device it was placed on) and of heap, where known; which hosts to prefer.
+# It cannot say: which host a component runs on; that components share a worker, or that two
+# workers do not share a host. Storm decides that.
+"""
+
+
+def write(placement: Placement) -> str:
+    """Return YAML: constraints, favoured nodes, and CPU and heap of every component.
+
+    Raises
+    ------
+    ProblemError
+        If instances of an operator are on several devices, or there are more than 2,000 operators.
+    GraphError
+        If tuple rates overflow, or no tuple ever reaches a sink.
+    """
+    device_of = placed_whole(placement)
+    if len(device_of) > MOST_COMPONENTS:
+        raise ProblemError(f"more than {MOST_COMPONENTS:,} operators for storm-ras")
+    topology: dict[str, Any] = {
+        "topology.scheduler.strategy": STRATEGY,
+        "topology.scheduler.favored.nodes": list(placement.pes),
+    }
+    if constraints := _incompatible(device_of):
+        topology["topology.ras.constraints"] = constraints
+    value: dict[str, Any] = {"config": topology}
+    graph = placement.problem.graph
+    spouts = {graph.instance_of.get(v, graph.names[v]) for v in graph.sources.tolist()}
+    components = _components(placement)
+    for kind, wanted in (("spouts", True), ("bolts", False)):
+        those = [component for component in components if (component["id"] in spouts) == wanted]
+        if those:
+            value[kind] = those
+    return HEADER + yaml.safe_dump(value, sort_keys=False, allow_unicode=True)
+
+
+def _incompatible(device_of: dict[str, str]) -> dict[str, dict[str, list[str]]]:
+    """Return who may not share a worker with whom, each pair once: Storm reads it both ways."""
+    names = list(device_of)
+    found = {
+        name: [other for other in names[i + 1 :] if device_of[other] != device_of[name]]
+        for i, name in enumerate(names)
+    }
+    return {name: {"incompatibleComponents": others} for name, others in found.items() if others}
+
+
+def _components(placement: Placement) -> list[dict[str, Any]]:
+    """Return what one executor of each operator needs: the most that any of its instances does."""
+    problem = placement.problem
+    mips = np.array([device.mips for device in problem.cluster.devices])
+    percent = flow(problem).work / (mips[placement.devices] * 1e6) * 100
+    cpu: dict[str, float] = {}
+    memory: dict[str, float] = {}
+    for v, name in enumerate(problem.graph.names):
+        operator = problem.graph.instance_of.get(v, name)
+        cpu[operator] = max(cpu.get(operator, 0.0), float(percent[v]))
+        own = float(problem.graph.memory_bytes[v])
+        memory[operator] = max(memory.get(operator, 0.0), own)
+    return [
+        {"id": name, "config": {CPU: float(f"{cpu[name]:.4g}"), **_heap(memory[name])}}
+        for name in cpu
+    ]
+
+
+def _heap(memory_bytes: float) -> dict[str, int]:
+    return {HEAP: ceil(memory_bytes / MIB)} if memory_bytes else {}

@@ -1,0 +1,84 @@
+"""Running Storm topologies, from what the UI serves. Instructions need a device's speed."""
+
+from collections.abc import Mapping
+
+from streamplace.engines.job import Distribution, Job
+from streamplace.engines.links import Link, job_of
+from streamplace.engines.storm_documents import Topology, topology_from
+from streamplace.files.text import parse
+from streamplace.graph import UNKNOWN
+
+GROUPINGS = {"all": Distribution.BROADCAST, "global": Distribution.FIRST}
+"""How Storm's groupings spread tuples; the others divide them among all instances."""
+
+
+def read(text: str, where: str) -> Job:
+    """Read a visualization, ``/metrics``, or an object that holds several documents.
+
+    A stream's selectivity is what its source emitted on it ÷ what that executed. What a spout
+    executes is what it emits, on all streams together.
+
+    Raises
+    ------
+    FormatError
+        Naming `where`, the place in it and the fault.
+    GraphError
+        If the topology is no stream graph.
+    """
+    topology = topology_from(parse(text, where), where)
+    processed = _processed(topology)
+    links = [
+        Link(
+            source,
+            target,
+            GROUPINGS.get(grouping, Distribution.ALL),
+            _ratio(topology.emitted.get((source, stream)), processed.get(source)),
+        )
+        for (source, stream, target), grouping in topology.groupings.items()
+    ]
+    rate, shares = _offered(topology, processed)
+    return job_of(
+        [*topology.executors],
+        links,
+        name=topology.name,
+        parallelism=topology.executors,
+        source_rate=rate,
+        source_shares=shares,
+    )
+
+
+def _processed(topology: Topology) -> dict[str, float]:
+    """Return the tuples that each component processed in the window."""
+    processed: dict[str, float] = {}
+    fed = {target for _, _, target in topology.groupings}
+    for (component, _), count in topology.emitted.items():
+        if component not in fed:
+            processed[component] = processed.get(component, 0.0) + count
+    for (_, _, component), count in topology.executed.items():
+        processed[component] = processed.get(component, 0.0) + count
+    return processed
+
+
+def _offered(
+    topology: Topology, processed: Mapping[str, float]
+) -> tuple[float | None, dict[str, float] | None]:
+    """Return the source rate and shares, where every source's are told."""
+    fed = {target for _, _, target in topology.groupings}
+    counts = {name: processed.get(name) for name in topology.executors if name not in fed}
+    told = {name: count for name, count in counts.items() if count is not None}
+    total = sum(told.values())
+    if len(told) < len(counts) or not 0 < total < float("inf"):
+        return None, None
+    shares = {name: count / total for name, count in told.items()}
+    spans = [span for span in (topology.window, topology.uptime_s) if span]
+    if topology.uptime_s is None or not spans:
+        return None, shares
+    rate = total / min(spans)
+    return (rate if 0 < rate < float("inf") else None), shares
+
+
+def _ratio(sent: float | None, processed: float | None) -> float:
+    if sent is None or not processed:
+        return UNKNOWN
+    ratio = sent / processed
+    return ratio if ratio < float("inf") else UNKNOWN

@@ -1,0 +1,54 @@
+"""XML -> elements, without DTDs and entities: nothing is fetched, nothing explodes."""
+
+from xml.etree.ElementTree import Element, ParseError
+
+import defusedxml.ElementTree
+from defusedxml import DefusedXmlException
+
+from streamplace.errors import FormatError
+
+
+def parse_xml(text: str, where: str) -> Element:
+    """Return the root of an XML document.
+
+    Raises
+    ------
+    FormatError
+        On what is not XML, and on DTDs, entities and references outside the document.
+    """
+    try:
+        root: Element = defusedxml.ElementTree.fromstring(text, forbid_dtd=True)
+    except ParseError as error:
+        raise FormatError(f"{where}: not XML: {' '.join(str(error).split())}") from None
+    except DefusedXmlException:
+        raise FormatError(f"{where}: has a DTD or entities, which are not allowed") from None
+    except (LookupError, ValueError) as error:  # an encoding nobody knows
+        raise FormatError(f"{where}: not XML: {' '.join(str(error).split())}") from None
+    return root
+
+
+def kind_of(element: Element) -> str:
+    """Return an element's name without its namespace."""
+    return element.tag.rpartition("}")[2]
+
+
+def inside(element: Element, *path: str) -> list[Element]:
+    """Return the elements down a path of names, whatever their namespaces."""
+    found = [element]
+    for name in path:
+        found = [child for parent in found for child in parent if kind_of(child) == name]
+    return found
+
+
+def attribute(element: Element, name: str, where: str) -> str:
+    """Return an attribute that must be there.
+
+    Raises
+    ------
+    FormatError
+        If it is missing or empty.
+    """
+    value = element.get(name)
+    if not value:
+        raise FormatError(f"{where}: <{kind_of(element):.40}>: attribute {name!r} is missing")
+    return value

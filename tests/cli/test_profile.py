@@ -1,0 +1,145 @@
+"""`streamplace profile flink` against a server on loopback."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.command import Capture, one_line, refused, run, succeeds
+from tests.engines.documents import METRICS, TOPOLOGY
+from tests.engines.flinks import JOB, Answer, SampleJob, serving
+
+COSTS = """
+source_rate = 100
+[default]
+instructions = 1e6
+payload_bytes = 100
+[streams]
+"sink->Sink: Writer" = 1  # the sample's sink is a map that emits nothing
+"""
+
+
+@pytest.fixture
+def costs(tmp_path: Path) -> Path:
+    path = tmp_path / "costs.toml"
+    path.write_text(COSTS)
+    return path
+
+
+def test_a_graph_and_what_runs_where(tmp_path: Path, costs: Path, capsys: Capture) -> None:
+    graph, now = tmp_path / "graph.json", tmp_path / "now.json"
+    options = ["--job", JOB, "--mips", 1000, "--seconds", 3.2, "--costs", costs]
+    with serving(SampleJob(speed=20)) as url:
+        out = succeeds(
+            capsys, "profile", "flink", url, *options, "-o", graph, "--placement", now, "--json"
+        )
+    told: dict[str, Any] = json.loads(out)
+    assert told["fault"] is None
+    assert told["unknown"] == []
+    assert told["guessed"] == [["even", "OP1"], ["odd", "OP2"]]
+    written = {each["name"]: each for each in json.loads(graph.read_text())["operators"]}
+    assert written["OP1"]["instructions"] == pytest.approx(1907 / 2267 * 1e6, rel=0.02)
+    assert written["even"]["instructions"] == 1e6  # by --costs
+    placed = json.loads(now.read_text())
+    assert placed["assignment"]["OP1"] == "10.88.0.2:42743-d7955a"
+    assert len(placed["problem"]["cluster"]["devices"]) == 5
+    succeeds(capsys, "place", graph, "--start", now, "--max-moves", 1)
+
+
+def test_tables_for_people(tmp_path: Path, capsys: Capture) -> None:
+    with serving(SampleJob(speed=20)) as url:
+        options = ["--job", JOB, "--mips", 1000, "--seconds", 2.2]
+        out = succeeds(capsys, "profile", "flink", url, *options, "-o", tmp_path / "graph.json")
+    assert "OP1 -> OP3" in out
+    assert "±" in out
+    assert "profile with chaining off" in out
+    assert "guessed: even -> OP1" in out
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "said"),
+    [
+        ((500, b""), "HTTP 500"),
+        ((404, b""), "HTTP 404"),
+        ((200, b"<"), "not JSON"),
+        (None, "no answer"),
+    ],
+)
+def test_what_was_measured_is_kept(
+    spoilt: Answer | None, said: str, tmp_path: Path, capsys: Capture
+) -> None:
+    job, asked = SampleJob(speed=20), [0]
+
+    def answer(path: str, query: str) -> Answer | None:
+        asked[0] += 1
+        return job(path, query) if asked[0] <= 18 else spoilt
+
+    graph, now = tmp_path / "graph.json", tmp_path / "now.json"
+    options = ["--job", JOB, "--mips", 1000, "--seconds", 60, "--timeout", 0.6]
+    with serving(answer) as url:
+        done = run("profile", "flink", url, *options, "-o", graph, "--placement", now)
+    assert done.returncode == 1
+    line = one_line(done.stderr)
+    assert said in line
+    assert f"what was measured until then is in {graph}" in line
+    assert len(json.loads(graph.read_text())["operators"]) == 10
+    assert not now.exists()
+
+
+def test_a_job_that_is_not_there(tmp_path: Path, capsys: Capture) -> None:
+    graph = tmp_path / "graph.json"
+    with serving(SampleJob()) as url:
+        options = ["--job", "nonsense", "--mips", 1000]
+        said = refused(capsys, "profile", "flink", url, *options, "-o", graph, code=1)
+    assert "HTTP 404" in said
+    assert not graph.exists()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["--mips", "0"],
+        ["--mips", "nan"],
+        ["--mips", "1", "--timeout", "nan"],
+        ["--mips", "1", "--seconds", "-1"],
+        ["--mips", "1", "--json"],
+        ["--mips", "1", "--fold", "--placement", "x"],
+        [],
+    ],
+)
+def test_what_cannot_be_asked(wrong: list[str], capsys: Capture) -> None:
+    refused(capsys, "profile", "flink", "http://127.0.0.1:9", "--job", "x", *wrong)
+
+
+def test_an_address_that_is_none(capsys: Capture) -> None:
+    said = refused(capsys, "profile", "flink", "file:///x", "--job", "x", "--mips", "1")
+    assert "is no address" in said
+
+
+def test_a_topology_of_storm(tmp_path: Path, capsys: Capture) -> None:
+    saved, graph = tmp_path / "metrics.json", tmp_path / "graph.json"
+    saved.write_text(json.dumps(METRICS))
+    told = succeeds(capsys, "profile", "storm", saved, "--mips", 1000, "-o", graph)
+    assert "Storm counts no bytes" in told
+    assert "not known: payload_bytes" in told
+    assert len(json.loads(graph.read_text())["operators"]) == 3
+    refused(capsys, "profile", "storm", saved, "--mips", 1000, "--topology", "x")
+    saved.write_text("{}")
+    assert "none of Storm's" in refused(capsys, "profile", "storm", saved, "--mips", 1000)
+
+
+def test_a_ui_of_storm_that_fails_meanwhile(tmp_path: Path, capsys: Capture) -> None:
+    graph = tmp_path / "graph.json"
+
+    def answer(path: str, query: str) -> Answer:
+        if path.endswith("visualization"):
+            return 500, b""
+        return 200, json.dumps(METRICS if path.endswith("metrics") else TOPOLOGY).encode()
+
+    with serving(answer) as url:
+        options = ["--topology", "words-1-1", "--mips", 1000, "-o", graph]
+        done = run("profile", "storm", url, *options, "--fold")
+    assert done.returncode == 1
+    assert "HTTP 500" in one_line(done.stderr)
+    assert len(json.loads(graph.read_text())["operators"]) == 3

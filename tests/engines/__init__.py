@@ -1,0 +1,1 @@
+"""Engines' documents in."""

@@ -1,0 +1,40 @@
+"""DREAM's graphs, and what CEPSim's runner takes."""
+
+import json
+
+from hypothesis import given
+
+from streamplace.files import cepsim
+from streamplace.files.export import as_cepsim
+from streamplace.files.graphs import graph_from, graph_to
+from streamplace.placement import Placement
+from tests.engines.reading import read, refused
+from tests.files.jobs import CEPSIM, DREAM
+from tests.strategies import Case, cases
+
+
+def test_one_graph_by_two_names() -> None:
+    for kind in ("dream", "cepsim"):
+        job = read(kind, json.dumps(DREAM))
+        assert job.graph == graph_from(DREAM, "file")
+        assert not job.graph.unknown
+        assert job.graph.source_rate == 10_000
+
+
+def test_a_placement_is_no_graph() -> None:
+    said = refused("cepsim", json.dumps(CEPSIM))
+    assert said == "is a CEPSim placement, which carries no graph; simulate takes one beside it"
+    assert refused("dream", json.dumps(CEPSIM)).startswith("must have operators and connections")
+
+
+def test_our_own_format_is_not_dreams() -> None:
+    own = json.dumps(graph_to(graph_from(DREAM, "file")))
+    assert refused("dream", own).startswith("must have operators and connections")
+    assert refused("dream", "[]") == "must be an object, not a list"
+
+
+@given(cases())
+def test_placements_survive_cepsim(case: Case) -> None:
+    placement = Placement(*case)
+    again = cepsim.placement_from(json.loads(as_cepsim(placement)), placement.problem, "file")
+    assert again == placement

@@ -1,0 +1,176 @@
+"""Parallel operators as instances: tuples are conserved, rules hold for all instances."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamplace.cluster import Cluster, Device
+from streamplace.constraints import Constraints
+from streamplace.engines import expansion
+from streamplace.engines.expansion import expanded
+from streamplace.engines.job import Distribution, Job
+from streamplace.errors import GraphError
+from streamplace.flows import flow
+from streamplace.graph import UNKNOWN, Operator, Stream, StreamGraph
+from streamplace.problem import Problem
+from tests.engines.placements import jobs
+
+
+def rates(graph: StreamGraph) -> dict[str, float]:
+    """Return tuples/s that each operator processes at 1,000 tuples/s over all sources."""
+    cluster = Cluster([Device("d0", 1000.0, labels=("gpu",))])
+    tuples = flow(Problem(graph, cluster, source_rate=1000.0)).operator_tuples
+    return dict(zip(graph.names, tuples.tolist(), strict=True))
+
+
+def copies(job: Job, stream: Stream) -> int:
+    """Return to how many instances a stream of the job copies each tuple."""
+    told = job.distributions.get((stream.source, stream.target), ())
+    return job.parallelism.get(stream.target, 1) if Distribution.BROADCAST in told else 1
+
+
+def recounted(job: Job) -> StreamGraph:
+    """Return the folded graph with broadcast streams as heavy as their copies."""
+    graph = job.graph
+    streams = [
+        Stream(s.source, s.target, s.selectivity * copies(job, s), s.payload_bytes)
+        for s in graph.streams
+    ]
+    return StreamGraph(graph.operators, streams, name=graph.name)
+
+
+def pair(how: Distribution, sources: int, targets: int, **told: object) -> StreamGraph:
+    """Return a -> b, of so many instances, expanded."""
+    graph = StreamGraph(
+        [Operator("a", 1.0, 8.0), Operator("b", 2.0, 0.0, 3.0, ("gpu",))],
+        [Stream("a", "b", 0.5)],
+        **told,  # type: ignore[arg-type]
+    )
+    return expanded(Job(graph, {"a": sources, "b": targets}, {("a", "b"): [how]}))
+
+
+@given(jobs())
+def test_tuples_are_conserved(job: Job) -> None:
+    """The instances of an operator process what it does, times the copies of a broadcast."""
+    uniform = {ends: [spread[0]] * len(spread) for ends, spread in job.distributions.items()}
+    job = Job(job.graph, job.parallelism, uniform)
+    graph = expanded(job)
+    total = dict.fromkeys(job.graph.names, 0.0)
+    for (v, name), rate in zip(enumerate(graph.names), rates(graph).values(), strict=True):
+        total[graph.instance_of.get(v, name)] += rate
+    assert total == pytest.approx(rates(recounted(job)))
+
+
+@given(st.sampled_from([*Distribution]), st.integers(1, 9), st.integers(1, 9))
+def test_every_source_sends_all_its_tuples(how: Distribution, sources: int, targets: int) -> None:
+    graph = pair(how, sources, targets)
+    sent = np.zeros(len(graph.names))
+    np.add.at(sent, graph.stream_source, graph.selectivity)
+    times = targets if how is Distribution.BROADCAST else 1
+    assert sent[:sources] == pytest.approx(0.5 * times)
+
+
+@pytest.mark.parametrize(
+    ("how", "sources", "targets", "streams"),
+    [
+        (Distribution.POINTWISE, 2, 2, {(0, 0): 0.5, (1, 1): 0.5}),
+        (Distribution.POINTWISE, 2, 4, {(0, 0): 0.25, (0, 1): 0.25, (1, 2): 0.25, (1, 3): 0.25}),
+        (Distribution.POINTWISE, 2, 3, {(0, 0): 0.25, (0, 1): 0.25, (1, 2): 0.5}),
+        (Distribution.POINTWISE, 3, 2, {(0, 0): 0.5, (1, 0): 0.5, (2, 1): 0.5}),
+        (Distribution.ALL, 2, 2, {(0, 0): 0.25, (0, 1): 0.25, (1, 0): 0.25, (1, 1): 0.25}),
+        (Distribution.BROADCAST, 1, 2, {(0, 0): 0.5, (0, 1): 0.5}),
+        (Distribution.FIRST, 2, 3, {(0, 0): 0.5, (1, 0): 0.5}),
+    ],
+)
+def test_who_feeds_whom(
+    how: Distribution, sources: int, targets: int, streams: dict[tuple[int, int], float]
+) -> None:
+    names = {f"b[{i}]" if targets > 1 else "b": i for i in range(targets)}
+    names |= {f"a[{i}]" if sources > 1 else "a": i for i in range(sources)}
+    graph = pair(how, sources, targets)
+    assert {(names[s.source], names[s.target]): s.selectivity for s in graph.streams} == streams
+
+
+def test_instances_that_nobody_feeds_get_nothing() -> None:
+    graph = pair(Distribution.FIRST, 2, 3)
+    assert graph.source_share.tolist() == [0.5, 0.5, 0.0, 0.0, 0.0]
+    assert rates(graph)["b[0]"] == pytest.approx(500.0)
+
+
+def test_names_and_what_instances_keep() -> None:
+    graph = pair(Distribution.ALL, 1, 2, name="job", source_rate=7.0)
+    assert graph.names == ("a", "b[0]", "b[1]")
+    assert graph.instance_of == {1: "b", 2: "b"}
+    assert graph.operators[2] == Operator("b[1]", 2.0, 0.0, 3.0, ("gpu",), "b")
+    assert (graph.name, graph.source_rate) == ("job", 7.0)
+
+
+def test_shares_are_divided() -> None:
+    rows = [Operator("a", 1.0, 8.0), Operator("b", 1.0, 8.0)]
+    graph = StreamGraph(rows, [], source_shares={"a": 0.25, "b": 0.75})
+    shares = expanded(Job(graph, {"b": 3})).source_share
+    assert shares == pytest.approx([0.25, 0.25, 0.25, 0.25])
+
+
+def test_a_job_without_parallelism_is_its_graph() -> None:
+    graph = pair(Distribution.ALL, 1, 1)
+    assert expanded(Job(graph)) is graph
+    assert expanded(Job(graph, {"a": 1})) is graph
+
+
+def test_streams_keep_payload_and_unknown_numbers() -> None:
+    rows = [Operator("a", UNKNOWN, UNKNOWN), Operator("b", 1.0, 0.0)]
+    streams = [Stream("a", "b", 1.0, 5.0), Stream("a", "b", UNKNOWN)]
+    graph = expanded(Job(StreamGraph(rows, streams), {"a": 2}))
+    payload = [stream.payload_bytes for stream in graph.streams]
+    assert sorted(payload, key=str) == [5.0, 5.0, None, None]
+    assert graph.unknown == ("instructions of 'a'", "payload_bytes of 'a'", "selectivity of 'a->b'")
+
+
+def test_constraints_hold_for_instances() -> None:
+    rules = Constraints(
+        pins={"a": "d0"}, colocate=[["a", "c"]], exlocate=[["a", "b", "c"]], allowed={"b": ["d1"]}
+    )
+    rows = [Operator(name, 1.0, 0.0) for name in "abc"]
+    got = expanded(Job(StreamGraph(rows, [], constraints=rules), {"b": 2})).constraints
+    assert got.pins == {"a": "d0"}
+    assert got.colocate == (("a", "c"),)
+    assert got.allowed == {"b[0]": ("d1",), "b[1]": ("d1",)}
+    assert {frozenset(group) for group in got.exlocate} == {
+        frozenset(group)
+        for group in (("a", "b[0]"), ("a", "b[1]"), "ac", ("b[0]", "c"), ("b[1]", "c"))
+    }
+
+
+def test_a_group_without_parallel_operators_stays_one() -> None:
+    rules = Constraints(exlocate=[["a", "b", "c"]])
+    rows = [Operator(name, 1.0, 0.0) for name in "abcd"]
+    got = expanded(Job(StreamGraph(rows, [], constraints=rules), {"d": 2})).constraints
+    assert got.exlocate == (("a", "b", "c"),)
+
+
+@pytest.mark.parametrize(
+    ("sources", "targets", "said"),
+    [
+        (0, 1, "at least 1"),
+        (-3, 1, "at least 1"),
+        (10**12, 1, "instances"),
+        (3000, 3000, "streams"),
+    ],
+)
+def test_what_is_refused(sources: int, targets: int, said: str) -> None:
+    with pytest.raises(GraphError, match=said):
+        pair(Distribution.ALL, sources, targets)
+
+
+def test_an_instance_called_as_another_operator() -> None:
+    rows = [Operator("a", 1.0, 0.0), Operator("a[1]", 1.0, 0.0)]
+    with pytest.raises(GraphError, match=r"a\[1\]"):
+        expanded(Job(StreamGraph(rows, []), {"a": 2}))
+
+
+def test_limits_are_told_of_streams_before_they_are_made() -> None:
+    assert expansion._number(Distribution.POINTWISE, 10**6, 10) == 10**6
+    assert expansion._number(Distribution.FIRST, 7, 10**6) == 7
+    assert expansion._number(Distribution.ALL, 10**4, 10**4) == 10**8

@@ -1,0 +1,196 @@
+"""Plans of Flink: exactly their operators and streams, or one line that says what is wrong."""
+
+import json
+import random
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from streamplace.engines.expansion import expanded
+from streamplace.engines.flink_chain import chain_of
+from streamplace.engines.flink_plan import distinct, read
+from streamplace.engines.job import Distribution, Job
+from streamplace.errors import FormatError, GraphError, located
+from tests.shared import engine_document
+
+SLOWEST_S = 5.0  # of CPU: nothing hangs; it takes milliseconds
+MIXED = {
+    ("Source: Sequence Source", "src"),
+    ("src", "even"),
+    ("src", "odd"),
+    ("even", "OP1"),
+    ("OP1", "OP3"),
+    ("OP3", "sink"),
+    ("odd", "OP2"),
+    ("OP2", "OP4"),
+    ("OP4", "sink"),
+    ("sink", "Sink: Writer"),
+}
+
+
+def of(name: str) -> Job:
+    return read(engine_document(f"flink23_{name}.json"), name)
+
+
+def ends(job: Job) -> set[tuple[str, str]]:
+    return {(s.source, s.target) for s in job.graph.streams}
+
+
+@pytest.mark.parametrize("name", ["mixed_chained_plan", "mixed_chained_job", "mixed_nochain_plan"])
+def test_a_chain_is_taken_apart_and_what_is_not_told_is_guessed(name: str) -> None:
+    job = of(name)
+    assert ends(job) == MIXED
+    assert len(job.graph.names) == len(job.graph.streams) == 10
+    assert set(job.guessed) == {("even", "OP1"), ("odd", "OP2")}
+    assert not job.parallelism
+    assert len(job.graph.unknown) == 3
+
+
+def test_an_execution_plan_of_sql() -> None:
+    job = of("sql_q4_execplan")
+    assert len(job.graph.names) == 12
+    assert len(job.graph.streams) == 11
+    assert set(job.parallelism.values()) == {2}
+    assert ("Calc[11]", "Join[17]") in ends(job)
+    assert ("Calc[11]", "Join[17]") not in job.distributions  # HASH: to all, divided
+    assert list(job.distributions[("Join[17]", "Calc[18]")]) == [Distribution.POINTWISE]
+    assert job.guessed == []
+    graph = expanded(job)
+    assert len(graph.names) == 24
+    assert len(graph.streams) == 7 * 2 + 4 * 4  # one to one, and all to all
+
+
+def test_the_text_around_a_plan_is_left_alone() -> None:
+    plan = engine_document("flink23_sql_q4_execplan.json")
+    told = "== Abstract Syntax Tree ==\nLogicalProject(a=[{x}])\n\n"
+    around = f"{told}== Physical Execution Plan ==\n{plan}\nthe end {{"
+    assert read(around, "x").graph == read(plan, "x").graph
+    with pytest.raises(FormatError, match="no JSON follows"):
+        read(told + "== Physical Execution Plan ==\nnone", "x")
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "parents"),
+    [
+        ("a", ("a",), (None,)),
+        ("a<br/>+- b<br/>   :- c<br/>   :  +- d<br/>", tuple("abcd"), (None, 0, 1, 2)),
+        ("a<br/>:- b<br/>:  +- c<br/>+- d<br/>", tuple("abcd"), (None, 0, 1, 0)),
+        ("a &gt; 1<br>+- b &amp; c<br />", ("a > 1", "b & c"), (None, 0)),
+        ("A -&gt; B -&gt; C", ("A", "B", "C"), (None, 0, 1)),
+        ("A -> (B, C -> D)", ("A", "B", "C", "D"), (None, 0, 0, 2)),
+        ("A -> (B -> (C, D), E)", ("A", "B", "C", "D", "E"), (None, 0, 1, 1, 0)),
+        ("Calc(a=[x, y -> z]) -> B", ("Calc(a=[x, y -> z])", "B"), (None, 0)),
+        ("A -> (B)", ("A", "(B)"), (None, 0)),
+        ("+- a<br/>         +- b", ("a", "b"), (None, 0)),
+    ],
+)  # fmt: skip
+def test_chains(text: str, names: tuple[str, ...], parents: tuple[int | None, ...]) -> None:
+    chain = chain_of(text)
+    assert (chain.names, chain.parents) == (names, parents)
+
+
+def test_names_are_told_apart_by_number() -> None:
+    assert distinct(["Map", "Map", "Map#2", "", "Map", ""]) == [
+        "Map",
+        "Map#3",
+        "Map#2",
+        "unnamed",
+        "Map#4",
+        "unnamed#2",
+    ]
+
+
+def test_ways_to_ship() -> None:
+    ways = ["FORWARD", "RESCALE", "HASH", "REBALANCE", "BROADCAST", "GLOBAL", "CUSTOM"]
+    nodes: list[dict[str, Any]] = [{"id": 1, "type": "a", "parallelism": 3}]
+    for i, way in enumerate(ways, start=2):
+        before = [{"id": 1, "ship_strategy": way, "side": "second"}]
+        nodes.append({"id": i, "type": way, "parallelism": 2, "predecessors": before})
+    job = read(json.dumps({"nodes": nodes}), "x")
+    found = {target: list(hows) for (_, target), hows in job.distributions.items()}
+    assert found == {
+        "FORWARD": [Distribution.POINTWISE],
+        "RESCALE": [Distribution.POINTWISE],
+        "BROADCAST": [Distribution.BROADCAST],
+        "GLOBAL": [Distribution.FIRST],
+    }
+
+
+def test_sinks_inside_a_forked_chain_feed_nobody() -> None:
+    nodes = [
+        {"id": "a", "description": "s<br/>:- Sink: print<br/>+- m<br/>"},
+        {"id": "b", "description": "t", "inputs": [{"id": "a", "ship_strategy": "HASH"}]},
+    ]
+    job = read(json.dumps({"plan": {"nodes": nodes}}), "x")
+    assert ("m", "t") in ends(job)
+    assert not job.guessed
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is empty"),
+        ("[]", "no plan of Flink"),
+        ('{"nodes": []}', "nodes"),
+        ('{"nodes": [{"id": 1}, {"id": 1}]}', "is nodes\\[0\\]'s too"),
+        ('{"nodes": [{"id": 1, "predecessors": [{"id": 2}]}]}', "no node is 2"),
+        ('{"nodes": [{"id": "a", "inputs": [{"id": "b"}]}]}', "no node is 'b'"),
+        ('{"nodes": [{"id": 1, "parallelism": 0}]}', "parallelism"),
+        ('{"nodes": [{"id": 1, "parallelism": true}]}', "parallelism"),
+        ('{"nodes": [{"id": 1, "predecessors": [{"id": 1}]}]}', "feeds itself"),
+        ("{" * 100_000, "not JSON|nested"),
+    ],
+)
+def test_what_is_no_plan(text: str, said: str) -> None:
+    with pytest.raises((FormatError, GraphError), match=said), located("x", FormatError):
+        read(text, "x")
+
+
+def mutated(text: str, count: int, seed: int) -> Iterator[str]:
+    """Yield texts with bytes flipped, cut, doubled and values replaced."""
+    chance = random.Random(seed)
+    junk = ["null", "[]", "{}", '""', "-1", "1e999", "true", '"\\ud800"', "[[[[" * 50, "9" * 5000]
+    for _ in range(count):
+        data = bytearray(text.encode())
+        for _ in range(chance.choice([1, 1, 2, 5, 20])):
+            at = chance.randrange(len(data))
+            match chance.randrange(5):
+                case 0:
+                    data[at] ^= 1 << chance.randrange(8)
+                case 1:
+                    del data[at:]
+                    data += b" "
+                case 2:
+                    data[at:at] = data[at : at + chance.randrange(200)]
+                case 3:
+                    begin = data.find(b":", at) + 1
+                    data[begin : begin + chance.randrange(8)] = chance.choice(junk).encode()
+                case _:
+                    a, b = sorted((at, chance.randrange(len(data))))
+                    del data[a : min(b, a + 300)]
+        yield data.decode(errors="replace")
+
+
+@pytest.mark.parametrize("name", ["mixed_chained_plan", "sql_q4_execplan"])
+def test_2000_spoilt_documents_are_read_or_refused_in_one_line(name: str) -> None:
+    text = engine_document(f"flink23_{name}.json")
+    read_well = 0
+    for spoilt in mutated(text, 1000, seed=7):
+        began = time.process_time()
+        said = refusal(spoilt)
+        read_well += not said
+        assert "\n" not in said
+        assert time.process_time() - began < SLOWEST_S
+    assert read_well
+
+
+def refusal(text: str) -> str:
+    """Return what is said of a document that is no plan; nothing of one that is."""
+    try:
+        with located("x", FormatError):
+            read(text, "x")
+    except FormatError as error:
+        return str(error)
+    return ""

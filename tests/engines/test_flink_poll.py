@@ -1,0 +1,141 @@
+"""Watching a job by its REST API, when that answers and when it does not."""
+
+import json
+import re
+import time
+from collections.abc import Callable
+
+import pytest
+
+from streamplace.engines.flink_fit import fit
+from streamplace.engines.flink_poll import Watch, Watched, counters, hosts_of
+from streamplace.engines.rest import Server
+from streamplace.errors import BackendError, UsageError
+from tests.engines.flinks import JOB, Answer, SampleJob, serving
+
+TIMEOUT_S = 0.5
+
+
+def watch(url: str, seconds: float = 0.6, timeout_s: float = TIMEOUT_S) -> Watched:
+    return Watch(Server(url), JOB, timeout_s, every_s=0.1).run(seconds)
+
+
+def test_a_job_that_runs_is_measured_and_located() -> None:
+    with serving(SampleJob(speed=20)) as url:
+        watched = watch(url, 1.5, timeout_s=5)
+    assert watched.fault == ""
+    assert len(watched.task_managers) == 5
+    hosts = hosts_of(watched)
+    assert hosts["OP1"] == hosts["OP3"] == ["10.88.0.2:42743-d7955a"]
+    assert hosts["OP2"] == ["10.88.0.5:38115-eff2c8"]
+    found = {each.name: each for each in fit(watched.plan, watched.readings, 1000.0).operators}
+    assert found["OP1"].instructions.value == pytest.approx(1907 / 2267 * 1e6, rel=0.02)
+    assert found["OP1"].payload_bytes.value == pytest.approx(10_017, rel=0.02)
+    assert found["sink"].instructions.how == "missing"  # its writer is chained to it
+    assert found["Source: Sequence Source"].rate.value == pytest.approx(4245, rel=0.1)
+
+
+def never(path: str, query: str) -> None:
+    """Say nothing."""
+
+
+def after(count: int, spoilt: Callable[[str, str], Answer | None]) -> Callable[..., Answer | None]:
+    """Answer well so often, then otherwise."""
+    job, asked = SampleJob(speed=20), [0]
+
+    def answer(path: str, query: str) -> Answer | None:
+        asked[0] += 1
+        return job(path, query) if asked[0] <= count else spoilt(path, query)
+
+    return answer
+
+
+def ended(path: str, query: str) -> Answer:
+    job = SampleJob()
+    job.job["state"] = "FINISHED"
+    return job(path, query)
+
+
+BAD: dict[str, tuple[Callable[[str, str], Answer | None], str]] = {
+    "silent": (never, "no answer to .* within"),
+    "404": (lambda p, q: (404, b"{}"), "HTTP 404 Not Found"),
+    "500": (lambda p, q: (500, b"{}"), "HTTP 500"),
+    "no JSON": (lambda p, q: (200, b"<html>"), "not JSON"),
+    "no UTF-8": (lambda p, q: (200, b'{"a": "\xff"}'), "not UTF-8"),
+    "empty": (lambda p, q: (200, b""), "is empty"),
+    "a list": (lambda p, q: (200, b"[1]"), "not an answer of Flink|must be an object"),
+    "other JSON": (lambda p, q: (200, b'{"a": 1}'), "not an answer of Flink|must be an object"),
+    "nested": (lambda p, q: (200, b"[" * 100_000), "nested too deeply"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_server_that_fails_at_once(name: str) -> None:
+    spoilt, said = BAD[name]
+    began = time.monotonic()
+    with serving(spoilt) as url, pytest.raises(BackendError, match=said) as caught:
+        watch(url)
+    assert time.monotonic() - began < TIMEOUT_S + 2
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", [*BAD, "ended"])
+def test_a_server_that_fails_meanwhile(name: str) -> None:
+    spoilt, said = (ended, "the job is FINISHED") if name == "ended" else BAD[name]
+    began = time.monotonic()
+    with serving(after(30, spoilt)) as url:
+        watched = watch(url, 30)
+    assert time.monotonic() - began < 30 * 0.1 + TIMEOUT_S + 3
+    assert watched.readings
+    assert re.search(said, watched.fault)
+
+
+def test_a_fault_that_passes_is_forgiven() -> None:
+    job, asked = SampleJob(speed=20), [0]
+
+    def sometimes(path: str, query: str) -> Answer:
+        asked[0] += 1
+        return (503, b"") if asked[0] % 7 == 0 else job(path, query)
+
+    with serving(sometimes) as url:
+        watched = watch(url, 1.0, timeout_s=5)
+    assert watched.fault == ""
+
+
+def test_nobody_there() -> None:
+    with serving(never) as url:
+        pass
+    with pytest.raises(BackendError, match="refused"):
+        watch(url)
+
+
+@pytest.mark.parametrize(
+    "url", ["", "localhost:8081", "file:///etc/passwd", "http://", "http://a:b", "http://a b"]
+)
+def test_what_is_no_address(url: str) -> None:
+    with pytest.raises(UsageError, match="is no address"):
+        Server(url)
+
+
+def test_a_job_that_needs_quoting_stays_one_part_of_the_path() -> None:
+    seen = []
+
+    def answer(path: str, query: str) -> Answer:
+        seen.append(path)
+        return 404, b""
+
+    with serving(answer) as url, pytest.raises(BackendError, match="404"):
+        Watch(Server(url), "../a b?c", 1).run(0)
+    assert seen == ["/jobs/..%2Fa%20b%3Fc/plan"]
+
+
+def test_counters_that_are_not_complete_are_missing_and_not_0() -> None:
+    told = json.loads(
+        '{"read-records": 0, "read-records-complete": false, "write-records-complete": true,'
+        ' "read-bytes-complete": true, "write-records": 5}'
+    )
+    assert counters(told).records_out is None
+    told["read-records-complete"] = True
+    assert counters(told).records_out == 5
+    assert counters(told).bytes_in is None
+    assert counters({**told, "accumulated-busy-time": float("nan")}).busy_ms is None

@@ -1,0 +1,42 @@
+"""`streamplace import` of every kind read here: what it writes, and how it refuses."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from streamplace import read_graph
+from tests.cli.command import Capture, refused, succeeds
+from tests.engines.documents import DOCUMENTS
+from tests.engines.reading import read
+
+COSTS = """\
+source_rate = 100
+[default]
+instructions = 1000
+payload_bytes = 8
+selectivity = 0.5
+"""
+
+
+@pytest.mark.parametrize("kind", DOCUMENTS)
+def test_import_and_place(kind: str, tmp_path: Path, capsys: Capture) -> None:
+    file, costs, graph = (tmp_path / name for name in ("document", "costs.toml", "graph.json"))
+    file.write_text(DOCUMENTS[kind][0])
+    costs.write_text(COSTS)
+    told = succeeds(capsys, "import", file, "--from", kind, "--fold", "-o", graph, "--json")
+    assert json.loads(told)["unknown"] == list(read_graph(graph).unknown)
+    assert read_graph(graph).sha256 == read(kind, DOCUMENTS[kind][0]).graph.sha256
+    succeeds(capsys, "import", file, "--from", kind, "--costs", costs, "-o", graph)
+    assert not read_graph(graph).unknown
+    if read_graph(graph).requires:
+        return  # the default cluster has no labels
+    succeeds(capsys, "place", graph, "--placer", "metis", "-o", tmp_path / "placement.json")
+
+
+@pytest.mark.parametrize("kind", DOCUMENTS)
+def test_refusals(kind: str, tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "document"
+    for data in (b"\xff\xfe", b"", b"{", b"<a>", b"[" * 100_000):
+        file.write_bytes(data)
+        assert str(file) in refused(capsys, "import", file, "--from", kind)

@@ -1,0 +1,64 @@
+"""Spoilt documents: each is read as a graph, or refused in one line; nothing else, and soon."""
+
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from streamplace.engines.expansion import expanded
+from streamplace.engines.registry import read_text_as
+from streamplace.errors import FormatError, GraphError
+from streamplace.files.graphs import graph_from, graph_to
+from streamplace.files.text import decode
+from tests.engines.documents import DOCUMENTS
+from tests.engines.mutations import mutations
+
+COUNT = 2000
+SMALL = 1000
+
+
+def read_spoilt(kind: str, data: bytes) -> bool:
+    """Read a document as the command line does; return whether it was one."""
+    try:
+        job = read_text_as(decode(data, "file"), "file", kind)
+    except FormatError as error:
+        said = str(error)
+        assert said.startswith("file: ")
+        assert len(said.splitlines()) == 1
+        return False
+    assert graph_from(graph_to(job.graph), "again") == job.graph
+    assert all(count >= 2 for count in job.parallelism.values())
+    if sum(job.parallelism.values()) < SMALL:
+        try:
+            expanded(job)
+        except GraphError:  # an instance is called as an operator is
+            assert "[" in " ".join(job.graph.names)
+    return True
+
+
+@pytest.mark.parametrize("kind", DOCUMENTS)
+def test_spoilt_documents(kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """None takes long; a second is what is wanted, five what fails, since machines are busy."""
+
+    def nothing_runs(*_: object, **__: object) -> None:
+        raise AssertionError("a document made something run")
+
+    monkeypatch.setattr(subprocess, "Popen", nothing_runs)
+    monkeypatch.setattr("os.system", nothing_runs)
+    monkeypatch.chdir(tmp_path)
+    read = 0
+    for data in mutations(DOCUMENTS[kind], COUNT):
+        began = time.process_time()
+        read += read_spoilt(kind, data)
+        assert time.process_time() - began < 5, data[:200]
+    assert 0 < read < COUNT, "faults of all sorts, and none at all"
+    assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("kind", DOCUMENTS)
+def test_good_documents(kind: str) -> None:
+    for text in DOCUMENTS[kind]:
+        assert read_spoilt(kind, text.encode())
+        assert read_spoilt(kind, b"\xef\xbb\xbf" + text.encode())
+    assert not read_spoilt(kind, DOCUMENTS[kind][0].encode("utf-16"))

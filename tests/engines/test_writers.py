@@ -1,0 +1,232 @@
+"""What engines are told of a placement: golden texts, and that it is the same placement."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import kubernetes_validate
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamplace.cluster import Cluster
+from streamplace.engines.kinds import WRITERS
+from streamplace.engines.kubernetes_names import dns_label, label_value
+from streamplace.engines.pes import cores_needed
+from streamplace.engines.registry import written
+from streamplace.engines.whole import placed_whole
+from streamplace.errors import ProblemError, UsageError
+from streamplace.graph import Operator, StreamGraph
+from streamplace.placement import Placement
+from streamplace.problem import Problem
+from streamplace.score import simulate
+from tests.engines.placements import pe_partition, placements, small
+
+GOLDEN = Path(__file__).parent / "golden"
+OURS = ("capsys", "storm-ras", "ibm-spl", "ibm-overlay", "kubernetes")
+WHOLE = ("storm-ras", "ibm-spl")
+CLAUSE = re.compile(r'^// (".*")\nconfig placement : (.*);$', re.MULTILINE)
+DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+
+
+def lonely(*names: str) -> Placement:
+    """Return operators without streams, together on one device."""
+    graph = StreamGraph([Operator(name, 1.0, 0.0) for name in names], [], source_rate=1.0)
+    return Placement(Problem(graph, Cluster.equal(2)), [0] * len(names))
+
+
+@pytest.mark.parametrize("kind", OURS)
+def test_golden(kind: str) -> None:
+    """Texts kept beside this test, read by eye against the engines' documents."""
+    assert written(small(), kind) == (GOLDEN / f"{kind}.txt").read_text()
+
+
+@pytest.mark.parametrize("kind", OURS)
+def test_the_same_placement_gives_the_same_text(kind: str) -> None:
+    assert written(small(), kind) == written(small(), kind)
+
+
+def test_nobody_writes_that() -> None:
+    with pytest.raises(UsageError, match="flink-helper"):
+        written(small(), "heron")
+    assert set(OURS) < set(WRITERS)
+
+
+@pytest.mark.parametrize("kind", WHOLE)
+def test_whole_operators_only(kind: str) -> None:
+    with pytest.raises(ProblemError, match=r"'count'.*--whole-operators"):
+        written(small(whole=False), kind)
+
+
+@given(placements(whole=True))
+def test_placed_whole(placement: Placement) -> None:
+    graph = placement.problem.graph
+    found = placed_whole(placement)
+    for v, (name, device) in enumerate(placement.assignment.items()):
+        assert found.pop(graph.instance_of.get(v, name), device) == device
+    assert not found
+
+
+@given(placements(whole=False))
+def test_capsys(placement: Placement) -> None:
+    """A line per subtask; CAPSys looks for each line's text inside the names of subtasks."""
+    try:
+        lines = written(placement, "capsys").splitlines()
+    except ProblemError as error:
+        assert "rename" in str(error)  # noqa: PT017 - it may be refused
+        return
+    told = dict(line.split("; ") for line in lines)
+    assert len(told) == len(lines)
+    assert pe_partition({str(v): told[task] for v, task in enumerate(told)}) == pe_partition(
+        {str(v): int(d) for v, d in enumerate(placement.devices)}
+    )
+    for task in told:
+        assert [other for other in told if task in other] == [task]
+
+
+def test_capsys_tells_subtasks_apart() -> None:
+    text = written(small(whole=False), "capsys")
+    assert "count (1/2); d2\ncount (2/2); d1\n" in text
+
+
+@pytest.mark.parametrize("names", [("Map", "Flat Map"), ("a", "a (1/1) b"), ("a; b",), ("a\nb",)])
+def test_capsys_refuses_what_it_would_mix_up(names: tuple[str, ...]) -> None:
+    with pytest.raises(ProblemError):
+        written(lonely(*names), "capsys")
+
+
+@given(placements(whole=True))
+def test_storm(placement: Placement) -> None:
+    """Every component once; two share a worker only if they share a device."""
+    value = yaml.safe_load(written(placement, "storm-ras"))
+    device_of = placed_whole(placement)
+    components = [*value.get("spouts", []), *value.get("bolts", [])]
+    assert sorted(c["id"] for c in components) == sorted(device_of)
+    apart = {
+        frozenset((name, other))
+        for name, rule in value["config"].get("topology.ras.constraints", {}).items()
+        for other in rule["incompatibleComponents"]
+    }
+    assert apart == {
+        frozenset((a, b)) for a in device_of for b in device_of if device_of[a] != device_of[b]
+    }
+    assert value["config"]["topology.scheduler.favored.nodes"] == [*placement.pes]
+
+
+def test_storm_asks_for_what_an_executor_needs() -> None:
+    value = yaml.safe_load(written(small(), "storm-ras"))
+    config = {c["id"]: c["config"] for c in [*value["spouts"], *value["bolts"]]}
+    cpu = "topology.component.cpu.pcore.percent"
+    heap = "topology.component.resources.onheap.memory.mb"
+    assert config["lines"] == {cpu: 10.0, heap: 3}  # 1e5 x 1000 of 1e9 instructions/s; 2.5e6 bytes
+    assert config["count"] == {cpu: 15.0, heap: 1}  # half the tuples each
+    assert config["sink"] == {cpu: 0.0}
+
+
+def test_storm_refuses_what_grows_too_large() -> None:
+    with pytest.raises(ProblemError, match="2,000"):
+        written(lonely(*(f"op{v}" for v in range(2001))), "storm-ras")
+
+
+@given(placements(whole=True))
+def test_ibm_spl(placement: Placement) -> None:
+    """Every operator once; same partition if and only if same device; partitions kept apart."""
+    text = written(placement, "ibm-spl")
+    clauses = {json.loads(name): rules.split(", ") for name, rules in CLAUSE.findall(text)}
+    device_of = placed_whole(placement)
+    assert [*clauses] == [*device_of]
+    pe_of = {name: rules[0] for name, rules in clauses.items()}
+    assert pe_partition(pe_of) == pe_partition(device_of)
+    marked = [pe_of[name] for name, rules in clauses.items() if len(rules) == 3]
+    assert sorted(marked) == (sorted(set(pe_of.values())) if len(set(marked)) > 1 else [])
+    pools = dict(re.findall(r"^  (pe\d+) = \[(.*)\][,;]$", text, re.MULTILINE))
+    for name, rules in clauses.items():
+        assert json.loads(pools[rules[-1][len("host(") : -1]]) == device_of[name]
+
+
+@given(placements(whole=False))
+def test_ibm_overlay(placement: Placement) -> None:
+    (overlay,) = json.loads(written(placement, "ibm-overlay"))["jobConfigOverlays"]
+    assert overlay["deploymentConfig"] == {
+        "fusionScheme": "manual",
+        "fusionTargetPeCount": len(placement.pes),
+    }
+
+
+def deployments(placement: Placement) -> list[dict[str, Any]]:
+    return [*yaml.safe_load_all(written(placement, "kubernetes"))]
+
+
+@given(placements(whole=False))
+def test_kubernetes(placement: Placement) -> None:
+    """Every operator once, a Deployment per PE, all its names valid and unlike."""
+    found = deployments(placement)
+    pods = [deployment["spec"]["template"] for deployment in found]
+    told = [json.loads(pod["metadata"]["annotations"]["streamplace/operators"]) for pod in pods]
+    assert [tuple(operators) for operators in told] == [*placement.pes.values()]
+    names = [deployment["metadata"]["name"] for deployment in found]
+    assert len(set(names)) == len(names)
+    assert all(DNS_LABEL.fullmatch(name) for name in names)
+    nodes = [pod["spec"]["nodeSelector"]["streamplace/device"] for pod in pods]
+    assert len(set(nodes)) == len(nodes)
+
+
+@pytest.mark.parametrize("version", ["1.37.0", "1.25.0"])
+def test_kubernetes_by_its_published_schema(version: str) -> None:
+    """As the package kubernetes-validate carries it; strict: no field that is not there."""
+    for deployment in deployments(small(whole=False)):
+        kubernetes_validate.validate(deployment, version, strict=True)
+
+
+def test_the_schema_can_refuse() -> None:
+    (first, *_) = deployments(small())
+    first["spec"]["template"]["spec"]["containers"][0]["resources"]["request"] = {"cpu": "1"}
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate(first, "1.37.0", strict=True)
+
+
+def test_kubernetes_requests_what_the_source_rate_needs() -> None:
+    placement = small()
+    requests = [
+        deployment["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]
+        for deployment in deployments(placement)
+    ]
+    assert requests == [{"cpu": "300m", "memory": "2500000"}, {"cpu": "300m", "memory": "2000000"}]
+
+
+@given(placements(whole=False), st.sampled_from([1.0, 0.5]))
+def test_cores_needed(placement: Placement, most: float) -> None:
+    """They are the score's utilisations times cores, whatever the target utilisation."""
+    own = placement.problem
+    problem = Problem(own.graph, own.cluster, source_rate=1000.0, target_utilisation=most)
+    scored = simulate(Placement(problem, placement.devices))
+    expected = {device.name: device.utilisation * 2 for device in scored.devices}
+    assert cores_needed(Placement(problem, placement.devices)) == pytest.approx(expected)
+
+
+def test_one_pe_needs_no_affinity() -> None:
+    (only,) = deployments(lonely("a"))
+    assert "affinity" not in only["spec"]["template"]["spec"]
+    assert only["metadata"]["name"] == "job-pe0"
+
+
+@given(st.lists(st.text(min_size=1), unique=True), st.sampled_from([dns_label, label_value]))
+def test_names_stay_unlike(texts: list[str], name_of: Callable[[str], str]) -> None:
+    names = [name_of(text) for text in texts]
+    assert len(set(names)) == len(texts)
+    assert all(
+        len(name) <= 63 and DNS_LABEL.fullmatch(name.lower().replace("_", "-").replace(".", "-"))
+        for name in names
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("word-count", "word-count"), ("a" * 63, "a" * 63), ("7", "7")],
+)
+def test_good_names_are_kept(text: str, name: str) -> None:
+    assert dns_label(text) == name
+    assert label_value("Node_1.example") == "Node_1.example"
