@@ -34,6 +34,7 @@ public final class SampleJob {
     /** Adds the operators; their work, bytes, and tuples out per tuples in stand in truth.py too. */
     static void build(StreamExecutionEnvironment env, double rate) {
         env.setParallelism(1);
+        env.setBufferTimeout(0); // tuples that wait for a buffer come in crowds, and wait for cores
         DataGeneratorSource<byte[]> source =
                 new DataGeneratorSource<>(
                         new Events(),
