@@ -13,7 +13,7 @@ from streamplace.cli.main import main
 
 FOLDER = Path("demo-output")
 PLACERS = (
-    "metis,metis-recursive,metis-oracle,metis-recursive-oracle,fuser,fuser-oracle,greedy,auto,"
+    "metis,metis-recursive,metis-oracle,metis-recursive-oracle,fuser,fuser-oracle,greedy,auto:seconds=0.1,"
     "policy,policy:samples=16"
 )
 COMMANDS = (
