@@ -43,18 +43,18 @@ public final class SampleJob {
                         PrimitiveArrayTypeInfo.BYTE_PRIMITIVE_ARRAY_TYPE_INFO);
         DataStream<byte[]> events =
                 env.fromSource(source, WatermarkStrategy.noWatermarks(), "events");
-        DataStream<byte[]> parsed = step(events, "parse", 25_000_000, 1200, 1, 1);
-        DataStream<byte[]> filtered = step(parsed, "filter", 20_000_000, 1600, 1, 2);
-        DataStream<byte[]> scored = step(filtered, "score", 30_000_000, 20000, 1, 1);
-        DataStream<byte[]> enriched = step(parsed, "enrich", 25_000_000, 4000, 1, 1);
-        DataStream<byte[]> split = step(enriched, "split", 20_000_000, 2000, 2, 1);
+        DataStream<byte[]> parsed = step(events, "parse", 100_000_000, 1200, 1, 1);
+        DataStream<byte[]> filtered = step(parsed, "filter", 80_000_000, 1600, 1, 2);
+        DataStream<byte[]> scored = step(filtered, "score", 120_000_000, 20000, 1, 1);
+        DataStream<byte[]> enriched = step(parsed, "enrich", 100_000_000, 4000, 1, 1);
+        DataStream<byte[]> split = step(enriched, "split", 80_000_000, 2000, 2, 1);
         DataStream<byte[]> joined =
                 scored.connect(split)
                         .flatMap(new Join())
                         .returns(PrimitiveArrayTypeInfo.BYTE_PRIMITIVE_ARRAY_TYPE_INFO)
                         .name("join");
-        DataStream<byte[]> summed = step(joined, "summarise", 25_000_000, 1500, 1, 2);
-        DataStream<byte[]> rendered = step(summed, "render", 30_000_000, 3000, 3, 1);
+        DataStream<byte[]> summed = step(joined, "summarise", 100_000_000, 1500, 1, 2);
+        DataStream<byte[]> rendered = step(summed, "render", 120_000_000, 3000, 3, 1);
         rendered.sinkTo(new Archive()).name("archive");
     }
 
@@ -71,7 +71,7 @@ public final class SampleJob {
         @Override
         public byte[] map(Long number) {
             byte[] tuple = new byte[1000];
-            tuple[0] = (byte) Work.run(20_000_000, number);
+            tuple[0] = (byte) Work.run(80_000_000, number);
             return tuple;
         }
     }
@@ -119,7 +119,7 @@ public final class SampleJob {
         }
 
         private void next(byte[] tuple, Collector<byte[]> collector) {
-            byte done = (byte) Work.run(20_000_000, tuple[0]);
+            byte done = (byte) Work.run(80_000_000, tuple[0]);
             if (++count % 5 == 1 || count % 5 == 3) {
                 byte[] made = new byte[1000];
                 made[0] = done;
@@ -142,7 +142,7 @@ public final class SampleJob {
 
         @Override
         public void write(byte[] tuple, Context context) {
-            last ^= Work.run(25_000_000, tuple[0]);
+            last ^= Work.run(100_000_000, tuple[0]);
         }
 
         @Override

@@ -5,8 +5,8 @@ final class Work {
     /** Three shifts, three exclusive ors, one addition, one branch. */
     static final int INSTRUCTIONS = 8;
 
-    private static final long BURST = 25_000_000; // about what an operator does for a tuple
-    private static final long PAUSE_MS = 40;
+    private static final long BURST = 100_000_000; // what an operator does for a tuple
+    private static final long PAUSE_MS = 400; // so that it hardly stands in the operators' way
 
     private Work() {}
 

@@ -1,16 +1,16 @@
 """What the sample job truly does: the numbers that stand in SampleJob.java."""
 
 INSTRUCTIONS = {
-    "Source: events": 20e6,
-    "parse": 25e6,
-    "filter": 20e6,
-    "score": 30e6,
-    "enrich": 25e6,
-    "split": 20e6,
-    "join": 20e6,
-    "summarise": 25e6,
-    "render": 30e6,
-    "archive: Writer": 25e6,
+    "Source: events": 80e6,
+    "parse": 100e6,
+    "filter": 80e6,
+    "score": 120e6,
+    "enrich": 100e6,
+    "split": 80e6,
+    "join": 80e6,
+    "summarise": 100e6,
+    "render": 120e6,
+    "archive: Writer": 100e6,
 }
 """Per tuple."""
 PAYLOAD_BYTES = {

@@ -118,7 +118,7 @@ def flink(
         check_target(target)
     with_costs = _costs(costs_file)
     with working("watching"):
-        watched = Watch(Server(url), job, timeout).run(seconds)
+        watched = Watch(Server(url), job, timeout, seed=seed).run(seconds)
         found = fit(watched.plan, watched.readings, mips)
     told = with_costs(found.job)
     where = hosts_of(watched)

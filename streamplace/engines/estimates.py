@@ -119,4 +119,4 @@ def balanced(
     inverse = np.linalg.pinv(matrix, rcond=1e-9)
     fixed = inverse @ matrix  # the projection on what the rows tell
     known = np.abs(fixed - np.eye(count)).max(axis=1, initial=0.0) < 1e-6  # noqa: PLR2004 - rounding
-    return np.maximum(inverse @ sums, 0.0), known
+    return inverse @ sums, known

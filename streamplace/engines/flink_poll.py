@@ -1,5 +1,6 @@
 """Watching a running job of Flink: its plan, where it runs, and its counters every second."""
 
+import random
 import time
 import urllib.parse
 from collections.abc import Collection, Iterator, Mapping
@@ -59,16 +60,19 @@ class Watch:
     timeout_s
         In which the server must have told the plan, then where it runs, then each reading.
     every_s
-        From one reading to the next; also before asking again.
+        From one reading to the next, on average (see `uneven`); also before asking again.
+    seed
+        Of when readings come.
     """
 
     def __init__(
-        self, server: Server, job: str, timeout_s: float, every_s: float = EVERY_S
+        self, server: Server, job: str, timeout_s: float, every_s: float = EVERY_S, seed: int = 0
     ) -> None:
         self.server = server
         self.every_s = every_s
         self.job = f"/jobs/{urllib.parse.quote(job, safe='')}"
         self.timeout_s = timeout_s
+        self._uneven = uneven(seed)
         self._until = 0.0
 
     def run(self, seconds: float) -> Watched:
@@ -88,7 +92,8 @@ class Watch:
             while time.monotonic() < until:
                 began = self._begin()
                 watched.readings.append(self._reading(watched.plan))
-                time.sleep(max(min(began + self.every_s, until) - time.monotonic(), 0.0))
+                following = began + self.every_s * next(self._uneven)
+                time.sleep(max(min(following, until) - time.monotonic(), 0.0))
         except BackendError as error:
             watched.fault = str(error)
         return watched
@@ -168,6 +173,18 @@ class Watch:
                 if self._until - time.monotonic() <= self.every_s:
                     raise fault from None
                 time.sleep(self.every_s)
+
+
+def uneven(seed: int) -> Iterator[float]:
+    """Yield pauses between readings, 0.5 to 1.5, without end.
+
+    Flink counts a task's time as idle once its next tuple comes, and until then as busy. A job
+    with a beat near that of the readings would show them more and more of this, or less and less,
+    as if tuples took longer or shorter; at uneven times they see as much of it early as late.
+    """
+    chance = random.Random(seed)
+    while True:
+        yield chance.uniform(0.5, 1.5)
 
 
 def counters(metrics: Mapping[str, Any]) -> Counters:

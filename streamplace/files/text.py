@@ -6,6 +6,7 @@ import io
 import json
 import sys
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -139,9 +140,10 @@ def _stdin() -> bytes:
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        first = f"{keys[0]!r}: {pairs[0][1]!r:.{LONGEST_SHOWN}}"
+        times = Counter(key for key, _ in pairs)
+        twice = next(key for key, count in times.items() if count > 1)
+        key, value = pairs[0]
+        first = f"{key!r}: {value!r:.{LONGEST_SHOWN}}"
         raise _DuplicateKeyError(f"key {twice!r} stands twice in the object that begins {first}")
     return found
 

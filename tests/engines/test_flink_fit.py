@@ -14,6 +14,7 @@ from streamplace.engines.counters import Counters, Reading, usable
 from streamplace.engines.estimates import balanced, slope
 from streamplace.engines.flink_fit import fit
 from streamplace.engines.flink_plan import RunningPlan, running
+from streamplace.engines.flink_poll import uneven
 from streamplace.engines.profile import Profile, placement_now
 from streamplace.errors import ProblemError
 
@@ -114,6 +115,45 @@ def test_a_fork_and_a_join_by_what_comes_in_and_goes_out() -> None:
         told = stream(found, ends[0], ends[1])
         assert (told.selectivity.value, told.payload_bytes.value) == pytest.approx(numbers)
     assert found.job.graph.unknown == ()
+
+
+def test_a_join_of_few_large_and_many_small_tuples() -> None:
+    """Bytes sent are counted by whole buffers, so per reading they tell little."""
+
+    def at(second: int) -> dict[str, Counters]:
+        large, small = (second * 3) // 4, (second * 3) // 4 * 3 + second * 3 % 4
+        received = large * 20_000 + small * 2_000
+        return {
+            "s": Counters(0, large + small, 0, 0, 0, 0, 0),
+            "a": Counters(0, large, 0, large * 20_000 >> 15 << 15, 0, 0, 0),
+            "b": Counters(0, small, 0, small * 2_000 >> 15 << 15, 0, 0, 0),
+            "j": Counters(large + small, 0, received, 0, 0, 0, 0),
+            "z": Counters(0, 0, 0, 0, 0, 0, 0),
+        }
+
+    found = fit(DIAMOND, [Reading(float(second), at(second)) for second in range(120)], MIPS)
+    assert stream(found, "a", "j").payload_bytes.value == pytest.approx(20_000, rel=0.01)
+    assert stream(found, "b", "j").payload_bytes.value == pytest.approx(2_000, rel=0.03)
+
+
+@pytest.mark.parametrize("beat_s", [0.51, 0.67, 1.01])
+def test_time_that_is_idle_once_the_next_tuple_comes(beat_s: float) -> None:
+    """A job with a beat near that of readings at even times; a tuple takes 20 ms."""
+    off = []
+    for seed in range(9):
+        pauses, now, readings = uneven(seed), 100.0, []
+        while now < 220:
+            tuples = int(now / beat_s)  # each comes at a multiple of the beat
+            begun = now - tuples * beat_s
+            waiting = max(begun - 0.02, 0.0)  # for the next
+            busy = min(begun, 0.02) + (tuples - 1) * 0.02 + waiting
+            told = Counters(tuples, tuples, tuples, tuples, busy * 1e3, (now - busy) * 1e3, 0)
+            readings.append(Reading(now, dict.fromkeys("saz", told)))
+            now += next(pauses)
+        of_a = operator(fit(LINE, readings, MIPS), "a").instructions.value
+        off.append(of_a / (0.02 * MIPS * 1e6) - 1)
+    assert abs(np.mean(off)) < 0.05
+    assert np.abs(off).max() < 0.25
 
 
 def test_streams_that_the_counters_do_not_tell_apart_are_missing() -> None:

@@ -4,6 +4,9 @@ import json
 import re
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from socketserver import BaseRequestHandler, ThreadingTCPServer
+from threading import Event, Thread
 
 import pytest
 
@@ -33,6 +36,27 @@ def test_a_job_that_runs_is_measured_and_located() -> None:
     assert found["OP1"].payload_bytes.value == pytest.approx(10_017, rel=0.02)
     assert found["sink"].instructions.how == "missing"  # its writer is chained to it
     assert found["Source: Sequence Source"].rate.value == pytest.approx(4245, rel=0.1)
+
+
+def test_a_server_that_drips_its_answer() -> None:
+    """One byte after the other, each in time, and no end."""
+    over = Event()
+
+    class Dripping(BaseRequestHandler):
+        def handle(self) -> None:
+            with suppress(OSError):
+                self.request.sendall(b"HTTP/1.0 200 OK\r\n\r\n")
+                while not over.wait(0.05):
+                    self.request.sendall(b" ")
+
+    with ThreadingTCPServer(("127.0.0.1", 0), Dripping) as server:
+        Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        began = time.monotonic()
+        with pytest.raises(BackendError, match=r"no answer to .* within"):
+            watch(f"http://127.0.0.1:{server.server_address[1]}")
+        assert time.monotonic() - began < TIMEOUT_S + 2
+        over.set()
+        server.shutdown()
 
 
 def never(path: str, query: str) -> None:

@@ -2,6 +2,7 @@
 
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,15 @@ from streamplace.files.graphs import graph_from, graph_to
 from streamplace.files.text import decode
 from tests.engines.documents import DOCUMENTS
 from tests.engines.mutations import mutations
+from tests.shared import engine_document
 
 COUNT = 2000
+REAL = (
+    ("flink-plan", "flink23_mixed_chained_plan.json"),
+    ("flink-plan", "flink23_mixed_nochain_job.json"),
+    ("flink-plan", "flink23_sql_q4_execplan.json"),
+    ("ibm-streamsx", "streamsx21_wordcount_graph.json"),
+)
 SMALL = 1000
 
 
@@ -37,9 +45,9 @@ def read_spoilt(kind: str, data: bytes) -> bool:
     return True
 
 
-@pytest.mark.parametrize("kind", DOCUMENTS)
-def test_spoilt_documents(kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """None takes long; a second is what is wanted, five what fails, since machines are busy."""
+@pytest.fixture
+def inert(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """Fail if anything is run or written meanwhile."""
 
     def nothing_runs(*_: object, **__: object) -> None:
         raise AssertionError("a document made something run")
@@ -47,13 +55,31 @@ def test_spoilt_documents(kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: 
     monkeypatch.setattr(subprocess, "Popen", nothing_runs)
     monkeypatch.setattr("os.system", nothing_runs)
     monkeypatch.chdir(tmp_path)
+    yield
+    assert not [*tmp_path.iterdir()]
+
+
+def spoil(kind: str, documents: tuple[str, ...]) -> None:
+    """Read spoilt documents, 2,000 in all.
+
+    None takes long; a second is what is wanted, five what fails, since machines are busy.
+    """
     read = 0
-    for data in mutations(DOCUMENTS[kind], COUNT):
+    for data in mutations(documents, COUNT):
         began = time.process_time()
         read += read_spoilt(kind, data)
         assert time.process_time() - began < 5, data[:200]
     assert 0 < read < COUNT, "faults of all sorts, and none at all"
-    assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("kind", DOCUMENTS)
+def test_spoilt_documents(kind: str, inert: None) -> None:
+    spoil(kind, DOCUMENTS[kind])
+
+
+@pytest.mark.parametrize(("kind", "name"), REAL)
+def test_spoilt_documents_of_real_engines(kind: str, name: str, inert: None) -> None:
+    spoil(kind, (engine_document(name),))
 
 
 @pytest.mark.parametrize("kind", DOCUMENTS)
