@@ -23,7 +23,7 @@ from streamplace.engines.flink_plan import running
 HERE = Path(__file__).resolve().parent
 FOLDER = Path("flink-loop").resolve()
 TASK_MANAGERS = 3
-RATE = 3.0  # tuples/s of the source: few enough that operators seldom wait for a core
+LOAD = 0.5  # of a core, for all operators: so they seldom wait for one
 PEAK = 0.85  # of three devices is what it is placed for
 WARM_UP_S = 15
 CALIBRATE_S = 10
@@ -37,12 +37,16 @@ def loop(home: Path) -> int:
     job = build("SampleJob", home, [HERE / "Work.java", HERE / "SampleJob.java"])
     with LocalFlink(home, FOLDER, TASK_MANAGERS) as flink:
         say(f"Flink at {flink.url}, {TASK_MANAGERS} TaskManagers of one slot")
-        profiled, mips, faster = profile(flink, job)
+        with core(str(FOLDER / "SampleJob.classes"), CALIBRATE_S) as speed:
+            mips = speed()
+        rate = f"{LOAD * mips * 1e6 / work_of_a_source_tuple():.3g}"
+        say(f"a core does {mips:,.0f} MIPS; {rate} tuples/s keep half of one busy")
+        profiled, faster = profile(flink, job, rate, mips)
         placed = place(mips)
         helper = FOLDER / "StreamplaceMapping.java"
         job = build("PlacedJob", home, [*HERE.glob("*.java"), helper])
         say("restarting the job with the mapping")
-        id_ = flink.run(job, [str(RATE), str(FOLDER / "mapping.properties")])
+        id_ = flink.run(job, [rate, str(FOLDER / "mapping.properties")])
         hits, count = where_it_runs(flink, id_, placed)
         flink.cancel(id_)
     print(f"operators placed as exported: {hits} of {count}, {hits / count:.0%}")
@@ -59,29 +63,24 @@ def build(main: str, home: Path, sources: Sequence[Path]) -> Path:
     return jar
 
 
-def profile(flink: LocalFlink, job: Path) -> tuple[dict[str, Any], float, float]:
+def profile(flink: LocalFlink, job: Path, rate: str, mips: float) -> tuple[dict[str, Any], float]:
     """Run the job as it is and measure it.
 
     Returns
     -------
     profile
-        With instructions as they are if a core does as many MIPS as just before.
-    mips
-        Of a core just before.
+        With instructions as they are if a core does that many MIPS.
     faster
         MIPS of a core while it was measured, over that: cores of shared machines swing.
     """
-    id_ = flink.run(job, [str(RATE)])
+    id_ = flink.run(job, [rate])
     say(f"job {id_} runs; warming up for {WARM_UP_S} s")
     time.sleep(WARM_UP_S)
-    classes = str(FOLDER / "SampleJob.classes")
-    with core(classes, CALIBRATE_S) as speed:
-        mips = speed()
-    say(f"a core does {mips:,.0f} MIPS; profiling for {PROFILE_S} s")
+    say(f"profiling for {PROFILE_S} s")
     options = ["--job", id_, "--mips", f"{mips}", "--seconds", f"{PROFILE_S}"]
     files = ["-o", str(FOLDER / "graph.json"), "--placement", str(FOLDER / "now.json")]
     before = flink.on_cores(INSTRUCTIONS)
-    with core(classes, PROFILE_S) as speed:
+    with core(str(FOLDER / "SampleJob.classes"), PROFILE_S) as speed:
         told = streamplace("profile", "flink", flink.url, *options, *files, "--json")
         faster = speed() / mips
     ran, waited = (b - a for a, b in zip(before, flink.on_cores(INSTRUCTIONS), strict=True))
@@ -91,12 +90,12 @@ def profile(flink: LocalFlink, job: Path) -> tuple[dict[str, Any], float, float]
     found: dict[str, Any] = json.loads(told)
     say(f"meanwhile a core did {faster * mips:,.0f} MIPS")
     flink.cancel(id_)
-    return found, mips, faster
+    return found, faster
 
 
 @contextmanager
 def core(classes: str, seconds: float) -> Iterator[Callable[[], float]]:
-    """Measure a core beside the job for some seconds; what this yields waits for its MIPS."""
+    """Measure a core for some seconds; what this yields waits for its MIPS."""
     command = ["java", "-cp", classes, "Work", str(seconds)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -107,10 +106,7 @@ def core(classes: str, seconds: float) -> Iterator[Callable[[], float]]:
 
 def place(mips: float) -> dict[str, str]:
     """Place the profiled graph and export it; return operator -> device."""
-    work = sum(
-        INSTRUCTIONS[name] * rate for name, rate in per_source_tuple().items()
-    )  # what it is placed for is a choice, so it may be told by the truth
-    peak = PEAK * TASK_MANAGERS * mips * 1e6 / work
+    peak = PEAK * TASK_MANAGERS * mips * 1e6 / work_of_a_source_tuple()
     placement = str(FOLDER / "placement.json")
     say(f"placing it for {peak:.0f} tuples/s on {TASK_MANAGERS} devices")
     devices = ["--devices", f"{TASK_MANAGERS}x{mips}", "--source-rate", f"{peak}"]
@@ -125,12 +121,15 @@ def place(mips: float) -> dict[str, str]:
     return assignment
 
 
-def per_source_tuple() -> dict[str, float]:
-    """Return how many tuples an operator gets for one of the source."""
-    found = {"Source: events": 1.0}
+def work_of_a_source_tuple() -> float:
+    """Return the instructions of all operators for a tuple of the source.
+
+    How fast to run and what to place for are choices, so the truth may tell them.
+    """
+    tuples = {"Source: events": 1.0}
     for (source, target), selectivity in SELECTIVITY.items():  # upstream first
-        found[target] = found.get(target, 0.0) + found[source] * selectivity
-    return found
+        tuples[target] = tuples.get(target, 0.0) + tuples[source] * selectivity
+    return sum(INSTRUCTIONS[name] * count for name, count in tuples.items())
 
 
 def where_it_runs(flink: LocalFlink, job: str, placed: Mapping[str, str]) -> tuple[int, int]:

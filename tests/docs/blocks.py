@@ -1,0 +1,131 @@
+"""Code blocks of Markdown pages, in order, and how each is run."""
+
+import io
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from markdown_it import MarkdownIt
+
+from streamplace.cli.main import main
+
+NOT_RUN = "<!-- not run:"
+SHELLS = ("sh", "bash", "console")
+LEFT_ALONE = ("java", "spl", "xml", "dot", "mermaid", "bibtex")
+"""Languages of blocks that only show something."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block.
+
+    Parameters
+    ----------
+    line
+        Where it begins, from 1.
+    title
+        The file that it is; empty if it is none.
+    not_run
+        Why it is not run; empty if it is.
+    """
+
+    line: int
+    language: str
+    text: str
+    title: str = ""
+    not_run: str = ""
+
+
+def blocks(page: str) -> Iterator[Block]:
+    """Yield the fenced blocks of a page; indented ones, which have no language, are faults."""
+    why = ""
+    for token in MarkdownIt().parse(page):
+        at = (token.map or [0])[0] + 1
+        if token.type == "html_block":
+            said = token.content.strip()
+            why = said.removeprefix(NOT_RUN).removesuffix("-->").strip() if NOT_RUN in said else ""
+        elif token.type == "code_block":
+            raise AssertionError(f"line {at}: a block without a fence has no language")
+        elif token.type == "fence":
+            language, *more = shlex.split(token.info) or [""]
+            told = dict(each.split("=", 1) for each in more if "=" in each)
+            yield Block(at, language, token.content, told.get("title", ""), why)
+            why = ""
+        else:
+            why = ""
+
+
+@dataclass
+class Page:
+    """Runs blocks one after another, as a reader would: one folder, one Python session."""
+
+    folder: Path
+    names: dict[str, Any] = field(default_factory=lambda: {"__name__": "__main__"})
+    printed: str | None = None
+
+    def run(self, block: Block) -> None:
+        """Run a block; a text block after one that printed something must be just that."""
+        if block.title:
+            path = self.folder / block.title
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(block.text)
+        if block.not_run:
+            self.printed = None
+        elif block.language == "python":
+            with _stdout() as told:
+                exec(compile(block.text, f"line {block.line}", "exec"), self.names)
+            self.printed = told.getvalue().decode()
+        elif block.language in SHELLS:
+            self.printed = "".join(map(self._command, _commands(block.text)))
+        elif block.language == "text":
+            if self.printed is not None:
+                assert block.text == self.printed, f"line {block.line}: printed is {self.printed}"
+            self.printed = None
+        elif not block.title:
+            assert block.language in LEFT_ALONE, f"line {block.line}: {block.language!r} is not run"
+
+    def _command(self, command: str) -> str:
+        """Run a line of a shell; plain calls of streamplace in this process, which is faster."""
+        words = shlex.split(command, comments=True)
+        if words[0] == "streamplace" and not {"|", ">", "<", "&&"} & set(words):
+            with _stdout() as told:
+                code = main(words[1:])
+            assert code == 0, command
+            return told.getvalue().decode()
+        place = Path(sys.executable).parent
+        path = {**os.environ, "PATH": f"{place}{os.pathsep}{os.environ['PATH']}"}
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", command],
+            cwd=self.folder, env=path, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, f"{command}: {done.stderr}"
+        return done.stdout
+
+
+def run_page(text: str, folder: Path) -> None:
+    """Run all blocks of a page in a folder."""
+    page = Page(folder)
+    for block in blocks(text):
+        page.run(block)
+
+
+@contextmanager
+def _stdout() -> Iterator[io.BytesIO]:
+    """Gather what is printed; commands write bytes too."""
+    told = io.BytesIO()
+    with redirect_stdout(io.TextIOWrapper(told, "utf-8", write_through=True)) as text:
+        yield told
+        text.detach()
+
+
+def _commands(text: str) -> Iterator[str]:
+    """Yield the commands of a block, those over several lines in one piece."""
+    for line in text.replace("\\\n", " ").splitlines():
+        if line.strip() and not line.lstrip().startswith("#"):
+            yield line.strip()

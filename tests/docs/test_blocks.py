@@ -1,0 +1,31 @@
+"""Every block of code in the README and the docs runs, page by page."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.docs.blocks import blocks, run_page
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_blocks_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run_page(path.read_text(), tmp_path)
+
+
+def test_a_page_that_is_wrong_fails(tmp_path: Path) -> None:
+    for text in ("```python\n1 / 0\n```", "```sh\nfalse\n```", "```\nx\n```", "    x\n"):
+        with pytest.raises((AssertionError, ZeroDivisionError)):
+            run_page(text, tmp_path)
+    with pytest.raises(AssertionError, match="printed is 2"):
+        run_page("```python\nprint(2)\n```\n\n```text\n1\n```\n", tmp_path)
+
+
+def test_what_is_not_run_says_why() -> None:
+    (block,) = blocks("<!-- not run: it takes hours -->\n```sh\nexit 1\n```\n")
+    assert block.not_run == "it takes hours"
+    for path in PAGES:
+        assert all(len(b.not_run) > 5 for b in blocks(path.read_text()) if b.not_run)
