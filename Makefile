@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 FLINK := .venv-flink
 FLINK_HOME := $(FLINK)/lib/$(notdir $(PYTHON))/site-packages/pyflink
 
-.PHONY: venv demo test test-backends lint bench flink-loop clean
+.PHONY: venv demo test test-backends lint bench docs flink-loop clean
 
 venv: $(READY)
 
@@ -33,6 +33,11 @@ lint: $(READY)
 bench: $(READY)
 	$(BIN)/python -m benchmarks.speed
 
+docs: $(READY)
+	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install -q --disable-pip-version-check -e '.[docs]'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo "site/index.html"
+
 $(FLINK)/.ready:
 	$(PYTHON) -m venv $(FLINK)
 	$(FLINK)/bin/python -m pip install -q --disable-pip-version-check apache-flink==2.3.0
@@ -42,5 +47,5 @@ flink-loop: $(READY) $(FLINK)/.ready
 	$(BIN)/python examples/flink/loop.py $(FLINK_HOME)
 
 clean:
-	rm -rf $(VENV) $(FLINK) flink-loop build dist demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(FLINK) flink-loop site build dist demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

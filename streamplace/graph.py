@@ -130,14 +130,14 @@ class StreamGraph:
     ) -> "StreamGraph":
         """Build a graph from columns, for those too large to go row by row.
 
+        What is not told below is as in the class; memory is 0 and selectivity 1 if absent.
+
         Parameters
         ----------
         ends
             (E, 2) operator indices: source, target.
         stream_payload_bytes
             (E,); NaN stands for the source operator's.
-        others
-            As the attributes and parameters of the class; memory 0 and selectivity 1 if absent.
         """
         graph = cls.__new__(cls)
         index = index_of(names)
