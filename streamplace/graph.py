@@ -251,8 +251,8 @@ class StreamGraph:
         return without_any(len(self.names), self.stream_source)
 
     @cached_property
-    def unknown(self) -> tuple[str, ...]:
-        """What has to be told before the graph can be placed, each kind of number on one line.
+    def unknown(self) -> dict[str, list[str]]:
+        """Number -> whose it is, for those that have to be told before the graph can be placed.
 
         Of instances it is their operator that is named: what its engine and ``--costs`` call it.
         """
@@ -266,9 +266,12 @@ class StreamGraph:
                 f"{called[u]}->{called[v]}" for u, v in ends[np.isnan(self.selectivity)].tolist()
             ],
         }
-        return tuple(
-            f"{what} of {listed(dict.fromkeys(names))}" for what, names in lacking.items() if names
-        )
+        return {what: list(dict.fromkeys(names)) for what, names in lacking.items() if names}
+
+    @property
+    def lacking(self) -> list[str]:
+        """What is unknown, for people: each kind of number on one line."""
+        return [f"{what} of {listed(names)}" for what, names in self.unknown.items()]
 
     @cached_property
     def operators(self) -> Rows[Operator]:

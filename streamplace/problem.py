@@ -68,15 +68,16 @@ class Problem:
         model: Model = "bottleneck",
         target_utilisation: float = 1.0,
     ) -> None:
+        if lacking := _lacking(graph, source_rate):
+            raise ProblemError(
+                f"not known: {'; '.join(lacking)}: add them, or import it with --costs"
+            )
         rates = rates_of(graph, source_rate)
         if model not in MODELS:
             raise ProblemError(f"model: must be one of {', '.join(MODELS)} (got {model!r})")
         if not LEAST <= target_utilisation <= 1:
             allowed = f"must be {LEAST:g} to 1 (got {target_utilisation:g})"
             raise ProblemError(f"target_utilisation: {allowed}")
-        if graph.unknown:
-            lacking = "; ".join(graph.unknown)
-            raise ProblemError(f"not known: {lacking}: add them, or import it with --costs")
         cluster = Cluster.equal() if cluster is None else cluster
         constraints = graph.constraints if constraints is None else constraints
         vars(self).update(  # frozen: what is scored of a problem is kept
@@ -117,6 +118,12 @@ class Problem:
         most = "" if self.target_utilisation == 1 else f", at most {self.target_utilisation:g} used"
         where = f"{self.graph!r} on {self.cluster!r}"
         return f"<Problem: {where} at {rates} tuples/s, {self.model}{most}>"
+
+
+def _lacking(graph: StreamGraph, source_rate: object) -> list[str]:
+    """Return what has to be told, if any number of the graph's has to be."""
+    rate = ["the source rate"] if graph.source_rate is None is source_rate else []
+    return [*graph.lacking, *rate] if graph.lacking else []
 
 
 def rates_of(graph: StreamGraph, source_rate: float | Iterable[float] | None) -> tuple[float, ...]:

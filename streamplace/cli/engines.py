@@ -70,6 +70,9 @@ def import_(
             selectivity = 0.5
             [streams]
             "parse->count" = 0.25
+            [source_shares]
+            clicks = 0.9
+            views = 0.1
     """
     if output == "-" and as_json:
         raise click.UsageError("--json tells of the file that -o names, so it needs one")
@@ -91,6 +94,7 @@ def import_(
                 job = Costs.read(costs_file).of(job)
         with located(name_of(file)):
             graph = job.graph if fold else expanded(job)
+    notes = [*job.notes, *show.assumed(job.graph)]
     write_dataset(output, [graph])
     if as_json:
         options.print_json(
@@ -99,8 +103,10 @@ def import_(
                 "operators": len(graph.names),
                 "streams": len(graph.streams),
                 "guessed": [list(ends) for ends in job.guessed],
-                "unknown": list(graph.unknown),
+                "source_rate": graph.source_rate,
+                "unknown": graph.unknown,
+                "notes": notes,
             }
         )
     else:
-        show.imported(graph, job.guessed, output)
+        show.imported(graph, job.guessed, notes, output)

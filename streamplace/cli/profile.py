@@ -1,7 +1,7 @@
 """`streamplace profile`: numbers of a running job."""
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from math import inf
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -76,7 +76,7 @@ def profile() -> None:
     "placement_file",
     callback=options.file_name,
     metavar="FILE",
-    help="Also write what runs where now.",
+    help="Also write what runs where now: a placement if all numbers are known; a .csv needs none.",
 )
 @_measuring
 def flink(
@@ -103,14 +103,14 @@ def flink(
     """
     if [output, placement_file, "-" if as_json else None].count("-") > 1:
         raise click.UsageError("only one of -o, --placement and --json can have stdout")
+    if placement_file not in (None, "-") and placement_file == output:
+        raise click.UsageError("-o and --placement name the same file")
     if fold and placement_file is not None:
         raise click.UsageError("--placement tells of instances, so not with --fold")
     from streamplace.engines.flink_fit import fit  # noqa: PLC0415 - a command loads what it needs
     from streamplace.engines.flink_poll import Watch, hosts_of  # noqa: PLC0415
-    from streamplace.engines.profile import placement_now  # noqa: PLC0415
     from streamplace.engines.rest import Server  # noqa: PLC0415
-    from streamplace.errors import ProblemError, located  # noqa: PLC0415
-    from streamplace.files import write_placement  # noqa: PLC0415
+    from streamplace.errors import BackendError  # noqa: PLC0415
     from streamplace.files.atomic import check_target  # noqa: PLC0415
     from streamplace.progress import working  # noqa: PLC0415
 
@@ -118,16 +118,17 @@ def flink(
         check_target(target)
     with_costs = _costs(costs_file)
     with working("watching"):
-        watched = Watch(Server(url), job, timeout, seed=seed).run(seconds)
+        watched = Watch(Server(url), job, timeout, seed=seed).run(seconds, with_costs)
         found = fit(watched.plan, watched.readings, mips)
     told = with_costs(found.job)
     where = hosts_of(watched)
     to_stderr = "-" in (output, placement_file)
     _tell(found, told, fold, output, watched.fault, as_json, to_stderr, hosts=where)
     if placement_file is not None:
-        with suppress(ProblemError) if watched.fault else located(f"{url}: what runs where"):
-            now = placement_now(told, where, watched.task_managers, mips)
-            write_placement(placement_file, now)
+        with suppress(BackendError) if watched.fault else nullcontext():
+            _write_now(placement_file, told, where, watched.task_managers, mips)
+    if watched.interrupted:
+        raise KeyboardInterrupt
     _end(watched.fault, output)
 
 
@@ -188,6 +189,32 @@ def storm(
     _end(fault, output)
 
 
+def _write_now(
+    file: str,
+    job: "Job",
+    hosts: Mapping[str, Sequence[str]],
+    slots: Mapping[str, int],
+    mips: float,
+) -> None:
+    """Write what runs where: operator,device if the file's name says so, else a placement."""
+    from streamplace.engines.profile import assignment_now, placement_now  # noqa: PLC0415 - seldom
+    from streamplace.errors import BackendError, ProblemError  # noqa: PLC0415
+    from streamplace.files import write_placement  # noqa: PLC0415
+    from streamplace.files.atomic import write_text  # noqa: PLC0415
+    from streamplace.files.text import to_csv  # noqa: PLC0415
+
+    try:
+        if file.lower().endswith(".csv"):
+            rows = assignment_now(job, hosts).items()
+            write_text(file, to_csv(["operator", "device"], rows))
+        else:
+            write_placement(file, placement_now(job, hosts, slots, mips))
+    except ProblemError as error:
+        raise BackendError(
+            f"what runs where is not written: {error} (a name that ends in .csv needs no numbers)"
+        ) from None
+
+
 def _costs(file: str | None) -> Callable[["Job"], "Job"]:
     """Read the user's costs before the work; return what puts them into a job."""
     from streamplace.engines.costs import Costs  # noqa: PLC0415 - seldom
@@ -223,7 +250,7 @@ def _tell(
     write_dataset(output, [graph])
     if as_json:
         told = {"file": output, "fault": fault or None, **found.to_dict()}
-        options.print_json({**told, "unknown": list(graph.unknown), **more})
+        options.print_json({**told, "unknown": graph.unknown, **more})
     else:
         show_profile.profile(found, graph, to_stderr)
 

@@ -19,6 +19,7 @@ from streamplace.remedies import Remedy
 from streamplace.replacing import Replacement
 from streamplace.score import EngineScore, Score
 from streamplace.solve import Result
+from streamplace.validation import listed
 
 LINKS_SHOWN = 8
 WIDTH_OF_FILES = 200  # where stdout is no terminal nothing is to be cut off
@@ -51,15 +52,30 @@ def score(placement: Placement, scored: Score, to_stderr: bool = False) -> None:
         out.print(f"and {len(busiest) - LINKS_SHOWN} links less busy")
 
 
-def imported(graph: StreamGraph, guessed: Sequence[tuple[str, str]], file: str) -> None:
+def imported(
+    graph: StreamGraph, guessed: Sequence[tuple[str, str]], notes: Sequence[str], file: str
+) -> None:
     """Print what was read, on stderr: what is guessed, and what is not known."""
     out = _console(to_stderr=True)
     counts = f"{len(graph.names):,} operators, {len(graph.streams):,} streams"
     out.print(f"wrote {escape(file)}: {counts}" if file != "-" else counts)
     if guessed:
         out.print(f"guessed: {_names([f'{a} -> {b}' for a, b in guessed])}")
-    for what in graph.unknown:
+    for note in notes:
+        out.print(f"note: {escape(note)}")
+    for what in graph.lacking:
         out.print(f"not known: {escape(what)}")
+    if graph.source_rate is None:
+        out.print("not known: the source rate; --costs or place --source-rate tell it")
+
+
+def assumed(graph: StreamGraph) -> list[str]:
+    """Return what an import assumes that documents of engines hardly ever tell."""
+    shares = graph.source_share[graph.sources]
+    if len(shares) < 2 or shares.max() > shares.min():  # noqa: PLR2004 - one has nothing to share
+        return []
+    called = listed(graph.names[v] for v in graph.sources)
+    return [f"{called} share the source rate equally; [source_shares] of --costs tells otherwise"]
 
 
 def _achieved(placement: Placement, scored: Score) -> str:

@@ -33,7 +33,9 @@ def profile(found: Profile, graph: StreamGraph, to_stderr: bool = False) -> None
         out.print(escape(why))
     for source, target in found.job.guessed:
         out.print(f"guessed: {escape(f'{source} -> {target}')}")
-    for what in graph.unknown:
+    for note in found.job.notes:
+        out.print(f"note: {escape(note)}")
+    for what in graph.lacking:
         out.print(f"not known: {escape(what)}")
 
 

@@ -32,6 +32,7 @@ class CostsForm(Form):
     """A file of costs."""
 
     source_rate: Positive | None = None
+    source_shares: dict[Name, Number] | None = Field(None, description="of the rate; sum 1")
     default: CostForm = CostForm()
     operators: dict[Name, CostForm] = Field({})
     streams: dict[Name, Number] = Field({}, description="selectivities, by source->target")
@@ -45,6 +46,8 @@ class Costs:
     ----------
     source_rate
         Tuples/s over all sources.
+    source_shares
+        Source -> its share of that; None: the document's, else equal.
     operators
         Operator -> its numbers; they replace what the document tells.
     streams
@@ -52,6 +55,7 @@ class Costs:
     """
 
     source_rate: float | None = None
+    source_shares: Mapping[str, float] | None = None
     default: CostForm = field(default_factory=CostForm)
     operators: Mapping[str, CostForm] = field(default_factory=dict)
     streams: Mapping[str, float] = field(default_factory=dict)
@@ -70,7 +74,8 @@ class Costs:
         with located(where, FormatError):
             value = from_csv(text) if where.endswith(".csv") else from_toml(text)
         form = check(CostsForm, value, where)
-        return cls(form.source_rate, form.default, form.operators, form.streams)
+        shares = form.source_shares
+        return cls(form.source_rate, shares, form.default, form.operators, form.streams)
 
     def of(self, job: Job) -> Job:
         """Return the job with these costs.
@@ -78,7 +83,7 @@ class Costs:
         Raises
         ------
         GraphError
-            If the job lacks an operator or stream that they name.
+            If the job lacks an operator or stream that they name, or shares are none.
         """
         graph = job.graph
         named = {f"{s.source}->{s.target}" for s in graph.streams}
@@ -94,7 +99,7 @@ class Costs:
             [self._stream(stream) for stream in graph.streams],
             name=graph.name,
             source_rate=graph.source_rate if self.source_rate is None else self.source_rate,
-            source_shares=shares,
+            source_shares=shares if self.source_shares is None else self.source_shares,
             constraints=graph.constraints,
         )
         return replace(job, graph=told, distributions=self._distributions(job, payload))

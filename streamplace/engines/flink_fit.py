@@ -273,7 +273,10 @@ def _instructions(seen: _Seen, operator: str, mips: float) -> Estimate:
 
 
 def _source_rate(seen: _Seen) -> tuple[Estimate, dict[str, float] | None]:
-    """Return the tuples/s of all sources, and the share of each; a source that waits hides it."""
+    """Return the tuples/s of all sources, and the share of each.
+
+    A source that waits hides the rate; the shares are what they are while it waits.
+    """
     rates, waiting = {}, ""
     for name in sorted(seen.sources):
         rates[name] = seen.per_second(seen.processed(name))
@@ -282,6 +285,8 @@ def _source_rate(seen: _Seen) -> tuple[Estimate, dict[str, float] | None]:
         share = seen.ratio(held, seen.dt * MS_PER_S * vertex.parallelism).value or 0.0
         if share > HELD_BACK:
             waiting = f"at least: {name!r} is held back {share:.0%} of its time"
+            if len(seen.sources) > 1:
+                waiting += "; the sources' shares are as measured meanwhile"
     values = {name: rate.value for name, rate in rates.items() if rate.value is not None}
     if len(values) < len(rates):
         return next(rate for rate in rates.values() if rate.value is None), None
@@ -291,9 +296,8 @@ def _source_rate(seen: _Seen) -> tuple[Estimate, dict[str, float] | None]:
     errors = [rate.error for rate in rates.values()]
     known = [error for error in errors if error is not None]
     error = sqrt(fsum(e * e for e in known)) if len(known) == len(errors) else None
-    if waiting:
-        return Estimate(total, None, "bound", waiting), None
-    return Estimate(total, error), {name: value / total for name, value in values.items()}
+    shares = {name: value / total for name, value in values.items()}
+    return Estimate(total, None, "bound", waiting) if waiting else Estimate(total, error), shares
 
 
 def _silent(grown: Floats) -> bool:

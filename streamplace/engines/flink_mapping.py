@@ -52,7 +52,10 @@ def _check_sinks(device_of: dict[str, str]) -> None:
     for name, device in device_of.items():
         writer = name.removesuffix(SINKS[1]) + SINKS[0]
         if name.endswith(SINKS[1]) and device_of.get(writer, device) != device:
-            raise ProblemError(f"{writer!r} and {name!r} are one sink, which Flink does not part")
+            raise ProblemError(
+                f"{writer!r} and {name!r} are one sink, which Flink does not part; "
+                "place --whole-operators avoids it"
+            )
 
 
 def _on_one_line(text: str) -> str:
@@ -84,25 +87,29 @@ import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.apache.flink.api.dag.Transformation;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.streaming.api.transformations.LegacySinkTransformation;
+import org.apache.flink.streaming.api.transformations.LegacySourceTransformation;
+import org.apache.flink.streaming.api.transformations.PhysicalTransformation;
+import org.apache.flink.streaming.api.transformations.SinkTransformation;
+import org.apache.flink.streaming.api.transformations.SourceTransformation;
 
 /**
  * Sets the slot-sharing groups that `streamplace export --to flink` wrote; made by
  * `streamplace export --to flink-helper`.
  *
- * <p>An operator is found by its uid, else by its name; of operators of one name the second is
- * "name#2" and so on, in the order in which the job makes them.
+ * <p>An operator is found by its uid, else by what Flink's plans call it ("Source: x" or
+ * "x: Writer"), else by its name; of operators that are called alike the second is "x#2" and so
+ * on, in the order in which the job makes them.
  */
 public final class StreamplaceMapping {
-    private static final String[][] AFFIXES = {
-        {"", ""}, {"Source: ", ""}, {"Sink: ", ""}, {"", ": Writer"}
-    };
-
     private StreamplaceMapping() {}
 
     /**
@@ -118,18 +125,26 @@ public final class StreamplaceMapping {
             groups.load(reader);
         }
         Set<String> left = new TreeSet<>(groups.stringPropertyNames());
+        List<Transformation<?>> operators = operators(env);
         Map<String, Integer> counts = new HashMap<>();
-        for (Transformation<?> operator : all(env)) {
-            String name = operator.getName();
-            int count = counts.merge(name, 1, Integer::sum);
-            String key = keyOf(groups, operator.getUid(), "");
-            if (key == null) {
-                key = keyOf(groups, name, count == 1 ? "" : "#" + count);
-            }
-            if (key != null) {
+        Map<Transformation<?>, String> numbers = new HashMap<>();
+        Set<Transformation<?>> placed = new HashSet<>();
+        for (Transformation<?> operator : operators) {
+            int count = counts.merge(inPlans(operator), 1, Integer::sum);
+            String number = count == 1 ? "" : "#" + count;
+            numbers.put(operator, number);
+            String key = left.contains(String.valueOf(operator.getUid()))
+                    ? operator.getUid() : inPlans(operator) + number;
+            if (left.remove(key)) {
                 operator.setSlotSharingGroup(groups.getProperty(key));
-                left.remove(key);
-                left.remove(name + ": Committer");
+                placed.add(operator);
+            }
+            left.remove(operator.getName() + ": Committer" + number);
+        }
+        for (Transformation<?> operator : operators) {
+            String key = operator.getName() + numbers.get(operator);
+            if (!placed.contains(operator) && left.remove(key)) {
+                operator.setSlotSharingGroup(groups.getProperty(key));
             }
         }
         if (!left.isEmpty()) {
@@ -137,17 +152,20 @@ public final class StreamplaceMapping {
         }
     }
 
-    private static String keyOf(Properties groups, String name, String number) {
-        for (String[] affix : AFFIXES) {
-            String key = affix[0] + name + affix[1] + number;
-            if (name != null && groups.containsKey(key)) {
-                return key;
-            }
+    private static String inPlans(Transformation<?> operator) {
+        String name = operator.getName();
+        if (operator instanceof SourceTransformation
+                || operator instanceof LegacySourceTransformation) {
+            return "Source: " + name;
         }
-        return null;
+        if (operator instanceof LegacySinkTransformation) {
+            return "Sink: " + name;
+        }
+        return operator instanceof SinkTransformation ? name + ": Writer" : name;
     }
 
-    private static Iterable<Transformation<?>> all(StreamExecutionEnvironment env) {
+    /** Returns what runs, in the order in which it was made; partitionings and the like do not. */
+    private static List<Transformation<?>> operators(StreamExecutionEnvironment env) {
         Deque<Transformation<?>> waiting = new ArrayDeque<>(env.getTransformations());
         Set<Transformation<?>> found = new HashSet<>();
         while (!waiting.isEmpty()) {
@@ -157,8 +175,9 @@ public final class StreamplaceMapping {
             }
         }
         return found.stream()
+                .filter(each -> each instanceof PhysicalTransformation)
                 .sorted(Comparator.comparingInt(Transformation::getId))
-                .collect(java.util.stream.Collectors.toList());
+                .collect(Collectors.toList());
     }
 }
 """

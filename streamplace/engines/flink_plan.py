@@ -1,18 +1,21 @@
 """Flink's plans: the execution plan of a program, and the plan of a running job (REST)."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from streamplace.engines.flink_chain import Chain, chain_of
+from streamplace.engines.flink_senders import senders
 from streamplace.engines.job import Distribution, Job
+from streamplace.engines.links import Link, job_of
 from streamplace.errors import FormatError
 from streamplace.files.formats import ForeignForm
 from streamplace.files.text import check, parse
-from streamplace.graph import UNKNOWN, Operator, Stream, StreamGraph
+from streamplace.validation import listed
 
 MOST_PARALLEL = 1 << 15  # Flink's own limit
 DISTRIBUTIONS = {
@@ -123,13 +126,9 @@ def running(value: Any, where: str) -> RunningPlan:
     form = check(RunningForm, value, where)
     index = _index([node.id for node in form.nodes], where)
     chains = [chain_of(node.description or f"vertex {node.id}") for node in form.nodes]
-    names = iter(distinct([name for chain in chains for name in chain.names]))
-    vertices = [
-        Vertex(node.id, tuple(next(names) for _ in chain.names), node.parallelism, chain)
-        for node, chain in zip(form.nodes, chains, strict=True)
-    ]
-    ties = [
-        (vertex.operators[parent], name, Distribution.POINTWISE)
+    vertices = _vertices(form.nodes, chains)
+    links = [
+        Link(vertex.operators[parent], name, Distribution.POINTWISE)
         for vertex in vertices
         for name, parent in zip(vertex.operators, vertex.chain.parents, strict=True)
         if parent is not None
@@ -142,14 +141,39 @@ def running(value: Any, where: str) -> RunningPlan:
             targets.setdefault(index[source.id], []).append((t, _distribution(source)))
     guessed: list[tuple[str, str]] = []
     for s, fed in targets.items():
-        ends, certain = _senders(vertices[s], len(fed))
-        for sender, (t, how) in zip(ends, fed, strict=True):
-            ties.append((sender, vertices[t].operators[0], how))
+        ends = senders(chains[s], [chains[t] for t, _ in fed])
+        for (member, certain), (t, how) in zip(ends, fed, strict=True):
+            link = Link(vertices[s].operators[member], vertices[t].operators[0], how)
+            links.append(link)
             if not certain:
-                guessed.append((sender, vertices[t].operators[0]))
+                guessed.append((link.source, link.target))
     parallelism = {name: v.parallelism for v in vertices for name in v.operators}
-    job = _job(parallelism, ties, form.name, guessed)
-    return RunningPlan(job, tuple(vertices))
+    job = job_of(list(parallelism), links, name=form.name, parallelism=parallelism)
+    return RunningPlan(replace(job, guessed=guessed, notes=_notes(chains)), tuple(vertices))
+
+
+def _vertices(nodes: Sequence[VertexForm], chains: Sequence[Chain]) -> list[Vertex]:
+    """Return the vertices; names that repeat are numbered from the sources on, as jobs make them.
+
+    The document goes the other way.
+    """
+    upstream_first = [name for chain in reversed(chains) for name in chain.names]
+    names = iter(distinct(upstream_first))
+    own = [tuple(next(names) for _ in chain.names) for chain in reversed(chains)]
+    return [
+        Vertex(node.id, operators, node.parallelism, chain)
+        for node, operators, chain in zip(nodes, reversed(own), chains, strict=True)
+    ]
+
+
+def _notes(chains: Sequence[Chain]) -> list[str]:
+    counts = Counter(name for chain in chains for name in chain.names)
+    if not (several := [name for name, count in counts.items() if count > 1]):
+        return []
+    return [
+        f"several operators are called {listed(several)}: they are numbered from the sources on, "
+        "which may not be the order in which the job makes them; name them apart"
+    ]
 
 
 def distinct(names: Iterable[str]) -> list[str]:
@@ -171,48 +195,15 @@ def distinct(names: Iterable[str]) -> list[str]:
 def _execution(form: ExecutionForm, where: str) -> Job:
     index = _index([node.id for node in form.nodes], where)
     names = distinct(node.type or node.contents for node in form.nodes)
-    ties = []
+    links = []
     for t, node in enumerate(form.nodes):
         for i, source in enumerate(node.predecessors):
             if source.id not in index:
                 place = f"{where}: nodes[{t}].predecessors[{i}].id"
                 raise FormatError(f"{place}: no node is {source.id!r:.40}")
-            ties.append((names[index[source.id]], names[t], _distribution(source)))
+            links.append(Link(names[index[source.id]], names[t], _distribution(source)))
     parallelism = {name: n.parallelism for name, n in zip(names, form.nodes, strict=True)}
-    return _job(parallelism, ties, "", [])
-
-
-def _job(
-    parallelism: Mapping[str, int],
-    ties: Sequence[tuple[str, str, Distribution]],
-    name: str,
-    guessed: Sequence[tuple[str, str]],
-) -> Job:
-    graph = StreamGraph(
-        [Operator(operator, UNKNOWN, UNKNOWN) for operator in parallelism],
-        [Stream(source, target, UNKNOWN) for source, target, _ in ties],
-        name=name,
-    )
-    spread: dict[tuple[str, str], list[Distribution]] = {}
-    for source, target, how in ties:
-        spread.setdefault((source, target), []).append(how)
-    return Job(
-        graph,
-        {operator: count for operator, count in parallelism.items() if count > 1},
-        {ends: hows for ends, hows in spread.items() if set(hows) != {Distribution.ALL}},
-        list(guessed),
-    )
-
-
-def _senders(vertex: Vertex, count: int) -> tuple[list[str], bool]:
-    """Return which operator of a vertex feeds each of its targets, and whether that is certain.
-
-    Where a chain forks the document does not tell; its ends are taken in the order of the targets.
-    """
-    leaves = [vertex.operators[i] for i in vertex.chain.leaves]
-    open_ends = [name for name in leaves if not name.startswith("Sink: ")] or leaves
-    ends = [open_ends[min(i, len(open_ends) - 1)] for i in range(count)]
-    return ends, len(open_ends) == 1
+    return job_of(names, links, parallelism=parallelism)
 
 
 def _distribution(source: InputForm | PredecessorForm) -> Distribution:

@@ -3,7 +3,7 @@
 import random
 import time
 import urllib.parse
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import isfinite
@@ -11,11 +11,13 @@ from typing import Any
 
 from streamplace.engines.counters import Counters, Reading
 from streamplace.engines.flink_plan import RunningPlan, Vertex, running
+from streamplace.engines.job import Job
 from streamplace.engines.rest import GoneError, Server
 from streamplace.errors import BackendError, FormatError, GraphError, located
 
 EVERY_S = 1.0
-AT_ONCE = 60  # metrics in one address
+NOWHERE = "(unassigned)"  # the TaskManager of a subtask that runs on none
+LONGEST_QUERY = 3000  # bytes: Flink refuses requests whose first line is above 4096
 LONGEST_NAME = 80  # of an operator in a metric's name
 UNFIT = str.maketrans(" .:,", "____")  # what Flink does to such names
 TASK = {
@@ -27,7 +29,8 @@ TASK = {
     "idle_ms": "accumulated-idle-time",
     "backpressured_ms": "accumulated-backpressured-time",
 }
-COMPLETE = [f"{TASK[name]}-complete" for name in ("records_in", "records_out", "bytes_in")]
+TUPLES_AND_BYTES = ("records_in", "records_out", "bytes_in", "bytes_out")
+COMPLETE = [f"{TASK[name]}-complete" for name in TUPLES_AND_BYTES]
 OWN = {"records_in": "numRecordsIn", "records_out": "numRecordsOut"}
 
 
@@ -43,6 +46,8 @@ class Watched:
         Id -> its slots, also of those that run nothing.
     fault
         What ended it early; empty if nothing did.
+    interrupted
+        Whether an interrupt did.
     """
 
     plan: RunningPlan
@@ -50,6 +55,7 @@ class Watched:
     task_managers: dict[str, int] = field(default_factory=dict)
     readings: list[Reading] = field(default_factory=list)
     fault: str = ""
+    interrupted: bool = False
 
 
 class Watch:
@@ -75,8 +81,15 @@ class Watch:
         self._uneven = uneven(seed)
         self._until = 0.0
 
-    def run(self, seconds: float) -> Watched:
+    def run(self, seconds: float, check: Callable[[Job], object] = lambda job: None) -> Watched:
         """Watch for some seconds; whatever goes wrong once the plan is known is told in `fault`.
+
+        An interrupt ends it early too: what was read until then is returned.
+
+        Parameters
+        ----------
+        check
+            May raise what is wrong with the job before the watching begins.
 
         Raises
         ------
@@ -85,6 +98,7 @@ class Watch:
         """
         self._begin()
         watched = Watched(self._plan())
+        check(watched.plan.job)
         try:
             self._begin()
             self._where(watched)
@@ -96,6 +110,8 @@ class Watch:
                 time.sleep(max(min(following, until) - time.monotonic(), 0.0))
         except BackendError as error:
             watched.fault = str(error)
+        except KeyboardInterrupt:
+            watched.interrupted = True
         return watched
 
     def _plan(self) -> RunningPlan:
@@ -145,8 +161,8 @@ class Watch:
         ]
         found: dict[str, float] = {}
         path = f"{self.job}/vertices/{urllib.parse.quote(vertex.id, safe='')}/metrics?get="
-        for i in range(0, len(wanted), AT_ONCE):
-            value = self._ask(path + urllib.parse.quote(",".join(wanted[i : i + AT_ONCE])))
+        for query in queries(wanted):
+            value = self._ask(path + query)
             with _of(self.server.url + path):
                 found |= {str(each["id"]): float(each["value"]) for each in value}
         return found
@@ -173,6 +189,19 @@ class Watch:
                 if self._until - time.monotonic() <= self.every_s:
                     raise fault from None
                 time.sleep(self.every_s)
+
+
+def queries(metrics: Sequence[str]) -> Iterator[str]:
+    """Yield the metrics as queries that are short enough, several in one."""
+    query = ""
+    for metric in metrics:
+        quoted = urllib.parse.quote(metric)
+        if query and len(query) + len(quoted) > LONGEST_QUERY:
+            yield query
+            query = ""
+        query += ("%2C" if query else "") + quoted
+    if query:
+        yield query
 
 
 def uneven(seed: int) -> Iterator[float]:
@@ -224,11 +253,11 @@ def own_counters(
 
 
 def hosts_of(watched: Watched) -> dict[str, list[str]]:
-    """Return operator -> the TaskManager of each of its instances."""
+    """Return operator -> the TaskManager of each of its instances, where all of them have one."""
     return {
         operator: watched.hosts[vertex.id]
         for vertex in watched.plan.vertices
-        if vertex.id in watched.hosts
+        if vertex.id in watched.hosts and NOWHERE not in watched.hosts[vertex.id]
         for operator in vertex.operators
     }
 

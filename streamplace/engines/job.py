@@ -36,9 +36,12 @@ class Job:
         which of several between the same two goes by selectivity and payload; `ALL` if not told.
     guessed
         Streams (source, target) that the document does not determine.
+    notes
+        What else it leaves open, a line each.
     """
 
     graph: StreamGraph
     parallelism: Mapping[str, int] = field(default_factory=dict)
     distributions: Mapping[tuple[str, str], Sequence[Distribution]] = field(default_factory=dict)
     guessed: Sequence[tuple[str, str]] = ()
+    notes: Sequence[str] = ()

@@ -77,7 +77,32 @@ class Profile:
             "operators": [operator.to_dict() for operator in self.operators],
             "streams": [stream.to_dict() for stream in self.streams],
             "guessed": [list(ends) for ends in self.job.guessed],
+            "notes": list(self.job.notes),
         }
+
+
+def assignment_now(job: Job, hosts: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return instance -> its device.
+
+    Parameters
+    ----------
+    hosts
+        Operator -> the device of each instance.
+
+    Raises
+    ------
+    ProblemError
+        If it is not known where an instance runs.
+    """
+    assignment: dict[str, str] = {}
+    for operator in job.graph.names:
+        count = job.parallelism.get(operator, 1)
+        there = hosts.get(operator, ())
+        if len(there) != count:
+            raise ProblemError(f"it is not known where {operator!r} runs")
+        names = [operator] if count == 1 else [f"{operator}[{i}]" for i in range(count)]
+        assignment.update(zip(names, there, strict=True))
+    return assignment
 
 
 def placement_now(
@@ -88,7 +113,7 @@ def placement_now(
     Parameters
     ----------
     hosts
-        Operator -> the device of each instance.
+        As for `assignment_now`.
     slots
         Device -> its slots; each counts as a core of `mips`.
 
@@ -101,12 +126,4 @@ def placement_now(
     found = {host for names in hosts.values() for host in names}
     devices = {**dict.fromkeys(sorted(found), 1), **slots}
     cluster = Cluster([Device(name, mips, max(count, 1)) for name, count in devices.items()])
-    assignment: dict[str, str] = {}
-    for operator in job.graph.names:
-        count = job.parallelism.get(operator, 1)
-        there = hosts.get(operator, ())
-        if len(there) != count:
-            raise ProblemError(f"it is not known where {operator!r} runs")
-        names = [operator] if count == 1 else [f"{operator}[{i}]" for i in range(count)]
-        assignment.update(zip(names, there, strict=True))
-    return Placement.of(Problem(graph, cluster), assignment)
+    return Placement.of(Problem(graph, cluster), assignment_now(job, hosts))

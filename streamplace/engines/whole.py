@@ -1,5 +1,6 @@
 """Operators placed whole: all instances of one on one device, for engines that know no more."""
 
+import re
 from dataclasses import replace
 
 from streamplace.constraints import Constraints
@@ -8,11 +9,20 @@ from streamplace.graph import StreamGraph
 from streamplace.placement import Placement
 from streamplace.validation import listed
 
+PART_OF_SINK = re.compile(r"(.*): (?:Writer|Committer)(#\d+)?", re.DOTALL)
+
 
 def whole_operators(graph: StreamGraph, rules: Constraints) -> Constraints:
-    """Return the rules, and that the instances of an operator stay together."""
-    groups = [members for members in _instances(graph).values() if len(members) > 1]
-    together = [[graph.names[v] for v in members] for members in groups]
+    """Return the rules, and that the instances of an operator stay together.
+
+    So do the writer and the committer that Flink makes of one sink, and does not part.
+    """
+    whole: dict[tuple[str, ...], list[str]] = {}
+    for operator, members in _instances(graph).items():
+        sink = PART_OF_SINK.fullmatch(operator)
+        key = (sink[1], sink[2] or "") if sink else (operator,)
+        whole.setdefault(key, []).extend(graph.names[v] for v in members)
+    together = [members for members in whole.values() if len(members) > 1]
     return replace(rules, colocate=[*rules.colocate, *together])
 
 

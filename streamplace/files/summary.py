@@ -56,7 +56,7 @@ def _graph(graph: StreamGraph) -> dict[str, Any]:
         "sinks": [graph.names[v] for v in graph.sinks],
         "source_rate": graph.source_rate,
         "constraints": bool(graph.constraints or graph.requires),
-        "unknown": list(graph.unknown),
+        "unknown": graph.unknown,
         "sha256": graph.sha256,
     }
 

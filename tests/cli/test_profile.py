@@ -36,7 +36,7 @@ def test_a_graph_and_what_runs_where(tmp_path: Path, costs: Path, capsys: Captur
         )
     told: dict[str, Any] = json.loads(out)
     assert told["fault"] is None
-    assert told["unknown"] == []
+    assert told["unknown"] == {}
     assert told["guessed"] == [["even", "OP1"], ["odd", "OP2"]]
     written = {each["name"]: each for each in json.loads(graph.read_text())["operators"]}
     assert written["OP1"]["instructions"] == pytest.approx(1907 / 2267 * 1e6, rel=0.02)
@@ -55,6 +55,26 @@ def test_tables_for_people(tmp_path: Path, capsys: Capture) -> None:
     assert "±" in out
     assert "profile with chaining off" in out
     assert "guessed: even -> OP1" in out
+
+
+def test_what_runs_where_without_numbers(tmp_path: Path, capsys: Capture) -> None:
+    graph, now = tmp_path / "graph.json", tmp_path / "now.csv"
+    options = ["--job", JOB, "--mips", 1000, "--seconds", 0, "-o", graph, "--placement"]
+    with serving(SampleJob()) as url:
+        succeeds(capsys, "profile", "flink", url, *options, now)
+        done = run("profile", "flink", url, *options, tmp_path / "now.json")
+    assert "OP1,10.88.0.2:42743-d7955a" in now.read_text().splitlines()
+    assert done.returncode == 1
+    assert ".csv needs no numbers" in one_line(done.stderr)
+    assert not (tmp_path / "now.json").exists()
+
+
+def test_costs_of_operators_that_are_not_there(tmp_path: Path, capsys: Capture) -> None:
+    costs, graph = tmp_path / "costs.toml", tmp_path / "graph.json"
+    costs.write_text("[operators.nosuch]\ninstructions = 1")
+    options = ["--job", JOB, "--mips", 1000, "--seconds", 100, "--costs", costs, "-o", graph]
+    with serving(SampleJob()) as url:
+        assert "'nosuch'" in refused(capsys, "profile", "flink", url, *options)
 
 
 @pytest.mark.parametrize(
@@ -105,6 +125,7 @@ def test_a_job_that_is_not_there(tmp_path: Path, capsys: Capture) -> None:
         ["--mips", "1", "--seconds", "-1"],
         ["--mips", "1", "--json"],
         ["--mips", "1", "--fold", "--placement", "x"],
+        ["--mips", "1", "-o", "x", "--placement", "x"],
         [],
     ],
 )

@@ -145,7 +145,7 @@ def test_all_of_it(tmp_path: Path) -> None:
     assert graph.memory_bytes.tolist() == [0.0, 1e6]
     assert graph.streams[0] == Stream("parse", "count words", 0.25, 100.0)
     assert (graph.source_rate, graph.name) == (1e4, "job")
-    assert graph.unknown == ("instructions of 'count words'",)
+    assert graph.lacking == ["instructions of 'count words'"]
 
 
 def test_own_numbers_replace_those_of_the_document() -> None:
@@ -163,6 +163,17 @@ def test_defaults_are_only_for_what_nobody_knows() -> None:
     assert graph.operators[0] == Operator("parse", 1.0, 2.0, 3.0)
     assert graph.operators[1] == Operator("count words", 9.0, 9.0, 9.0)
     assert graph.streams[0] == Stream("parse", "count words", 4.0, 5.0)
+
+
+def test_shares_of_sources(tmp_path: Path) -> None:
+    two = Job(StreamGraph([Operator("a", 1, 1), Operator("b", 1, 1)], [], name="two"))
+    told = read(tmp_path, "[source_shares]\na = 0.9\nb = 0.1\n").of(two).graph
+    assert told.source_share.tolist() == [0.9, 0.1]
+    assert told.source_share.tolist() == Costs().of(Job(told)).graph.source_share.tolist()
+    with pytest.raises(GraphError, match="sum to 1"):
+        Costs(source_shares={"a": 0.5, "b": 0.4}).of(two)
+    with pytest.raises(GraphError, match="source_shares"):
+        Costs(source_shares={"c": 1.0}).of(two)
 
 
 def test_nothing_told_changes_nothing() -> None:

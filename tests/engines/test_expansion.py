@@ -125,7 +125,7 @@ def test_streams_keep_payload_and_unknown_numbers() -> None:
     graph = expanded(Job(StreamGraph(rows, streams), {"a": 2}))
     payload = [stream.payload_bytes for stream in graph.streams]
     assert sorted(payload, key=str) == [5.0, 5.0, None, None]
-    assert graph.unknown == ("instructions of 'a'", "payload_bytes of 'a'", "selectivity of 'a->b'")
+    assert graph.lacking == ["instructions of 'a'", "payload_bytes of 'a'", "selectivity of 'a->b'"]
 
 
 def test_constraints_hold_for_instances() -> None:

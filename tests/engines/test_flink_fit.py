@@ -86,7 +86,7 @@ def test_a_line() -> None:
     assert stream(found, "a", "z").payload_bytes.value == pytest.approx(400)
     assert operator(found, "z").payload_bytes.value == 0
     graph = found.job.graph
-    assert graph.unknown == ()
+    assert graph.lacking == []
     assert graph.source_rate == pytest.approx(50)
     hosts = {"s": ["t"], "a": ["t"], "z": ["u"]}
     now = placement_now(found.job, hosts, {"t": 2, "v": 1}, MIPS)
@@ -114,7 +114,7 @@ def test_a_fork_and_a_join_by_what_comes_in_and_goes_out() -> None:
     for ends, numbers in true.items():
         told = stream(found, ends[0], ends[1])
         assert (told.selectivity.value, told.payload_bytes.value) == pytest.approx(numbers)
-    assert found.job.graph.unknown == ()
+    assert found.job.graph.lacking == []
 
 
 def test_a_join_of_few_large_and_many_small_tuples() -> None:
@@ -252,6 +252,26 @@ def test_a_job_that_began_anew_is_measured_from_there() -> None:
     found = fit(LINE, [*before, *later], MIPS)
     assert found.intervals == 4
     assert found.source_rate.value == pytest.approx(50)
+
+
+def test_sources_that_are_held_back_have_the_shares_that_were_measured() -> None:
+    two = plan({"s": [], "t": [], "j": ["s", "t"]})
+    held = {"busy_ms": 100.0, "idle_ms": 0.0, "backpressured_ms": 900.0}
+    found = fit(
+        two,
+        recorded(
+            {
+                "s": Counters(0, 900, 0, 9000, **held),
+                "t": Counters(0, 100, 0, 1000, **held),
+                "j": Counters(1000, 0, 10_000, 0, 999, 1, 0),
+            }
+        ),
+        MIPS,
+    )
+    assert found.source_rate.how == "bound"
+    assert "as measured meanwhile" in found.source_rate.why
+    graph = found.job.graph
+    assert graph.source_share.tolist() == pytest.approx([0.9, 0.1, 0])
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])

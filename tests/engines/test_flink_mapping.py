@@ -6,7 +6,9 @@ from itertools import pairwise
 import pytest
 
 from streamplace.cluster import Cluster
+from streamplace.constraints import Constraints
 from streamplace.engines.flink_mapping import write, write_helper
+from streamplace.engines.whole import whole_operators
 from streamplace.errors import ProblemError
 from streamplace.graph import Operator, Stream, StreamGraph
 from streamplace.placement import Placement
@@ -51,8 +53,11 @@ def test_instances_are_one_operator_and_need_their_slots() -> None:
 
 
 def test_the_parts_of_a_sink_stay_together() -> None:
-    with pytest.raises(ProblemError, match="are one sink"):
-        write(placed(NAMES, [0, 0, 0, 0, 1, 2], {}))
+    apart = placed(NAMES, [0, 0, 0, 0, 1, 2], {})
+    with pytest.raises(ProblemError, match="are one sink.* --whole-operators"):
+        write(apart)
+    rules = whole_operators(apart.problem.graph, Constraints())
+    assert list(rules.colocate) == [("log: Writer", "log: Committer")]
 
 
 def test_the_helper_is_one_class_without_a_package() -> None:

@@ -52,7 +52,7 @@ def test_an_execution_plan_of_sql() -> None:
     assert ("Calc[11]", "Join[17]") in ends(job)
     assert ("Calc[11]", "Join[17]") not in job.distributions  # HASH: to all, divided
     assert list(job.distributions[("Join[17]", "Calc[18]")]) == [Distribution.POINTWISE]
-    assert job.guessed == []
+    assert not job.guessed
     graph = expanded(job)
     assert len(graph.names) == 24
     assert len(graph.streams) == 7 * 2 + 4 * 4  # one to one, and all to all
@@ -112,6 +112,42 @@ def test_ways_to_ship() -> None:
         "BROADCAST": [Distribution.BROADCAST],
         "GLOBAL": [Distribution.FIRST],
     }
+
+
+@pytest.mark.parametrize(
+    ("chain", "fed", "links", "guessed"),
+    [
+        ("s<br/>+- Sink: Print to Std. Out<br/>", ["w"], {("s", "w")}, 0),
+        ("s<br/>+- print: Writer<br/>", ["w"], {("s", "w")}, 0),
+        ("s<br/>+- x: Writer<br/>", ["x: Committer"], {("x: Writer", "x: Committer")}, 0),
+        ("s<br/>+- m<br/>   +- Sink: a<br/>", ["w"], {("m", "w")}, 1),  # or s
+        ("s<br/>+- m<br/>", ["w"], {("m", "w")}, 0),  # m feeds nobody else
+        ("s<br/>+- m<br/>", ["w", "v"], {("m", "w"), ("m", "v")}, 2),  # one may be of s
+        ("s<br/>:- m<br/>+- n<br/>", ["w", "v"], {("m", "w"), ("n", "v")}, 2),
+        ("s<br/>", ["w", "v"], {("s", "w"), ("s", "v")}, 0),
+    ],
+)  # fmt: skip
+def test_who_in_a_chain_sends(
+    chain: str, fed: list[str], links: set[tuple[str, str]], guessed: int
+) -> None:
+    nodes = [
+        {"id": name, "description": f"{name}<br/>", "inputs": [{"id": "chain"}]} for name in fed
+    ]
+    job = read(json.dumps({"nodes": [*nodes, {"id": "chain", "description": chain}]}), "x")
+    assert {link for link in ends(job) if link[1] in fed} == links
+    assert len(job.guessed) == guessed
+
+
+def test_names_that_repeat_in_a_running_plan_are_numbered_from_the_sources_on() -> None:
+    nodes = [
+        {"id": "c", "description": "Map<br/>", "inputs": [{"id": "b"}]},
+        {"id": "b", "description": "Map<br/>", "inputs": [{"id": "a"}]},
+        {"id": "a", "description": "s<br/>"},
+    ]
+    job = read(json.dumps({"nodes": nodes}), "x")
+    assert ends(job) == {("s", "Map"), ("Map", "Map#2")}
+    (note,) = job.notes
+    assert "several operators are called 'Map'" in note
 
 
 def test_sinks_inside_a_forked_chain_feed_nobody() -> None:

@@ -2,18 +2,21 @@
 
 import json
 import re
+import signal
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from socketserver import BaseRequestHandler, ThreadingTCPServer
 from threading import Event, Thread
+from urllib.parse import unquote
 
 import pytest
 
 from streamplace.engines.flink_fit import fit
-from streamplace.engines.flink_poll import Watch, Watched, counters, hosts_of
+from streamplace.engines.flink_poll import Watch, Watched, counters, hosts_of, queries
+from streamplace.engines.job import Job
 from streamplace.engines.rest import Server
-from streamplace.errors import BackendError, UsageError
+from streamplace.errors import BackendError, GraphError, UsageError
 from tests.engines.flinks import JOB, Answer, SampleJob, serving
 
 TIMEOUT_S = 0.5
@@ -126,6 +129,36 @@ def test_a_fault_that_passes_is_forgiven() -> None:
     assert watched.fault == ""
 
 
+def test_a_job_that_is_refused_is_not_watched() -> None:
+    def check(job: Job) -> None:
+        raise GraphError(f"of {len(job.graph.names)} operators")
+
+    with serving(SampleJob()) as url, pytest.raises(GraphError, match="of 10 operators"):
+        Watch(Server(url), JOB, 5).run(60, check)
+
+
+def test_an_interrupt_keeps_what_was_read() -> None:
+    job, asked = SampleJob(speed=20), [0]
+
+    def answer(path: str, query: str) -> Answer:
+        asked[0] += 1
+        if asked[0] == 25:
+            signal.raise_signal(signal.SIGINT)  # handled by the main thread, which watches
+        return job(path, query)
+
+    with serving(answer) as url:
+        watched = watch(url, 30, timeout_s=5)
+    assert watched.interrupted
+    assert watched.readings
+
+
+def test_queries_are_short_enough_for_a_server_of_flink() -> None:
+    metrics = [f"{i}.{'窗口' * 30}.numRecordsIn" for i in range(100)]
+    found = list(queries(metrics))
+    assert max(map(len, found)) <= 3000
+    assert [name for query in found for name in unquote(query).split(",")] == metrics
+
+
 def test_nobody_there() -> None:
     with serving(never) as url:
         pass
@@ -160,6 +193,8 @@ def test_counters_that_are_not_complete_are_missing_and_not_0() -> None:
     )
     assert counters(told).records_out is None
     told["read-records-complete"] = True
+    assert counters(told).records_out is None
+    told["write-bytes-complete"] = True
     assert counters(told).records_out == 5
     assert counters(told).bytes_in is None
     assert counters({**told, "accumulated-busy-time": float("nan")}).busy_ms is None

@@ -67,7 +67,7 @@ def test_defaults_and_foreign_attributes() -> None:
     assert graph.instructions.tolist() == [100.5, 50]
     assert graph.requires == {1: ("gpu",)}
     assert graph.source_rate == 1000
-    assert graph.unknown == ("payload_bytes of 'a'", "selectivity of 'a->b'")
+    assert graph.lacking == ["payload_bytes of 'a'", "selectivity of 'a->b'"]
 
 
 def test_line_ends_and_tabs_in_names_survive() -> None:

@@ -65,18 +65,18 @@ def test_what_is_asked_for() -> None:
     ]
     streams = [Stream("a", "b", UNKNOWN), Stream("b", "c", 1.0, 7.0)]
     graph = StreamGraph(rows, streams, source_rate=1.0)
-    assert graph.unknown == (
+    assert graph.lacking == [
         "instructions of 'a'",
         "payload_bytes of 'a'",
         "selectivity of 'a->b'",
-    )
+    ]
     with pytest.raises(ProblemError, match=r"not known: instructions of 'a'; .*--costs"):
         Problem(graph, Cluster.equal(2))
 
 
 def test_many_are_counted() -> None:
     graph = StreamGraph([Operator(f"op{v}", UNKNOWN, 0.0) for v in range(9)], [])
-    (line,) = graph.unknown
+    (line,) = graph.lacking
     assert line.endswith("'op5' and 3 more")
 
 
@@ -85,7 +85,7 @@ def test_instances_are_asked_for_by_their_operator() -> None:
     graph = StreamGraph(
         [*rows, Operator("b", 1.0, 0.0)], [Stream("a[0]", "b"), Stream("a[1]", "b")]
     )
-    assert graph.unknown == ("instructions of 'a'", "payload_bytes of 'a'")
+    assert graph.lacking == ["instructions of 'a'", "payload_bytes of 'a'"]
 
 
 @given(half_known())

@@ -1,0 +1,42 @@
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.Set;
+import org.apache.flink.api.dag.Transformation;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
+
+/** Prints the plan of a job in which names repeat or, given a mapping, id, name and group of each. */
+public final class Names {
+    public static void main(String[] args) throws Exception {
+        StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
+        env.setParallelism(1);
+        DataStream<Long> events = env.fromSequence(0, 10).name("events"); // the source and a step
+        events.print(); // and sinks that are called alike
+        step(events.rebalance(), "Partition") // as the rebalancing calls itself
+                .sinkTo(new DiscardingSink<Long>())
+                .name("events");
+        step(step(events, "events"), "Map").print();
+        step(events, "Map").print();
+        if (args.length == 0) {
+            System.out.println(env.getExecutionPlan());
+            return;
+        }
+        StreamplaceMapping.apply(env, args[0]);
+        Deque<Transformation<?>> waiting = new ArrayDeque<>(env.getTransformations());
+        Set<Transformation<?>> seen = new HashSet<>();
+        while (!waiting.isEmpty()) {
+            Transformation<?> next = waiting.pop();
+            if (seen.add(next)) {
+                String group = next.getSlotSharingGroup().map(each -> each.getName()).orElse("");
+                System.out.println(next.getId() + "," + next.getName() + "," + group);
+                waiting.addAll(next.getInputs());
+            }
+        }
+    }
+
+    private static DataStream<Long> step(DataStream<Long> input, String name) {
+        return input.map(number -> number + 1).returns(Long.class).name(name);
+    }
+}
