@@ -54,7 +54,7 @@ def test_instances_are_one_operator_and_need_their_slots() -> None:
 
 def test_the_parts_of_a_sink_stay_together() -> None:
     apart = placed(NAMES, [0, 0, 0, 0, 1, 2], {})
-    with pytest.raises(ProblemError, match="are one sink.* --whole-operators"):
+    with pytest.raises(ProblemError, match=r"are one sink.* --whole-operators"):
         write(apart)
     rules = whole_operators(apart.problem.graph, Constraints())
     assert list(rules.colocate) == [("log: Writer", "log: Committer")]
