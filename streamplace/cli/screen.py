@@ -1,0 +1,74 @@
+"""Lines and tables as wide as the terminal; in files and pipes nothing is cut off.
+
+Rich honours NO_COLOR and COLUMNS. Text is never markup: names are what they are.
+"""
+
+import os
+from collections.abc import Collection, Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from streamplace.progress import is_quiet
+from streamplace.report.labels import plain, shortened
+
+WIDTH_OF_FILES = 10**5  # of lines nobody looks at
+LEAST_WIDTH = 40
+NAMES_SHOWN = 12
+NAME_WIDTH = 48  # letters of a name within a line on a terminal
+
+
+def console(to_stderr: bool = False) -> Console:
+    """Return where to print; stderr is silent with --quiet."""
+    quiet = to_stderr and is_quiet()
+    out = Console(
+        stderr=to_stderr, highlight=False, soft_wrap=True, markup=False, emoji=False, quiet=quiet
+    )
+    told = os.environ.get("COLUMNS", "").isdigit()
+    out.width = max(out.width, LEAST_WIDTH) if out.is_terminal or told else WIDTH_OF_FILES
+    return out
+
+
+def print_table(
+    out: Console,
+    heads: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    names: Collection[int] = (0,),
+    title: str | None = None,
+) -> None:
+    """Print a table, a line a row: names are cut where it is too wide, numbers last of all.
+
+    Parameters
+    ----------
+    names
+        Columns of names, aligned left; the others are numbers.
+    """
+    table = Table(box=None, pad_edge=False, title=title, title_justify="left")
+    for i, head in enumerate(heads):
+        is_name = i in names
+        table.add_column(head, justify="left" if is_name else "right", no_wrap=not is_name)
+    for row in rows:
+        table.add_row(*(_cell(text) if i in names else text for i, text in enumerate(row)))
+    out.print(table, soft_wrap=False)
+
+
+def name_in(out: Console, name: str) -> str:
+    """Return a name as it stands in a line: short on a terminal."""
+    return shortened(name, NAME_WIDTH) if out.width < WIDTH_OF_FILES else plain(name)
+
+
+def listed(names: Sequence[str], room: int = WIDTH_OF_FILES) -> str:
+    """Return the first of some names that find room, and how many more there are."""
+    shown: list[str] = []
+    for name in names[:NAMES_SHOWN]:
+        left = room - sum(len(one) + 2 for one in shown) - len(" and 9999 more")
+        if len(name) > left and shown:
+            break
+        shown.append(shortened(name, max(left, 2)))
+    more = len(names) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")
+
+
+def _cell(text: str) -> Text:
+    return Text(plain(text), no_wrap=True, overflow="ellipsis")
