@@ -29,6 +29,9 @@ class Bash(BashComplete):
     source_template = BashComplete.source_template.replace(
         "env COMP_WORDS=",
         'env COMP_LINE="$COMP_LINE" COMP_POINT="$COMP_POINT" COMP_WORDS=',
+    ).replace(  # no space after option=
+        "    return 0\n",
+        '    [[ "${COMPREPLY[*]}" == *= ]] && compopt -o nospace\n    return 0\n',
     )
     _typed = ""
 
@@ -63,7 +66,8 @@ def prepare() -> None:
 def completion(shell: str, seed: int, as_json: bool) -> None:
     """Print the script that lets SHELL complete words.
 
-    It completes commands, options, placers and their options, names of datasets, configs and kinds.
+    It completes commands, options, placers with their options, and the names of datasets,
+    configs and kinds.
 
     \b
     bash    echo 'eval "$(streamplace completion bash)"' >> ~/.bashrc

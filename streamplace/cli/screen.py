@@ -6,6 +6,7 @@ Rich honours NO_COLOR and COLUMNS. Text is never markup: names are what they are
 import os
 from collections.abc import Collection, Sequence
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -15,6 +16,8 @@ from streamplace.report.labels import plain, shortened
 
 WIDTH_OF_FILES = 10**5  # of lines nobody looks at
 LEAST_WIDTH = 40
+BETWEEN = 2  # spaces between columns
+LEAST_NAME = 8
 NAMES_SHOWN = 12
 NAME_WIDTH = 48  # letters of a name within a line on a terminal
 
@@ -48,14 +51,16 @@ def print_table(
     for i, head in enumerate(heads):
         is_name = i in names
         table.add_column(head, justify="left" if is_name else "right", no_wrap=not is_name)
+    widths = _widths([heads, *rows], set(names), out.width)
     for row in rows:
-        table.add_row(*(_cell(text) if i in names else text for i, text in enumerate(row)))
+        cells = enumerate(row)
+        table.add_row(*(_cell(text, widths[i]) if i in names else text for i, text in cells))
     out.print(table, soft_wrap=False)
 
 
-def name_in(out: Console, name: str) -> str:
+def name_in(out: Console, name: str, length: int = NAME_WIDTH) -> str:
     """Return a name as it stands in a line: short on a terminal."""
-    return shortened(name, NAME_WIDTH) if out.width < WIDTH_OF_FILES else plain(name)
+    return shortened(name, length) if out.width < WIDTH_OF_FILES else plain(name)
 
 
 def listed(names: Sequence[str], room: int = WIDTH_OF_FILES) -> str:
@@ -70,5 +75,23 @@ def listed(names: Sequence[str], room: int = WIDTH_OF_FILES) -> str:
     return ", ".join(shown) + (f" and {more} more" if more else "")
 
 
-def _cell(text: str) -> Text:
-    return Text(plain(text), no_wrap=True, overflow="ellipsis")
+def _widths(rows: Sequence[Sequence[str]], names: set[int], room: int) -> list[int]:
+    """Return the widths of columns: where all do not fit, the widest of names give way."""
+    widths = [max(cell_len(plain(text)) for text in column) for column in zip(*rows, strict=True)]
+    excess = sum(widths) + BETWEEN * (len(widths) - 1) - room
+    while excess > 0 and names:
+        first, *others = sorted(names, key=lambda i: -widths[i])
+        step = min(excess, max(1, widths[first] - max((widths[i] for i in others), default=0)))
+        if widths[first] - step < LEAST_NAME:
+            break
+        widths[first] -= step
+        excess -= step
+    return widths
+
+
+def _cell(text: str, width: int) -> Text:
+    length, cut = width, shortened(text, width)
+    while cell_len(cut) > width and length > 1:  # letters of two cells
+        length -= 1
+        cut = shortened(text, length)
+    return Text(cut, no_wrap=True, overflow="ellipsis")

@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Console
 
 from streamplace.cli.options import tell
-from streamplace.cli.screen import console, listed, name_in, print_table
+from streamplace.cli.screen import NAME_WIDTH, console, listed, name_in, print_table
 from streamplace.explain import Explanation
 from streamplace.graph import StreamGraph
 from streamplace.moves import Difference
@@ -223,7 +223,8 @@ def facts(found: dict[str, Any], indent: str = "") -> None:
             room = out.width - len(label) - 2
             out.print(f"{label}: {listed([str(item) for item in value], room)}")
         else:
-            out.print(f"{label}: {name_in(out, str(value))}")
+            room = max(out.width - len(label) - 2, NAME_WIDTH)
+            out.print(f"{label}: {name_in(out, str(value), room)}")
 
 
 class Progress:

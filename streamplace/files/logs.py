@@ -38,8 +38,14 @@ def read_log(folder: str | Path) -> Log:
 def _step(line: str) -> dict[str, float] | None:
     try:
         value = json.loads(line)
-        found = {name: float(number) for name, number in value.items()}
-    except (ValueError, TypeError, AttributeError, OverflowError):
+    except (ValueError, RecursionError):
         return None
-    good = "step" in found and all(map(isfinite, found.values()))
-    return found if good else None
+    if not isinstance(value, dict) or "step" not in value:
+        return None
+    if not all(isinstance(number, int | float) for number in value.values()):
+        return None
+    try:
+        found = {name: float(number) for name, number in value.items()}
+    except OverflowError:
+        return None
+    return found if all(map(isfinite, found.values())) else None
