@@ -78,13 +78,13 @@ def compare(
     from streamplace.cli.show_comparison import comparison  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.files import read_dataset  # noqa: PLC0415
-    from streamplace.files.atomic import check_target  # noqa: PLC0415
+    from streamplace.files.atomic import check_folder  # noqa: PLC0415
     from streamplace.files.text import name_of  # noqa: PLC0415
     from streamplace.progress import working  # noqa: PLC0415
-    from streamplace.report.saved import RESULTS, save_report  # noqa: PLC0415
+    from streamplace.report.saved import save_report  # noqa: PLC0415
 
     if folder is not None:  # before anything runs
-        check_target(f"{folder}/{RESULTS}", make=True)
+        check_folder(folder)
 
     workers = Backend(backend, address)
     with working("reading"):

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from streamplace.progress import is_quiet
-from streamplace.report.labels import plain, shortened
+from streamplace.report.labels import labels, plain, shortened
 
 WIDTH_OF_FILES = 10**5  # of lines nobody looks at
 LEAST_WIDTH = 40
@@ -52,9 +52,13 @@ def print_table(
         is_name = i in names
         table.add_column(head, justify="left" if is_name else "right", no_wrap=not is_name)
     widths = _widths([heads, *rows], set(names), out.width)
-    for row in rows:
-        cells = enumerate(row)
-        table.add_row(*(_cell(text, widths[i]) if i in names else text for i, text in cells))
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    cells = [
+        _cells(column, width) if i in names else column
+        for i, (column, width) in enumerate(zip(columns, widths, strict=False))
+    ]
+    for row in zip(*cells, strict=True):
+        table.add_row(*row)
     out.print(table, soft_wrap=False)
 
 
@@ -89,9 +93,17 @@ def _widths(rows: Sequence[Sequence[str]], names: set[int], room: int) -> list[i
     return widths
 
 
-def _cell(text: str, width: int) -> Text:
-    length, cut = width, shortened(text, width)
-    while cell_len(cut) > width and length > 1:  # letters of two cells
+def _cells(column: Sequence[str], width: int) -> list[Text]:
+    """Return names as wide as their column: different ones stay so."""
+    known = list(dict.fromkeys(column))
+    short = dict(zip(known, labels(known, width), strict=True))
+    return [Text(_fitting(short[name], width), no_wrap=True) for name in column]
+
+
+def _fitting(label: str, width: int) -> str:
+    """Return a label cut for letters that are two cells wide."""
+    length, cut = width, label
+    while cell_len(cut) > width and length > 1:
         length -= 1
-        cut = shortened(text, length)
-    return Text(cut, no_wrap=True, overflow="ellipsis")
+        cut = shortened(label, length)
+    return cut

@@ -2,7 +2,6 @@
 
 from streamplace.cli.screen import console, print_table
 from streamplace.comparison import Comparison, Row
-from streamplace.report.labels import labels
 
 HEADS = ("placer", "rate", "mean", "Q1", "median", "min", ">0.97", "vs metis", "devices", "ms")
 LEAST_NAME = 24  # letters of a placer that are to be seen
@@ -19,9 +18,6 @@ def comparison(found: Comparison) -> None:
         if _room(heads, rows, out.width) < wanted:
             heads.remove(head)
             without.append(head)
-    short = labels(found.placers, max(_room(heads, rows, out.width), 2))
-    for row in rows:
-        row["placer"] = short[found.placers.index(row["placer"])]
     title = f"relative throughput over {len(found.graphs)} graphs ({found.model})"
     out.print(title)
     print_table(out, heads, [[row[head] for head in heads] for row in rows])

@@ -6,8 +6,6 @@ from streamplace.comparison import Comparison
 from streamplace.files.atomic import write_text
 from streamplace.report.rates import csv_table, latex_table, markdown_table
 
-RESULTS = "compare.json"
-
 
 def save_report(folder: str | Path, found: Comparison, pictures: str | None = "png") -> None:
     """Write a comparison with its tables and pictures into a folder, made where there is none.
