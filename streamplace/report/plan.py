@@ -40,7 +40,7 @@ def draw_plan(path: str | Path, found: Plan) -> None:
             at = (devices[i : i + 1], rates[i : i + 1])
             axes.plot(*at, linestyle="", marker="o", color=COLOURS[2], label=label, **ring)
         axes.set(xlabel="devices", ylabel="source rate, tuples/s")
-        axes.set_ylim(0.0, 1.08 * max(*bounds, *rates, found.source_rate))
+        axes.set_ylim(0.0, 1.08 * max([*bounds, *rates, found.source_rate]))
         axes.margins(x=0.04)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:,.6g}"))

@@ -7,6 +7,7 @@ import pytest
 
 from tests.cli.command import Capture, refused
 from tests.cli.conftest import CLUSTER, GRAPH, Job
+from tests.training.runs import SMALL
 
 CASES = [
     (["plaec"], "'place'"),
@@ -43,6 +44,10 @@ def test_of_the_command_line(words: list[str], said: str, job: Job, capsys: Capt
 OPERATORS = [{"name": name, "instructions": 1} for name in ("parse", "filter", "sink")]
 SLOW = {"device": "d0o", "from_s": 1, "factor": 0.5}
 IN_FILES = [
+    ("graph", {"opertors": []}, "opertors: is an unknown field; did you mean 'operators'?"),
+    ("constraints", {"pin": {}}, "pin: is an unknown field; did you mean 'pins'?"),
+    ("cluster", {"network": {"bandwidth": 1}}, "did you mean 'bandwidth_mbps'?"),
+    ("cluster", {"network": {"overrides": [{"form": "d0"}]}}, "did you mean 'from'?"),
     ("graph", {"streams": [{"source": "prase", "target": "sink"}]}, "did you mean 'parse'?"),
     ("constraints", {"pins": {"fliter": "d0"}}, "did you mean 'filter'?"),
     ("constraints", {"pins": {"filter": "d00"}}, "did you mean 'd0'?"),
@@ -95,6 +100,26 @@ def test_in_scenes(
     (tmp_path / "scene.json").write_text(json.dumps(value))
     told = ("--model", "engine", "--scene", tmp_path / "scene.json")
     assert said in refused(capsys, "simulate", job.graph, job.placement, *told)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("epoch", "epochs"), ("sampels", "samples"), ("randomsamples", "random_samples")],
+)
+def test_in_configs(name: str, meant: str, job: Job, tmp_path: Path, capsys: Capture) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text(SMALL.replace("[sampling]", f"[sampling]\n{name} = 1"))
+    words = ("train", job.graph, "--config", config, "-o", tmp_path / "run")
+    assert f"sampling.{name}: is an unknown field; did you mean {meant!r}?" in refused(
+        capsys, *words
+    )
+
+
+def test_of_policies(job: Job, tmp_path: Path, capsys: Capture) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text(SMALL.replace("hops = 1", "hop = 1"))
+    words = ("train", job.graph, "--config", config, "-o", tmp_path / "run")
+    assert "did you mean 'hops'?" in refused(capsys, *words)
 
 
 def test_a_name_like_no_other_proposes_nothing(job: Job, tmp_path: Path, capsys: Capture) -> None:
