@@ -71,7 +71,8 @@ def listed(names: Sequence[str], room: int = WIDTH_OF_FILES) -> str:
     """Return the first of some names that find room, and how many more there are."""
     shown: list[str] = []
     for name in names[:NAMES_SHOWN]:
-        left = room - sum(len(one) + 2 for one in shown) - len(" and 9999 more")
+        left = room - sum(len(one) + 2 for one in shown)
+        left -= len(" and 9999 more") if len(shown) + 1 < len(names) else 0
         if len(name) > left and shown:
             break
         shown.append(shortened(name, max(left, 2)))

@@ -31,8 +31,14 @@ def score(placement: Placement, scored: Score, to_stderr: bool = False) -> None:
     top = scored.bottleneck
     out.print(f"bottleneck {top.kind} {name_in(out, top.name)} at {top.utilisation:.1%}")
     pes = placement.pes
+    names = max(len("device"), *(len(load.name) for load in scored.devices))
+    room = out.width - names - len("  utilisation  ")
     rows = [
-        (load.name, f"{load.utilisation:.1%}", listed(pes.get(load.name, ())))
+        (
+            load.name,
+            f"{load.utilisation:.1%}",
+            listed(pes.get(load.name, ()), max(room, NAME_WIDTH)),
+        )
         for load in scored.devices
     ]
     print_table(out, ("device", "utilisation", "operators"), rows, names=(0, 2))

@@ -150,7 +150,8 @@ def test_lists_end_where_room_does() -> None:
     assert listed(names).endswith("operator-11 and 8 more")
     assert listed(["a", "b"]) == "a, b"
     assert listed([]) == ""
-    assert listed(["x" * 90, "y"], 40) == "x" * 13 + "…" + "x" * 12 + " and 1 more"
+    assert listed(["x" * 90, "y"], 40) == "x" * 13 + "…" + "x" * 12 + ", y"
+    assert listed(["x" * 90, "y" * 40], 40) == "x" * 13 + "…" + "x" * 12 + " and 1 more"
 
 
 @pytest.mark.parametrize(
