@@ -14,12 +14,14 @@ from collections.abc import Mapping
 from itertools import zip_longest
 from pathlib import Path
 
-from benchmarks import figures
+import numpy as np
+
 from benchmarks.resampling import interval
 from streamplace import compare, read_dataset
 from streamplace.comparison import REFERENCE, Comparison
 from streamplace.files.atomic import make_folder
 from streamplace.models import CLOSED_FORMS
+from streamplace.report.comparison import devices_picture, throughput_picture
 
 WEIGHTS = Path(__file__).parent / "weights"
 
@@ -108,15 +110,21 @@ def measured(found: Comparison, i: int) -> Figures:
 
 
 def draw(found: Mapping[str, Comparison], folder: Path) -> None:
-    """Draw Figures 5 and 6 at every source rate."""
+    """Draw Figures 5 and 6, a panel a source rate."""
     one = found[DRAWN[0]]
-    for i, rate in enumerate(SOURCE_RATES):
-        title = f"{len(one.graphs)} graphs, {rate:.0e} tuples/s, {one.model}".replace("e+0", "e")
-        stem = f"{one.model}-{rate:.0e}".replace("e+0", "e")
-        reached = {name: found[name].relative_throughput[i, -1] for name in DRAWN}
-        used = {name: found[name].devices_used[i, -1] for name in DRAWN}
-        figures.distribution(folder / f"throughput-{stem}.png", reached, title)
-        figures.devices_used(folder / f"devices-{stem}.png", used, title)
+    both = Comparison(
+        one.dataset,
+        one.graphs,
+        one.model,
+        DRAWN,
+        one.source_rates,
+        *(
+            np.stack([getattr(found[name], values)[:, -1] for name in DRAWN], axis=1)
+            for values in ("relative_throughput", "devices_used", "seconds")
+        ),
+    )
+    throughput_picture(folder / f"throughput-{one.model}.png", both)
+    devices_picture(folder / f"devices-{one.model}.png", both)
 
 
 def line(name: str, normal: Figures, stress: Figures) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamplace.errors import BackendError, UsageError
+from streamplace.nearest import instead
 
 BACKENDS = ("local", "ray", "dask")
 ANSWER_S = 5.0
@@ -42,7 +43,7 @@ class Backend:
 
     def __post_init__(self) -> None:
         if self.name not in BACKENDS:
-            raise UsageError(f"no backend is called {self.name!r}; there are {', '.join(BACKENDS)}")
+            raise UsageError(f"no backend is called {self.name!r}{instead(self.name, BACKENDS)}")
         if self.address is None:
             return
         if self.name == "local":

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from streamplace.arrays import Floats
 from streamplace.errors import ClusterError
+from streamplace.nearest import hint
 
 LEAST, MOST = 1e-9, 1e15  # of speeds and bandwidths: beyond lies arithmetic that overflows
 MOST_CORES = 10**6
@@ -217,7 +218,8 @@ class Cluster:
             raise ClusterError(f"network.overrides[{i}]: {self.network.kind} links have {wanted}")
         for end in ends:
             if end not in self.index:
-                raise ClusterError(f"network.overrides[{i}]: no device is called {end!r}")
+                said = f"network.overrides[{i}]: no device is called {end!r}"
+                raise ClusterError(said + hint(end, self.index))
         others = self.network.overrides[:i]
         if (override.source, override.target) in ((o.source, o.target) for o in others):
             raise ClusterError(f"network.overrides[{i}]: its link is overridden twice")

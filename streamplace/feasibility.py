@@ -10,6 +10,7 @@ from streamplace.cluster import Cluster
 from streamplace.constraints import Constraints
 from streamplace.errors import InfeasibleError, ProblemError
 from streamplace.graph import StreamGraph
+from streamplace.nearest import hint
 from streamplace.validation import listed
 
 
@@ -187,7 +188,8 @@ def _check_names(graph: StreamGraph, cluster: Cluster, constraints: Constraints)
     ):
         for place, name in named:
             if name not in known:
-                raise ProblemError(f"constraints.{place}: no {what} is called {name!r}")
+                said = f"constraints.{place}: no {what} is called {name!r}"
+                raise ProblemError(said + hint(name, known))
 
 
 def _units(graph: StreamGraph, groups: Sequence[Sequence[str]]) -> Ints:

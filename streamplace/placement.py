@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from streamplace.arrays import Ints
 from streamplace.errors import ProblemError
+from streamplace.nearest import hint
 from streamplace.problem import Problem
 
 
@@ -48,11 +49,11 @@ class Placement:
         devices = np.full(len(graph.names), -1, dtype=np.int32)
         for operator, device in assignment.items():
             if operator not in graph.index:
-                raise ProblemError(f"assignment: the graph has no operator {operator!r}")
+                said = f"assignment: the graph has no operator {operator!r}"
+                raise ProblemError(said + hint(operator, graph.index))
             if device not in cluster.index:
-                raise ProblemError(
-                    f"assignment[{operator!r}]: the cluster has no device {device!r}"
-                )
+                said = f"assignment[{operator!r}]: the cluster has no device {device!r}"
+                raise ProblemError(said + hint(device, cluster.index))
             devices[graph.index[operator]] = cluster.index[device]
         missing = np.flatnonzero(devices < 0)
         if len(missing):

@@ -10,6 +10,7 @@ from streamplace.errors import ProblemError
 from streamplace.feasibility import Feasibility
 from streamplace.graph import StreamGraph
 from streamplace.models import MODELS, Model
+from streamplace.nearest import hint
 
 __all__ = ["MODELS", "Model", "Problem"]
 
@@ -74,7 +75,8 @@ class Problem:
             )
         rates = rates_of(graph, source_rate)
         if model not in MODELS:
-            raise ProblemError(f"model: must be one of {', '.join(MODELS)} (got {model!r})")
+            said = f"model: must be one of {', '.join(MODELS)} (got {model!r})"
+            raise ProblemError(said + hint(str(model), MODELS))
         if not LEAST <= target_utilisation <= 1:
             allowed = f"must be {LEAST:g} to 1 (got {target_utilisation:g})"
             raise ProblemError(f"target_utilisation: {allowed}")

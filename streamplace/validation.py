@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from streamplace.arrays import Floats, Ints
 from streamplace.errors import GraphError
+from streamplace.nearest import hint
 from streamplace.rows import UNKNOWN, Operator, Stream
 
 NAMES_SHOWN = 6
@@ -45,7 +46,7 @@ def endpoints(i: int, stream: Stream, index: Mapping[str, int]) -> tuple[int, in
     """Return the operators that stream i joins."""
     for end in (stream.source, stream.target):
         if end not in index:
-            raise GraphError(f"streams[{i}]: no operator is called {end!r}")
+            raise GraphError(f"streams[{i}]: no operator is called {end!r}{hint(end, index)}")
     return index[stream.source], index[stream.target]
 
 

@@ -23,11 +23,13 @@ MODEL = {
     "units",
     "feasibility",
     "errors",
+    "nearest",
 }
 MAY_IMPORT = {
     "sim": {"sim"},
+    "nearest": set[str](),
     "errors": set[str](),
-    **dict.fromkeys(MODEL - {"errors"}, MODEL),
+    **dict.fromkeys(MODEL - {"errors", "nearest"}, MODEL),
     "files": MODEL | {"files", "sim"},
     "flows": MODEL | {"sim"},
     "runs": MODEL | {"flows", "sim"},
@@ -37,7 +39,7 @@ MAY_IMPORT = {
     "placers": MODEL | {"flows", "instances", "score", "sim", "placers"},
     "interchange": MODEL,
     "planning": MODEL | {"flows", "score", "sim", "placers"},
-    "report": MODEL | {"files", "planning", "report", "score", "sim"},
+    "report": MODEL | {"comparison", "files", "planning", "report", "score", "sim"},
     "moves": MODEL | {"score"},
     "remedies": MODEL | {"score", "placers"},
     "explain": MODEL | {"flows", "score", "sim", "remedies"},
@@ -46,7 +48,7 @@ MAY_IMPORT = {
     "comparison": MODEL | {"files"},
     "trials": MODEL
     | {"score", "placers", "solve", "comparison", "backends", "parallel", "progress"},
-    "backends": {"errors"},
+    "backends": {"errors", "nearest"},
     "parallel": {"backends"},
     "progress": set[str](),
     "policy": MODEL | {"flows", "score", "sim", "placers", "policy"},

@@ -2,13 +2,18 @@
 
 import click
 
-from streamplace.cli import options
+from streamplace.cli import choices, options
+from streamplace.report.pictures import KINDS
 
 
 @click.command()
-@click.argument("dataset")
+@click.argument("dataset", type=choices.GRAPH)
 @click.option(
-    "--placers", default="metis,metis-oracle,fuser,auto", show_default=True, metavar="A,B"
+    "--placers",
+    type=choices.PLACER,
+    default="metis,metis-oracle,fuser,auto",
+    show_default=True,
+    metavar="A,B",
 )
 @options.cluster
 @click.option(
@@ -24,8 +29,14 @@ from streamplace.cli import options
     "-o",
     "folder",
     callback=options.file_name,
+    type=choices.FILE,
     metavar="DIR",
-    help="Folder for compare.json, table.csv, graphs.csv.",
+    help="Folder for results, tables and pictures.",
+)
+@click.option(
+    "--plots",
+    type=choices.Choice((*KINDS, "none")),
+    help="Kind of the pictures in DIR.  [default: png]",
 )
 @options.processes
 @options.common
@@ -38,6 +49,7 @@ def compare(
     model: str | None,
     target_utilisation: float | None,
     folder: str | None,
+    plots: str | None,
     jobs: int | None,
     backend: str,
     address: str | None,
@@ -49,14 +61,30 @@ def compare(
     \b
     streamplace compare dataset:real --placers metis,fuser,greedy,auto
     streamplace compare dream.jsonl.gz --placers metis,metis-oracle --source-rate 1e4,2e4
+    streamplace compare dataset:real -o results --plots pdf
+
+    \b
+    DIR gets
+    compare.json              what --json prints
+    table.csv, graphs.csv     its rows; a line a graph, placer and source rate
+    by_rate.csv, .md, .tex    a line a placer, source rates side by side
+    throughput.png            the distribution of relative throughput
+    devices.png               how many devices are used
     """
+    if folder is None and plots is not None:
+        raise click.UsageError("--plots is for -o")
     from streamplace import trials  # noqa: PLC0415 - a command loads what it needs
     from streamplace.backends import Backend  # noqa: PLC0415
-    from streamplace.cli import show  # noqa: PLC0415
+    from streamplace.cli.show_comparison import comparison  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.files import read_dataset  # noqa: PLC0415
+    from streamplace.files.atomic import check_folder  # noqa: PLC0415
     from streamplace.files.text import name_of  # noqa: PLC0415
     from streamplace.progress import working  # noqa: PLC0415
+    from streamplace.report.saved import save_report  # noqa: PLC0415
+
+    if folder is not None:  # before anything runs
+        check_folder(folder)
 
     workers = Backend(backend, address)
     with working("reading"):
@@ -76,8 +104,8 @@ def compare(
             backend=workers,
         )
     if folder is not None:
-        result.save(folder)
+        save_report(folder, result, None if plots == "none" else plots or "png")
     if as_json:
         options.print_json(result.to_dict())
     else:
-        show.comparison(result)
+        comparison(result)

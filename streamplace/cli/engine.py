@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from streamplace.cli.choices import FILE, Choice
 from streamplace.cli.options import file_name
 
 if TYPE_CHECKING:
@@ -28,12 +29,12 @@ OPTIONS = (
     click.option("--tick", type=float, metavar="S", help="Engine: seconds a tick  [default: 0.1]"),
     click.option(
         "--scheduler",
-        type=click.Choice(["default", "dynamic"]),
+        type=Choice(["default", "dynamic"]),
         help="Engine: fixed shares of a device, or shares of what others leave  [default: default]",
     ),
     click.option(
         "--allocation",
-        type=click.Choice(["uniform", "weighted"]),
+        type=Choice(["uniform", "weighted"]),
         help="Engine: equal shares, or by offered work  [default: weighted]",
     ),
     click.option(
@@ -56,11 +57,20 @@ OPTIONS = (
     click.option(
         "--scene",
         callback=file_name,
+        type=FILE,
         metavar="FILE",
         help="Engine: source rates over time, windows, slowed devices.",
     ),
-    click.option("--trace", callback=file_name, metavar="FILE", help="Engine: what happened."),
-    click.option("--plot", callback=file_name, metavar="FILE", help="Engine: the same drawn."),
+    click.option(
+        "--trace", callback=file_name, type=FILE, metavar="FILE", help="Engine: what happened."
+    ),
+    click.option(
+        "--plot",
+        callback=file_name,
+        type=FILE,
+        metavar="FILE",
+        help="Engine: the same drawn, .png, .svg or .pdf.",
+    ),
 )
 
 

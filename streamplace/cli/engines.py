@@ -2,16 +2,16 @@
 
 import click
 
-from streamplace.cli import options
+from streamplace.cli import choices, options
 from streamplace.engines.kinds import READERS
 
 
 @click.command("import")
-@click.argument("file")
+@click.argument("file", type=choices.FILE)
 @click.option(
     "--from",
     "kind",
-    type=click.Choice(list(READERS)),
+    type=choices.Choice(list(READERS)),
     required=True,
     metavar="KIND",
     help="What FILE is, one of those above.",
@@ -20,6 +20,7 @@ from streamplace.engines.kinds import READERS
     "--costs",
     "costs_file",
     callback=options.file_name,
+    type=choices.FILE,
     metavar="COSTS",
     help="What FILE does not tell, by operator: .csv, else TOML.",
 )
@@ -28,6 +29,7 @@ from streamplace.engines.kinds import READERS
     "-o",
     "output",
     callback=options.file_name,
+    type=choices.FILE,
     default="-",
     metavar="GRAPH",
     help="Graph to write.  [default: -]",

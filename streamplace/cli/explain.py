@@ -2,11 +2,11 @@
 
 import click
 
-from streamplace.cli import options
+from streamplace.cli import choices, options
 
 
 @click.command()
-@click.argument("placement")
+@click.argument("placement", type=choices.FILE)
 @click.option(
     "--top",
     type=click.IntRange(min=1),

@@ -2,15 +2,20 @@
 
 import click
 
-from streamplace.cli import options
+from streamplace.cli import choices, options
 from streamplace.engines.kinds import WRITERS
 
 
 @click.command()
-@click.argument("folder", callback=options.file_name, default=".")
+@click.argument("folder", callback=options.file_name, type=choices.FILE, default=".")
 @options.common
 def init(folder: str, seed: int, as_json: bool) -> None:
-    """Write a starter graph.json and cluster.json into FOLDER, explained in their comments."""
+    """Write a starter graph.json and cluster.json into FOLDER, explained in their comments.
+
+    \b
+    streamplace init
+    streamplace init my-job
+    """
     from streamplace.errors import FormatError  # noqa: PLC0415 - a command loads what it needs
     from streamplace.files import write_json  # noqa: PLC0415
     from streamplace.files.atomic import make_folder  # noqa: PLC0415
@@ -26,15 +31,20 @@ def init(folder: str, seed: int, as_json: bool) -> None:
         options.print_json({"files": [str(path) for path in paths]})
     else:
         graph, cluster = paths
-        click.echo(f"wrote {graph} and {cluster}; next:", err=True)
-        click.echo(f"  streamplace place {graph} --cluster {cluster} -o placement.json", err=True)
+        options.tell(f"wrote {graph} and {cluster}; next:")
+        options.tell(f"  streamplace place {graph} --cluster {cluster} -o placement.json")
 
 
 @click.command()
-@click.argument("file")
+@click.argument("file", type=choices.GRAPH)
 @options.common
 def info(file: str, seed: int, as_json: bool) -> None:
-    """Tell what is in a graph, dataset, cluster, placement, checkpoint or file of weights."""
+    """Tell what is in a graph, dataset, cluster, placement, checkpoint or file of weights.
+
+    \b
+    streamplace info dataset:real/riotbench-etl.json
+    streamplace info run/policy.safetensors
+    """
     from streamplace.cli import show  # noqa: PLC0415 - a command loads what it needs
     from streamplace.progress import working  # noqa: PLC0415
 
@@ -54,17 +64,23 @@ def info(file: str, seed: int, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("placement")
+@click.argument("placement", type=choices.FILE)
 @click.option(
     "--to",
     "kind",
-    type=click.Choice(["json", "csv", "cepsim", *WRITERS]),
+    type=choices.Choice(["json", "csv", "cepsim", *WRITERS]),
     required=True,
     metavar="KIND",
     help="One of those above.",
 )
 @click.option(
-    "-o", "output", callback=options.file_name, default="-", metavar="FILE", help="[default: -]"
+    "-o",
+    "output",
+    callback=options.file_name,
+    type=choices.FILE,
+    default="-",
+    metavar="FILE",
+    help="[default: -]",
 )
 @options.common
 def export(placement: str, kind: str, output: str, seed: int, as_json: bool) -> None:
@@ -84,6 +100,10 @@ def export(placement: str, kind: str, output: str, seed: int, as_json: bool) -> 
 
     flink, storm-ras and ibm-spl know whole operators only: place --whole-operators keeps the
     instances of each on one device.
+
+    \b
+    streamplace export placement.json --to csv
+    streamplace export placement.json --to kubernetes -o deployments.yaml
     """
     if output == "-" and as_json:
         raise click.UsageError("--json tells of the file that -o names, so it needs one")
@@ -109,10 +129,14 @@ def export(placement: str, kind: str, output: str, seed: int, as_json: bool) -> 
 
 
 @click.command()
-@click.argument("kind", type=click.Choice(("graph", "cluster", "placement", "scene")))
+@click.argument("kind", type=choices.Choice(("graph", "cluster", "placement", "scene")))
 @options.common
 def schema(kind: str, seed: int, as_json: bool) -> None:
-    """Print the JSON Schema of a file format."""
+    """Print the JSON Schema of a file format.
+
+    \b
+    streamplace schema graph
+    """
     from streamplace.files import formats  # noqa: PLC0415 - a command loads what it needs
 
     options.print_json(formats.schema(kind))

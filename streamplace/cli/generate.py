@@ -5,7 +5,7 @@ from contextlib import closing
 
 import click
 
-from streamplace.cli import options
+from streamplace.cli import choices, options
 
 
 def sizes(ctx: click.Context, param: click.Parameter, value: str | None) -> range | None:
@@ -19,13 +19,14 @@ def sizes(ctx: click.Context, param: click.Parameter, value: str | None) -> rang
 
 
 @click.command()
-@click.argument("preset")
+@click.argument("preset", type=choices.PRESET)
 @click.option("--count", type=int, default=1, show_default=True, help="Number of graphs.")
 @click.option("--operators", callback=sizes, metavar="N|MIN-MAX", help="Operators of a graph.")
 @click.option(
     "-o",
     "output",
     callback=options.file_name,
+    type=choices.FILE,
     required=True,
     metavar="FILE",
     help=".jsonl[.gz], .json, .npz or -",
@@ -68,4 +69,4 @@ def generate(
     else:
         graphs_are = "1 graph" if count == 1 else f"{count} graphs"
         to = "stdout" if output == "-" else output
-        click.echo(f"wrote {graphs_are} of {preset}, seed {seed}, to {to}", err=True)
+        options.tell(f"wrote {graphs_are} of {preset}, seed {seed}, to {to}")

@@ -12,6 +12,8 @@ import click
 
 from streamplace.cli import (
     compare,
+    completion,
+    curves,
     engines,
     explain,
     files,
@@ -46,6 +48,7 @@ for command in (
     place.place,
     compare.compare,
     train.train,
+    curves.curves,
     place.diff,
     explain.explain,
     plan.plan,
@@ -53,6 +56,7 @@ for command in (
     profile.profile,
     files.export,
     files.schema,
+    completion.completion,
 ):
     cli.add_command(command)
 
@@ -60,6 +64,8 @@ for command in (
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line; return its exit code. Every expected fault is one line on stderr."""
     code = 0
+    if completion.VARIABLE in os.environ:
+        completion.prepare()
     for step in (partial(cli.main, arguments, "streamplace", standalone_mode=False), _flush):
         try:
             step()

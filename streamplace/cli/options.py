@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from streamplace.backends import BACKENDS
+from streamplace.cli.choices import FILE, Choice
 from streamplace.models import MODELS
+from streamplace.progress import is_quiet, quietly
 
 if TYPE_CHECKING:
     from streamplace.cluster import Cluster
@@ -52,12 +54,25 @@ def share(ctx: click.Context, param: click.Parameter, value: float | None) -> fl
     return value
 
 
+def _hush(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    if value:
+        ctx.call_on_close(quietly())
+
+
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 seed = click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed."
 )
+quiet = click.option(
+    "-q",
+    "--quiet",
+    is_flag=True,
+    expose_value=False,
+    callback=_hush,
+    help="Say nothing on stderr but errors.",
+)
 model = click.option(
-    "--model", type=click.Choice(MODELS), help="How throughput is computed  [default: bottleneck]"
+    "--model", type=Choice(MODELS), help="How throughput is computed  [default: bottleneck]"
 )
 source_rates = click.option(
     "--source-rate",
@@ -70,6 +85,7 @@ constraints = click.option(
     "--constraints",
     "constraints_file",
     callback=file_name,
+    type=FILE,
     metavar="FILE",
     help="Constraints, in place of the graph's own.",
 )
@@ -90,8 +106,8 @@ target_utilisation = click.option(
 
 
 def common(command: Command) -> Command:
-    """Add --json and --seed, which every command takes."""
-    return as_json(seed(command))
+    """Add --json, --quiet and --seed, which every command takes."""
+    return as_json(quiet(seed(command)))
 
 
 def processes(command: Command) -> Command:
@@ -101,7 +117,7 @@ def processes(command: Command) -> Command:
     )
     backend = click.option(
         "--backend",
-        type=click.Choice(BACKENDS),
+        type=Choice(BACKENDS),
         default="local",
         show_default=True,
         help="Where they are; the results are the same.",
@@ -115,7 +131,12 @@ def processes(command: Command) -> Command:
 def cluster(command: Command) -> Command:
     """Add --cluster and --devices."""
     by_file = click.option(
-        "--cluster", "cluster_file", callback=file_name, metavar="FILE", help="Cluster file."
+        "--cluster",
+        "cluster_file",
+        callback=file_name,
+        type=FILE,
+        metavar="FILE",
+        help="Cluster file.",
     )
     by_text = click.option(
         "--devices", metavar="5x2500", help="Devices as COUNTxMIPS[xCORES],…  [default: 5x2500]"
@@ -141,3 +162,9 @@ def the_cluster(cluster_file: str | None, devices: str | None) -> "Cluster | Non
 def print_json(value: Any) -> None:
     """Print a JSON value on stdout."""
     click.echo(json.dumps(value, indent=1, ensure_ascii=False))
+
+
+def tell(text: str) -> None:
+    """Say a line on stderr, unless nothing is to be said there."""
+    if not is_quiet():
+        click.echo(text, err=True)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from streamplace.cli import engine, options
+from streamplace.cli import choices, engine, options
 
 if TYPE_CHECKING:
     from streamplace.cluster import Cluster
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("graph")
-@click.argument("placement")
+@click.argument("graph", type=choices.GRAPH)
+@click.argument("placement", type=choices.FILE)
 @options.cluster
 @options.source_rates
 @options.model
@@ -74,16 +74,27 @@ def simulate(
 
 
 @click.command()
-@click.argument("graph")
+@click.argument("graph", type=choices.GRAPH)
 @options.cluster
 @options.constraints
 @options.source_rates
 @options.model
 @options.target_utilisation
-@click.option("--placer", default="auto", show_default=True, help="NAME[:OPTION=VALUE…]")
+@click.option(
+    "--placer",
+    type=choices.PLACER,
+    default="auto",
+    show_default=True,
+    metavar="NAME",
+    help="NAME[:OPTION=VALUE…]",
+)
 @options.time_limit
 @click.option(
-    "--start", callback=options.file_name, metavar="FILE", help="What runs now; to set out from."
+    "--start",
+    callback=options.file_name,
+    type=choices.FILE,
+    metavar="FILE",
+    help="What runs now; to set out from.",
 )
 @click.option(
     "--max-moves",
@@ -102,7 +113,12 @@ def simulate(
     "--whole-operators", is_flag=True, help="Keep the instances of an operator on one device."
 )
 @click.option(
-    "-o", "output", callback=options.file_name, metavar="FILE", help="File to write, or -."
+    "-o",
+    "output",
+    callback=options.file_name,
+    type=choices.FILE,
+    metavar="FILE",
+    help="File to write, or -.",
 )
 @options.common
 def place(
@@ -212,14 +228,18 @@ def place(
 
 
 @click.command()
-@click.argument("a")
-@click.argument("b")
+@click.argument("a", type=choices.FILE)
+@click.argument("b", type=choices.FILE)
 @options.common
 def diff(a: str, b: str, seed: int, as_json: bool) -> None:
     """Show which operators move between placements A and B, and what that changes.
 
     Each is scored as its file tells. Devices are told apart by name: what ran on one that B lacks
     moves.
+
+    \b
+    streamplace diff before.json after.json
+    streamplace diff before.json after.json --json
     """
     from streamplace.cli import show  # noqa: PLC0415 - a command loads what it needs
     from streamplace.errors import located  # noqa: PLC0415

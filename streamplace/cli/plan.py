@@ -2,11 +2,11 @@
 
 import click
 
-from streamplace.cli import options
+from streamplace.cli import choices, options
 
 
 @click.command()
-@click.argument("graph")
+@click.argument("graph", type=choices.GRAPH)
 @options.cluster
 @options.constraints
 @options.source_rates
@@ -20,7 +20,11 @@ from streamplace.cli import options
 )
 @options.time_limit
 @click.option(
-    "--plot", callback=options.file_name, metavar="FILE", help="Draw the curve: .png, .svg or .pdf."
+    "--plot",
+    callback=options.file_name,
+    type=choices.FILE,
+    metavar="FILE",
+    help="Draw the curve: .png, .svg or .pdf.",
 )
 @options.common
 def plan(

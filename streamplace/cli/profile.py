@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from streamplace.cli import options
+from streamplace.cli import choices, options
 
 if TYPE_CHECKING:
     from streamplace.engines.job import Job
@@ -44,19 +44,30 @@ def _measuring(command: Command) -> Command:
         "--costs",
         "costs_file",
         callback=options.file_name,
+        type=choices.FILE,
         metavar="FILE",
         help="What you know better, or what cannot be measured: as for import.",
     )
     fold = click.option("--fold", is_flag=True, help="Keep a parallel operator one operator.")
     output = click.option(
-        "-o", "output", callback=options.file_name, default="-", metavar="FILE", help="[default: -]"
+        "-o",
+        "output",
+        callback=options.file_name,
+        type=choices.FILE,
+        default="-",
+        metavar="FILE",
+        help="[default: -]",
     )
     return mips(timeout(costs(fold(output(options.common(command))))))
 
 
 @click.group()
 def profile() -> None:
-    """Measure what the operators and streams of a running job cost."""
+    """Measure what the operators and streams of a running job cost.
+
+    \b
+    streamplace profile flink http://localhost:8081 --job 0a1b… --mips 2500 -o graph.json
+    """
 
 
 @profile.command()
@@ -75,6 +86,7 @@ def profile() -> None:
     "--placement",
     "placement_file",
     callback=options.file_name,
+    type=choices.FILE,
     metavar="FILE",
     help="Also write what runs where now: a placement if all numbers are known; a .csv needs none.",
 )
@@ -133,7 +145,7 @@ def flink(
 
 
 @profile.command()
-@click.argument("source", metavar="URL|FILE")
+@click.argument("source", type=choices.FILE, metavar="URL|FILE")
 @click.option("--topology", metavar="ID", help="The topology's id, if URL is that of the UI.")
 @_measuring
 def storm(

@@ -4,12 +4,10 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-import click
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
-from streamplace.comparison import Comparison
+from streamplace.cli.options import tell
+from streamplace.cli.screen import NAME_WIDTH, console, listed, name_in, print_table
 from streamplace.explain import Explanation
 from streamplace.graph import StreamGraph
 from streamplace.moves import Difference
@@ -19,35 +17,36 @@ from streamplace.remedies import Remedy
 from streamplace.replacing import Replacement
 from streamplace.score import EngineScore, Score
 from streamplace.solve import Result
-from streamplace.validation import listed
+from streamplace.validation import listed as quoted
 
 LINKS_SHOWN = 8
-WIDTH_OF_FILES = 200  # where stdout is no terminal nothing is to be cut off
-NAMES_SHOWN = 12
-NAME_WIDTH = 48
 EVERY_S = 10.0  # seconds between lines of training
 
 
 def score(placement: Placement, scored: Score, to_stderr: bool = False) -> None:
     """Print throughput, bottleneck, devices and the busiest links."""
-    out = _console(to_stderr)
+    out = console(to_stderr)
     out.print(_achieved(placement, scored))
     if isinstance(scored, EngineScore):
         _ran(out, scored)
     top = scored.bottleneck
-    out.print(f"bottleneck {top.kind} {escape(top.name)} at {top.utilisation:.1%}")
-    table = Table("device", "utilisation", "operators", box=None, pad_edge=False)
+    out.print(f"bottleneck {top.kind} {name_in(out, top.name)} at {top.utilisation:.1%}")
     pes = placement.pes
-    for load in scored.devices:
-        operators = _names(pes.get(load.name, ()))
-        table.add_row(escape(load.name), f"{load.utilisation:.1%}", operators)
-    out.print(table)
+    names = max(len("device"), *(len(load.name) for load in scored.devices))
+    room = out.width - names - len("  utilisation  ")
+    rows = [
+        (
+            load.name,
+            f"{load.utilisation:.1%}",
+            listed(pes.get(load.name, ()), max(room, NAME_WIDTH)),
+        )
+        for load in scored.devices
+    ]
+    print_table(out, ("device", "utilisation", "operators"), rows, names=(0, 2))
     busiest = sorted(scored.links, key=lambda load: -load.utilisation)
     if busiest:
-        table = Table("link", "utilisation", box=None, pad_edge=False)
-        for link in busiest[:LINKS_SHOWN]:
-            table.add_row(escape(link.name), f"{link.utilisation:.1%}")
-        out.print(table)
+        links = [(link.name, f"{link.utilisation:.1%}") for link in busiest[:LINKS_SHOWN]]
+        print_table(out, ("link", "utilisation"), links)
     if len(busiest) > LINKS_SHOWN:
         out.print(f"and {len(busiest) - LINKS_SHOWN} links less busy")
 
@@ -56,15 +55,16 @@ def imported(
     graph: StreamGraph, guessed: Sequence[tuple[str, str]], notes: Sequence[str], file: str
 ) -> None:
     """Print what was read, on stderr: what is guessed, and what is not known."""
-    out = _console(to_stderr=True)
+    out = console(to_stderr=True)
     counts = f"{len(graph.names):,} operators, {len(graph.streams):,} streams"
-    out.print(f"wrote {escape(file)}: {counts}" if file != "-" else counts)
+    out.print(f"wrote {file}: {counts}" if file != "-" else counts)
     if guessed:
-        out.print(f"guessed: {_names([f'{a} -> {b}' for a, b in guessed])}")
+        room = out.width - len("guessed: ")
+        out.print(f"guessed: {listed([f'{a} -> {b}' for a, b in guessed], room)}")
     for note in notes:
-        out.print(f"note: {escape(note)}")
+        out.print(f"note: {note}")
     for what in graph.lacking:
-        out.print(f"not known: {escape(what)}")
+        out.print(f"not known: {what}")
     if graph.source_rate is None:
         out.print("not known: the source rate; --costs or place --source-rate tell it")
 
@@ -74,7 +74,7 @@ def assumed(graph: StreamGraph) -> list[str]:
     shares = graph.source_share[graph.sources]
     if len(shares) < 2 or shares.max() > shares.min():  # noqa: PLR2004 - one has nothing to share
         return []
-    called = listed(graph.names[v] for v in graph.sources)
+    called = quoted(graph.names[v] for v in graph.sources)
     return [f"{called} share the source rate equally; [source_shares] of --costs tells otherwise"]
 
 
@@ -103,23 +103,29 @@ def _ran(out: Console, scored: EngineScore) -> None:
 def result(found: Result, to_stderr: bool = False) -> None:
     """Print a placement, its score and how far it may be from the best."""
     score(found.placement, found.score, to_stderr)
-    line = f"placed by {escape(found.placer)} in {found.seconds:.3g} s"
+    out = console(to_stderr)
+    line = f"placed by {name_in(out, found.placer)} in {found.seconds:.3g} s"
     if found.bound is not None:
         line += f"; no placement exceeds {found.bound:,.6g} tuples/s, "
         line += f"so the gap is at most {found.gap:.1%}"
     if found.status is not None:
         line += ": proven optimal" if found.status == "OPTIMAL" else "; not proven in time"
-    _console(to_stderr).print(line)
+    out.print(line)
 
 
 def plan(found: Plan) -> None:
     """Print what so many devices sustain, and how many keep up."""
-    out = _console()
-    table = Table("devices", "sustain, tuples/s", "no more than", "relative", box=None)
-    for row in found.rows:
-        rates = (f"{row.max_source_rate:,.6g}", f"{row.bound:,.6g}")
-        table.add_row(str(row.devices), *rates, f"{row.relative_throughput:.1%}")
-    out.print(table)
+    out = console()
+    rows = [
+        (
+            str(row.devices),
+            f"{row.max_source_rate:,.6g}",
+            f"{row.bound:,.6g}",
+            f"{row.relative_throughput:.1%}",
+        )
+        for row in found.rows
+    ]
+    print_table(out, ("devices", "sustain, tuples/s", "no more than", "relative"), rows, names=())
     fewest = found.fewest_devices
     if fewest is None:
         out.print(f"none of these keeps up with {found.source_rate:,.6g} tuples/s")
@@ -130,14 +136,14 @@ def plan(found: Plan) -> None:
 
 def replacement(found: Replacement, to_stderr: bool = False) -> None:
     """Print what moves, and what the moves that did not have to be gain."""
-    out = _console(to_stderr)
-    table = Table("operator", "from", "to", "", box=None, pad_edge=False)
-    for why, moves in (("has to", found.forced), ("", found.chosen)):
-        for move in moves:
-            cells = map(escape, (move.operator, move.source, move.target))
-            table.add_row(*cells, why)
-    if found.forced or found.chosen:
-        out.print(table)
+    out = console(to_stderr)
+    rows = [
+        (move.operator, move.source, move.target, why)
+        for why, moves in (("has to", found.forced), ("", found.chosen))
+        for move in moves
+    ]
+    if rows:
+        print_table(out, ("operator", "from", "to", ""), rows, names=range(4))
     before, after = found.staying.throughput, found.result.score.throughput
     gain = f" ({after / before - 1:+.1%})" if before else ""
     out.print(
@@ -148,15 +154,14 @@ def replacement(found: Replacement, to_stderr: bool = False) -> None:
 
 def difference(found: Difference) -> None:
     """Print moves, what they carry, and what they gain."""
-    out = _console()
+    out = console()
     for what, names in (("gone", found.gone), ("new", found.new)):
         if names:
-            out.print(f"devices that are {what}: {_names(names)}")
-    table = Table("operator", "from", "to", box=None, pad_edge=False)
-    for move in found.moves:
-        table.add_row(escape(move.operator), escape(move.source), escape(move.target))
+            said = f"devices that are {what}: "
+            out.print(said + listed(names, out.width - len(said)))
     if found.moves:
-        out.print(table)
+        rows = [(move.operator, move.source, move.target) for move in found.moves]
+        print_table(out, ("operator", "from", "to"), rows, names=range(3))
     carried = f" of {found.memory_bytes:,.0f} bytes of memory" if found.memory_bytes else ""
     before, after = found.throughput
     gain = f", {after - before:+,.6g}" + (f" ({after / before - 1:+.1%})" if before else "")
@@ -173,7 +178,7 @@ def difference(found: Difference) -> None:
 
 def explanation(placement: Placement, found: Explanation, shown: int) -> None:
     """Print what makes the bottleneck, and the moves that help: so many of each."""
-    out, top = _console(), found.score.bottleneck
+    out, top = console(), found.score.bottleneck
     out.print(_achieved(placement, found.score))
     if placement.problem.model != found.score.model:
         out.print(f"explained by {found.score.model}: a run of the engine shows nothing above full")
@@ -181,20 +186,19 @@ def explanation(placement: Placement, found: Explanation, shown: int) -> None:
         out.print("nothing limits: no device and no link has anything to do")
         return
     most = placement.problem.target_utilisation
-    name = f"{top.kind} {escape(top.name)}"
+    name = f"{top.kind} {name_in(out, top.name)}"
     limit = f" ({most:.1%} may be used)" if most < 1 else ""
     if not found.limited:
         out.print(f"nothing limits: {name}, the busiest, is at {top.utilisation:.1%}{limit}")
         out.print(f"up to {found.rate_factor:.4g} times the source rate would be kept up with")
     else:
         out.print(f"bottleneck {name} at {top.utilisation:.1%}{limit}")
-    table = Table("operator" if top.kind == "device" else "stream", box=None, pad_edge=False)
-    table.add_column("utilisation")
-    table.add_column("share")
-    for one in found.contributions[:shown]:
-        who = escape(" -> ".join(one.names))
-        table.add_row(who, f"{one.utilisation:.1%}", f"{one.share:.1%}")
-    out.print(table)
+    rows = [
+        (" -> ".join(one.names), f"{one.utilisation:.1%}", f"{one.share:.1%}")
+        for one in found.contributions[:shown]
+    ]
+    kind = "operator" if top.kind == "device" else "stream"
+    print_table(out, (kind, "utilisation", "share"), rows)
     if len(found.contributions) > shown:
         out.print(f"and {len(found.contributions) - shown} that contribute less")
     if found.limited:
@@ -210,70 +214,39 @@ def _remedies(out: Console, found: Explanation, shown: int) -> None:
         return
     alike: dict[tuple[str, ...], list[Remedy]] = {}
     for move in found.moves:
-        gain = f"+{move.gain:,.6g}"
-        key = (_names(move.operators), escape(move.source), f"{move.throughput:,.6g}", gain)
+        key = (
+            listed(move.operators),
+            move.source,
+            f"{move.throughput:,.6g}",
+            f"+{move.gain:,.6g}",
+        )
         alike.setdefault(key, []).append(move)
-    heads = ("move", "from", "to", "throughput", "gain", "new bottleneck")
-    table = Table(*heads, box=None, pad_edge=False)
+    rows = []
     for (who, source, after, gain), moves in list(alike.items())[:shown]:
         then = moves[0].bottleneck
-        to = _names([move.target for move in moves])
-        limits = f"{then.kind} {escape(then.name)} at {then.utilisation:.1%}"
-        table.add_row(who, source, to, after, gain, limits)
-    out.print(table)
+        to = listed([move.target for move in moves])
+        limits = f"{then.kind} {then.name} at {then.utilisation:.1%}"
+        rows.append((who, source, to, after, gain, limits))
+    heads = ("move", "from", "to", "throughput", "gain", "new bottleneck")
+    print_table(out, heads, rows, names=(0, 1, 2, 5))
     if len(alike) > shown:
         out.print(f"and {len(alike) - shown} that help less")
 
 
-def comparison(found: Comparison) -> None:
-    """Print the table of a comparison."""
-    out = _console()
-    heads = ("placer", "rate", "mean", "Q1", "median", "min", ">0.97", "vs metis", "devices", "ms")
-    table = Table(*heads, box=None, pad_edge=False, title_justify="left")
-    table.columns[0].min_width = min(NAME_WIDTH, max(map(len, found.placers)))
-    table.title = f"relative throughput over {len(found.graphs)} graphs ({found.model})"
-    for row in found.rows:
-        against = "-"
-        if row.better_than_metis is not None and row.worse_than_metis is not None:
-            against = f"+{row.better_than_metis:.0%} -{row.worse_than_metis:.0%}"
-        rate = "own" if row.source_rate is None else f"{row.source_rate:g}"
-        numbers = (row.mean, row.q1, row.median, row.min)
-        table.add_row(
-            escape(row.placer),
-            rate,
-            *(f"{number:.3f}" for number in numbers),
-            f"{row.share_above_0_97:.0%}",
-            against,
-            f"{row.mean_devices:.1f}",
-            f"{row.seconds_per_graph * 1e3:.2f}",
-        )
-    out.print(table)
-
-
 def facts(found: dict[str, Any], indent: str = "") -> None:
     """Print nested facts, one a line."""
-    out = _console()
+    out = console()
     for key, value in found.items():
-        label = indent + escape(key.replace("_", " "))
+        label = indent + key.replace("_", " ")
         if isinstance(value, dict):
             out.print(f"{label}:")
             facts(value, indent + "  ")
         elif isinstance(value, list):
-            out.print(f"{label}: {_names([str(item) for item in value])}")
+            room = out.width - len(label) - 2
+            out.print(f"{label}: {listed([str(item) for item in value], room)}")
         else:
-            out.print(f"{label}: {escape(str(value))}")
-
-
-def _console(to_stderr: bool = False) -> Console:
-    out = Console(stderr=to_stderr, highlight=False, soft_wrap=True)
-    if not out.is_terminal:
-        out.width = WIDTH_OF_FILES
-    return out
-
-
-def _names(names: tuple[str, ...] | list[str]) -> str:
-    more = len(names) - NAMES_SHOWN
-    return escape(", ".join(names[:NAMES_SHOWN])) + (f" and {more} more" if more > 0 else "")
+            room = max(out.width - len(label) - 2, NAME_WIDTH)
+            out.print(f"{label}: {name_in(out, str(value), room)}")
 
 
 class Progress:
@@ -291,4 +264,4 @@ class Progress:
         told = [f"{now - self._started:6.0f} s  epoch {record['epoch']}  step {record['step']}"]
         shown = ("loss", "reward", "entropy", "gap", "validation")
         told += [f"{name} {record[name]:.4f}" for name in shown if name in record]
-        click.echo("  ".join(told), err=True)
+        tell("  ".join(told))

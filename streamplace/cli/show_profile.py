@@ -1,42 +1,39 @@
 """A profile for people."""
 
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
-
+from streamplace.cli.screen import console, print_table
 from streamplace.engines.estimates import Estimate
 from streamplace.engines.profile import Profile
 from streamplace.graph import StreamGraph
 
-WIDTH_OF_FILES = 200  # where stdout is no terminal nothing is to be cut off
-
 
 def profile(found: Profile, graph: StreamGraph, to_stderr: bool = False) -> None:
     """Print what was measured, each number with its standard error, and what is not known."""
-    out = Console(stderr=to_stderr, highlight=False)
-    if not out.is_terminal:
-        out = Console(stderr=to_stderr, highlight=False, width=WIDTH_OF_FILES)
+    out = console(to_stderr)
     seen = f"{found.intervals} intervals, {found.seconds:.3g} s"
     out.print(f"source rate {said(found.source_rate)} tuples/s ({seen})")
-    table = Table("operator", "tuples/s", "instructions", "bytes", box=None, pad_edge=False)
-    for each in found.operators:
-        numbers = (each.rate, each.instructions, each.payload_bytes)
-        table.add_row(escape(each.name), *map(said, numbers))
-    out.print(table)
+    rows = [
+        (each.name, *map(said, (each.rate, each.instructions, each.payload_bytes)))
+        for each in found.operators
+    ]
+    print_table(out, ("operator", "tuples/s", "instructions", "bytes"), rows)
     if found.streams:
-        table = Table("stream", "selectivity", "bytes", box=None, pad_edge=False)
-        for stream in found.streams:
-            ends = escape(f"{stream.source} -> {stream.target}")
-            table.add_row(ends, said(stream.selectivity), said(stream.payload_bytes))
-        out.print(table)
+        rows = [
+            (
+                f"{stream.source} -> {stream.target}",
+                said(stream.selectivity),
+                said(stream.payload_bytes),
+            )
+            for stream in found.streams
+        ]
+        print_table(out, ("stream", "selectivity", "bytes"), rows)
     for why in reasons(found):
-        out.print(escape(why))
+        out.print(why)
     for source, target in found.job.guessed:
-        out.print(f"guessed: {escape(f'{source} -> {target}')}")
+        out.print(f"guessed: {source} -> {target}")
     for note in found.job.notes:
-        out.print(f"note: {escape(note)}")
+        out.print(f"note: {note}")
     for what in graph.lacking:
-        out.print(f"not known: {escape(what)}")
+        out.print(f"not known: {what}")
 
 
 def said(estimate: Estimate) -> str:

@@ -2,24 +2,32 @@
 
 import click
 
-from streamplace.cli import options
+from streamplace.cli import choices, options
 
 
 @click.command()
-@click.argument("dataset")
+@click.argument("dataset", type=choices.GRAPH)
 @click.option(
     "--config",
     required=True,
+    type=choices.CONFIG,
     metavar="NAME|FILE",
     help="best, paper, b, …, a .toml, or a run's config.json.",
 )
 @click.option(
-    "-o", "output", callback=options.file_name, required=True, metavar="RUN", help="Folder."
+    "-o",
+    "output",
+    callback=options.file_name,
+    type=choices.FILE,
+    required=True,
+    metavar="RUN",
+    help="Folder.",
 )
 @click.option("--resume", is_flag=True, help="Go on from the folder's checkpoint.")
 @click.option("--seed", type=click.IntRange(min=0), help="Seed  [default: the config's]")
 @options.processes
 @options.as_json
+@options.quiet
 def train(
     dataset: str,
     config: str,
@@ -34,9 +42,9 @@ def train(
     """Train a policy on the graphs of DATASET.
 
     Ctrl-C saves; --resume goes on bit for bit. RUN gets config.json, log.jsonl,
-    checkpoint.safetensors and policy.safetensors, and a log for TensorBoard where that is
-    installed. torchrun starts several processes; --jobs, --backend and --address are for the
-    placements of a config's teacher.
+    checkpoint.safetensors and policy.safetensors, a log for TensorBoard where that is installed,
+    and at the end curves.png; the command curves draws it at any time. torchrun starts several
+    processes; --jobs, --backend and --address are for the placements of a config's teacher.
 
     \b
     streamplace generate dream --count 3150 --seed 1 -o dream.jsonl.gz
@@ -69,6 +77,8 @@ def train(
         backend=placing,
         tell=progress if leads() else lambda record: None,
     )
+    if leads():
+        _draw(output)
     if trained.interrupted:
         if leads():
             said = f"streamplace: interrupted after step {trained.steps}; go on with --resume"
@@ -80,3 +90,17 @@ def train(
         options.print_json(trained.to_dict())
     else:
         click.echo(f"{trained.policy}: {trained.steps} steps, parameters {trained.parameter_hash}")
+
+
+def _draw(run: str) -> None:
+    """Draw the run's curves; a picture that fails does not make the run fail."""
+    from pathlib import Path  # noqa: PLC0415 - see train
+
+    from streamplace.errors import StreamplaceError  # noqa: PLC0415
+    from streamplace.files.logs import read_log  # noqa: PLC0415
+    from streamplace.report.curves import draw_curves  # noqa: PLC0415
+
+    try:
+        draw_curves(Path(run) / "curves.png", {run: read_log(run)})
+    except StreamplaceError as error:
+        click.echo(f"streamplace: the curves are not drawn: {error}", err=True)

@@ -8,6 +8,7 @@ from streamplace.engines.job import Job
 from streamplace.engines.kinds import READERS, WRITERS
 from streamplace.errors import FormatError, UsageError, located
 from streamplace.files.text import name_of, read_text
+from streamplace.nearest import instead
 from streamplace.placement import Placement
 
 
@@ -60,6 +61,6 @@ def written(placement: Placement, kind: str) -> str:
 
 def _found(there: dict[str, str], kind: str, does: str) -> object:
     if kind not in there:
-        raise UsageError(f"nobody {does} {kind!r}; there are {', '.join(there)}")
+        raise UsageError(f"nobody {does} {kind!r}{instead(kind, tuple(there))}")
     module, function = there[kind].split(":")
     return getattr(import_module(module), function)

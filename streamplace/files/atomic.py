@@ -75,6 +75,17 @@ def check_target(path: str | Path, make: bool = False) -> None:
         raise FormatError(f"{path}: cannot be written")
 
 
+def check_folder(path: str | Path) -> None:
+    """Raise FormatError where a folder could not be made, or nothing written into it."""
+    there = Path(os.path.realpath(path))
+    while not there.exists():
+        there = there.parent
+    if not there.is_dir():
+        raise FormatError(f"{path}: cannot be made: {there} is no folder")
+    if not os.access(there, os.W_OK):
+        raise FormatError(f"{path}: cannot be written into")
+
+
 def write_text(path: str | Path, text: str) -> None:
     """Write a whole text file, or stdout for ``-``."""
     with atomic(path) as file:

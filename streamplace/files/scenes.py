@@ -6,6 +6,7 @@ from sim.engine import Profile, Scene, Speed, Window
 from streamplace.errors import FormatError, ProblemError, located, within
 from streamplace.files.formats import Form, SceneForm
 from streamplace.files.text import check
+from streamplace.nearest import hint
 from streamplace.problem import Problem
 
 Kind = TypeVar("Kind", Profile, Window, Speed)
@@ -33,7 +34,8 @@ def scene_from(value: Any, problem: Problem, where: str) -> Scene:
         speeds = []
         for i, speed in enumerate(form.speeds):
             if speed.device not in problem.cluster.index:
-                raise ProblemError(f"speeds[{i}].device: there is no device {speed.device!r}")
+                said = f"speeds[{i}].device: there is no device {speed.device!r}"
+                raise ProblemError(said + hint(speed.device, problem.cluster.index))
             d = problem.cluster.index[speed.device]
             speeds.append(_made(Speed, speed, f"speeds[{i}]", device=d))
     return Scene(profiles, windows, tuple(speeds))
@@ -42,7 +44,8 @@ def scene_from(value: Any, problem: Problem, where: str) -> Scene:
 def _operator(problem: Problem, name: str, where: str, source: bool) -> int:
     """Return the index of an operator that must, or must not, be a source."""
     if name not in problem.graph.index:
-        raise ProblemError(f"{where}: there is no operator {name!r}")
+        said = f"{where}: there is no operator {name!r}"
+        raise ProblemError(said + hint(name, problem.graph.index))
     v = problem.graph.index[name]
     if (v in problem.graph.sources) != source:
         told = "has inputs, so nothing is offered to it" if source else "is a source"

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from streamplace.errors import FormatError
+from streamplace.nearest import instead
 
 PREFIX = "dataset:"
 
@@ -29,9 +30,15 @@ def resolve(path: str | Path) -> Path:
     folder = shipped_folder()
     found = (folder / text.removeprefix(PREFIX)).resolve()
     if not (found.exists() and found.is_relative_to(folder.resolve())):
-        names = sorted(str(p.relative_to(folder)) for p in folder.glob("real/*.json"))
-        raise FormatError(f"{text}: not shipped; there are {', '.join(names)}")
+        names = [PREFIX + name for name in shipped_names()]
+        raise FormatError(f"{text}: not shipped{instead(text, names)}")
     return found
+
+
+def shipped_names() -> list[str]:
+    """Return the names of shipped graphs, without what stands before them."""
+    folder = shipped_folder()
+    return sorted(str(path.relative_to(folder)) for path in folder.glob("real/*.json"))
 
 
 def _look(text: str) -> None:

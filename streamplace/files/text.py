@@ -14,6 +14,8 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from streamplace.errors import FormatError
+from streamplace.files.fields import fields_at
+from streamplace.nearest import hint
 
 Form = TypeVar("Form", bound=BaseModel)
 STDIN = "-"
@@ -124,7 +126,11 @@ def check(form: type[Form], value: Any, where: str) -> Form:
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         more = f" (and {error.error_count() - 1} more faults)" if error.error_count() > 1 else ""
-        raise FormatError(f"{where}: {_place(first['loc'])}{_said(first)}{more}") from None
+        said = f"{where}: {_place(first['loc'])}{_said(first)}"
+        if first["type"] == "extra_forbidden":
+            *place, name = first["loc"]
+            said += hint(str(name), fields_at(form, tuple(place)))
+        raise FormatError(said + more) from None
 
 
 class _DuplicateKeyError(ValueError):

@@ -14,6 +14,7 @@ from streamplace.generate.dream import branched, classes_for
 from streamplace.generate.layered import layered
 from streamplace.generate.series_parallel import series_parallel
 from streamplace.graph import StreamGraph
+from streamplace.nearest import instead
 
 PRESETS = ("dream", "series-parallel", "layered")
 DEFAULT_SIZES = range(10, 51)
@@ -55,7 +56,7 @@ class Recipe:
 
     def __post_init__(self) -> None:
         if self.preset not in PRESETS:
-            raise UsageError(f"no preset is called {self.preset!r}; there are {', '.join(PRESETS)}")
+            raise UsageError(f"no preset is called {self.preset!r}{instead(self.preset, PRESETS)}")
         if self.count < 1:
             raise UsageError(f"count must be at least 1 (got {self.count})")
         if self.seed < 0:

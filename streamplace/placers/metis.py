@@ -10,6 +10,7 @@ from streamplace.arrays import Floats, Ints
 from streamplace.errors import UsageError
 from streamplace.flows import flow
 from streamplace.grouping import Grouping, Quotient
+from streamplace.nearest import hint
 from streamplace.placement import Placement
 from streamplace.placers.base import PartsOption, devices_of_parts, parts_for
 from streamplace.placers.metis_library import partition
@@ -41,7 +42,8 @@ class Metis(PartsOption):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.weights not in get_args(Weights):
-            raise UsageError(f"metis: weights must be {' or '.join(get_args(Weights))}")
+            said = f"metis: weights must be {' or '.join(get_args(Weights))}"
+            raise UsageError(said + hint(str(self.weights), get_args(Weights)))
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None

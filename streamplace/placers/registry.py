@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any, get_type_hints
 
 from streamplace.errors import UsageError
+from streamplace.nearest import hint, instead
 from streamplace.placers.auto import Auto
 from streamplace.placers.base import Partitioner, Placer
 from streamplace.placers.oracle import Oracle
@@ -43,6 +44,7 @@ AUTO_TRIES_OF_LARGE = ("greedy", "multilevel", "metis:weights=utilisation", "sin
 """Whom `auto` asks about large graphs."""
 FROM_START = ("auto", "search", "exact")
 """Who sets out from a placement, if one is given."""
+OPTIONS_OF_AUTO = ("seconds", "evaluations")
 NAMES = ("auto", *PLACERS, *ORACLES)
 
 
@@ -67,15 +69,28 @@ def make_placer(text: str) -> Placer:
             tuple(make_placer(tried) for tried in AUTO_TRIES),
             tuple(make_placer(tried) for tried in AUTO_TRIES_OF_LARGE),
             _auto_policy,
-            **_options(text, Auto, options, ("seconds", "evaluations")),
+            **_options(text, Auto, options, OPTIONS_OF_AUTO),
         )
     if name not in PLACERS:
-        raise UsageError(f"no placer is called {name!r}; there are {', '.join(NAMES)}")
-    module, attribute = PLACERS[name].split(":")
-    cls = getattr(import_module(module), attribute)
-    known = tuple(f.name for f in fields(cls) if f.init)
-    made: Placer = cls(**_options(text, cls, options, known))
+        raise UsageError(f"no placer is called {name!r}{instead(name, NAMES)}")
+    cls = _class_of(name)
+    made: Placer = cls(**_options(text, cls, options, options_of(name)))
     return made
+
+
+def options_of(name: str) -> tuple[str, ...]:
+    """Return the options that a placer takes, by its name without options."""
+    if name == "auto":
+        return OPTIONS_OF_AUTO
+    if name in ORACLES:
+        return tuple(o for o in options_of(name.removesuffix("-oracle")) if o != "parts")
+    return tuple(field.name for field in fields(_class_of(name)) if field.init)
+
+
+def _class_of(name: str) -> type[Any]:
+    module, attribute = PLACERS[name].split(":")
+    found: type[Any] = getattr(import_module(module), attribute)
+    return found
 
 
 def with_limit(text: str, seconds: float) -> str:
@@ -109,8 +124,9 @@ def _options(text: str, cls: type, options: list[str], known: Sequence[str]) -> 
     for option in options:
         key, equals, value = option.partition("=")
         if not equals or key not in known:
-            there = f"options are {', '.join(known)}" if known else "it takes no options"
-            raise UsageError(f"placer {text!r}: {option!r} is no option=value; {there}")
+            there = f"; options are {', '.join(known)}" if known else "; it takes no options"
+            there = there if key in known else hint(key, known) or there
+            raise UsageError(f"placer {text!r}: {option!r} is no option=value{there}")
         if key in given:
             raise UsageError(f"placer {text!r}: {key} stands twice")
         given[key] = _converted(text, key, value, types[key])

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from streamplace.errors import UsageError
+from streamplace.nearest import hint
 
 KINDS = ("png", "svg", "pdf")
 
@@ -17,5 +18,6 @@ def kind_of(path: str | Path) -> str:
     """
     kind = Path(path).suffix.removeprefix(".").lower()
     if kind not in KINDS:
-        raise UsageError(f"a picture's name ends in .{', .'.join(KINDS)} (got {str(path)!r})")
+        said = f"a picture's name ends in .{', .'.join(KINDS)} (got {str(path)!r})"
+        raise UsageError(said + hint(kind, KINDS))
     return kind

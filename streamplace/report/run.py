@@ -4,17 +4,17 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
 
 from sim.engine import Measures
 from streamplace.arrays import Floats
-from streamplace.files.atomic import atomic
 from streamplace.placement import Placement
-from streamplace.report.pictures import kind_of
+from streamplace.report.labels import labels
+from streamplace.report.style import NAME, legend_right, line, picture
 
-SIZE = (8.0, 8.5)  # inches
+SIZE = (8.6, 8.4)  # inches
 SHOWN = 6  # lines an axis: those that reach highest
-NAME = 28  # letters
+MARKS = 8  # on a line
 
 
 def draw_run(path: str | Path, placement: Placement, found: Measures) -> None:
@@ -27,54 +27,60 @@ def draw_run(path: str | Path, placement: Placement, found: Measures) -> None:
     FormatError
         If it cannot be written.
     """
-    graph, cluster = placement.problem.graph, placement.problem.cluster
     series = found.series
-    figure = Figure(figsize=SIZE, layout="constrained")
-    rates, queues, busy = figure.subplots(3, 1, sharex=True)
-    offered = series.offered.sum(axis=1)
-    rates.plot(series.at_s, offered, color="black", linestyle=":", label="offered")
-    emitted = series.processed[:, graph.sources].sum(axis=1)
-    rates.plot(series.at_s, emitted, color="black", label="taken by the sources")
+    begin_s = found.raw.begin.tick * found.raw.tick_s
+    with picture(path, SIZE) as figure:
+        rates, queues, busy = figure.subplots(3, 1, sharex=True)
+        _rates(rates, placement, found)
+        _lines(queues, series.at_s, _waiting(placement, found))
+        queues.set(ylabel="tuples", title="queues, with what is on the way")
+        _lines(busy, series.at_s, _utilisations(placement, found))
+        busy.set(ylabel="utilisation", xlabel="seconds", title="devices and links")
+        busy.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:.0%}"))
+        for axes in (rates, queues, busy):
+            axes.axvspan(0, begin_s, color="black", alpha=0.06, linewidth=0)
+            highest = max(float(np.max(one.get_ydata(), initial=0.0)) for one in axes.lines)
+            axes.set_ylim(0.0, 1.08 * highest or 1.0)
+            axes.set_xlim(0.0, float(series.at_s[-1]))
+            legend_right(axes)
+        for axes in (rates, queues):
+            axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:,.6g}"))
+
+
+def _rates(axes: Axes, placement: Placement, found: Measures) -> None:
+    graph, series = placement.problem.graph, found.series
     ends = {graph.names[v]: series.processed[:, v] for v in graph.sinks}
-    _lines(rates, series.at_s, ends)
-    rates.set(ylabel="tuples/s", title="rates: sources and sinks (grey: not measured)")
-    waiting = {
+    _lines(axes, series.at_s, ends)
+    emitted = series.processed[:, graph.sources].sum(axis=1)
+    axes.plot(series.at_s, emitted, color="black", linewidth=1.0, label="taken by the sources")
+    offered = series.offered.sum(axis=1)
+    axes.plot(series.at_s, offered, color="black", linestyle=":", label="offered to the sources")
+    axes.set(ylabel="tuples/s", title="rates at the sinks and sources (shaded: not measured)")
+
+
+def _waiting(placement: Placement, found: Measures) -> dict[str, Floats]:
+    series = found.series
+    return {
         f"{stream.source} → {stream.target}": series.waiting[:, e] + series.in_flight[:, e]
-        for e, stream in enumerate(graph.streams)
+        for e, stream in enumerate(placement.problem.graph.streams)
     }
-    _lines(queues, series.at_s, waiting)
-    queues.set(ylabel="tuples", title="queues, with what is on the way: the longest")
-    ends_of = [cluster.link_ends(int(i)) for i in found.raw.link[1:]]
+
+
+def _utilisations(placement: Placement, found: Measures) -> dict[str, Floats]:
+    cluster, series = placement.problem.cluster, found.series
     most = placement.problem.target_utilisation
     used = {name: series.device_utilisation[:, d] * most for d, name in enumerate(cluster.names)}
-    used |= {
-        f"{a or ''} → {b or ''}": series.link_utilisation[:, i + 1] * most
-        for i, (a, b) in enumerate(ends_of)
-    }
-    _lines(busy, series.at_s, used)
-    busy.set(ylabel="utilisation", xlabel="seconds")
-    busy.set_title("devices and links: the busiest")
-    for axes in (rates, queues, busy):
-        axes.axvspan(0, found.raw.begin.tick * found.raw.tick_s, color="black", alpha=0.05)
-        axes.grid(alpha=0.3)
-        highest = max(float(np.max(line.get_ydata())) for line in axes.lines)
-        axes.set_ylim(0.0, 1.08 * highest or 1.0)
-        axes.legend(
-            handles=list(axes.lines),  # told, since names may begin with _
-            loc="center left",
-            bbox_to_anchor=(1.01, 0.5),
-            frameon=False,
-            fontsize="small",
-        )
-    kind = kind_of(path)
-    with atomic(path) as file:
-        figure.savefig(file, format=kind, dpi=130)
+    for i, link in enumerate(found.raw.link[1:]):
+        a, b = cluster.link_ends(int(link))
+        used[f"{a or ''} → {b or ''}"] = series.link_utilisation[:, i + 1] * most
+    return used
 
 
 def _lines(axes: Axes, at_s: Floats, lines: dict[str, Floats]) -> None:
-    """Draw those lines that reach highest."""
+    """Draw those lines that reach highest, and tell how many more there are."""
     highest = sorted(lines, key=lambda name: -float(lines[name].max()))[:SHOWN]
-    for name in highest:
-        label = name if len(name) <= NAME else name[: NAME - 1] + "…"
-        label = label.replace("$", r"\$")  # not a formula
-        axes.plot(at_s, lines[name], label=label, linestyle="--" if len(lines) == 1 else "-")
+    for i, (name, label) in enumerate(zip(highest, labels(highest, NAME), strict=True)):
+        every = (i % 4 / MARKS / 4, 1 / MARKS)
+        axes.plot(at_s, lines[name], label=label, markevery=every, **line(i))
+    if more := len(lines) - len(highest):
+        axes.plot([], [], linestyle="", label=f"and {more} lower")

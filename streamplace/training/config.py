@@ -12,6 +12,7 @@ from streamplace.cluster import Cluster
 from streamplace.errors import ConfigError, StreamplaceError
 from streamplace.files.text import check, decode, name_of, read_bytes, read_json
 from streamplace.models import Model
+from streamplace.nearest import instead
 from streamplace.placers.registry import make_placer
 from streamplace.policy.sizes import Kind, Part
 
@@ -192,8 +193,8 @@ def read_config(name: str) -> TrainConfig:
     known = config_names()
     path = FOLDER / f"{name}.toml" if name in known else Path(name)
     if path.suffix not in (".toml", ".json") and not os.path.exists(path):
-        named = ", ".join(known)
-        raise ConfigError(f"no config is called {name!r:.80}; there are {named}, or a .toml file")
+        said = f"no config is called {name!r:.80}"
+        raise ConfigError(said + instead(name, known, "or a .toml file"))
     where = name_of(path)
     if path.suffix == ".json":
         return check(TrainConfig, read_json(path), where)

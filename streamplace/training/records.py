@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from streamplace.files.atomic import write_text
-
-LOG = "log.jsonl"
+from streamplace.files.logs import LOG
 
 
 class Records:

@@ -20,6 +20,7 @@ from tests.training.runs import SMALL, check_finite, check_same, graphs, log_of,
 
 KILLS = 4
 POLL_S = 0.005
+CURVES = "curves.png"
 LIMIT_S = 120
 LONG = SMALL.replace("epochs = 2", "epochs = 30").replace("_every = 2", "_every = 1")
 ON_CPU = {**ENVIRONMENT, "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"}
@@ -64,6 +65,7 @@ def test_json(files: Path, tmp_path: Path, capsys: Capture) -> None:
     assert card["dataset"] == str(files / "graphs.jsonl")
     assert json.loads((run / "config.json").read_text()) == card["config"]
     check_finite(run)
+    assert (run / CURVES).read_bytes().startswith(b"\x89PNG")
     again = json.loads(succeeds(capsys, *command(files, run, "--json", "--resume")))
     assert again == found
 
@@ -79,6 +81,24 @@ def test_progress_goes_to_stderr_alone(files: Path, tmp_path: Path, capsys: Capt
     for epoch, line in enumerate(told):
         assert f"epoch {epoch} " in line
         assert f"step {3 * epoch + 3} " in line
+
+
+def test_quiet(files: Path, tmp_path: Path, capsys: Capture) -> None:
+    assert main(command(files, tmp_path / "run", "--quiet")) == 0
+    out, err = capsys.readouterr()
+    assert "6 steps" in out
+    assert err == ""
+
+
+def test_a_picture_that_fails_does_not_make_the_run_fail(
+    files: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    (tmp_path / "run" / CURVES).mkdir(parents=True)
+    assert main(command(files, tmp_path / "run", "--json")) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["steps"] == 6
+    assert "streamplace: the curves are not drawn: " in err
+    assert CURVES in err
 
 
 def test_what_is_trained_places(files: Path, tmp_path: Path, capsys: Capture) -> None:
@@ -245,6 +265,7 @@ def test_ctrl_c_saves_and_says_so(files: Path, tmp_path: Path) -> None:
     assert f"interrupted after step {step}" in said[0]
     assert "--resume" in said[0]
     assert [line["step"] for line in log_of(tmp_path / "run")] == [*range(1, step + 1)]
+    assert (tmp_path / "run" / CURVES).exists()
     check_finite(tmp_path / "run")
 
 

@@ -16,7 +16,7 @@ from streamplace.problem import Problem
 
 ROOT = Path(__file__).resolve().parents[2]
 JARS = sorted((ROOT / ".venv-flink").glob("lib/python3*/site-packages/pyflink/lib"))
-NAMES = ROOT / "tests" / "data" / "flink" / "Names.java"
+NAMES = Path(__file__).with_name("Names.java")
 OPENED = [f"--add-opens=java.base/java.{name}=ALL-UNNAMED" for name in ("util", "lang")]
 
 pytestmark = pytest.mark.skipif(

@@ -19,7 +19,8 @@ def test_options_reach_the_placer() -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("metsi", "no placer is called 'metsi'; there are auto, single"),
+        ("metsi", "no placer is called 'metsi'; did you mean 'metis'?"),
+        ("xyz", "no placer is called 'xyz'; there are auto, single"),
         ("", "no placer is called ''"),
         ("metis:", "'' is no option=value; options are parts, weights"),
         ("metis:part=3", "'part=3' is no option=value"),

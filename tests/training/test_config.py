@@ -57,8 +57,9 @@ def test_a_byte_order_mark_is_skipped(tmp_path: Path) -> None:
 
 
 def test_an_unknown_name_is_told_the_known_ones() -> None:
-    said = outcome("bset")
-    assert "'bset'" in said
+    assert outcome("bset") == "no config is called 'bset'; did you mean 'best'?"
+    said = outcome("nothing like it")
+    assert "'nothing like it'" in said
     assert [name for name in config_names() if name not in said] == []
 
 

@@ -1,0 +1,87 @@
+"""`streamplace completion`: the words that a shell can put after `streamplace`."""
+
+import os
+
+import click
+from click.shell_completion import (
+    BashComplete,
+    CompletionItem,
+    add_completion_class,
+    get_completion_class,
+    split_arg_string,
+)
+
+from streamplace.cli import choices, options
+
+PROGRAM = "streamplace"
+VARIABLE = "_STREAMPLACE_COMPLETE"
+SHELLS = ("bash", "zsh", "fish")
+BREAKS = ":="  # where bash ends a word, and we do not
+
+
+class Bash(BashComplete):
+    """Completion for bash, whose words end at : and =, as in ``policy:samples=16``.
+
+    The line is split anew here, and what bash believes to be words of their own is left out of the
+    answers: bash puts it before them.
+    """
+
+    source_template = BashComplete.source_template.replace(
+        "env COMP_WORDS=",
+        'env COMP_LINE="$COMP_LINE" COMP_POINT="$COMP_POINT" COMP_WORDS=',
+    ).replace(  # no space after option=
+        "    return 0\n",
+        '    [[ "${COMPREPLY[*]}" == *= ]] && compopt -o nospace\n    return 0\n',
+    )
+    _typed = ""
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        """Return the words before the one that is typed, and that."""
+        if "COMP_LINE" not in os.environ:  # asked by click's own script
+            return super().get_completion_args()
+        line = os.environ["COMP_LINE"]
+        before = line.encode()[: int(os.environ.get("COMP_POINT") or len(line))].decode(
+            errors="ignore"
+        )
+        words = split_arg_string(before)[1:]
+        self._typed = "" if not words or before[-1:].isspace() else words.pop()
+        return words, self._typed
+
+    def format_completion(self, item: CompletionItem[str]) -> str:
+        """Return an answer without what bash holds for words before it."""
+        kept = max(self._typed.rfind(letter) for letter in BREAKS) + 1
+        if item.value.startswith(self._typed[:kept]):
+            item.value = item.value[kept:]
+        return super().format_completion(item)
+
+
+def prepare() -> None:
+    """Let click answer bash as we do."""
+    add_completion_class(Bash)
+
+
+@click.command()
+@click.argument("shell", type=choices.Choice(SHELLS))
+@options.common
+def completion(shell: str, seed: int, as_json: bool) -> None:
+    """Print the script that lets SHELL complete words.
+
+    It completes commands, options, placers with their options, and the names of datasets,
+    configs and kinds.
+
+    \b
+    bash    echo 'eval "$(streamplace completion bash)"' >> ~/.bashrc
+    zsh     echo 'eval "$(streamplace completion zsh)"' >> ~/.zshrc
+    fish    streamplace completion fish > ~/.config/fish/completions/streamplace.fish
+
+    \b
+    streamplace completion bash
+    """
+    prepare()
+    found = get_completion_class(shell)
+    assert found is not None, "these are click's own"
+    script = found(click.get_current_context().find_root().command, {}, PROGRAM, VARIABLE).source()
+    if as_json:
+        options.print_json({"shell": shell, "script": script})
+    else:
+        click.echo(script)

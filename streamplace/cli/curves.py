@@ -1,0 +1,60 @@
+"""`streamplace curves`."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from streamplace.cli import choices, options
+
+if TYPE_CHECKING:
+    from streamplace.files.logs import Log
+
+
+@click.command()
+@click.argument("runs", nargs=-1, required=True, type=choices.FILE, metavar="RUN…")
+@click.option(
+    "-o",
+    "output",
+    callback=options.file_name,
+    type=choices.FILE,
+    default="curves.png",
+    show_default=True,
+    metavar="FILE",
+    help="Picture to write: .png, .svg or .pdf.",
+)
+@options.common
+def curves(runs: tuple[str, ...], output: str, seed: int, as_json: bool) -> None:
+    """Draw how training went in the folders RUN.
+
+    They are what train writes, and may be drawn while it goes on.
+
+    Reward, gap to the best known, loss and entropy over steps, from log.jsonl; several runs are
+    drawn side by side.
+
+    \b
+    streamplace curves run
+    streamplace curves run-1 run-2 -o curves.pdf
+    """
+    from streamplace.files.atomic import check_target  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.files.logs import read_log  # noqa: PLC0415
+    from streamplace.report.pictures import kind_of  # noqa: PLC0415
+
+    kind_of(output)
+    check_target(output)
+    logs = {run: read_log(run) for run in runs}
+    from streamplace.report.curves import draw_curves  # noqa: PLC0415 - heavy
+
+    draw_curves(output, logs)
+    if as_json:
+        options.print_json({"file": output, "runs": _last(logs)})
+    else:
+        options.tell(f"wrote {output}")
+
+
+def _last(logs: "Mapping[str, Log]") -> list[dict[str, Any]]:
+    """Return how far runs have come, and what they told last."""
+    return [
+        {"run": run, "steps": len(log)} | {k: v for step in log for k, v in step.items()}
+        for run, log in logs.items()
+    ]

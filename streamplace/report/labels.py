@@ -1,0 +1,69 @@
+"""Names as labels: cut where they are long, never into the same."""
+
+from collections.abc import Sequence
+from os.path import commonprefix
+from unicodedata import category
+
+ELLIPSIS = "…"
+KEPT = 6  # letters around what tells names apart
+
+
+def plain(text: str) -> str:
+    """Return a text without control characters: what they stand for, as Python writes them."""
+    return "".join(
+        c if category(c) not in ("Cc", "Zl", "Zp") else c.encode("unicode_escape").decode()
+        for c in text
+    )
+
+
+def shortened(text: str, length: int) -> str:
+    """Return at most so many letters of a text: its beginning and its end.
+
+    Both tell names apart: ``metis-recursive-oracle``, ``policy:file=…:samples=16``.
+    """
+    text = plain(text)
+    if len(text) <= length:
+        return text
+    tail = (length - 1) // 2
+    return text[: length - 1 - tail] + ELLIPSIS + text[len(text) - tail :]
+
+
+def labels(names: Sequence[str], length: int) -> list[str]:
+    """Return shortened names, each another even where names are the same.
+
+    Those that would look the same are cut around what tells them apart; if that is too long, or
+    there is nothing, they are numbered.
+    """
+    found = [shortened(name, length) for name in names]
+    alike: dict[str, list[int]] = {}
+    for i, label in enumerate(found):
+        alike.setdefault(label, []).append(i)
+    for group in alike.values():
+        if len(group) > 1:
+            told = _apart([plain(names[i]) for i in group], length)
+            for i, label in zip(group, told, strict=True):
+                found[i] = shortened(label, length)
+    taken: set[str] = set()
+    for i, name in enumerate(found):
+        label, number = name, 1
+        while label in taken:
+            number += 1
+            mark = f" ({number})"
+            label = shortened(name, length - len(mark)) + mark
+        taken.add(label)
+        found[i] = label
+    return found
+
+
+def _apart(names: list[str], length: int) -> list[str]:
+    """Return what differs in some names, with as much around it as there is room for."""
+    before = len(commonprefix(names))  # noqa: RUF071 - letters are meant
+    after = len(commonprefix([name[before:][::-1] for name in names]))  # noqa: RUF071
+    found = []
+    for name in names:
+        first, last = max(0, before - KEPT), len(name) - max(0, after - KEPT)
+        first = max(0, min(first, last - (length - 2)))
+        last = min(len(name), max(last, first + length - 2))
+        head, tail = ELLIPSIS if first else "", ELLIPSIS if last < len(name) else ""
+        found.append(head + name[first:last] + tail)
+    return found

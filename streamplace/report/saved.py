@@ -1,0 +1,34 @@
+"""What `compare -o` writes of a comparison."""
+
+from pathlib import Path
+
+from streamplace.comparison import Comparison
+from streamplace.files.atomic import write_text
+from streamplace.report.rates import csv_table, latex_table, markdown_table
+
+
+def save_report(folder: str | Path, found: Comparison, pictures: str | None = "png") -> None:
+    """Write a comparison with its tables and pictures into a folder, made where there is none.
+
+    compare.json, table.csv and graphs.csv (see `Comparison.save`); by_rate.csv, .md and .tex, a
+    line a placer; throughput and devices, Figures 5 and 6 of the paper.
+
+    Parameters
+    ----------
+    pictures
+        ``png``, ``svg`` or ``pdf``; None: no pictures.
+
+    Raises
+    ------
+    FormatError
+        If they cannot be written.
+    """
+    found.save(folder)
+    folder = Path(folder)
+    for kind, table in (("csv", csv_table), ("md", markdown_table), ("tex", latex_table)):
+        write_text(folder / f"by_rate.{kind}", table(found))
+    if pictures is not None:
+        from streamplace.report import comparison  # noqa: PLC0415 - heavy
+
+        comparison.throughput_picture(folder / f"throughput.{pictures}", found)
+        comparison.devices_picture(folder / f"devices.{pictures}", found)

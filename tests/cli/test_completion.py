@@ -1,0 +1,103 @@
+"""Shell completion, asked as shells ask: by a real process, and by a real bash."""
+
+import os
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from streamplace.cli.completion import SHELLS, VARIABLE
+from streamplace.placers.registry import NAMES, PLACERS, make_placer, options_of
+from streamplace.training import config_names
+from tests.cli.command import ENVIRONMENT, MODULE, Capture, refused, run, succeeds
+
+
+def completed(line: str) -> list[str]:
+    """Return what a process answers to click's script for bash."""
+    words = {"COMP_WORDS": line, "COMP_CWORD": str(line.count(" ")), VARIABLE: "bash_complete"}
+    done = run(env={**ENVIRONMENT, **words})
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("streamplace pl", ["plain,place", "plain,plan"]),
+        ("streamplace place x --placer exa", ["plain,exact"]),
+        ("streamplace compare x --placers metis,exa", ["plain,metis,exact"]),
+        ("streamplace place x --placer policy:sam", ["plain,policy:samples="]),
+        ("streamplace place x --placer auto:", ["plain,auto:seconds=", "plain,auto:evaluations="]),
+        ("streamplace place x --placer nobody:", []),
+        ("streamplace generate l", ["plain,layered"]),
+        ("streamplace train x --config ", [f"plain,{name}" for name in config_names()]),
+        ("streamplace export x --to ku", ["plain,kubernetes"]),
+        ("streamplace place x --model p", ["plain,path-average"]),
+        ("streamplace info dataset:real/riotbench-e", ["plain,dataset:real/riotbench-etl.json"]),
+        ("streamplace explain ", ["file,"]),
+        ("streamplace place graph", ["file,graph"]),
+        ("streamplace place x --qui", ["plain,--quiet"]),
+    ],
+)
+def test_as_click_asks(line: str, found: list[str]) -> None:
+    assert completed(line) == found
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_scripts_are_printed(shell: str, capsys: Capture) -> None:
+    assert VARIABLE in succeeds(capsys, "completion", shell)
+
+
+def test_no_script_for_other_shells(capsys: Capture) -> None:
+    assert "'bash', 'zsh', 'fish'" in refused(capsys, "completion", "csh")
+
+
+BASH = """
+eval "$(streamplace completion bash)"
+complete -p streamplace > /dev/null || exit 1
+compopt() { local IFS=' '; echo "compopt $*"; }
+COMP_LINE=$1 COMP_POINT=${#1} COMP_CWORD=$(($# - 2))
+shift
+COMP_WORDS=("$@") COMPREPLY=()
+_streamplace_completion streamplace
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (["streamplace", "place", "g", "--placer", "policy", ":", "sa"], "samples="),
+        (["streamplace", "place", "--placer", "=", "exa"], "exact"),
+        (["streamplace", "info", "dataset", ":", "real/riotbench-e"], "real/riotbench-etl.json"),
+        (["streamplace", "gen"], "generate"),
+    ],
+)
+def test_by_bash_whose_words_end_at_colons(words: list[str], found: str, tmp_path: Path) -> None:
+    """Bash puts what is before the last : or = back itself."""
+    program = tmp_path / "streamplace"
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(MODULE)} "$@"\n')
+    program.chmod(0o755)
+    line = " ".join(words).replace(" : ", ":").replace(" = ", "=")
+    done = subprocess.run(
+        ["bash", "--norc", "-c", BASH, "bash", line, *words],
+        env={**ENVIRONMENT, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert done.stdout.splitlines()[-1] == found
+    assert ("compopt -o nospace" in done.stdout) == found.endswith("=")
+    assert done.stderr == ""
+
+
+def test_options_that_are_proposed_exist() -> None:
+    values = {"weights": "utilisation", "file": "x", "seconds": "1"}
+    for name in {*NAMES} - {"policy"}:  # whose weights would be read
+        for option in options_of(name):
+            make_placer(f"{name}:{option}={values.get(option, '3')}")
+    assert set(PLACERS) <= set(NAMES)

@@ -1,0 +1,68 @@
+"""Every command's --help has examples, and every example is a command line that is understood."""
+
+import shlex
+from collections.abc import Iterator
+
+import click
+import pytest
+
+from streamplace.cli.main import cli
+
+WORD = "streamplace"
+
+
+def commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
+    """Yield all commands with their names, those in groups too."""
+    for name, command in group.commands.items():
+        yield " ".join((*path, name)), command
+        if isinstance(command, click.Group):
+            yield from commands(command, (*path, name))
+
+
+def examples(command: click.Command) -> list[str]:
+    """Return the lines of a command's help that begin with `streamplace`, without remarks."""
+    lines = (line.strip() for line in (command.help or "").splitlines())
+    return [line.partition("   ")[0] for line in lines if line.startswith(f"{WORD} ")]
+
+
+ALL = {"": cli, **dict(commands(cli))}
+EXAMPLES = [line for command in ALL.values() for line in examples(command)]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_there_is_an_example(name: str) -> None:
+    """The commands of a group show their own."""
+    lines = examples(ALL[name])
+    assert lines
+    assert any(line.startswith(f"{WORD} {name}".strip()) for line in lines)
+
+
+@pytest.mark.parametrize("line", EXAMPLES)
+def test_examples_are_understood(line: str) -> None:
+    """Arguments are parsed and checked as for a run, by the command that the words lead to."""
+    words = shlex.split(line)[1:]
+    command: click.Command = cli
+    context = click.Context(cli, info_name=WORD)
+    while isinstance(command, click.Group):
+        _, found, words = command.resolve_command(context, words)
+        assert found is not None
+        command = found
+        if not isinstance(command, click.Group):
+            break
+        context = click.Context(command, parent=context)
+    command.make_context(command.name, list(words), parent=context).close()
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if name])
+def test_options_that_every_command_has(name: str) -> None:
+    command = ALL[name]
+    if not isinstance(command, click.Group):
+        there = {option for param in command.params for option in param.opts}
+        assert {"--json", "--quiet", "--seed"} <= there
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_help_fits_a_terminal(name: str) -> None:
+    """Blocks that are not wrapped are not wider than what click wraps to."""
+    said = ALL[name].get_help(click.Context(ALL[name], max_content_width=100, terminal_width=100))
+    assert max(map(len, said.splitlines())) <= 100
