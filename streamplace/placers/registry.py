@@ -1,14 +1,18 @@
 """Placers by name, with options: ``metis``, ``metis:parts=3``, ``fuser-oracle``.
 
-Modules are imported when a placer of theirs is asked for.
+And the user's own: ``module:Class``, ``module:Class:parts=3``, or a name that an installed package
+gives its placer (entry points ``streamplace.placers``). What stands after the first colon tells
+which: an option has an equals sign, a class has none. Modules are imported when a placer of theirs
+is asked for.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import fields
 from importlib import import_module
 from typing import Any, get_type_hints
 
 from streamplace.errors import UsageError
+from streamplace.placers import own
 from streamplace.placers.auto import Auto
 from streamplace.placers.base import Partitioner, Placer
 from streamplace.placers.oracle import Oracle
@@ -46,36 +50,70 @@ FROM_START = ("auto", "search", "exact")
 NAMES = ("auto", *PLACERS, *ORACLES)
 
 
-def make_placer(text: str) -> Placer:
+def make_placer(text: str, from_file: bool = False) -> Placer:
     """Return the placer that a name with options stands for.
+
+    Parameters
+    ----------
+    from_file
+        Whether a file says so, rather than somebody who typed it: files have no module imported.
 
     Raises
     ------
     UsageError
-        On an unknown name or option, or a value of the wrong type.
+        On an unknown name or option, a value of the wrong type, or a placer of the user's own that
+        cannot be had.
     """
     name, *options = text.split(":")
+    slip = name in NAMES and (from_file or own.is_missing(name))  # as in `metis:parts`
+    if own.is_own(text) and not slip:
+        if from_file:
+            raise UsageError(f"placer {text!r}: a file cannot name a module; type it")
+        path, options = own.parts_of(text)
+        return own.made(text, own.load(text, path), options, _options)
     if name in ORACLES:
-        if any(option.startswith("parts") for option in options):
-            raise UsageError(f"placer {text!r}: it tries every number of parts")
-        inner = make_placer(":".join([name.removesuffix("-oracle"), *options]))
-        if not isinstance(inner, Partitioner):
-            raise UsageError(f"placer {name!r} has no number of parts to try")
-        return Oracle(inner)
+        return _oracle(text, name, options)
     if name == "auto":
+        limits = {key: get_type_hints(Auto)[key] for key in ("seconds", "evaluations")}
         return Auto(
             tuple(make_placer(tried) for tried in AUTO_TRIES),
             tuple(make_placer(tried) for tried in AUTO_TRIES_OF_LARGE),
             _auto_policy,
-            **_options(text, Auto, options, ("seconds", "evaluations")),
+            **_options(text, options, limits),
         )
     if name not in PLACERS:
-        raise UsageError(f"no placer is called {name!r}; there are {', '.join(NAMES)}")
+        return _installed(text, name, options)
     module, attribute = PLACERS[name].split(":")
     cls = getattr(import_module(module), attribute)
-    known = tuple(f.name for f in fields(cls) if f.init)
-    made: Placer = cls(**_options(text, cls, options, known))
+    types = get_type_hints(cls)
+    known = {field.name: types[field.name] for field in fields(cls) if field.init}
+    made: Placer = cls(**_options(text, options, known))
     return made
+
+
+def is_ours(text: str) -> bool:
+    """Return whether the code that a name with options stands for is ours."""
+    return not own.is_own(text) and text.partition(":")[0] in NAMES
+
+
+def _oracle(text: str, name: str, options: list[str]) -> Placer:
+    if any(option.startswith("parts") for option in options):
+        raise UsageError(f"placer {text!r}: it tries every number of parts")
+    inner = make_placer(":".join([name.removesuffix("-oracle"), *options]))
+    if not isinstance(inner, Partitioner):
+        raise UsageError(f"placer {name!r} has no number of parts to try")
+    return Oracle(inner)
+
+
+def _installed(text: str, name: str, options: list[str]) -> Placer:
+    """Return the placer that an installed package calls by this name."""
+    there = own.installed()
+    if name not in there:
+        known = ", ".join([*NAMES, *sorted(there.keys() - set(NAMES))])
+        raise UsageError(
+            f"no placer is called {name!r}; there are {known}, or your own as module:Class"
+        )
+    return own.made(text, own.load_installed(there[name]), options, _options)
 
 
 def with_limit(text: str, seconds: float) -> str:
@@ -86,7 +124,7 @@ def with_limit(text: str, seconds: float) -> str:
     UsageError
         If it has none, or is given one already.
     """
-    name, *options = text.split(":")
+    name, options = own.parts_of(text)
     if any(option.partition("=")[0] == "seconds" for option in options):
         raise UsageError(f"placer {text!r} has a limit of time already")
     make_placer(text)
@@ -103,13 +141,13 @@ def _auto_policy() -> Placer:
     return ready_placer(AUTO_POLICY, "bottleneck")
 
 
-def _options(text: str, cls: type, options: list[str], known: Sequence[str]) -> dict[str, Any]:
-    types = get_type_hints(cls)
+def _options(text: str, options: list[str], types: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options, ``option=value``, converted to the types of those there are."""
     given: dict[str, Any] = {}
     for option in options:
         key, equals, value = option.partition("=")
-        if not equals or key not in known:
-            there = f"options are {', '.join(known)}" if known else "it takes no options"
+        if not equals or key not in types:
+            there = f"options are {', '.join(types)}" if types else "it takes no options"
             raise UsageError(f"placer {text!r}: {option!r} is no option=value; {there}")
         if key in given:
             raise UsageError(f"placer {text!r}: {key} stands twice")
@@ -118,6 +156,10 @@ def _options(text: str, cls: type, options: list[str], known: Sequence[str]) -> 
 
 
 def _converted(text: str, key: str, value: str, wanted: Any) -> Any:
+    if wanted in (bool, bool | None):
+        if value not in ("true", "false"):
+            raise UsageError(f"placer {text!r}: {key} must be true or false")
+        return value == "true"
     for kind in (int, float):
         if wanted in (kind, kind | None):
             try:

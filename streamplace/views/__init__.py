@@ -1,0 +1,1 @@
+"""What graphs, placements, scores and tables look like: one content, for terminals and notebooks."""
