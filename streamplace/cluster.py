@@ -248,7 +248,7 @@ class Cluster(Shown):
         limit = "" if mbps is None else f" of {number(mbps)} Mbps"
         more = f", {len(self.network.overrides)} overridden" if self.network.overrides else ""
         links = f"{self.network.kind} links{limit}{more}"
-        return f"<Cluster: {len(self.devices)} devices, {kinds} MIPS, {links}>"
+        return f"<Cluster {kinds}: {len(self.devices)} devices, {links}>"
 
     @property
     def _kinds(self) -> list[str]:

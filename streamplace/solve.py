@@ -149,16 +149,22 @@ def solve(
     if seed < 0:
         raise UsageError(f"seed must be at least 0 (got {seed})")
     name = name_of(placer)
-    if start is not None and isinstance(placer, str) and is_ours(placer):
-        if placer.partition(":")[0] not in FROM_START:
-            whom = ", ".join(FROM_START)
-            raise UsageError(f"placer {placer!r} sets out from no placement; {whom} do")
+    if start is not None and not _sets_out(placer):
+        whom = ", ".join(FROM_START)
+        raise UsageError(f"placer {placer!r} sets out from no placement; {whom} do")
     answer = _answer(problem, placer, np.random.default_rng(seed), start)
     return result_of(answer.placement, name, answer.seconds, answer.proof)
 
 
+def _sets_out(placer: str | Placer) -> bool:
+    """Return whether a placer heeds a start; users' own may."""
+    if not isinstance(placer, str) or not is_ours(placer):
+        return True
+    return placer.partition(":")[0] in FROM_START
+
+
 def name_of(placer: str | Placer) -> str:
-    """Return what a placer is called in tables: its name with options, or its function's or class's.
+    """Return what a placer is called in tables: its name with options, or that of its code.
 
     Raises
     ------

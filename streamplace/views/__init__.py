@@ -1,1 +1,1 @@
-"""What graphs, placements, scores and tables look like: one content, for terminals and notebooks."""
+"""What graphs, placements, scores and tables look like: in terminals and notebooks."""
