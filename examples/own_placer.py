@@ -1,4 +1,4 @@
-"""A placer of one's own, here and as `streamplace place … --placer own_placer:InOrder:share=0.9`."""
+"""A placer of one's own, here or by `streamplace place … --placer own_placer:InOrder:share=0.9`."""
 
 from dataclasses import dataclass
 

@@ -2,11 +2,11 @@
 
 import streamplace as sp
 
-operators = [  # name, instructions and bytes a tuple
+operators = [  # name, instructions and bytes a tuple, and bytes of memory
     ("clicks", 20_000, 4_000),
     ("parse", 90_000, 2_500),
     ("sessions", 110_000, 6_000),
-    {"name": "store", "instructions": 60_000, "payload_bytes": 0, "memory_bytes": 2e9},
+    ("store", 60_000, 0, 2e9),
 ]
 streams = [("clicks", "parse"), ("parse", "sessions", 0.8), ("sessions", "store", 0.5)]
 graph = sp.StreamGraph(operators, streams, name="shop", source_rate=20_000)

@@ -32,8 +32,12 @@ def test_tuples_and_mappings_are_as_good_as_rows(graph: StreamGraph) -> None:
 
 
 def test_what_is_left_out_is_as_in_rows() -> None:
-    short = StreamGraph([("a", 9e4, 2_500), {"name": "b", "instructions": 1, "payload_bytes": 0}],
-                        [("a", "b"), {"source": "a", "target": "b", "selectivity": 0.5}])  # fmt: skip
+    operators: list[Any] = [
+        ("a", 9e4, 2_500),
+        {"name": "b", "instructions": 1, "payload_bytes": 0},
+    ]
+    streams: list[Any] = [("a", "b"), {"source": "a", "target": "b", "selectivity": 0.5}]
+    short = StreamGraph(operators, streams)
     rows = StreamGraph(
         [Operator("a", 9e4, 2_500), Operator("b", 1, 0)],
         [Stream("a", "b"), Stream("a", "b", 0.5)],

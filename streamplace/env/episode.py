@@ -29,6 +29,7 @@ class Episode:
         self._memory = np.zeros(len(problem.cluster.devices))
         self.devices: Ints = np.full(len(problem.graph.names), -1, dtype=np.int32)
         self._placed, self._ended = 0, False
+        self._mask: Bools = np.zeros(len(problem.cluster.devices), dtype=np.bool_)
         self._look()
 
     @property
@@ -80,7 +81,7 @@ class Episode:
     def _look(self) -> None:
         """Look at every device as the next operator would find it."""
         if self._placed == len(self._order):
-            self._mask = np.zeros(len(self._memory), dtype=np.bool_)
+            self._mask = np.zeros_like(self._mask)
             return
         v = int(self._order[self._placed])
         self._seen, offered = look(self._jobs, self._grown, v)
@@ -91,7 +92,8 @@ class Episode:
         rules = self.problem.feasibility
         unit = int(rules.unit_of[v])
         if self._of_unit[unit] >= 0:
-            return np.arange(len(self._memory)) == self._of_unit[unit]
+            settled: Bools = np.arange(len(self._memory)) == self._of_unit[unit]
+            return settled
         fits = self._memory + rules.unit_memory[unit] <= self.problem.cluster.memory_bytes
         allowed: Bools = rules.allowed[unit] & fits
         for group in rules.excluding:

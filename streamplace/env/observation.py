@@ -79,4 +79,5 @@ def observation(
     """Put an observation together; see the module."""
     of_devices = np.concatenate([mask[:, None].astype(np.float32), seen], axis=1)
     whole = np.concatenate([read.operators[operator], read.whole, of_devices.ravel()])
-    return np.clip(whole, -HIGHEST, HIGHEST).astype(np.float32)
+    seen_of_it: Observed = np.clip(whole, -HIGHEST, HIGHEST).astype(np.float32)
+    return seen_of_it

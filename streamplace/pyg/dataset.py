@@ -23,7 +23,7 @@ from streamplace.solve import place
 VERSION = 1  # of what `to_pyg` makes
 
 
-class StreamGraphs(InMemoryDataset):
+class StreamGraphs(InMemoryDataset):  # type: ignore[misc]  # torch-geometric is not typed
     """The graphs of a dataset file or folder, each as `to_pyg` makes it.
 
     What is made is kept in ``root/processed`` under a name that depends on the bytes of the dataset
@@ -66,7 +66,7 @@ class StreamGraphs(InMemoryDataset):
     ) -> None:
         super().__init__(str(root), transform)
         where = Cluster.of(cluster)
-        asked = [VERSION]
+        asked: list[object] = [VERSION]
         if placer is not None:
             asked += [placer, cluster_to(where), source_rate, model, seed]
         stored = Path(self.processed_dir) / f"{_key(file, asked)}.safetensors"

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from functools import cache
 from html.parser import HTMLParser
 from io import StringIO
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -31,14 +32,14 @@ HOSTILE = (
 
 
 KINDS = (
-    "StreamGraph", "Cluster", "Problem", "Placement", "Score", "Result", "EngineScore", "Comparison",
-    "Plan", "Replacement",
+    "StreamGraph", "Cluster", "Problem", "Placement", "Score", "Result", "EngineScore",
+    "Comparison", "Plan", "Replacement",
 )  # fmt: skip
 
 
 def job(names: tuple[str, ...] = ("clicks", "parse", "store")) -> sp.StreamGraph:
     operators = [(name, 9e4, 2_500) for name in names]
-    streams = list(zip(names, names[1:], strict=False))
+    streams = list(pairwise(names))
     return sp.StreamGraph(operators, streams, name=names[0], source_rate=1e4)
 
 
@@ -57,7 +58,7 @@ def _things(names: tuple[str, ...]) -> Iterator[Shown]:
     result = sp.place(graph, cluster, placer="round-robin")
     yield from (graph, cluster, result.placement.problem, result.placement)
     yield from (result.score, result, sp.simulate(result, model="engine"))
-    placers: Any = {name: "random" for name in names}
+    placers: Any = dict.fromkeys(names, "random")
     yield sp.compare(graph, placers, cluster=cluster)
     yield sp.plan(graph, cluster, evaluations=10)
     fewer = sp.Cluster(cluster.devices[1:])
@@ -65,9 +66,9 @@ def _things(names: tuple[str, ...]) -> Iterator[Shown]:
 
 
 def in_terminal(thing: object) -> str:
-    out = Console(file=StringIO(), width=200, force_terminal=True, color_system="truecolor")
-    out.print(thing)
-    return out.file.getvalue()  # type: ignore[attr-defined]  # it is a StringIO
+    text = StringIO()
+    Console(file=text, width=200, force_terminal=True, color_system="truecolor").print(thing)
+    return text.getvalue()
 
 
 class Tags(HTMLParser):
