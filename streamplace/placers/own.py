@@ -168,7 +168,7 @@ def _here() -> Iterator[None]:
     stands in for a library.
     """
     folder = str(Path.cwd())
-    if "" in sys.path or folder in sys.path:
+    if sys.path[:1] in ([""], [folder]):  # as in an interpreter
         yield
         return
     sys.path.insert(0, folder)
@@ -176,4 +176,5 @@ def _here() -> Iterator[None]:
         yield
     finally:
         sys.path.remove(folder)
-        sys.path.append(folder)
+        if folder not in sys.path:
+            sys.path.append(folder)

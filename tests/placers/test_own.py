@@ -1,6 +1,7 @@
 """Placers of the user's own: found where `python -m` finds them, checked, and never from files."""
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -62,18 +63,81 @@ def elsewhere(problem, rng, start=None):
 '''
 
 
+MANY = """
+import io, json, sys
+from contextlib import redirect_stderr, redirect_stdout
+from streamplace.cli.main import main
+told = []
+for arguments in json.load(sys.stdin):
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        code = main(arguments)
+    told.append([code, out.getvalue(), err.getvalue()])
+json.dump(told, sys.stdout)
+"""
+FOUND = {
+    "mine:Last": "d2",
+    "mine:Last:before=1:loud=true": "d1",
+    "mine:Outer.Inner:before=2": "d0",
+    "mine:first": "d0",
+    "metis:Last": "d2",
+    "test:Last": "d2",
+}
+FAULTS = {
+    "nowhere:Last": "importing nowhere failed: ModuleNotFoundError",
+    "mine:Lost": "module 'mine' (FOLDER/mine.py) has no 'Lost'",
+    "broken:Last": "importing broken failed: SyntaxError",
+    "lacking:Last": "No module named 'nowhere'",
+    "leaving:Last": "importing leaving failed: SystemExit: 7",
+    "mine:Number": "a Number is no placer",
+    "mine:sp": "a module is no placer",
+    "mine:pair": "is no placer: a placer is called with problem, rng and start, but",
+    "mine:Last:befor=1": "'befor=1' is no option=value; options are before, loud",
+    "mine:Last:before=one": "before must be a whole number",
+    "mine:Last:loud=yes": "loud must be true or false",
+    "mine:Last:before=10": "its constructor refuses: ValueError: that is too far",
+    "mine:Plain": "its constructor refuses: TypeError",
+    "mine:first:depth=3": "it takes no options",
+    "metis:parts": "module 'metis' (FOLDER/metis.py) has no 'parts'",
+    "fuser:parts": "'parts' is no option=value",
+}
+
+
+def filled(folder: Path) -> Path:
+    """Return a folder with placers, a graph, a dataset, and modules that cannot be loaded."""
+    for name in ("mine", "metis", "test"):
+        (folder / f"{name}.py").write_text(OWN)
+    (folder / "torch.py").write_text("raise SystemExit('a file that is in the way')")
+    (folder / "broken.py").write_text("def broken(:\n")
+    (folder / "lacking.py").write_text("import nowhere.to_be_found\n")
+    (folder / "leaving.py").write_text("raise SystemExit(7)\n")
+    (folder / "graph.json").write_text(json.dumps(GRAPH))
+    (folder / "many.jsonl").write_text("\n".join([json.dumps(GRAPH)] * 70))
+    return folder
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with a module of placers, a graph, a dataset, and modules that cannot be loaded."""
-    (tmp_path / "mine.py").write_text(OWN)
-    (tmp_path / "metis.py").write_text(OWN)
-    (tmp_path / "torch.py").write_text("raise SystemExit('a file that is in the way')")
-    (tmp_path / "broken.py").write_text("def broken(:\n")
-    (tmp_path / "lacking.py").write_text("import nowhere.to_be_found\n")
-    (tmp_path / "leaving.py").write_text("raise SystemExit(7)\n")
-    (tmp_path / "graph.json").write_text(json.dumps(GRAPH))
-    (tmp_path / "many.jsonl").write_text("\n".join([json.dumps(GRAPH)] * 70))
-    return tmp_path
+    """A folder of one's own."""
+    return filled(tmp_path)
+
+
+Answers = dict[str, tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> Answers:
+    """What `place` says to each placer, all in one process, as a script is one."""
+    folder = filled(tmp_path_factory.mktemp("own"))
+    placing = ["place", "graph.json", "--devices", "3x2500", "--json", "--placer"]
+    asked = [*FOUND, *FAULTS]
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", MANY],
+        input=json.dumps([[*placing, placer] for placer in asked]),
+        cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    told = json.loads(done.stdout.replace(str(folder), "FOLDER"))
+    return {placer: tuple(answer) for placer, answer in zip(asked, told, strict=True)}
 
 
 def command(folder: Path, *arguments: object) -> tuple[int, str, str]:
@@ -103,21 +167,11 @@ def test_a_class_is_told_from_an_option(text: str, own: bool, parts: tuple[str, 
     assert parts_of(text) == parts
 
 
-@pytest.mark.parametrize(
-    ("placer", "device"),
-    [
-        ("mine:Last", "d2"),
-        ("mine:Last:before=1:loud=true", "d1"),
-        ("mine:Outer.Inner:before=2", "d0"),
-        ("mine:first", "d0"),
-        ("metis:Last", "d2"),
-    ],
-)
+@pytest.mark.parametrize(("placer", "device"), FOUND.items())
 def test_the_command_line_finds_them_in_the_current_folder(
-    folder: Path, placer: str, device: str
+    placer: str, device: str, answers: Answers
 ) -> None:
-    placing = ("place", "graph.json", "--devices", "3x2500", "--json", "--placer", placer)
-    code, out, err = command(folder, *placing)
+    code, out, err = answers[placer]
     assert (code, err) == (0, "")
     found = json.loads(out)
     assert set(found["assignment"].values()) == {device}
@@ -137,30 +191,11 @@ def test_a_file_of_the_folder_stands_in_for_no_library(folder: Path) -> None:
     assert (code, err) == (0, "")
 
 
-@pytest.mark.parametrize(
-    ("placer", "said"),
-    [
-        ("nowhere:Last", "importing nowhere failed: ModuleNotFoundError"),
-        ("mine:Lost", "module 'mine' (FOLDER/mine.py) has no 'Lost'"),
-        ("broken:Last", "importing broken failed: SyntaxError"),
-        ("lacking:Last", "No module named 'nowhere'"),
-        ("leaving:Last", "importing leaving failed: SystemExit: 7"),
-        ("mine:Number", "a Number is no placer"),
-        ("mine:sp", "a module is no placer"),
-        ("mine:pair", "is no placer: a placer is called with problem, rng and start, but"),
-        ("mine:Last:befor=1", "'befor=1' is no option=value; options are before, loud"),
-        ("mine:Last:before=one", "before must be a whole number"),
-        ("mine:Last:loud=yes", "loud must be true or false"),
-        ("mine:Last:before=10", "its constructor refuses: ValueError: that is too far"),
-        ("mine:Plain", "its constructor refuses: TypeError"),
-        ("mine:first:depth=3", "it takes no options"),
-        ("metis:parts", "module 'metis' (FOLDER/metis.py) has no 'parts'"),
-    ],
-)
-def test_what_is_wrong_with_one_is_one_line(folder: Path, placer: str, said: str) -> None:
-    code, out, err = command(folder, "place", "graph.json", "--placer", placer)
+@pytest.mark.parametrize(("placer", "said"), FAULTS.items())
+def test_what_is_wrong_with_one_is_one_line(placer: str, said: str, answers: Answers) -> None:
+    code, out, err = answers[placer]
     assert (code, out) == (2, "")
-    assert said.replace("FOLDER", str(folder)) in one_line(err)
+    assert said in one_line(err)
 
 
 def test_a_time_limit_is_an_option_of_its_own(folder: Path) -> None:
