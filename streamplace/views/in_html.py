@@ -7,23 +7,27 @@ from streamplace.views.view import Grid
 
 
 def in_html(thing: object) -> str:
-    """Return a thing as HTML: no scripts, no styles of the page's, no markup from names."""
+    """Return a thing as HTML: no scripts, no markup from names."""
     shown = view(thing)
     tables = "".join(map(_table, shown.grids))
     return f"<div><p>{_text(shown.title)}</p>{tables}</div>"
 
 
 def _table(shown: Grid) -> str:
-    head = "".join(f"<th>{_text(name)}</th>" for name in shown.head)
-    rows = "".join(_row(row) for row in shown.rows)
+    sides = ["right" if shown.is_of_numbers(i) else "left" for i in range(len(shown.head))]
+    head = _cells("th", shown.head, sides)
+    rows = "".join(f"<tr>{_cells('td', row, sides)}</tr>" for row in shown.rows)
     more = ""
     if shown.left_out:
         more = f'<tr><td colspan="{len(shown.head)}">and {shown.left_out:,} more</td></tr>'
     return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}{more}</tbody></table>"
 
 
-def _row(cells: tuple[str, ...]) -> str:
-    return "<tr>" + "".join(f"<td>{_text(cell)}</td>" for cell in cells) + "</tr>"
+def _cells(tag: str, cells: tuple[str, ...], sides: list[str]) -> str:
+    return "".join(
+        f'<{tag} style="text-align:{side}">{_text(cell)}</{tag}>'
+        for cell, side in zip(cells, sides, strict=True)
+    )
 
 
 def _text(text: str) -> str:

@@ -17,14 +17,9 @@ def in_rich(thing: object) -> RenderableType:
 def _table(shown: Grid) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for i, name in enumerate(shown.head):
-        cells = [row[i] for row in shown.rows]
-        table.add_column(name, justify="right" if i and _numbers(cells) else "left")
+        table.add_column(name, justify="right" if shown.is_of_numbers(i) else "left")
     for row in shown.rows:
         table.add_row(*map(Text, row))
     if shown.left_out:
         table.add_row(Text(f"and {shown.left_out:,} more"))
     return table
-
-
-def _numbers(cells: list[str]) -> bool:
-    return all(cell[:1].isdigit() or cell[:1] in "-+" for cell in cells)

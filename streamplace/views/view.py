@@ -21,6 +21,11 @@ class Grid:
     rows: tuple[tuple[str, ...], ...]
     left_out: int = 0
 
+    def is_of_numbers(self, column: int) -> bool:
+        """Return whether a column, not the first, is to stand to the right."""
+        cells = [row[column] for row in self.rows]
+        return column > 0 and all(cell[:1].isdigit() or cell[:1] in "-+" for cell in cells)
+
 
 @dataclass(frozen=True)
 class View:

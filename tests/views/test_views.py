@@ -83,7 +83,8 @@ class Tags(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append(tag)
-        assert [name for name, _ in attrs] in ([], ["colspan"])
+        assert [name for name, _ in attrs] in ([], ["colspan"], ["style"])
+        assert dict(attrs).get("style") in (None, "text-align:left", "text-align:right")
 
     def handle_data(self, data: str) -> None:
         self.text.append(data)
@@ -161,7 +162,7 @@ def test_size_is_bounded() -> None:
     for thing in (graph, problem, placement, sp.simulate(placement)):
         assert len(repr(thing)) < 600
         assert len(in_terminal(thing)) < 12_000
-        assert len(thing._repr_html_()) < 12_000
+        assert len(thing._repr_html_()) < 16_000
     assert "and 199,988 more" in in_terminal(graph)
 
 
