@@ -117,7 +117,7 @@ class Flow:
     @cached_property
     def operator_tuples(self) -> Floats:
         """(V,) tuples/s each operator processes at the offered rate."""
-        return _run_down(self.source_tuples, self.source, self.target, self.selectivity)
+        return run_down(self.source_tuples, self.source, self.target, self.selectivity)
 
     @cached_property
     def stream_tuples(self) -> Floats:
@@ -266,7 +266,7 @@ def _first_misplaced(source: Ints, target: Ints, operators: int) -> int:
 
 
 @kernel
-def _run_down(source_tuples: Floats, source: Ints, target: Ints, selectivity: Floats) -> Floats:
+def run_down(source_tuples: Floats, source: Ints, target: Ints, selectivity: Floats) -> Floats:
     """Return the tuples/s of every operator, following the streams from the sources."""
     rate = source_tuples.copy()
     for e in range(source.shape[0]):

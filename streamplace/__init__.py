@@ -30,13 +30,14 @@ if TYPE_CHECKING:
     from streamplace.interchange import from_networkx as from_networkx
     from streamplace.interchange import to_networkx as to_networkx
     from streamplace.placement import Placement as Placement
+    from streamplace.placers.base import Placer as Placer
     from streamplace.planning import Plan as Plan
     from streamplace.planning import plan as plan
     from streamplace.problem import Problem as Problem
     from streamplace.replacing import Replacement as Replacement
     from streamplace.replacing import replace as replace
     from streamplace.score import Score as Score
-    from streamplace.score import simulate as simulate
+    from streamplace.simulating import simulate as simulate
     from streamplace.solve import Result as Result
     from streamplace.solve import place as place
     from streamplace.trials import compare as compare
@@ -65,13 +66,14 @@ _HOME = {
     "from_networkx": "interchange",
     "to_networkx": "interchange",
     "Placement": "placement",
+    "Placer": "placers.base",
     "Plan": "planning",
     "plan": "planning",
     "Problem": "problem",
     "Replacement": "replacing",
     "replace": "replacing",
     "Score": "score",
-    "simulate": "score",
+    "simulate": "simulating",
     "Result": "solve",
     "place": "solve",
     "compare": "trials",

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 from math import inf
 from typing import Literal, get_args
 
@@ -13,10 +14,12 @@ from numpy.typing import NDArray
 from streamplace.arrays import Floats
 from streamplace.errors import ClusterError
 from streamplace.nearest import hint
+from streamplace.shown import Shown, number
 
 LEAST, MOST = 1e-9, 1e15  # of speeds and bandwidths: beyond lies arithmetic that overflows
 MOST_CORES = 10**6
 MOST_MEMORY = 1e30
+KINDS_SHOWN = 4
 MOST_DEVICES = 2048  # pair links are a matrix
 NetworkKind = Literal["pair", "nic"]
 
@@ -112,7 +115,7 @@ class Network:
                     _check(f"network: {name}", value)
 
 
-class Cluster:
+class Cluster(Shown):
     """D devices and their network.
 
     Raises
@@ -157,6 +160,13 @@ class Cluster:
             for _ in range(int(match[1])):
                 devices.append(Device(f"d{len(devices)}", float(match[2]), int(match[3] or 1)))
         return cls(devices)
+
+    @classmethod
+    def of(cls, given: "Cluster | str | None") -> "Cluster":
+        """Return a cluster as it is, as `parse` reads it, or the paper's where none is given."""
+        if isinstance(given, str):
+            return cls.parse(given)
+        return cls.equal() if given is None else given
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -235,7 +245,21 @@ class Cluster:
         return hash((self.devices, self.network))
 
     def __repr__(self) -> str:
-        return f"<Cluster: {len(self.devices)} devices, {self.network.kind} links>"
+        kinds = ",".join(self._kinds[:KINDS_SHOWN]) + ("…" if self._kinds[KINDS_SHOWN:] else "")
+        mbps = self.network.bandwidth_mbps
+        limit = "" if mbps is None else f" of {number(mbps)} Mbps"
+        more = f", {len(self.network.overrides)} overridden" if self.network.overrides else ""
+        links = f"{self.network.kind} links{limit}{more}"
+        return f"<Cluster {kinds}: {len(self.devices)} devices, {links}>"
+
+    @property
+    def _kinds(self) -> list[str]:
+        """Runs of devices of one speed, as `parse` reads them."""
+        runs = groupby(self.devices, key=lambda device: (device.mips, device.cores))
+        return [
+            f"{len(list(run))}x{mips:g}" + (f"x{cores}" if cores > 1 else "")
+            for (mips, cores), run in runs
+        ]
 
 
 def _or_inf(value: float | None) -> float:

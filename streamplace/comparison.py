@@ -10,14 +10,17 @@ from streamplace.arrays import Floats
 from streamplace.files import write_json
 from streamplace.files.atomic import make_folder, write_text
 from streamplace.files.text import to_csv
+from streamplace.shown import Rounded, Shown, aligned, number, quoted
 
 TIE = 0.001  # of relative throughput
 KEEPS_UP = 0.97
 REFERENCE = "metis"
+HEAD = ("placer", "rate", "mean", "Q1", "median", "min", ">0.97", "vs metis", "devices", "ms")
+ROWS_SHOWN = 24
 
 
-@dataclass(frozen=True)
-class Row:
+@dataclass(frozen=True, repr=False)
+class Row(Rounded):
     """How one placer did at one source rate: relative throughput over the graphs.
 
     ``better_than_metis`` and its like are shares of graphs, None without `metis` among the placers.
@@ -36,13 +39,30 @@ class Row:
     mean_devices: float
     seconds_per_graph: float
 
+    def cells(self) -> tuple[str, ...]:
+        """Return what people are shown of the row, under `HEAD`."""
+        rate = "own" if self.source_rate is None else number(self.source_rate)
+        numbers = (self.mean, self.q1, self.median, self.min)
+        against = "-"
+        if self.better_than_metis is not None and self.worse_than_metis is not None:
+            against = f"+{self.better_than_metis:.0%} -{self.worse_than_metis:.0%}"
+        return (
+            quoted(self.placer)[1:-1],
+            rate,
+            *(f"{x:.3f}" for x in numbers),
+            f"{self.share_above_0_97:.0%}",
+            against,
+            f"{self.mean_devices:.1f}",
+            f"{self.seconds_per_graph * 1e3:.2f}",
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return the row as `compare --json` prints it."""
         return {key.replace("0_97", "0.97"): value for key, value in asdict(self).items()}
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Shown):
     """Every graph with every placer at every source rate.
 
     Parameters
@@ -90,6 +110,18 @@ class Comparison:
             mean_devices=float(self.devices_used[i, j].mean()),
             seconds_per_graph=float(self.seconds[i, j].mean()),
         )
+
+    def __repr__(self) -> str:
+        rows = self.rows
+        table = [HEAD, *(row.cells() for row in rows[:ROWS_SHOWN])]
+        more = [f"and {len(rows) - ROWS_SHOWN} rows more"] if len(rows) > ROWS_SHOWN else []
+        return "\n  ".join([f"<Comparison: {self.told}", *aligned(table), *more]) + ">"
+
+    @property
+    def told(self) -> str:
+        """What the numbers of the table are, in words."""
+        graphs = f"{len(self.graphs):,} graph{'s' if len(self.graphs) > 1 else ''}"
+        return f"relative throughput over {graphs} ({self.model} model)"
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `compare --json` prints."""

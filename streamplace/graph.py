@@ -13,7 +13,9 @@ from streamplace.arrays import Floats, Ints
 from streamplace.constraints import Constraints
 from streamplace.errors import GraphError
 from streamplace.ordering import first_cycle, topological_order
+from streamplace.plain import OperatorLike, StreamLike, operator_of, stream_of
 from streamplace.rows import UNKNOWN, Operator, Rows, Stream
+from streamplace.shown import Shown, number, quoted
 from streamplace.validation import (
     check_text,
     column_of,
@@ -33,7 +35,7 @@ __all__ = ["UNKNOWN", "Operator", "Stream", "StreamGraph"]
 SHARES_TOLERANCE = 1e-9
 
 
-class StreamGraph:
+class StreamGraph(Shown):
     """A stream-processing job: V operators, E streams.
 
     Numbers live in numpy columns. Operators keep the order they were given in; streams are sorted
@@ -43,7 +45,9 @@ class StreamGraph:
     Parameters
     ----------
     operators, streams
-        Rows; streams name their operators.
+        Rows; streams name their operators. Plain tuples and mappings of their fields will do:
+        ``StreamGraph([("a", 9e4, 2_500), ("b", 6e4, 0)], [("a", "b", 0.5)])`` has operators of
+        (name, instructions, payload_bytes) and a stream of (source, target, selectivity).
     name
         Shown in tables.
     source_rate
@@ -83,27 +87,28 @@ class StreamGraph:
 
     def __init__(
         self,
-        operators: Iterable[Operator],
-        streams: Iterable[Stream],
+        operators: Iterable[OperatorLike],
+        streams: Iterable[StreamLike] = (),
         *,
         name: str = "",
         source_rate: float | None = None,
         source_shares: Mapping[str, float] | None = None,
         constraints: Constraints | None = None,
     ) -> None:
-        operators, streams = list(operators), list(streams)
-        index = index_of([o.name for o in operators])
-        ends = [endpoints(i, s, index) for i, s in enumerate(streams)]
+        steps = [operator_of(i, given) for i, given in enumerate(operators)]
+        edges = [stream_of(i, given) for i, given in enumerate(streams)]
+        index = index_of([o.name for o in steps])
+        ends = [endpoints(i, s, index) for i, s in enumerate(edges)]
         self._set(
             index,
-            [o.instructions for o in operators],
-            [o.payload_bytes for o in operators],
-            [o.memory_bytes for o in operators],
-            {i: labels_of(i, o) for i, o in enumerate(operators) if o.requires},
-            {i: owner_of(i, o.instance_of) for i, o in enumerate(operators) if o.instance_of},
+            [o.instructions for o in steps],
+            [o.payload_bytes for o in steps],
+            [o.memory_bytes for o in steps],
+            {i: labels_of(i, o) for i, o in enumerate(steps) if o.requires},
+            {i: owner_of(i, o.instance_of) for i, o in enumerate(steps) if o.instance_of},
             np.array(ends, dtype=np.int32).reshape(-1, 2),
-            [s.selectivity for s in streams],
-            [own_payload(i, s) for i, s in enumerate(streams)],
+            [s.selectivity for s in edges],
+            [own_payload(i, s) for i, s in enumerate(edges)],
             name,
             source_rate,
             source_shares,
@@ -333,8 +338,12 @@ class StreamGraph:
         return hash(self.sha256)
 
     def __repr__(self) -> str:
-        label = f" {self.name!r}" if self.name else ""
+        label = f" {quoted(self.name)}" if self.name else ""
+        rate = "" if self.source_rate is None else f", {number(self.source_rate)} tuples/s"
+        rules = ", constraints" if self.constraints else ""
+        numbers = (self.instructions, self.stream_payload_bytes, self.selectivity)
+        lacking = ", numbers missing" if any(np.isnan(n).any() for n in numbers) else ""
         return (
             f"<StreamGraph{label}: {len(self.names)} operators, {len(self.streams)} streams, "
-            f"{len(self.sources)} sources, {len(self.sinks)} sinks>"
+            f"{len(self.sources)} sources, {len(self.sinks)} sinks{rate}{rules}{lacking}>"
         )

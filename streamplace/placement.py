@@ -9,9 +9,12 @@ from streamplace.arrays import Ints
 from streamplace.errors import ProblemError
 from streamplace.nearest import hint
 from streamplace.problem import Problem
+from streamplace.shown import Shown, quoted, several
+
+DEVICES_SHOWN, NAMES_SHOWN = 4, 4
 
 
-class Placement:
+class Placement(Shown):
     """An answer to a problem, feasible or not.
 
     Parameters
@@ -98,7 +101,22 @@ class Placement:
         return hash(frozenset(self.assignment.items()))
 
     def __repr__(self) -> str:
-        return f"<Placement: {len(self.devices)} operators on {len(self.pes)} devices>"
+        used = len(np.unique(self.devices))
+        many = "devices" if used > 1 else "device"
+        crews = "; ".join(self.described(DEVICES_SHOWN, NAMES_SHOWN))
+        return f"<Placement: {len(self.devices)} operators on {used} {many}; {crews}>"
+
+    def described(self, devices: int, names: int) -> list[str]:
+        """Return what runs where for people: so many devices, and names of operators on each."""
+        used = np.unique(self.devices)
+        there = self.problem.graph.names
+        told = []
+        for d in used[:devices]:
+            crew = np.flatnonzero(self.devices == d)
+            shown = several([there[v] for v in crew[:names]], names, len(crew))
+            told.append(f"{quoted(self.problem.cluster.names[d])}: {shown}")
+        more = len(used) - devices
+        return told + ([f"and {more} more devices"] if more > 0 else [])
 
 
 def interchangeable(problem: Problem) -> Ints:

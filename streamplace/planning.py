@@ -17,15 +17,17 @@ from streamplace.placers.annealing import Budget, check_limits
 from streamplace.placers.search import best_of_chains, starts
 from streamplace.problem import Model, Problem, rates_of
 from streamplace.score import bound, throughput
+from streamplace.shown import Rounded, Shown, number
 
 MOST = 64  # devices tried where no number is told
 STALLED = 4  # devices more that changed nothing: links are the limit
 CLOSE = 1.0 - 1e-9
 SECONDS = 1.0
+ROWS_SHOWN = 12
 
 
-@dataclass(frozen=True)
-class Row:
+@dataclass(frozen=True, repr=False)
+class Row(Rounded):
     """What so many devices can do.
 
     Parameters
@@ -44,8 +46,8 @@ class Row:
     relative_throughput: float
 
 
-@dataclass(frozen=True)
-class Plan:
+@dataclass(frozen=True, repr=False)
+class Plan(Shown):
     """Rows from one device up, without numbers on which the constraints cannot hold."""
 
     source_rate: float
@@ -55,6 +57,23 @@ class Plan:
     def fewest_devices(self) -> int | None:
         """The fewest that keep up; None if none of the rows does."""
         return next((row.devices for row in self.rows if _keeps_up(row)), None)
+
+    def __repr__(self) -> str:
+        lines = [f"<Plan: {self.told}"]
+        for row in self.rows[:ROWS_SHOWN]:
+            many = "devices sustain" if row.devices > 1 else "device sustains"
+            lines.append(f"{row.devices} {many} {number(row.max_source_rate)} tuples/s")
+        if len(self.rows) > ROWS_SHOWN:
+            lines.append(f"and {len(self.rows) - ROWS_SHOWN} rows more")
+        return "\n  ".join(lines) + ">"
+
+    @property
+    def told(self) -> str:
+        """How many devices keep up, in words."""
+        fewest, rate = self.fewest_devices, f"{number(self.source_rate)} tuples/s"
+        if fewest is None:
+            return f"none of {len(self.rows)} numbers of devices keeps up with {rate}"
+        return f"{fewest} {'devices keep' if fewest > 1 else 'device keeps'} up with {rate}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `plan --json` prints."""
@@ -67,7 +86,7 @@ class Plan:
 
 def plan(
     graph: StreamGraph,
-    cluster: Cluster | None = None,
+    cluster: Cluster | str | None = None,
     *,
     source_rate: float | None = None,
     constraints: Constraints | None = None,
@@ -83,7 +102,8 @@ def plan(
     Parameters
     ----------
     cluster
-        Tells the kind of device and the network; its devices have to be equal.
+        Tells the kind of device and the network, or as text, ``5x2500``; its devices have to be
+        equal.
     most
         Devices to go up to; None: until it keeps up or more would not help, at least as many as
         the cluster has and at most 64.
@@ -97,7 +117,7 @@ def plan(
     StreamplaceError
         Whatever is wrong with the problem.
     """
-    cluster = Cluster.equal() if cluster is None else cluster
+    cluster = Cluster.of(cluster)
     _check(cluster, model, most, seed)
     check_limits("plan", seconds, evaluations)
     budget = (SECONDS if seconds is None and evaluations is None else seconds, evaluations)

@@ -11,16 +11,19 @@ from streamplace.feasibility import Feasibility
 from streamplace.graph import StreamGraph
 from streamplace.models import MODELS, Model
 from streamplace.nearest import hint
+from streamplace.shown import Shown, number
 
 __all__ = ["MODELS", "Model", "Problem"]
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class Problem:
+class Problem(Shown):
     """Where should each operator of a graph run on a cluster?
 
     Parameters
     ----------
+    cluster
+        None: the paper's. Text, ``5x2500``, is read by `Cluster.parse`.
     source_rate
         Offered tuples/s over all sources; None: the graph's own. Several: one placement is sought
         for all, and its score is that at the worst of them.
@@ -62,7 +65,7 @@ class Problem:
     def __init__(
         self,
         graph: StreamGraph,
-        cluster: Cluster | None = None,
+        cluster: Cluster | str | None = None,
         *,
         source_rate: float | Iterable[float] | None = None,
         constraints: Constraints | None = None,
@@ -80,7 +83,7 @@ class Problem:
         if not LEAST <= target_utilisation <= 1:
             allowed = f"must be {LEAST:g} to 1 (got {target_utilisation:g})"
             raise ProblemError(f"target_utilisation: {allowed}")
-        cluster = Cluster.equal() if cluster is None else cluster
+        cluster = Cluster.of(cluster)
         constraints = graph.constraints if constraints is None else constraints
         vars(self).update(  # frozen: what is scored of a problem is kept
             graph=graph,
@@ -116,7 +119,7 @@ class Problem:
         return made
 
     def __repr__(self) -> str:
-        rates = ", ".join(f"{rate:g}" for rate in self.source_rates)
+        rates = ", ".join(map(number, self.source_rates))
         most = "" if self.target_utilisation == 1 else f", at most {self.target_utilisation:g} used"
         where = f"{self.graph!r} on {self.cluster!r}"
         return f"<Problem: {where} at {rates} tuples/s, {self.model}{most}>"

@@ -13,11 +13,12 @@ from streamplace.placers.ready import ready_placer
 from streamplace.placers.replace import Replace, stay
 from streamplace.problem import Problem
 from streamplace.score import Score, simulate
+from streamplace.shown import Shown, number
 from streamplace.solve import Result, result_of, solve
 
 
-@dataclass(frozen=True)
-class Replacement:
+@dataclass(frozen=True, repr=False)
+class Replacement(Shown):
     """A placement, and what has to happen to get there.
 
     Parameters
@@ -34,6 +35,16 @@ class Replacement:
     forced: tuple[Move, ...]
     chosen: tuple[Move, ...]
     staying: Score
+
+    def __repr__(self) -> str:
+        return f"<Replacement: {self.told}>"
+
+    @property
+    def told(self) -> str:
+        """Moves and what they gain, in words."""
+        moves = f"{len(self.forced)} moves that had to be, {len(self.chosen)} that were worth it"
+        before, after = self.staying.throughput, self.result.score.throughput
+        return f"{moves}, throughput {number(before)} -> {number(after)} tuples/s"
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `place --start --json` prints."""

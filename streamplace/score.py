@@ -20,10 +20,11 @@ from streamplace.flows import flow
 from streamplace.models import Model
 from streamplace.placement import Placement
 from streamplace.problem import Problem
+from streamplace.shown import Rounded, Shown, number, quoted
 
 
-@dataclass(frozen=True)
-class Bottleneck:
+@dataclass(frozen=True, repr=False)
+class Bottleneck(Rounded):
     """The device or link of the largest utilisation, even below 1."""
 
     kind: str
@@ -31,8 +32,8 @@ class Bottleneck:
     utilisation: float
 
 
-@dataclass(frozen=True)
-class DeviceLoad:
+@dataclass(frozen=True, repr=False)
+class DeviceLoad(Rounded):
     """Utilisation of a device at the offered rate, and how many operators it runs."""
 
     name: str
@@ -40,8 +41,8 @@ class DeviceLoad:
     operators: int
 
 
-@dataclass(frozen=True)
-class LinkLoad:
+@dataclass(frozen=True, repr=False)
+class LinkLoad(Rounded):
     """Utilisation of a link at the offered rate. Under ``nic`` one end is None."""
 
     source: str | None
@@ -54,8 +55,8 @@ class LinkLoad:
         return f"{self.source or ''}->{self.target or ''}"
 
 
-@dataclass(frozen=True)
-class Score:
+@dataclass(frozen=True, repr=False)
+class Score(Shown):
     """What a placement achieves.
 
     Parameters
@@ -92,8 +93,20 @@ class Score:
         ]
         return told
 
+    def __repr__(self) -> str:
+        top, used = self.bottleneck, self.devices_used
+        limit = f"bottleneck {top.kind} {quoted(top.name)} at {top.utilisation:.1%}"
+        where = f"{used} of {len(self.devices)} devices used"
+        return f"<{type(self).__name__}: {self.reached}, {limit}, {where} ({self.model} model)>"
 
-@dataclass(frozen=True)
+    @property
+    def reached(self) -> str:
+        """Throughput in words."""
+        rates = f"{number(self.throughput)} of {number(self.source_rate)} tuples/s"
+        return f"{rates} ({self.relative_throughput:.1%})"
+
+
+@dataclass(frozen=True, repr=False)
 class EngineScore(Score):
     """What a placement achieved in a run of the engine; utilisations are shares of the time.
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,17 +11,22 @@ import numpy as np
 from streamplace.cluster import Cluster
 from streamplace.constraints import Constraints
 from streamplace.errors import PlacementError, UsageError, within
+from streamplace.files import write_placement
 from streamplace.graph import StreamGraph
 from streamplace.placement import Placement
-from streamplace.placers.base import Proof, Prover
+from streamplace.placers.base import Placer, Proof, Prover
+from streamplace.placers.own import checked
 from streamplace.placers.ready import ready_placer
-from streamplace.placers.registry import FROM_START
+from streamplace.placers.registry import FROM_START, is_ours
 from streamplace.problem import Model, Problem
 from streamplace.score import Score, bound, simulate
+from streamplace.shown import Shown, quoted
+
+DEVICES_SHOWN, NAMES_SHOWN = 8, 8
 
 
-@dataclass(frozen=True)
-class Result:
+@dataclass(frozen=True, repr=False)
+class Result(Shown):
     """A placement and how good it is.
 
     Parameters
@@ -60,28 +66,59 @@ class Result:
         }
         return told if self.status is None else told | {"status": self.status}
 
+    def __repr__(self) -> str:
+        top = self.score.bottleneck
+        lines = [
+            f"<Result: {self.told}",
+            *self.placement.described(DEVICES_SHOWN, NAMES_SHOWN),
+            f"bottleneck {top.kind} {quoted(top.name)} at {top.utilisation:.1%}>",
+        ]
+        return "\n  ".join(lines)
+
+    @property
+    def told(self) -> str:
+        """Throughput, gap and placer in words."""
+        gap = "" if self.gap is None else f", gap {self.gap:.1%}"
+        proven = ", proven optimal" if self.status == "OPTIMAL" else ""
+        by = f"by {quoted(self.placer)} in {self.seconds:.3g} s"
+        return f"{self.score.reached}{gap}{proven}, {by}"
+
+    def save(self, file: str | Path) -> None:
+        """Write a placement file: the placement, its whole problem and its score."""
+        write_placement(
+            file,
+            self.placement,
+            placer=self.placer,
+            score=self.score.to_dict(),
+            bound=self.bound,
+            gap=self.gap,
+        )
+
 
 def place(
     graph: StreamGraph,
-    cluster: Cluster | None = None,
+    cluster: Cluster | str | None = None,
     *,
     source_rate: float | Iterable[float] | None = None,
     constraints: Constraints | None = None,
     model: Model = "bottleneck",
     target_utilisation: float = 1.0,
-    placer: str = "auto",
+    placer: str | Placer = "auto",
     seed: int = 0,
 ) -> Result:
     """Place a graph on a cluster, by default the paper's five equal devices.
 
     Parameters
     ----------
+    cluster
+        Or as text, ``5x2500``: see `Cluster.parse`.
     source_rate, constraints
         None: the graph's own. Several source rates: the score is that at the worst of them.
     target_utilisation
         The share of every device and link that may be used.
     placer
-        A name with options, as ``metis:parts=3``.
+        A name with options, as ``metis:parts=3``; one of your own by name, ``module:Class``, or
+        itself: see `Placer`.
 
     Raises
     ------
@@ -100,7 +137,7 @@ def place(
 
 
 def solve(
-    problem: Problem, placer: str = "auto", seed: int = 0, start: Placement | None = None
+    problem: Problem, placer: str | Placer = "auto", seed: int = 0, start: Placement | None = None
 ) -> Result:
     """Place and score a problem, from a start if there is one; see `place`.
 
@@ -111,12 +148,34 @@ def solve(
     """
     if seed < 0:
         raise UsageError(f"seed must be at least 0 (got {seed})")
-    if start is not None and placer.partition(":")[0] not in FROM_START:
-        raise UsageError(
-            f"placer {placer!r} sets out from no placement; {', '.join(FROM_START)} do"
-        )
+    name = name_of(placer)
+    if start is not None and not _sets_out(placer):
+        whom = ", ".join(FROM_START)
+        raise UsageError(f"placer {placer!r} sets out from no placement; {whom} do")
     answer = _answer(problem, placer, np.random.default_rng(seed), start)
-    return result_of(answer.placement, placer, answer.seconds, answer.proof)
+    return result_of(answer.placement, name, answer.seconds, answer.proof)
+
+
+def _sets_out(placer: str | Placer) -> bool:
+    """Return whether a placer heeds a start; users' own may."""
+    if not isinstance(placer, str) or not is_ours(placer):
+        return True
+    return placer.partition(":")[0] in FROM_START
+
+
+def name_of(placer: str | Placer) -> str:
+    """Return what a placer is called in tables: its name with options, or that of its code.
+
+    Raises
+    ------
+    UsageError
+        If it is no placer.
+    """
+    if isinstance(placer, str):
+        return placer
+    name = getattr(placer, "__name__", type(placer).__name__)
+    checked(name, placer)
+    return str(name)
 
 
 def result_of(
@@ -135,14 +194,14 @@ def result_of(
 
 
 def timed(
-    problem: Problem, placer: str, rng: np.random.Generator, start: Placement | None = None
+    problem: Problem, placer: str | Placer, rng: np.random.Generator, start: Placement | None = None
 ) -> tuple[Placement, float]:
     """Return a feasible placement and the wall time that finding it took, in seconds.
 
     Raises
     ------
     PlacementError
-        If the placer found none, or one that breaks a constraint.
+        If the placer found none, one that breaks a constraint, or one of another problem.
     """
     answer = _answer(problem, placer, rng, start)
     return answer.placement, answer.seconds
@@ -157,17 +216,29 @@ class _Answer(NamedTuple):
 
 
 def _answer(
-    problem: Problem, placer: str, rng: np.random.Generator, start: Placement | None
+    problem: Problem, placer: str | Placer, rng: np.random.Generator, start: Placement | None
 ) -> _Answer:
     """Ask a placer and check what it finds."""
-    place_it, proof = ready_placer(placer, problem.model), None
+    name, proof = name_of(placer), None
+    place_it = ready_placer(placer, problem.model) if isinstance(placer, str) else placer
     started = time.perf_counter()
-    with within(placer):
+    with within(name):
         if isinstance(place_it, Prover):
             proof = place_it.prove(problem, rng, start)
         placement = place_it(problem, rng, start) if proof is None else proof.placement
     seconds = time.perf_counter() - started
+    _check(problem, name, placement)
+    return _Answer(placement, seconds, proof)
+
+
+def _check(problem: Problem, name: str, placement: object) -> None:
+    """Raise PlacementError unless it is a feasible placement of the problem."""
+    if not isinstance(placement, Placement):
+        what = type(placement).__name__
+        raise PlacementError(f"placer {name!r} returned a {what}; a Placement is wanted")
+    if placement.problem is not problem:
+        asked = "Placement(problem, …) of the one that it is given is wanted"
+        raise PlacementError(f"placer {name!r} returned a placement of another problem; {asked}")
     broken = problem.feasibility.violation(placement.devices)
     if broken is not None:
-        raise PlacementError(f"placer {placer!r} broke a constraint: {broken}")
-    return _Answer(placement, seconds, proof)
+        raise PlacementError(f"placer {name!r} broke a constraint: {broken}")

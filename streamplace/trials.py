@@ -1,6 +1,6 @@
 """Placers x graphs -> table."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from functools import partial
 
@@ -13,19 +13,20 @@ from streamplace.comparison import Comparison
 from streamplace.errors import UsageError, within
 from streamplace.graph import StreamGraph
 from streamplace.parallel import each
+from streamplace.placers.base import Placer
 from streamplace.placers.registry import make_placer
 from streamplace.problem import Model, Problem
 from streamplace.progress import track
 from streamplace.score import throughput
-from streamplace.solve import timed
+from streamplace.solve import name_of, timed
 
 
 def compare(
-    graphs: Sequence[StreamGraph],
-    placers: Sequence[str],
-    source_rates: Sequence[float | None] = (None,),
+    graphs: StreamGraph | Iterable[StreamGraph],
+    placers: str | Placer | Iterable[str | Placer] | Mapping[str, str | Placer],
+    source_rates: float | Iterable[float | None] | None = None,
     *,
-    cluster: Cluster | None = None,
+    cluster: Cluster | str | None = None,
     model: Model = "bottleneck",
     target_utilisation: float = 1.0,
     dataset: str = "",
@@ -37,10 +38,15 @@ def compare(
 
     Parameters
     ----------
+    graphs, placers, source_rates
+        One or several.
     placers
-        Names with options.
+        Names with options, or placers themselves, as for `place`; a mapping gives them the names
+        that the table shows.
     source_rates
         None stands for each graph's own.
+    cluster
+        Or as text, ``5x2500``; by default the paper's.
     target_utilisation
         The share of every device and link that may be used.
     jobs
@@ -53,17 +59,16 @@ def compare(
     StreamplaceError
         If a name is wrong, any graph has no score (it names graph and placer), or a cluster fails.
     """
-    if not (graphs and placers and source_rates):
+    graphs, named, rates = _graphs(graphs), _named(placers), _rates(source_rates)
+    if not (graphs and named and rates):
         raise UsageError("compare needs at least one graph, one placer and one source rate")
     if seed < 0:
         raise UsageError(f"seed must be at least 0 (got {seed})")
-    for name in placers:
-        make_placer(name)
     task = partial(
         _one_graph,
-        placers=tuple(placers),
-        source_rates=tuple(source_rates),
-        cluster=cluster or Cluster.equal(),
+        placers=tuple(named.values()),
+        source_rates=rates,
+        cluster=Cluster.of(cluster),
         model=model,
         target_utilisation=target_utilisation,
         seed=seed,
@@ -75,16 +80,49 @@ def compare(
         dataset,
         tuple(graph.name for graph in graphs),
         model,
-        tuple(placers),
-        tuple(source_rates),
+        tuple(named),
+        rates,
         *outcome,
     )
+
+
+def _graphs(given: StreamGraph | Iterable[StreamGraph]) -> list[StreamGraph]:
+    if isinstance(given, StreamGraph):
+        return [given]
+    graphs = [] if isinstance(given, str) else list(given)
+    if isinstance(given, str) or not all(isinstance(graph, StreamGraph) for graph in graphs):
+        raise UsageError("compare: graphs must be stream graphs; read_dataset reads them")
+    return graphs
+
+
+def _named(
+    placers: str | Placer | Iterable[str | Placer] | Mapping[str, str | Placer],
+) -> dict[str, str | Placer]:
+    """Return placers by the names that the table shows, after a look at each."""
+    if isinstance(placers, Mapping):
+        named = {str(name): placer for name, placer in placers.items()}
+    else:
+        several = [placers] if isinstance(placers, str) or callable(placers) else list(placers)
+        names = [name_of(placer) for placer in several]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise UsageError(f"compare: two placers are called {twice[0]!r}; a mapping names them")
+        named = dict(zip(names, several, strict=True))
+    for placer in named.values():
+        if isinstance(placer, str):
+            make_placer(placer)
+        else:
+            name_of(placer)
+    return named
+
+
+def _rates(given: float | Iterable[float | None] | None) -> tuple[float | None, ...]:
+    return tuple(given) if isinstance(given, Iterable) else (given,)
 
 
 def _one_graph(
     numbered: tuple[int, StreamGraph],
     *,
-    placers: tuple[str, ...],
+    placers: tuple[str | Placer, ...],
     source_rates: tuple[float | None, ...],
     cluster: Cluster,
     model: Model,
@@ -103,10 +141,10 @@ def _one_graph(
                 model=model,
                 target_utilisation=target_utilisation,
             )
-            for j, name in enumerate(placers):
+            for j, placer in enumerate(placers):
                 rng = np.random.default_rng([seed, number])
-                placement, seconds = timed(problem, name, rng)
-                with within(name):
+                placement, seconds = timed(problem, placer, rng)
+                with within(name_of(placer)):
                     reached = throughput(problem, placement.devices)[0] / problem.source_rate
                 used = len(np.unique(placement.devices))
                 outcome[:, i, j] = reached, used, seconds

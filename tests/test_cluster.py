@@ -142,4 +142,4 @@ def test_equality() -> None:
     assert Cluster(TWO) != Cluster(TWO[::-1])
     assert Cluster(TWO) != Cluster(TWO, Network("nic"))
     assert Cluster(TWO) != "cluster"
-    assert repr(Cluster(TWO)) == "<Cluster: 2 devices, pair links>"
+    assert repr(Cluster(TWO)) == "<Cluster 1x100,1x200x2: 2 devices, pair links of 1,000 Mbps>"

@@ -95,7 +95,10 @@ def test_equal_graphs_share_name_rate_and_constraints_too() -> None:
     assert one.sha256 == graph.sha256
     assert one != graph
     assert graph != "graph"
-    assert repr(one) == "<StreamGraph 'n': 4 operators, 2 streams, 3 sources, 2 sinks>"
+    assert (
+        repr(one)
+        == "<StreamGraph 'n': 4 operators, 2 streams, 3 sources, 2 sinks, 5 tuples/s, constraints>"
+    )
 
 
 def test_the_order_of_labels_does_not_matter_to_the_hash() -> None:

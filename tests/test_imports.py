@@ -24,12 +24,16 @@ MODEL = {
     "feasibility",
     "errors",
     "nearest",
+    "plain",
+    "shown",
 }
 MAY_IMPORT = {
     "sim": {"sim"},
     "nearest": set[str](),
     "errors": set[str](),
     **dict.fromkeys(MODEL - {"errors", "nearest"}, MODEL),
+    "shown": {"views"},  # when somebody looks
+    "views": MODEL | {"comparison", "planning", "replacing", "score", "solve", "views"},
     "files": MODEL | {"files", "sim"},
     "flows": MODEL | {"sim"},
     "runs": MODEL | {"flows", "sim"},
@@ -44,8 +48,11 @@ MAY_IMPORT = {
     "remedies": MODEL | {"score", "placers"},
     "explain": MODEL | {"flows", "score", "sim", "remedies"},
     "replacing": MODEL | {"score", "placers", "moves", "solve"},
-    "solve": MODEL | {"score", "placers"},
+    "solve": MODEL | {"files", "score", "placers"},
+    "simulating": MODEL | {"score", "solve"},
     "comparison": MODEL | {"files"},
+    "env": MODEL | {"files", "flows", "generate", "policy", "score", "sim", "env"},
+    "pyg": MODEL | {"files", "policy", "sim", "solve", "pyg"},
     "trials": MODEL
     | {"score", "placers", "solve", "comparison", "backends", "parallel", "progress"},
     "backends": {"errors", "nearest"},
@@ -67,7 +74,7 @@ MAY_IMPORT = {
         "progress",
     },
 }
-WITH_TORCH = {"policy", "training", "engines", "report", "compare", "cli"}
+WITH_TORCH = {"policy", "training", "engines", "report", "compare", "cli", "pyg"}
 SOURCES = sorted([*ROOT.glob("sim/**/*.py"), *ROOT.glob("streamplace/**/*.py")])
 
 

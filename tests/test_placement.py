@@ -29,7 +29,7 @@ def test_of_and_back() -> None:
     assert placement.devices.tolist() == [2, 1, 1]
     assert placement.assignment == {"a": "d2", "b": "d1", "c": "d1"}
     assert placement.pes == {"d1": ("b", "c"), "d2": ("a",)}
-    assert repr(placement) == "<Placement: 3 operators on 2 devices>"
+    assert repr(placement) == "<Placement: 3 operators on 2 devices; 'd1': 'b', 'c'; 'd2': 'a'>"
     assert placement == Placement(placement.problem, np.array([2, 1, 1], np.uint8))
     assert placement != Placement(placement.problem, [2, 1, 0])
     assert placement != [2, 1, 1]

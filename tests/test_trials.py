@@ -2,11 +2,12 @@
 
 import csv
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from streamplace import Constraints, Recipe, StreamGraph, compare
+from streamplace import Cluster, Constraints, Recipe, StreamGraph, compare
 from streamplace.errors import PlacementError, UsageError
 
 RECIPE = Recipe("dream", 70, seed=11)
@@ -67,3 +68,20 @@ def test_saved_tables_hold_every_graph(tmp_path: Path) -> None:
         rows = list(csv.DictReader(file))
     assert len(rows) == 8
     assert float(rows[1]["relative_throughput"]) == found.relative_throughput[0, 1, 0]
+
+
+def test_one_of_each_is_as_good_as_several() -> None:
+    found = compare(GRAPHS[0], "metis", 1e4, cluster="3x2500")
+    several = compare(GRAPHS[:1], ["metis"], [1e4], cluster=Cluster.equal(3))
+    assert (found.relative_throughput == several.relative_throughput).all()
+    assert found.placers == ("metis",)
+    assert found.source_rates == (1e4,)
+    named = compare(iter(GRAPHS[:2]), {"k-way": "metis:parts=2", "mine": "single"})
+    assert named.placers == ("k-way", "mine")
+
+
+@pytest.mark.parametrize("graphs", ["dataset:real", ["a"], [GRAPHS[0], None], []])
+def test_what_is_no_graph_is_one_line(graphs: Any) -> None:
+    with pytest.raises(UsageError, match="compare") as told:
+        compare(graphs, "metis")
+    assert len(str(told.value)) < 80

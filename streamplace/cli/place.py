@@ -151,6 +151,7 @@ def place(
                                try every number of parts
     exact                      proves that none is better, or how far off it may be
     greedy, single, round-robin, random
+    module:Class               your own: file module.py here, or an installed one
 
     With several source rates one placement is sought for all: the score is that at the worst.
 
@@ -176,7 +177,7 @@ def place(
     from streamplace import replacing, solve  # noqa: PLC0415 - a command loads what it needs
     from streamplace.cli import show  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
-    from streamplace.files import read_placement, write_placement  # noqa: PLC0415
+    from streamplace.files import read_placement  # noqa: PLC0415
     from streamplace.files.text import name_of  # noqa: PLC0415
     from streamplace.placers import registry  # noqa: PLC0415
     from streamplace.progress import working  # noqa: PLC0415
@@ -211,14 +212,7 @@ def place(
             )
             result = found.result
     if output is not None:
-        write_placement(
-            output,
-            result.placement,
-            placer=result.placer,
-            score=result.score.to_dict(),
-            bound=result.bound,
-            gap=result.gap,
-        )
+        result.save(output)
     if as_json:
         options.print_json((found or result).to_dict())
     else:

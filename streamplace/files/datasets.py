@@ -53,13 +53,25 @@ def iter_graphs(path: str | Path) -> Iterator[StreamGraph]:
     """Yield the graphs of a dataset one by one, in the order of the file or of the file names."""
     found = resolve(path)
     if found.is_dir():
-        for member in _members(found):
+        for member in files_of(found):
             yield from iter_graphs(member)
     elif found.name.endswith(".npz"):
         yield read_columns(found)
     else:
         for where, name, value in iter_values(found):
             yield graph_from(value, where, name)
+
+
+def files_of(path: str | Path) -> list[Path]:
+    """Return the files that a dataset is read from, in that order.
+
+    Raises
+    ------
+    FormatError
+        If a folder cannot be looked into.
+    """
+    found = resolve(path)
+    return _members(found) if found.is_dir() else [found]
 
 
 def iter_values(path: Path) -> Iterator[tuple[str, str, Any]]:

@@ -1,15 +1,19 @@
 """Placers by name, with options: ``metis``, ``metis:parts=3``, ``fuser-oracle``.
 
-Modules are imported when a placer of theirs is asked for.
+And the user's own: ``module:Class``, ``module:Class:parts=3``, or a name that an installed package
+gives its placer (entry points ``streamplace.placers``). What stands after the first colon tells
+which: an option has an equals sign, a class has none. Modules are imported when a placer of theirs
+is asked for.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import fields
 from importlib import import_module
 from typing import Any, get_type_hints
 
 from streamplace.errors import UsageError
 from streamplace.nearest import hint, instead
+from streamplace.placers import own
 from streamplace.placers.auto import Auto
 from streamplace.placers.base import Partitioner, Placer
 from streamplace.placers.oracle import Oracle
@@ -48,49 +52,85 @@ OPTIONS_OF_AUTO = ("seconds", "evaluations")
 NAMES = ("auto", *PLACERS, *ORACLES)
 
 
-def make_placer(text: str) -> Placer:
+def make_placer(text: str, from_file: bool = False) -> Placer:
     """Return the placer that a name with options stands for.
+
+    Parameters
+    ----------
+    from_file
+        Whether a file says so, rather than somebody who typed it: files have no module imported.
 
     Raises
     ------
     UsageError
-        On an unknown name or option, or a value of the wrong type.
+        On an unknown name or option, a value of the wrong type, or a placer of the user's own that
+        cannot be had.
     """
     name, *options = text.split(":")
+    slip = name in NAMES and (from_file or own.is_missing(name))  # as in `metis:parts`
+    if own.is_own(text) and not slip:
+        if from_file:
+            raise UsageError(f"placer {text!r}: a file cannot name a module; type it")
+        path, options = own.parts_of(text)
+        return own.made(text, own.load(text, path), options, _options)
     if name in ORACLES:
-        if any(option.startswith("parts") for option in options):
-            raise UsageError(f"placer {text!r}: it tries every number of parts")
-        inner = make_placer(":".join([name.removesuffix("-oracle"), *options]))
-        if not isinstance(inner, Partitioner):
-            raise UsageError(f"placer {name!r} has no number of parts to try")
-        return Oracle(inner)
+        return _oracle(text, name, options)
     if name == "auto":
         return Auto(
             tuple(make_placer(tried) for tried in AUTO_TRIES),
             tuple(make_placer(tried) for tried in AUTO_TRIES_OF_LARGE),
             _auto_policy,
-            **_options(text, Auto, options, OPTIONS_OF_AUTO),
+            **_options(text, options, _types_of(name)),
         )
     if name not in PLACERS:
-        raise UsageError(f"no placer is called {name!r}{instead(name, NAMES)}")
-    cls = _class_of(name)
-    made: Placer = cls(**_options(text, cls, options, options_of(name)))
+        return _installed(text, name, options)
+    made: Placer = _class_of(name)(**_options(text, options, _types_of(name)))
     return made
 
 
 def options_of(name: str) -> tuple[str, ...]:
-    """Return the options that a placer takes, by its name without options."""
-    if name == "auto":
-        return OPTIONS_OF_AUTO
+    """Return the options that a placer of ours takes, by its name without options."""
     if name in ORACLES:
         return tuple(o for o in options_of(name.removesuffix("-oracle")) if o != "parts")
-    return tuple(field.name for field in fields(_class_of(name)) if field.init)
+    return tuple(_types_of(name))
+
+
+def _types_of(name: str) -> dict[str, Any]:
+    cls = Auto if name == "auto" else _class_of(name)
+    types = get_type_hints(cls)
+    known = OPTIONS_OF_AUTO if name == "auto" else [f.name for f in fields(cls) if f.init]
+    return {option: types[option] for option in known}
 
 
 def _class_of(name: str) -> type[Any]:
     module, attribute = PLACERS[name].split(":")
     found: type[Any] = getattr(import_module(module), attribute)
     return found
+
+
+def is_ours(text: str) -> bool:
+    """Return whether the code that a name with options stands for is ours."""
+    return not own.is_own(text) and text.partition(":")[0] in NAMES
+
+
+def _oracle(text: str, name: str, options: list[str]) -> Placer:
+    if any(option.startswith("parts") for option in options):
+        raise UsageError(f"placer {text!r}: it tries every number of parts")
+    inner = make_placer(":".join([name.removesuffix("-oracle"), *options]))
+    if not isinstance(inner, Partitioner):
+        raise UsageError(f"placer {name!r} has no number of parts to try")
+    return Oracle(inner)
+
+
+def _installed(text: str, name: str, options: list[str]) -> Placer:
+    """Return the placer that an installed package calls by this name."""
+    there = own.installed()
+    if name not in there:
+        known = [*NAMES, *sorted(there.keys() - set(NAMES))]
+        raise UsageError(
+            f"no placer is called {name!r}{instead(name, known)} (your own are module:Class)"
+        )
+    return own.made(text, own.load_installed(there[name]), options, _options)
 
 
 def with_limit(text: str, seconds: float) -> str:
@@ -101,7 +141,7 @@ def with_limit(text: str, seconds: float) -> str:
     UsageError
         If it has none, or is given one already.
     """
-    name, *options = text.split(":")
+    name, options = own.parts_of(text)
     if any(option.partition("=")[0] == "seconds" for option in options):
         raise UsageError(f"placer {text!r} has a limit of time already")
     make_placer(text)
@@ -118,14 +158,14 @@ def _auto_policy() -> Placer:
     return ready_placer(AUTO_POLICY, "bottleneck")
 
 
-def _options(text: str, cls: type, options: list[str], known: Sequence[str]) -> dict[str, Any]:
-    types = get_type_hints(cls)
+def _options(text: str, options: list[str], types: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options, ``option=value``, converted to the types of those there are."""
     given: dict[str, Any] = {}
     for option in options:
         key, equals, value = option.partition("=")
-        if not equals or key not in known:
-            there = f"; options are {', '.join(known)}" if known else "; it takes no options"
-            there = there if key in known else hint(key, known) or there
+        if not equals or key not in types:
+            there = f"; options are {', '.join(types)}" if types else "; it takes no options"
+            there = there if key in types else hint(key, types) or there
             raise UsageError(f"placer {text!r}: {option!r} is no option=value{there}")
         if key in given:
             raise UsageError(f"placer {text!r}: {key} stands twice")
@@ -134,6 +174,10 @@ def _options(text: str, cls: type, options: list[str], known: Sequence[str]) -> 
 
 
 def _converted(text: str, key: str, value: str, wanted: Any) -> Any:
+    if wanted in (bool, bool | None):
+        if value not in ("true", "false"):
+            raise UsageError(f"placer {text!r}: {key} must be true or false")
+        return value == "true"
     for kind in (int, float):
         if wanted in (kind, kind | None):
             try:

@@ -3,6 +3,7 @@
 import os
 import tomllib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -40,7 +41,7 @@ def _range(ends: list[int]) -> list[int]:
 
 def _placer(text: str) -> str:
     if text:
-        _as_value(make_placer, text)
+        _as_value(partial(make_placer, from_file=True), text)
     return text
 
 

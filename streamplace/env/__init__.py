@@ -1,0 +1,21 @@
+"""A Gymnasium environment for those who learn to place: operators one after another.
+
+>>> import gymnasium
+>>> import streamplace.env
+>>> env = gymnasium.make("streamplace/Placement-v0", cluster="3x2500")
+
+It needs Gymnasium: ``pip install 'streamplace[env]'``.
+"""
+
+try:
+    import gymnasium
+except ImportError:
+    raise ImportError("streamplace.env needs Gymnasium: pip install 'streamplace[env]'") from None
+
+from streamplace.env.environment import PlacementEnv
+
+ID = "streamplace/Placement-v0"
+
+gymnasium.register(id=ID, entry_point="streamplace.env.environment:PlacementEnv")
+
+__all__ = ["ID", "PlacementEnv"]

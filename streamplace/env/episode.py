@@ -1,0 +1,103 @@
+"""One episode: a problem, and what is placed of it so far."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.prospects import lay_out, nothing_placed, place_next
+from streamplace.arrays import Bools, Ints
+from streamplace.env.observation import Observed, look, nothing_seen, observation
+from streamplace.policy.features import prepare
+from streamplace.problem import Problem
+
+
+class Episode:
+    """A placement that grows, operator by operator.
+
+    Attributes
+    ----------
+    devices
+        (V,) device of each operator, -1 where there is none yet.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self._read = prepare(problem)
+        self._order = self._read.orders[0]  # level by level
+        self._jobs = lay_out([self._read.job])
+        self._grown = nothing_placed(self._jobs, np.zeros(1, dtype=np.int32))
+        self._of_unit = np.full(problem.feasibility.unit_count, -1, dtype=np.int32)
+        self._memory = np.zeros(len(problem.cluster.devices))
+        self.devices: Ints = np.full(len(problem.graph.names), -1, dtype=np.int32)
+        self._placed, self._ended = 0, False
+        self._mask: Bools = np.zeros(len(problem.cluster.devices), dtype=np.bool_)
+        self._look()
+
+    @property
+    def over(self) -> bool:
+        """Whether every operator is placed, or a rule was broken."""
+        return self._ended or self._placed == len(self._order)
+
+    @property
+    def done(self) -> bool:
+        """Whether every operator is placed, and no rule broken."""
+        return self.over and not self._ended
+
+    def mask(self) -> NDArray[np.bool_]:
+        """Return the devices offered for the next operator, (D,); none when the episode is over."""
+        return self._mask
+
+    def observed(self) -> Observed:
+        """Return what is seen of the next operator."""
+        if self.over:
+            return nothing_seen(len(self._memory))
+        return observation(self._read, self._order[self._placed], self._seen, self._mask)
+
+    def place_next(self, device: int) -> str | None:
+        """Place the next operator; return why the episode cannot go on, if so."""
+        v = int(self._order[self._placed])
+        name, where = self.problem.graph.names[v], self.problem.cluster.names[device]
+        if not self._allowed(v)[device]:
+            return self._end(f"operator {name!r} may not run on device {where!r}")
+        one = np.array([v], dtype=np.int32), np.array([device], dtype=np.int32)
+        place_next(self._jobs, self._grown, *one)
+        unit = int(self.problem.feasibility.unit_of[v])
+        if self._of_unit[unit] < 0:
+            self._of_unit[unit] = device
+            self._memory[device] += self.problem.feasibility.unit_memory[unit]
+        self.devices[v] = device
+        self._placed += 1
+        self._look()
+        if self._placed < len(self._order):
+            following = self.problem.graph.names[int(self._order[self._placed])]
+            return None if self._mask.any() else self._end(f"no device is left for {following!r}")
+        broken = self.problem.feasibility.violation(self.devices)
+        return None if broken is None else self._end(broken)
+
+    def _end(self, why: str) -> str:
+        self._ended = True
+        self._mask = np.zeros_like(self._mask)
+        return why
+
+    def _look(self) -> None:
+        """Look at every device as the next operator would find it."""
+        if self._placed == len(self._order):
+            self._mask = np.zeros_like(self._mask)
+            return
+        v = int(self._order[self._placed])
+        self._seen, offered = look(self._jobs, self._grown, v)
+        self._mask = self._allowed(v) & offered
+
+    def _allowed(self, v: int) -> Bools:
+        """Return the devices where an operator breaks no rule with those placed, (D,)."""
+        rules = self.problem.feasibility
+        unit = int(rules.unit_of[v])
+        if self._of_unit[unit] >= 0:
+            settled: Bools = np.arange(len(self._memory)) == self._of_unit[unit]
+            return settled
+        fits = self._memory + rules.unit_memory[unit] <= self.problem.cluster.memory_bytes
+        allowed: Bools = rules.allowed[unit] & fits
+        for group in rules.excluding:
+            if unit in group:
+                taken = self._of_unit[[other for other in group if other != unit]]
+                allowed[taken[taken >= 0]] = False
+        return allowed

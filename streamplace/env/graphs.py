@@ -1,0 +1,42 @@
+"""The graphs that episodes are drawn from."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from streamplace.errors import UsageError
+from streamplace.files import read_dataset
+from streamplace.generate import Recipe
+from streamplace.graph import StreamGraph
+
+DEFAULT = Recipe("series-parallel", 1000, sizes=range(6, 13))
+
+
+class Generated(Sequence[StreamGraph]):
+    """The graphs of a recipe, each made when it is asked for."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        self._recipe = recipe
+
+    def __len__(self) -> int:
+        return self._recipe.count
+
+    def __getitem__(self, number: int) -> StreamGraph:  # type: ignore[override]  # no slices
+        return self._recipe.graph(number)
+
+
+def graphs_of(given: str | Path | Recipe | Sequence[StreamGraph]) -> Sequence[StreamGraph]:
+    """Return graphs by number: those of a dataset, of a recipe, or as given.
+
+    Raises
+    ------
+    FormatError
+        If a dataset cannot be read.
+    UsageError
+        If there are none.
+    """
+    if isinstance(given, Recipe):
+        return Generated(given)
+    graphs = read_dataset(given) if isinstance(given, str | Path) else tuple(given)
+    if not graphs or not all(isinstance(graph, StreamGraph) for graph in graphs):
+        raise UsageError("graphs: must be stream graphs, at least one")
+    return graphs

@@ -1,0 +1,83 @@
+"""What is seen before an operator is placed: one flat vector of 26 + 29 D numbers, float32.
+
+It is what our own policy reads, in this order:
+
+- 14 of the operator, `OF_OPERATOR`;
+- 12 of the whole problem, `OF_PROBLEM`;
+- for each device in turn: 1 if the action mask offers it, then the 28 numbers of
+  `sim.prospects.PROSPECTS`: what it is like, and would be with the operator on it.
+
+**Units.** Loads (of CPU, of links) are utilisations over the least that any placement could have,
+so 1 is perfect balance whatever the source rate and the size of the cluster. Above 2 they are given
+by their logarithm, x -> 2 + 2 ln(x / 2). The rest are shares, counts and flags as named. Everything
+is cut to -16 … 16, which loads of some 2,000 times the reference reach.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.prospects import F, Grown, Jobs, prospects
+from streamplace.policy.features import Prepared
+
+Observed = NDArray[np.float32]
+
+OF_OPERATOR = (
+    "CPU load, of a mean device",
+    "traffic sent, of a mean link",
+    "traffic received, of a mean link",
+    "heaviest stream sent, of a mean link",
+    "heaviest stream received, of a mean link",
+    "ln(1 + streams out)",
+    "ln(1 + streams in)",
+    "depth, over the longest path",
+    "height, over the longest path",
+    "1 if a sink",
+    "1 if a source",
+    "CPU load over the mean operator's, in fifths, at most 2",
+    "1 / (1 + height)",
+    "tuples processed per tuple offered",
+)
+OF_PROBLEM = (
+    "log2(devices) / 4",
+    "log2(operators) / 6",
+    "log2(operators / devices) / 3",
+    "fastest device over the mean, less 1",
+    "slowest device over the mean",
+    "1 under nic",
+    "total CPU load over what the least utilisation allows",
+    "total traffic a device, of a mean link",
+    "heaviest stream, of a mean link",
+    "longest path over operators",
+    "1 under path-average",
+    "log2 of the least utilisation, -3 to 3, under path-average",
+)
+HIGHEST = 16.0
+
+
+def size_of(devices: int) -> int:
+    """Return the length of an observation."""
+    return len(OF_OPERATOR) + len(OF_PROBLEM) + devices * (1 + F)
+
+
+def nothing_seen(devices: int) -> Observed:
+    """Return the observation after the last step: nothing is to be placed."""
+    return np.zeros(size_of(devices), dtype=np.float32)
+
+
+def look(jobs: Jobs, grown: Grown, operator: int) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    """Return the prospects of an operator on each device, (D, F), and which are offered, (D,)."""
+    devices = len(jobs.capacity)
+    seen = np.zeros((1, devices, F), dtype=np.float32)
+    offered = np.zeros((1, devices), dtype=np.bool_)
+    prospects(jobs, grown, np.array([operator], dtype=np.int32), seen, offered)
+    return seen[0], offered[0]
+
+
+def observation(
+    read: Prepared, operator: int, seen: NDArray[np.float32], mask: NDArray[np.bool_]
+) -> Observed:
+    """Put an observation together; see the module."""
+    of_devices = np.concatenate([mask[:, None].astype(np.float32), seen], axis=1)
+    whole = np.concatenate([read.operators[operator], read.whole, of_devices.ravel()])
+    seen_of_it: Observed = np.clip(whole, -HIGHEST, HIGHEST).astype(np.float32)
+    return seen_of_it

@@ -1,0 +1,6 @@
+"""Stream graphs for PyTorch Geometric: `to_pyg`, and `StreamGraphs` over any dataset."""
+
+from streamplace.pyg.data import OPERATOR_COLUMNS, STREAM_COLUMNS, to_pyg
+from streamplace.pyg.dataset import StreamGraphs
+
+__all__ = ["OPERATOR_COLUMNS", "STREAM_COLUMNS", "StreamGraphs", "to_pyg"]

@@ -1,0 +1,85 @@
+"""A stream graph as a PyTorch Geometric `Data`."""
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from sim.flow import run_down
+from streamplace.arrays import Floats
+from streamplace.errors import GraphError, ProblemError
+from streamplace.graph import StreamGraph
+from streamplace.placement import Placement
+
+OPERATOR_COLUMNS = (
+    "instructions",  # per tuple processed
+    "payload_bytes",  # of a tuple emitted
+    "memory_bytes",
+    "source_share",  # of the source rate, 0 for operators with inputs
+    "tuples",  # processed per tuple that all sources together offer
+)
+STREAM_COLUMNS = (
+    "selectivity",  # tuples per tuple that the source operator processes
+    "payload_bytes",  # of a tuple on the stream
+    "tuples",  # per tuple that all sources together offer
+)
+
+
+def to_pyg(graph: StreamGraph, placement: Placement | None = None) -> Data:
+    """Return a graph of V operators and E streams for PyTorch Geometric.
+
+    The numbers are in the graph's own units, far apart in size: scale them before a network reads
+    them, as by ``torch.log1p``. Load in instructions/s is the source rate times the columns
+    ``tuples`` and ``instructions``; traffic in bytes/s likewise.
+
+    Parameters
+    ----------
+    placement
+        Of this graph: what is to be learned.
+
+    Returns
+    -------
+    Data
+        - ``x`` (V, 5) float32, columns `OPERATOR_COLUMNS`, in the graph's order;
+        - ``edge_index`` (2, E) int64, source and target, in the graph's order of streams;
+        - ``edge_attr`` (E, 3) float32, columns `STREAM_COLUMNS`;
+        - ``source_rate`` (1,) float32, tuples/s, NaN where the graph has none;
+        - ``name`` text;
+        - ``y`` (V,) int64 device of each operator, with a placement.
+
+    Raises
+    ------
+    GraphError
+        If numbers are not known, or too large for 32 bits.
+    ProblemError
+        If the placement is of another graph.
+    """
+    if graph.unknown:
+        raise GraphError(f"not known: {'; '.join(graph.unknown)}")
+    if placement is not None and placement.problem.graph.sha256 != graph.sha256:
+        raise ProblemError("the placement is of another graph")
+    tuples = run_down(
+        graph.source_share, graph.stream_source, graph.stream_target, graph.selectivity
+    )
+    on_streams = tuples[graph.stream_source] * graph.selectivity
+    own = (graph.instructions, graph.payload_bytes, graph.memory_bytes, graph.source_share, tuples)
+    ends = np.stack([graph.stream_source, graph.stream_target]).astype(np.int64)
+    made = Data(
+        x=_single(own),
+        edge_index=torch.from_numpy(ends),
+        edge_attr=_single((graph.selectivity, graph.stream_payload_bytes, on_streams)),
+    )
+    rate = float("nan") if graph.source_rate is None else graph.source_rate
+    made.source_rate = torch.tensor([rate], dtype=torch.float32)
+    made.name = graph.name
+    if placement is not None:
+        made.y = torch.from_numpy(placement.devices.astype(np.int64))
+    return made
+
+
+def _single(columns: tuple[Floats, ...]) -> Tensor:
+    with np.errstate(over="ignore"):
+        table = np.stack(columns, axis=1).astype(np.float32)
+    if not np.isfinite(table).all():
+        raise GraphError("a number of the graph is too large for 32 bits")
+    return torch.from_numpy(table)

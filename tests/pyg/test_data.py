@@ -1,0 +1,68 @@
+"""Graphs for PyTorch Geometric: their numbers are the model's."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from torch_geometric.utils import to_networkx
+
+import streamplace as sp
+from streamplace.errors import GraphError, ProblemError
+from streamplace.flows import flow
+from streamplace.pyg import OPERATOR_COLUMNS, STREAM_COLUMNS, to_pyg
+from tests.strategies import problems
+
+
+@given(problem=problems())
+def test_loads_and_traffic_follow_from_the_columns(problem: sp.Problem) -> None:
+    made, arrays = to_pyg(problem.graph), flow(problem)
+    x = dict(zip(OPERATOR_COLUMNS, made.x.double().numpy().T, strict=True))
+    e = dict(zip(STREAM_COLUMNS, made.edge_attr.double().numpy().T, strict=True))
+    rate = problem.source_rate
+    np.testing.assert_allclose(x["tuples"] * x["instructions"] * rate, arrays.work, rtol=1e-5)
+    bits = e["tuples"] * e["payload_bytes"] * 8 * rate
+    np.testing.assert_allclose(bits, arrays.stream_bits, rtol=1e-5)
+    np.testing.assert_allclose(x["source_share"] * rate, arrays.source_tuples, rtol=1e-5)
+    np.testing.assert_allclose(x["memory_bytes"], problem.graph.memory_bytes, rtol=1e-6)
+    ends = np.stack([problem.graph.stream_source, problem.graph.stream_target])
+    assert (made.edge_index.numpy() == ends).all()
+    assert (made.x.dtype, made.edge_index.dtype) == (torch.float32, torch.int64)
+    assert made.validate()
+    assert made.num_nodes == len(problem.graph.names)
+
+
+def small() -> sp.StreamGraph:
+    return sp.StreamGraph(
+        [("a", 1e5, 10), ("b", 2e5, 20, 3.0), ("c", 0, 0)],
+        [("a", "b", 0.5), ("b", "c"), {"source": "a", "target": "c", "payload_bytes": 7}],
+        name="small",
+    )
+
+
+def test_columns_stand_where_their_names_say() -> None:
+    made = to_pyg(small())
+    assert made.x.tolist() == [[1e5, 10, 0, 1, 1], [2e5, 20, 3, 0, 0.5], [0, 0, 0, 0, 1.5]]
+    assert made.edge_index.tolist() == [[0, 0, 1], [1, 2, 2]]
+    assert made.edge_attr.tolist() == [[0.5, 10, 0.5], [1, 7, 1], [1, 20, 0.5]]
+    assert made.source_rate.isnan().all()
+    assert made.name == "small"
+    assert made.y is None
+    assert sorted(to_networkx(made).edges) == [(0, 1), (0, 2), (1, 2)]
+
+
+def test_a_placement_is_what_is_to_be_learned() -> None:
+    graph = small()
+    problem = sp.Problem(graph, "3x1000", source_rate=5)
+    made = to_pyg(graph, sp.Placement(problem, [2, 0, 1]))
+    assert made.y.tolist() == [2, 0, 1]
+    assert made.y.dtype == torch.int64
+    other = sp.StreamGraph([("a", 1, 1)])
+    with pytest.raises(ProblemError, match="of another graph"):
+        to_pyg(other, sp.Placement(problem, [2, 0, 1]))
+
+
+def test_numbers_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(GraphError, match="not known: instructions of 'a'"):
+        to_pyg(sp.StreamGraph([("a", float("nan"), 1)]))
+    with pytest.raises(GraphError, match="too large for 32 bits"):
+        to_pyg(sp.StreamGraph([("a", 1e200, 1)]))

@@ -1,0 +1,144 @@
+"""A dataset as an `InMemoryDataset`: what is kept is used, what changed is made anew."""
+
+import os
+import pickle
+from pathlib import Path
+
+import pytest
+import torch
+from torch_geometric.data import InMemoryDataset
+from torch_geometric.loader import DataLoader
+from torch_geometric.nn import GraphConv, global_mean_pool
+
+import streamplace as sp
+from streamplace.errors import FormatError, InfeasibleError
+from streamplace.pyg import StreamGraphs, to_pyg
+
+RECIPE = sp.Recipe("layered", 20, sizes=range(6, 12))
+GRAPHS = [RECIPE.graph(number) for number in range(20)]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A dataset of twenty graphs."""
+    path = tmp_path / "graphs.jsonl.gz"
+    sp.write_dataset(path, GRAPHS)
+    return path
+
+
+def kept(root: Path) -> list[Path]:
+    return sorted((root / "processed").iterdir())
+
+
+def test_it_holds_the_graphs_in_order(file: Path, tmp_path: Path) -> None:
+    for _ in "12":  # made, then read again
+        dataset = StreamGraphs(tmp_path / "root", file)
+        assert isinstance(dataset, InMemoryDataset)
+        assert len(dataset) == 20
+        for found, graph in zip(dataset, GRAPHS, strict=True):
+            made = to_pyg(graph)
+            assert found.name == graph.name
+            for key in ("x", "edge_index", "edge_attr", "source_rate"):
+                assert torch.equal(found[key], made[key])
+    assert [path.suffix for path in kept(tmp_path / "root")] == [".safetensors"]
+
+
+def test_it_trains_a_small_network(file: Path, tmp_path: Path) -> None:
+    dataset = StreamGraphs(tmp_path / "root", file, placer="greedy", cluster="3x2500")
+    torch.manual_seed(0)
+    layer, head = GraphConv(5, 16), torch.nn.Linear(16, 3)
+    optimizer = torch.optim.Adam([*layer.parameters(), *head.parameters()], lr=0.02)
+    losses = []
+    for _ in range(15):
+        for batch in DataLoader(dataset, batch_size=8):
+            hidden = torch.relu(layer(torch.log1p(batch.x), batch.edge_index))
+            loss = torch.nn.functional.cross_entropy(head(hidden), batch.y)
+            optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
+            losses.append(loss.item())
+    assert sum(losses[-3:]) < sum(losses[:3])
+    pooled = global_mean_pool(hidden, batch.batch)
+    assert pooled.shape == (4, 16)
+    assert batch.source_rate.shape == (4,)
+    assert dataset.num_classes == 3
+    greedy = sp.place(GRAPHS[2], "3x2500", placer="greedy").placement
+    assert dataset[2].y.tolist() == greedy.devices.tolist()
+
+
+def test_what_is_kept_is_used_until_something_changes(file: Path, tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    StreamGraphs(root, file)
+    (first,) = kept(root)
+    before = first.stat().st_mtime_ns
+    again = StreamGraphs(root, file)
+    assert kept(root) == [first]
+    assert first.stat().st_mtime_ns == before
+    other = StreamGraphs(root, file, placer="greedy")
+    assert len(kept(root)) == 2
+    assert again[0].y is None
+    assert other[0].y is not None
+    StreamGraphs(root, file, placer="greedy", cluster="2x100")
+    assert len(kept(root)) == 3
+    sp.write_dataset(file, GRAPHS[5:])
+    assert StreamGraphs(root, file)[0].name == GRAPHS[5].name
+    assert len(kept(root)) == 4
+
+
+def test_the_same_bytes_are_made_every_time(file: Path, tmp_path: Path) -> None:
+    made = []
+    for name in "ab":
+        StreamGraphs(tmp_path / name, file, placer="search:evaluations=500", seed=3)
+        made.append([(path.name, path.read_bytes()) for path in kept(tmp_path / name)])
+    assert made[0] == made[1]
+
+
+class Trap:
+    """What a pickle would call when it is loaded."""
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return os.mkdir, ("sprung",)
+
+
+@pytest.mark.parametrize("content", [b"", b"\x00" * 64, pickle.dumps(Trap()), None])
+def test_what_was_tampered_with_is_made_anew_and_never_executed(
+    content: bytes | None, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    root = tmp_path / "root"
+    StreamGraphs(root, file)
+    (path,) = kept(root)
+    good = path.read_bytes()
+    bad = good[:-4] + b"\x00\x01\x02\x03" if content is None else content
+    path.write_bytes(bad)
+    for name in ("pre_transform.pt", "pre_filter.pt"):  # which PyTorch Geometric would unpickle
+        (root / "processed" / name).write_bytes(pickle.dumps(Trap()))
+    assert len(StreamGraphs(root, file)) == 20
+    assert path.read_bytes() == good
+    assert not Path("sprung").exists()
+
+
+def test_folders_and_shipped_datasets(file: Path, tmp_path: Path) -> None:
+    assert len(StreamGraphs(tmp_path / "root", file.parent)) == 20
+    real = StreamGraphs(tmp_path / "real", "dataset:real")
+    assert len(real) == len(sp.read_dataset("dataset:real"))
+    doubled = StreamGraphs(tmp_path / "real", "dataset:real", transform=_doubled)
+    assert torch.equal(doubled[0].x, 2 * real[0].x)
+
+
+def _doubled(data):  # type: ignore[no-untyped-def]  # torch-geometric is not typed
+    data.x = 2 * data.x
+    return data
+
+
+def test_what_is_wrong_leaves_nothing_behind(file: Path, tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="nowhere"):
+        StreamGraphs(tmp_path / "root", tmp_path / "nowhere.json")
+    apart = sp.StreamGraph(
+        [("a", 1, 0), ("b", 1, 0)], name="apart", source_rate=1,
+        constraints=sp.Constraints(exlocate=[["a", "b"]]),
+    )  # fmt: skip
+    sp.write_dataset(file, [*GRAPHS, apart])
+    with pytest.raises(InfeasibleError, match="apart: constraints: too few devices"):
+        StreamGraphs(tmp_path / "root", file, placer="greedy", cluster="1x100")
+    assert not (tmp_path / "root" / "processed").exists()
