@@ -1,6 +1,7 @@
 """Parallel operators as their instances."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations, product
 from typing import TypeVar
 
@@ -26,8 +27,8 @@ def expanded(job: Job) -> StreamGraph:
     """Return the job's graph with every operator of parallelism p > 1 as p instances.
 
     Instances are called ``operator[0]``, ``operator[1]``, … and remember their operator. Numbers of
-    a tuple are those of their operator; a stream's tuples are divided as its distribution says.
-    Constraints on an operator hold for its instances; its pin is that of all.
+    a tuple and memory are those of their operator; a stream's tuples are divided as its
+    distribution says. Constraints on an operator hold for its instances; its pin is that of all.
 
     Raises
     ------
@@ -66,6 +67,33 @@ def expanded(job: Job) -> StreamGraph:
             names[i]: float(share[owner[i]]) for i in without_any(len(names), ends[:, 1])
         },
         constraints=_constraints(job, instances),
+    )
+
+
+def folded(job: Job) -> StreamGraph:
+    """Return the job's graph, every operator one however parallel it is.
+
+    Its memory is that of all its instances; other numbers are of a tuple and stay.
+
+    Raises
+    ------
+    GraphError
+        On a parallelism below 1, and if memory overflows.
+    """
+    graph = job.graph
+    count = _counts(job)
+    if not (graph.memory_bytes[count > 1]).any():
+        return graph
+    return StreamGraph(
+        [
+            replace(operator, memory_bytes=operator.memory_bytes * p)
+            for operator, p in zip(graph.operators, count.tolist(), strict=True)
+        ],
+        list(graph.streams),
+        name=graph.name,
+        source_rate=graph.source_rate,
+        source_shares={graph.names[v]: float(graph.source_share[v]) for v in graph.sources},
+        constraints=graph.constraints,
     )
 
 

@@ -56,8 +56,8 @@ class Job:
     Parameters
     ----------
     graph
-        An operator of the job is one operator here, however parallel it is; what the document does
-        not tell is `UNKNOWN`.
+        An operator of the job is one operator here, however parallel it is; its memory is that of
+        one instance. What the document does not tell is `UNKNOWN`.
     parallelism
         Operator -> its number of instances, for those with more than one.
     distributions

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from streamplace.cluster import Cluster, Device
 from streamplace.constraints import Constraints
 from streamplace.engines import expansion
-from streamplace.engines.expansion import expanded
+from streamplace.engines.expansion import expanded, folded
 from streamplace.engines.job import Distribution, Grouped, Job, Way
 from streamplace.errors import GraphError
 from streamplace.flows import flow
@@ -153,6 +153,19 @@ def test_shares_are_divided() -> None:
     graph = StreamGraph(rows, [], source_shares={"a": 0.25, "b": 0.75})
     shares = expanded(Job(graph, {"b": 3})).source_share
     assert shares == pytest.approx([0.25, 0.25, 0.25, 0.25])
+
+
+def test_memory_is_that_of_an_instance() -> None:
+    """Folding changes neither what all instances take nor what a tuple costs."""
+    rows = [Operator("a", 1.0, 8.0, 5.0), Operator("b", 2.0, 0.0, 7.0, ("gpu",))]
+    shares = {"a": 1.0}
+    graph = StreamGraph(rows, [Stream("a", "b", 0.5)], source_rate=3.0, source_shares=shares)
+    job = Job(graph, {"b": 4})
+    assert folded(job).memory_bytes.tolist() == [5.0, 28.0]
+    assert expanded(job).memory_bytes.sum() == folded(job).memory_bytes.sum()
+    assert folded(job).operators[1] == Operator("b", 2.0, 0.0, 28.0, ("gpu",))
+    assert (folded(job).streams[0], folded(job).source_rate) == (graph.streams[0], 3.0)
+    assert folded(Job(graph)) is graph
 
 
 def test_a_job_without_parallelism_is_its_graph() -> None:
