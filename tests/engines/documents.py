@@ -362,7 +362,7 @@ FLINK_RUNNING: dict[str, Any] = {
                 "description": "parse<br/>:- Filter &lt; 5<br/>:  +- count<br/>+- Sink: log<br/>",
                 "inputs": [{"num": 0, "id": "a1", "ship_strategy": "BROADCAST"}],
             },
-            {"id": "a1", "parallelism": 1, "description": "Source: lines -&gt; Map<br/>"},
+            {"id": "a1", "parallelism": 1, "description": "Source: lines -&gt; Map"},
         ],
     }
 }
