@@ -16,8 +16,7 @@ def profile(found: Profile, graph: StreamGraph, to_stderr: bool = False) -> None
     out = Console(stderr=to_stderr, highlight=False)
     if not out.is_terminal:
         out = Console(stderr=to_stderr, highlight=False, width=WIDTH_OF_FILES)
-    seen = f"{found.intervals} intervals, {found.seconds:.3g} s"
-    out.print(f"source rate {said(found.source_rate)} tuples/s ({seen})")
+    out.print(f"source rate {said(found.source_rate)} tuples/s ({watched(found)})")
     table = Table("operator", "tuples/s", "instructions", "bytes", box=None, pad_edge=False)
     for each in found.operators:
         numbers = (each.rate, each.instructions, each.payload_bytes)
@@ -35,6 +34,14 @@ def profile(found: Profile, graph: StreamGraph, to_stderr: bool = False) -> None
         out.print(f"guessed: {escape(f'{source} -> {target}')}")
     for what in graph.unknown:
         out.print(f"not known: {escape(what)}")
+
+
+def watched(found: Profile) -> str:
+    """Return for how long counters were watched, or that documents do not tell."""
+    if not found.seconds:
+        return "in a time that is not told" if found.intervals else "nothing moved"
+    several = f"{found.intervals} intervals, " if found.intervals > 1 else ""
+    return f"{several}{found.seconds:.3g} s"
 
 
 def said(estimate: Estimate) -> str:

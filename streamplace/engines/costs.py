@@ -68,7 +68,7 @@ class Costs:
         where = name_of(path)
         text = read_text(path)
         with located(where, FormatError):
-            value = from_csv(text) if where.endswith(".csv") else from_toml(text)
+            value = from_csv(text) if where.lower().endswith(".csv") else from_toml(text)
         form = check(CostsForm, value, where)
         return cls(form.source_rate, form.default, form.operators, form.streams)
 
