@@ -47,7 +47,7 @@ class Server:
         except ValueError:
             found = False
         if not found or any(letter.isspace() or not letter.isprintable() for letter in url):
-            shown = re.sub(r"//.*@", "//…@", url)  # a password is no news
+            shown = re.sub(r"^(\w*:?//)?.*@", r"\1…@", url, flags=re.DOTALL)  # no password
             raise UsageError(f"{shown!r:.80} is no address such as http://localhost:8081")
         host = parts.netloc.rpartition("@")[2]
         self.url = f"{parts.scheme}://{host}{parts.path}".rstrip("/")
