@@ -256,12 +256,17 @@ class StreamGraph(Shown):
         return without_any(len(self.names), self.stream_source)
 
     @cached_property
+    def owners(self) -> tuple[str, ...]:
+        """Of each operator the one that it is an instance of; its own name if of none."""
+        return tuple(self.instance_of.get(v, name) for v, name in enumerate(self.names))
+
+    @cached_property
     def unknown(self) -> dict[str, list[str]]:
         """Number -> whose it is, for those that have to be told before the graph can be placed.
 
         Of instances it is their operator that is named: what its engine and ``--costs`` call it.
         """
-        called = [self.instance_of.get(v, name) for v, name in enumerate(self.names)]
+        called = self.owners
         ends = np.stack([self.stream_source, self.stream_target], axis=1)
         silent = np.unique(self.stream_source[np.isnan(self.stream_payload_bytes)]).tolist()
         lacking = {

@@ -24,7 +24,11 @@ from streamplace.engines.kinds import READERS
     metavar="COSTS",
     help="What FILE does not tell, by operator: .csv, else TOML.",
 )
-@click.option("--fold", is_flag=True, help="Keep a parallel operator one operator.")
+@click.option(
+    "--fold",
+    is_flag=True,
+    help="Keep a parallel operator one operator, with the memory of all its instances.",
+)
 @click.option(
     "-o",
     "output",
@@ -75,6 +79,9 @@ def import_(
             [source_shares]
             clicks = 0.9
             views = 0.1
+
+    instructions, payload_bytes and selectivity are those of a tuple, memory_bytes (0 if not told)
+    is that of one instance: of an operator of parallelism p each of the p instances takes it.
     """
     if output == "-" and as_json:
         raise click.UsageError("--json tells of the file that -o names, so it needs one")
@@ -82,7 +89,7 @@ def import_(
         raise click.UsageError("FILE and --costs both want stdin")
     from streamplace.cli import show  # noqa: PLC0415 - a command loads what it needs
     from streamplace.engines.costs import Costs  # noqa: PLC0415
-    from streamplace.engines.expansion import expanded  # noqa: PLC0415
+    from streamplace.engines.expansion import expanded, folded  # noqa: PLC0415
     from streamplace.engines.registry import read_job  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.files import write_dataset  # noqa: PLC0415
@@ -95,7 +102,7 @@ def import_(
             with located(name_of(costs_file)):
                 job = Costs.read(costs_file).of(job)
         with located(name_of(file)):
-            graph = job.graph if fold else expanded(job)
+            graph = folded(job) if fold else expanded(job)
     notes = [*job.notes, *show.assumed(job.graph)]
     write_dataset(output, [graph])
     if as_json:

@@ -9,8 +9,7 @@ from streamplace.graph import StreamGraph
 def profile(found: Profile, graph: StreamGraph, to_stderr: bool = False) -> None:
     """Print what was measured, each number with its standard error, and what is not known."""
     out = console(to_stderr)
-    seen = f"{found.intervals} intervals, {found.seconds:.3g} s"
-    out.print(f"source rate {said(found.source_rate)} tuples/s ({seen})")
+    out.print(f"source rate {said(found.source_rate)} tuples/s ({watched(found)})")
     rows = [
         (each.name, *map(said, (each.rate, each.instructions, each.payload_bytes)))
         for each in found.operators
@@ -34,6 +33,14 @@ def profile(found: Profile, graph: StreamGraph, to_stderr: bool = False) -> None
         out.print(f"note: {note}")
     for what in graph.lacking:
         out.print(f"not known: {what}")
+
+
+def watched(found: Profile) -> str:
+    """Return for how long counters were watched, or that documents do not tell."""
+    if not found.seconds:
+        return "in a time that is not told" if found.intervals else "nothing moved"
+    several = f"{found.intervals} intervals, " if found.intervals > 1 else ""
+    return f"{several}{found.seconds:.3g} s"
 
 
 def said(estimate: Estimate) -> str:

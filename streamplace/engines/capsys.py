@@ -31,11 +31,10 @@ def write(placement: Placement) -> str:
 def _subtasks(placement: Placement) -> dict[str, str]:
     """Return Flink's name of each subtask -> its device; instances count in the graph's order."""
     graph = placement.problem.graph
-    owners = [graph.instance_of.get(v, name) for v, name in enumerate(graph.names)]
-    counts = Counter(owners)
+    counts = Counter(graph.owners)
     seen: Counter[str] = Counter()
     found: dict[str, str] = {}
-    for owner, device in zip(owners, placement.assignment.values(), strict=True):
+    for owner, device in zip(graph.owners, placement.assignment.values(), strict=True):
         seen[owner] += 1
         found[f"{owner} ({seen[owner]}/{counts[owner]})"] = device
     return found

@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import Field
 
 from streamplace.engines.cost_tables import from_csv, from_toml
-from streamplace.engines.job import Distribution, Job
+from streamplace.engines.job import Job, Way
 from streamplace.errors import FormatError, GraphError, located
 from streamplace.files.formats import Form, Name, Number, Positive
 from streamplace.files.text import check, name_of, read_text
@@ -16,7 +16,7 @@ from streamplace.graph import Operator, Stream, StreamGraph
 from streamplace.validation import listed
 
 Ends = tuple[str, str]
-Spread = Sequence[Distribution]
+Spread = Sequence[Way]
 
 
 class CostForm(Form):
@@ -72,7 +72,7 @@ class Costs:
         where = name_of(path)
         text = read_text(path)
         with located(where, FormatError):
-            value = from_csv(text) if where.endswith(".csv") else from_toml(text)
+            value = from_csv(text) if where.lower().endswith(".csv") else from_toml(text)
         form = check(CostsForm, value, where)
         shares = form.source_shares
         return cls(form.source_rate, shares, form.default, form.operators, form.streams)

@@ -5,16 +5,16 @@ are `UNKNOWN` are left out, and what is left out is `UNKNOWN`. Lists are JSON te
 """
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isnan
 
 from pydantic import TypeAdapter, ValidationError
 
+from streamplace.engines.decimals import DECIMAL
 from streamplace.errors import FormatError
 from streamplace.files.formats import ConstraintsForm, Name
-from streamplace.files.graphs import constraints_from, constraints_to
+from streamplace.files.graphs import constraints_from, constraints_to, uneven_shares
 from streamplace.files.text import check, parse
 from streamplace.graph import UNKNOWN, Operator, Stream, StreamGraph
 
@@ -33,7 +33,6 @@ EDGE = ("selectivity", "payload_bytes")
 TEXTS = frozenset({"name", "constraints", "requires", "instance_of", "device"})
 """Attributes that are no numbers."""
 
-_NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?", re.ASCII)
 _LABELS = TypeAdapter(list[Name])
 Attributes = dict[str, str]
 
@@ -66,8 +65,7 @@ def drawing_of(graph: StreamGraph, devices: Mapping[str, str] | None = None) -> 
         drawing.attributes["source_rate"] = repr(graph.source_rate)
     if graph.constraints:
         drawing.attributes["constraints"] = json.dumps(constraints_to(graph.constraints))
-    equal = bool((graph.source_share[graph.sources] == 1.0 / len(graph.sources)).all())
-    shares = {} if equal else {graph.names[v]: float(graph.source_share[v]) for v in graph.sources}
+    shares = uneven_shares(graph)
     for operator in graph.operators:
         attributes = _node(operator)
         if operator.name in shares:
@@ -172,7 +170,7 @@ def _number(attributes: Attributes, name: str, place: str) -> float:
     if name not in attributes:
         return UNKNOWN
     text = attributes[name].strip()
-    number = float(text) if _NUMBER.fullmatch(text) else UNKNOWN
+    number = float(text) if DECIMAL.fullmatch(text) else UNKNOWN
     if not 0 <= number < float("inf"):
         raise FormatError(
             f"{place}: {name}: must be a finite number of at least 0 (got {text!r:.40})"

@@ -1,6 +1,7 @@
 """Parallel operators as their instances."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations, product
 from typing import TypeVar
 
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from streamplace.arrays import Floats
 from streamplace.constraints import Constraints
-from streamplace.engines.job import Distribution, Job
+from streamplace.engines.job import Distribution, Grouped, Job, Way, instance_names
 from streamplace.errors import GraphError
 from streamplace.graph import StreamGraph
 from streamplace.validation import without_any
@@ -26,14 +27,15 @@ def expanded(job: Job) -> StreamGraph:
     """Return the job's graph with every operator of parallelism p > 1 as p instances.
 
     Instances are called ``operator[0]``, ``operator[1]``, … and remember their operator. Numbers of
-    a tuple are those of their operator; a stream's tuples are divided as its distribution says.
-    Constraints on an operator hold for its instances; its pin is that of all.
+    a tuple and memory are those of their operator; a stream's tuples are divided as its
+    distribution says. Constraints on an operator hold for its instances; its pin is that of all.
 
     Raises
     ------
     GraphError
         If there would be more than a million instances, or five million streams between them; on a
-        parallelism below 1; and if an instance is called as another operator.
+        parallelism below 1, or one that a stream's groups do not divide; and if an instance is
+        called as another operator.
     """
     graph = job.graph
     count = _counts(job)
@@ -42,8 +44,7 @@ def expanded(job: Job) -> StreamGraph:
     first = np.cumsum(count) - count  # of each operator's instances
     owner = np.repeat(np.arange(len(count)), count)
     instances = {
-        name: [name] if p == 1 else [f"{name}[{i}]" for i in range(p)]
-        for name, p in zip(graph.names, count.tolist(), strict=True)
+        name: instance_names(name, p) for name, p in zip(graph.names, count.tolist(), strict=True)
     }
     names = [name for several in instances.values() for name in several]
     share = graph.source_share / count
@@ -65,7 +66,34 @@ def expanded(job: Job) -> StreamGraph:
         source_shares={  # instances that nobody feeds get nothing: those beyond the first
             names[i]: float(share[owner[i]]) for i in without_any(len(names), ends[:, 1])
         },
-        constraints=_constraints(graph.constraints, instances),
+        constraints=_constraints(job, instances),
+    )
+
+
+def folded(job: Job) -> StreamGraph:
+    """Return the job's graph, every operator one however parallel it is.
+
+    Its memory is that of all its instances; other numbers are of a tuple and stay.
+
+    Raises
+    ------
+    GraphError
+        On a parallelism below 1, and if memory overflows.
+    """
+    graph = job.graph
+    count = _counts(job)
+    if not (graph.memory_bytes[count > 1]).any():
+        return graph
+    return StreamGraph(
+        [
+            replace(operator, memory_bytes=operator.memory_bytes * p)
+            for operator, p in zip(graph.operators, count.tolist(), strict=True)
+        ],
+        list(graph.streams),
+        name=graph.name,
+        source_rate=graph.source_rate,
+        source_shares={graph.names[v]: float(graph.source_share[v]) for v in graph.sources},
+        constraints=graph.constraints,
     )
 
 
@@ -107,10 +135,10 @@ def _streams(job: Job, count: Ints, first: Ints) -> tuple[NDArray[np.int32], Int
     return np.concatenate(ends), np.repeat(np.arange(len(sizes)), sizes), np.concatenate(shares)
 
 
-def _distributions(job: Job) -> list[Distribution]:
+def _distributions(job: Job) -> list[Way]:
     """Return how each stream of the graph is spread."""
     seen: dict[tuple[str, str], int] = {}
-    found = []
+    found: list[Way] = []
     for stream in job.graph.streams:
         ends = stream.source, stream.target
         number = seen.get(ends, 0)
@@ -120,8 +148,10 @@ def _distributions(job: Job) -> list[Distribution]:
     return found
 
 
-def _number(how: Distribution, sources: int, targets: int) -> int:
+def _number(how: Way, sources: int, targets: int) -> int:
     """Return how many streams `_pairs` makes."""
+    if isinstance(how, Grouped):
+        return sources * targets // how.groups
     if how is Distribution.FIRST:
         return sources
     if how is Distribution.POINTWISE:
@@ -129,28 +159,40 @@ def _number(how: Distribution, sources: int, targets: int) -> int:
     return sources * targets
 
 
-def _pairs(how: Distribution, sources: int, targets: int) -> tuple[Ints, Ints, Floats]:
+def _pairs(how: Way, sources: int, targets: int) -> tuple[Ints, Ints, Floats]:
     """Return which instance feeds which, and the share of its tuples that goes there."""
+    if isinstance(how, Grouped):
+        return _in_groups(how, sources, targets)
     if how is Distribution.FIRST:
         return np.arange(sources), np.zeros(sources, dtype=np.int32), np.ones(sources)
     if how is Distribution.POINTWISE and sources >= targets:
         a = np.arange(sources)
-        return a, a * targets // sources, np.ones(sources)
+        return a, ((a + 1) * targets - 1) // sources, np.ones(sources)
     if how is Distribution.POINTWISE:
         b = np.arange(targets)
         a = b * sources // targets
         return a, b, 1.0 / np.bincount(a)[a]
-    share = 1.0 if how is Distribution.BROADCAST else 1.0 / targets
-    a, b = np.repeat(np.arange(sources), targets), np.tile(np.arange(targets), sources)
-    return a, b, np.full(sources * targets, share)
+    return _in_groups(Grouped(1, targets if how is Distribution.BROADCAST else 1), sources, targets)
 
 
-def _constraints(rules: Constraints, instances: Instances) -> Constraints:
+def _in_groups(how: Grouped, sources: int, targets: int) -> tuple[Ints, Ints, Floats]:
+    if sources % how.groups or targets % how.groups:
+        raise GraphError(f"{how.groups} groups divide no {sources} and {targets} instances")
+    of_source, of_target = sources // how.groups, targets // how.groups
+    a = np.repeat(np.arange(sources), of_target)
+    b = a // of_source * of_target + np.tile(np.arange(of_target), sources)
+    return a, b, np.full(len(a), how.copies / of_target)
+
+
+def _constraints(job: Job, instances: Instances) -> Constraints:
+    rules = job.graph.constraints
+    by_channel = {tuple(group) for group in job.by_channel}
     return Constraints(
         pins=_each(rules.pins, instances),
         colocate=[
-            [name for operator in group for name in instances.get(operator, [operator])]
+            together
             for group in rules.colocate
+            for together in _together(group, instances, tuple(group) in by_channel)
         ],
         exlocate=[apart for group in rules.exlocate for apart in _apart(group, instances)],
         allowed=_each(rules.allowed, instances),
@@ -163,6 +205,14 @@ def _each(rule_of: Mapping[str, Rule], instances: Instances) -> dict[str, Rule]:
         for operator, rule in rule_of.items()
         for name in instances.get(operator, [operator])
     }
+
+
+def _together(group: Sequence[str], instances: Instances, by_channel: bool) -> list[list[str]]:
+    """Return the groups that keep operators together: all their instances, or those of a number."""
+    several = [instances.get(operator, [operator]) for operator in group]
+    if by_channel:
+        return [list(names) for names in zip(*several, strict=True)]
+    return [[name for names in several for name in names]]
 
 
 def _apart(group: Sequence[str], instances: Instances) -> list[list[str]]:

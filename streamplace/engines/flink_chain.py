@@ -34,12 +34,14 @@ class Chain:
 
 
 def chain_of(description: str) -> Chain:
-    """Read a description: a tree of HTML lines, or ``A -> (B, C -> D)``."""
+    """Read a description: lines of HTML, each with its break, or ``A -> (B, C -> D)`` without any.
+
+    A name may hold an arrow, so it parts operators only where there is no break: in documents of
+    older Flink.
+    """
     lines = [html.unescape(line).rstrip() for line in BREAK.split(description)]
     lines = [line for line in lines if line]
-    if len(lines) < 2:  # noqa: PLR2004 - a single line is no tree
-        return _arrows("".join(lines))
-    return _tree(lines)
+    return _tree(lines) if lines and BREAK.search(description) else _arrows("".join(lines))
 
 
 def _tree(lines: Sequence[str]) -> Chain:

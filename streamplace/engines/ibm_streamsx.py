@@ -7,15 +7,12 @@ from typing import Any
 from pydantic import Field
 
 from streamplace.constraints import Constraints
-from streamplace.engines.ibm_regions import channels
-from streamplace.engines.job import Distribution, Job
-from streamplace.engines.links import Link, Parallelism, job_of
+from streamplace.engines.ibm_regions import Around, channels, regions, spread
+from streamplace.engines.job import Job
+from streamplace.engines.links import Link, Parallelism, check_links, job_of
 from streamplace.errors import FormatError
 from streamplace.files.formats import ForeignForm, Name, Title
 from streamplace.files.text import check, parse
-
-MOST_LINKS = 1_000_000
-
 
 Width = Parallelism | dict[str, Any] | None
 """Channels of a parallel region; an object where they are told at submission."""
@@ -51,9 +48,10 @@ class _Operator(ForeignForm):
 
     @property
     def width(self) -> int | None:
-        """Channels of the region that begins with it, if one does and they are told."""
+        """Channels of the region that begins with it, if one does: 1 where they are not told."""
         told = [self.config.width, *(port.width for port in self.outputs)]
-        return next((width for width in told if isinstance(width, int)), None)
+        unknown = 1 if self.kind == "$Parallel$" or any(told) else None
+        return next((width for width in told if isinstance(width, int)), unknown)
 
 
 class _Graph(ForeignForm):
@@ -64,7 +62,9 @@ class _Graph(ForeignForm):
 def read(text: str, where: str) -> Job:
     """Read a graph; operators that share a tag of colocation stay together.
 
-    Channels of a parallel region are instances; those of neighbours in it feed one another.
+    Channels of a parallel region are instances: inside it they feed one another one to one, and
+    each that another region begins after has a splitter of its own into that. If all operators that
+    share a tag are in one region, they stay together channel by channel.
 
     Raises
     ------
@@ -75,14 +75,24 @@ def read(text: str, where: str) -> Job:
     """
     form = check(_Graph, parse(text, where), where)
     ports = _ports(form.operators, where)
-    counts = _channels(form.operators, ports, where)
     operators = [operator for operator in form.operators if not operator.is_marker]
+    widths = {o.name: o.width for o in form.operators if o.width is not None}
+    try:
+        around = _around(form.operators, ports, widths)
+        counts = {o.name: channels(around.get(o.name, ()), widths) for o in operators}
+        links = _links(ports, around, widths, where)
+    except ValueError as error:
+        raise FormatError(f"{where}: {error}") from None
+    together = _together(operators)
     return job_of(
         [operator.name for operator in operators],
-        _links(ports, counts, where),
+        links,
         name=form.name,
-        parallelism={operator.name: counts.get(operator.name, 1) for operator in operators},
-        constraints=Constraints(colocate=_together(operators)),
+        parallelism=counts,
+        constraints=Constraints(colocate=together),
+        by_channel=[
+            group for group in together if len({around.get(name, ()) for name in group}) == 1
+        ],
     )
 
 
@@ -123,30 +133,27 @@ def _ports(operators: list[_Operator], where: str) -> _Ports:
     return _Ports(senders, takers, feeds)
 
 
-def _channels(operators: list[_Operator], ports: _Ports, where: str) -> dict[str, int]:
-    """Return operator -> the channels it runs in."""
+def _around(operators: list[_Operator], ports: _Ports, widths: dict[str, int]) -> dict[str, Around]:
+    """Return operator -> the parallel regions it is in."""
     feeds: dict[str, list[str]] = {operator.name: [] for operator in operators}
     for sent, targets in ports.feeds.items():
         feeds[ports.senders[sent].name] += [ports.takers[taken].name for taken in targets]
-    widths = {o.name: o.width for o in operators if o.width is not None}
     ends = frozenset(o.name for o in operators if o.kind == "$EndParallel$")
-    try:
-        return channels(feeds, widths, ends)
-    except ValueError as error:
-        raise FormatError(f"{where}: {error}") from None
+    return regions(feeds, widths, ends)
 
 
-def _links(ports: _Ports, counts: dict[str, int], where: str) -> list[Link]:
+def _links(
+    ports: _Ports, around: dict[str, Around], widths: dict[str, int], where: str
+) -> list[Link]:
     """Return the streams between operators, through markers."""
     links = []
     for sent, operator in ports.senders.items():
         if not operator.is_marker:
-            for target, copied in _reached(sent, ports):
-                several = max(counts.get(operator.name, 1), counts.get(target, 1)) > 1
-                how = Distribution.POINTWISE if several else Distribution.ALL
-                links.append(Link(operator.name, target, Distribution.BROADCAST if copied else how))
-                if len(links) > MOST_LINKS:
-                    raise FormatError(f"{where}: more than {MOST_LINKS:,} streams")
+            here = around.get(operator.name, ())
+            for target, copies in _reached(sent, ports):
+                how = spread(here, around.get(target, ()), widths, copies)
+                links.append(Link(operator.name, target, how))
+                check_links(len(links), where)
     return links
 
 
@@ -167,23 +174,26 @@ def _known(port: str, there: dict[str, _Operator], where: str) -> str:
     return port
 
 
-def _reached(sent: str, ports: _Ports) -> Iterator[tuple[str, bool]]:
-    """Yield (operator, whether its channels get copies) for each input port that a port feeds."""
-    waiting, seen = [(sent, False)], {sent}
+def _reached(sent: str, ports: _Ports) -> Iterator[tuple[str, int]]:
+    """Yield (operator, how many channels get each tuple) for each input port that a port feeds."""
+    waiting, seen = [(sent, 1)], {sent}
     taken_once: set[str] = set()
     while waiting:
-        port, copied = waiting.pop()
+        port, copies = waiting.pop()
         for taken in ports.feeds[port]:
             if taken in taken_once:
                 continue
             taken_once.add(taken)
             operator = ports.takers[taken]
             if not operator.is_marker:
-                yield operator.name, copied
+                yield operator.name, copies
                 continue
             through = [out for out in operator.outputs if out.name not in seen]
             seen.update(out.name for out in through)
-            waiting.extend((out.name, copied or out.routing == "BROADCAST") for out in through)
+            for out in through:
+                width = out.width if isinstance(out.width, int) else 1
+                copied = out.routing == "BROADCAST"
+                waiting.append((out.name, copies * width if copied else copies))
 
 
 def _together(operators: list[_Operator]) -> list[list[str]]:

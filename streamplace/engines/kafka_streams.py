@@ -4,13 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from streamplace.engines.job import Job
-from streamplace.engines.links import Link, job_of
+from streamplace.engines.links import Link, check_links, job_of
 from streamplace.errors import FormatError
 
 OUT, BACK = "-->", "<--"
 KINDS = ("Source", "Processor", "Sink")
 BEGINNINGS = ("Topologies", "Topology", "Sub-topologies", "Sub-topology")
-MOST_LINKS = 1_000_000
 
 
 @dataclass
@@ -53,8 +52,7 @@ def read(text: str, where: str) -> Job:
         links.update(((name, node.name), None) for name in node.before)
     for ends in _through_topics(nodes):
         links[ends] = None
-        if len(links) > MOST_LINKS:
-            raise FormatError(f"{where}: more than {MOST_LINKS:,} streams")
+        check_links(len(links), where)
     return job_of([*nodes], [Link(source, target) for source, target in links])
 
 

@@ -5,10 +5,11 @@ from math import ceil
 from typing import Any
 
 import numpy as np
-import yaml
 
 from streamplace.engines.kubernetes_names import dns_label, label_value
 from streamplace.engines.pes import cores_needed, pe_numbers
+from streamplace.engines.yaml_text import to_yaml
+from streamplace.errors import ProblemError
 from streamplace.placement import Placement
 
 JOB, PE = "app.kubernetes.io/part-of", "app.kubernetes.io/component"
@@ -16,6 +17,8 @@ DEVICE = "streamplace/device"
 OPERATORS = "streamplace/operators"
 HOST = "kubernetes.io/hostname"
 LONGEST_JOB = 54  # leaves room for -pe and a number
+VARIABLE = "STREAMPLACE_OPERATORS"
+LONGEST_VARIABLE = 128 * 1024  # bytes of NAME=value with its end, Linux; annotations have 256 KiB
 HEADER = f"""\
 # One Deployment per PE, on the node that carries its device's name as label {DEVICE}.
 # The container is told its operators, a JSON list, in $STREAMPLACE_OPERATORS; job-image stands
@@ -31,6 +34,8 @@ def write(placement: Placement) -> str:
 
     Raises
     ------
+    ProblemError
+        If the operators of a PE are too many for an environment variable.
     GraphError
         If tuple rates overflow, or no tuple ever reaches a sink.
     """
@@ -43,14 +48,24 @@ def write(placement: Placement) -> str:
         _deployment(
             {JOB: job, PE: f"pe{number}"},
             device,
-            pes[device],
+            _listed(pes[device], device),
             _requests(cores[device], memory[device]),
             several=len(pes) > 1,
         )
         for device, number in pe_numbers(placement).items()
     ]
-    made = yaml.safe_dump_all(documents, sort_keys=False, allow_unicode=True, explicit_start=True)
-    return HEADER + str(made)
+    return HEADER + to_yaml(documents, marked=True)
+
+
+def _listed(operators: tuple[str, ...], device: str) -> str:
+    """Return operators as a container is told them."""
+    told = json.dumps(operators)
+    if len(f"{VARIABLE}={told}") >= LONGEST_VARIABLE:
+        raise ProblemError(
+            f"the names of the {len(operators):,} operators on {device!r:.80} take {len(told):,} "
+            f"bytes; an environment variable holds {LONGEST_VARIABLE:,}: use more devices"
+        )
+    return told
 
 
 def _memory(placement: Placement) -> dict[str, float]:
@@ -68,7 +83,7 @@ def _requests(cores: float, memory_bytes: float) -> dict[str, str]:
 def _deployment(
     labels: dict[str, str],
     device: str,
-    operators: tuple[str, ...],
+    operators: str,
     requests: dict[str, str],
     several: bool,
 ) -> dict[str, Any]:
@@ -80,7 +95,7 @@ def _deployment(
         {
             "name": labels[PE],
             "image": "job-image",
-            "env": [{"name": "STREAMPLACE_OPERATORS", "valueFrom": told}],
+            "env": [{"name": VARIABLE, "valueFrom": told}],
             "resources": {"requests": requests},
         }
     ]
@@ -95,7 +110,7 @@ def _deployment(
             "template": {
                 "metadata": {
                     "labels": dict(labels),
-                    "annotations": {DEVICE: device, OPERATORS: json.dumps(operators)},
+                    "annotations": {DEVICE: device, OPERATORS: operators},
                 },
                 "spec": pod,
             },

@@ -8,11 +8,13 @@ from typing import Annotated
 from pydantic import Field
 
 from streamplace.constraints import Constraints
-from streamplace.engines.job import Distribution, Job
+from streamplace.engines.job import Distribution, Job, Way
+from streamplace.errors import FormatError
 from streamplace.graph import UNKNOWN, Operator, Stream, StreamGraph
 
 Parallelism = Annotated[int, Field(ge=1, le=100_000)]
 """How many instances a document may ask for."""
+MOST_LINKS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class Link:
 
     source: str
     target: str
-    how: Distribution = Distribution.ALL
+    how: Way = Distribution.ALL
     selectivity: float = UNKNOWN
 
 
@@ -42,6 +44,7 @@ def job_of(
     source_rate: float | None = None,
     source_shares: Mapping[str, float] | None = None,
     constraints: Constraints | None = None,
+    by_channel: Sequence[Sequence[str]] = (),
 ) -> Job:
     """Return the job of these operators and links; instructions and payloads are `UNKNOWN`.
 
@@ -59,12 +62,24 @@ def job_of(
         source_shares=source_shares,
         constraints=constraints,
     )
-    spread: dict[tuple[str, str], list[Distribution]] = {}
+    spread: dict[tuple[str, str], list[Way]] = {}
     for link in ordered:
         spread.setdefault((link.source, link.target), []).append(link.how)
     several = {operator: count for operator, count in (parallelism or {}).items() if count > 1}
     told = {ends: hows for ends, hows in spread.items() if {*hows} != {Distribution.ALL}}
-    return Job(graph, several, told)
+    return Job(graph, several, told, by_channel=by_channel)
+
+
+def check_links(count: int, where: str) -> None:
+    """Refuse more streams than anybody draws; joins of joins can make very many of few lines.
+
+    Raises
+    ------
+    FormatError
+        If there are more than a million.
+    """
+    if count > MOST_LINKS:
+        raise FormatError(f"{where}: more than {MOST_LINKS:,} streams")
 
 
 def _as_in_a_graph(link: Link) -> tuple[bool, float]:

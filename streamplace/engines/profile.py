@@ -7,7 +7,7 @@ from typing import Any
 from streamplace.cluster import Cluster, Device
 from streamplace.engines.estimates import Estimate
 from streamplace.engines.expansion import expanded
-from streamplace.engines.job import Job
+from streamplace.engines.job import Job, instance_names
 from streamplace.errors import ProblemError
 from streamplace.placement import Placement
 from streamplace.problem import Problem
@@ -100,8 +100,7 @@ def assignment_now(job: Job, hosts: Mapping[str, Sequence[str]]) -> dict[str, st
         there = hosts.get(operator, ())
         if len(there) != count:
             raise ProblemError(f"it is not known where {operator!r} runs")
-        names = [operator] if count == 1 else [f"{operator}[{i}]" for i in range(count)]
-        assignment.update(zip(names, there, strict=True))
+        assignment.update(zip(instance_names(operator, count), there, strict=True))
     return assignment
 
 

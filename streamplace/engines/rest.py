@@ -1,6 +1,7 @@
 """REST APIs of engines: one question, one answer, never later than asked for."""
 
 import http.client
+import re
 import threading
 import urllib.error
 import urllib.parse
@@ -24,7 +25,14 @@ class Server:
     Parameters
     ----------
     url
-        ``http://host:port``, with a path if it stands behind a proxy.
+        ``http://host:port``, with a path if it stands behind a proxy, and ``user:password@`` before
+        the host if it asks for them. A query and a fragment, as a browser shows (``/#/overview``),
+        are left out.
+
+    Attributes
+    ----------
+    url
+        The address without user and password, as messages tell it.
 
     Raises
     ------
@@ -39,10 +47,17 @@ class Server:
         except ValueError:
             found = False
         if not found or any(letter.isspace() or not letter.isprintable() for letter in url):
-            raise UsageError(f"{url!r:.80} is no address such as http://localhost:8081")
-        self.url = url.rstrip("/")
-        direct = [urllib.request.ProxyHandler({})] if parts.hostname in LOOPBACK else []
-        self._opener = urllib.request.build_opener(*direct)
+            shown = re.sub(r"^(\w*:?//)?.*@", r"\1…@", url, flags=re.DOTALL)  # no password
+            raise UsageError(f"{shown!r:.80} is no address such as http://localhost:8081")
+        host = parts.netloc.rpartition("@")[2]
+        self.url = f"{parts.scheme}://{host}{parts.path}".rstrip("/")
+        handlers: list[urllib.request.BaseHandler] = []
+        if parts.hostname in LOOPBACK:
+            handlers.append(urllib.request.ProxyHandler({}))
+        if parts.username is not None:
+            user, password = parts.username, parts.password or ""
+            handlers.append(_known(self.url, *map(urllib.parse.unquote, (user, password))))
+        self._opener = urllib.request.build_opener(*handlers)
 
     def get(self, path: str, within_s: float) -> Any:
         """Return the JSON value at a path.
@@ -65,6 +80,13 @@ class Server:
         if asked.fault:
             raise BackendError(f"{self.url}: {asked.fault} for {what}")
         return parse_answer(asked.answer, self.url + what)
+
+
+def _known(url: str, user: str, password: str) -> urllib.request.BaseHandler:
+    """Return who tells user and password unasked, below this address and nowhere else."""
+    told = urllib.request.HTTPPasswordMgrWithPriorAuth()
+    told.add_password(None, url, user, password, is_authenticated=True)
+    return urllib.request.HTTPBasicAuthHandler(told)
 
 
 def parse_answer(answer: bytes, where: str) -> Any:

@@ -1,6 +1,5 @@
 """A running topology of Storm in numbers, from what its UI serves."""
 
-import json
 import time
 import urllib.parse
 from dataclasses import replace
@@ -22,8 +21,15 @@ UNSEEN = "nothing was executed in the window, or it is not told"
 NO_TIME = "the documents do not tell in what time"
 
 
-def documents(server: Server, topology: str, timeout_s: float) -> tuple[dict[str, Any], str]:
+def documents(
+    server: Server, topology: str, timeout_s: float, window_s: int | None = None
+) -> tuple[dict[str, Any], str]:
     """Return what the UI serves of a topology, by name, and what went wrong; "" if nothing did.
+
+    Parameters
+    ----------
+    window_s
+        The window that is summed over: Storm keeps 600, 10,800 and 86,400 s. Without it all time.
 
     Raises
     ------
@@ -33,9 +39,10 @@ def documents(server: Server, topology: str, timeout_s: float) -> tuple[dict[str
     base = f"/api/v1/topology/{urllib.parse.quote(topology, safe='')}"
     until = time.monotonic() + timeout_s
     found: dict[str, Any] = {}
+    asked = "" if window_s is None else f"?window={window_s}"
     for name, path in PATHS.items():
         try:
-            found[name] = server.get(base + path, until - time.monotonic())
+            found[name] = server.get(base + path + asked, until - time.monotonic())
         except BackendError as error:
             if not found:
                 raise
@@ -55,7 +62,7 @@ def fit(value: Any, where: str, mips: float) -> Profile:
         Naming `where`, the place in it and the fault.
     """
     topology = topology_from(value, where)
-    job = storm_ui.read(json.dumps(value), where)
+    job = storm_ui.job_from(topology)
     graph = job.graph
     work = {name: _instructions(topology, name, mips) for name in graph.names}
     offered = graph.source_rate

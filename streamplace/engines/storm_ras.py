@@ -4,11 +4,12 @@ from math import ceil
 from typing import Any
 
 import numpy as np
-import yaml
 
 from streamplace.engines.whole import placed_whole
+from streamplace.engines.yaml_text import to_scalar, to_yaml
 from streamplace.errors import ProblemError
 from streamplace.flows import flow
+from streamplace.graph import StreamGraph
 from streamplace.placement import Placement
 
 STRATEGY = "org.apache.storm.scheduler.resource.strategies.scheduling.ConstraintSolverStrategy"
@@ -40,31 +41,38 @@ def write(placement: Placement) -> str:
     device_of = placed_whole(placement)
     if len(device_of) > MOST_COMPONENTS:
         raise ProblemError(f"more than {MOST_COMPONENTS:,} operators for storm-ras")
-    topology: dict[str, Any] = {
+    topology = {
         "topology.scheduler.strategy": STRATEGY,
         "topology.scheduler.favored.nodes": list(placement.pes),
     }
-    if constraints := _incompatible(device_of):
-        topology["topology.ras.constraints"] = constraints
-    value: dict[str, Any] = {"config": topology}
-    graph = placement.problem.graph
-    spouts = {graph.instance_of.get(v, graph.names[v]) for v in graph.sources.tolist()}
+    spouts = _spouts(placement.problem.graph)
+    parts: dict[str, list[dict[str, Any]]] = {}
     components = _components(placement)
     for kind, wanted in (("spouts", True), ("bolts", False)):
         those = [component for component in components if (component["id"] in spouts) == wanted]
         if those:
-            value[kind] = those
-    return HEADER + yaml.safe_dump(value, sort_keys=False, allow_unicode=True)
+            parts[kind] = those
+    return HEADER + to_yaml([{"config": topology}]) + _incompatible(device_of) + to_yaml([parts])
 
 
-def _incompatible(device_of: dict[str, str]) -> dict[str, dict[str, list[str]]]:
-    """Return who may not share a worker with whom, each pair once: Storm reads it both ways."""
-    names = list(device_of)
-    found = {
-        name: [other for other in names[i + 1 :] if device_of[other] != device_of[name]]
-        for i, name in enumerate(names)
-    }
-    return {name: {"incompatibleComponents": others} for name, others in found.items() if others}
+def _spouts(graph: StreamGraph) -> set[str]:
+    """Return the operators that are fed at no instance; of a bolt some may have no input."""
+    sources = {*graph.sources.tolist()}
+    return {*graph.owners} - {name for v, name in enumerate(graph.owners) if v not in sources}
+
+
+def _incompatible(device_of: dict[str, str]) -> str:
+    """Return who may not share a worker with whom, each pair once: Storm reads it both ways.
+
+    The pairs may be millions, which PyYAML takes minutes for, so their lines are written here.
+    """
+    names = [(to_scalar(name), device) for name, device in device_of.items()]
+    lines = []
+    for i, (name, device) in enumerate(names):
+        if others := [other for other, there in names[i + 1 :] if there != device]:
+            told = f"      incompatibleComponents: [{', '.join(others)}]"
+            lines.append(f"    {name}:\n{told}\n")
+    return "".join(["  topology.ras.constraints:\n", *lines] if lines else [])
 
 
 def _components(placement: Placement) -> list[dict[str, Any]]:
@@ -74,8 +82,7 @@ def _components(placement: Placement) -> list[dict[str, Any]]:
     percent = flow(problem).work / (mips[placement.devices] * 1e6) * 100
     cpu: dict[str, float] = {}
     memory: dict[str, float] = {}
-    for v, name in enumerate(problem.graph.names):
-        operator = problem.graph.instance_of.get(v, name)
+    for v, operator in enumerate(problem.graph.owners):
         cpu[operator] = max(cpu.get(operator, 0.0), float(percent[v]))
         own = float(problem.graph.memory_bytes[v])
         memory[operator] = max(memory.get(operator, 0.0), own)

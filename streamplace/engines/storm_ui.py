@@ -25,7 +25,17 @@ def read(text: str, where: str) -> Job:
     GraphError
         If the topology is no stream graph.
     """
-    topology = topology_from(parse(text, where), where)
+    return job_from(topology_from(parse(text, where), where))
+
+
+def job_from(topology: Topology) -> Job:
+    """Return the job of a topology; see `read`.
+
+    Raises
+    ------
+    GraphError
+        If the topology is no stream graph.
+    """
     processed = _processed(topology)
     links = [
         Link(

@@ -6,11 +6,11 @@ from typing import Any
 import yaml
 from yaml.scanner import ScannerError
 
+from streamplace.engines.decimals import DECIMAL
 from streamplace.errors import FormatError
 
 _CORE = "tag:yaml.org,2002:"
-_DECIMAL = re.compile(r"[-+]?[0-9]{1,300}", re.ASCII)
-_FLOAT = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?", re.ASCII)
+_INTEGER = re.compile(r"[-+]?[0-9]{1,300}", re.ASCII)
 _TRUE = ("yes", "true", "on")
 DEEPEST = 50
 
@@ -81,9 +81,9 @@ def _scalar(tag: str, text: str, place: str) -> Any:
         return None
     if tag == "bool":
         return text.lower() in _TRUE
-    if tag == "int" and _DECIMAL.fullmatch(text):
+    if tag == "int" and _INTEGER.fullmatch(text):
         return int(text)
-    if tag == "float" and _FLOAT.fullmatch(text):
+    if tag == "float" and DECIMAL.fullmatch(text):
         return float(text)
     if tag in ("str", "int", "float", "timestamp", "merge", "value"):
         return text

@@ -67,6 +67,14 @@ def constraints_to(constraints: Constraints) -> dict[str, Any]:
     return {key: rules for key, rules in value.items() if rules}
 
 
+def uneven_shares(graph: StreamGraph) -> dict[str, float]:
+    """Return source -> its share of the source rate; nothing if all have the same."""
+    shares = graph.source_share[graph.sources]
+    if (shares == 1.0 / len(shares)).all():
+        return {}
+    return {graph.names[v]: float(graph.source_share[v]) for v in graph.sources}
+
+
 def graph_to(graph: StreamGraph) -> dict[str, Any]:
     """Return a graph as a JSON value, without what is at its default."""
     value: dict[str, Any] = {"format": "streamplace-graph", "version": 1}
@@ -74,11 +82,8 @@ def graph_to(graph: StreamGraph) -> dict[str, Any]:
         value["name"] = graph.name
     if graph.source_rate is not None:
         value["source_rate"] = graph.source_rate
-    shares = graph.source_share[graph.sources]
-    if (shares != 1.0 / len(shares)).any():
-        value["source_shares"] = {
-            graph.names[v]: float(graph.source_share[v]) for v in graph.sources
-        }
+    if shares := uneven_shares(graph):
+        value["source_shares"] = shares
     value["operators"] = [_operator_to(operator) for operator in graph.operators]
     of_source = graph.payload_bytes[graph.stream_source]
     own = graph.stream_payload_bytes

@@ -101,8 +101,11 @@ def to_csv(header: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
     """Return a table as CSV."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
+    quoted = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    for row in (header, *map(list, rows)):
+        # a lone carriage return ends a line for readers, but not for the writer
+        broken = any("\r" in cell for cell in row if isinstance(cell, str))
+        (quoted if broken else writer).writerow(row)
     return text.getvalue()
 
 

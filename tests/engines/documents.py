@@ -177,6 +177,46 @@ ADL = f"""<?xml version="1.0" encoding="UTF-8" standalone="no" ?>
   </compositeOperInstances></composites></splApplication>
 </applicationSet>
 """
+ADL_PARALLEL = f"""<applicationSet><splApplication name="par"><composites>
+  <compositeOperInstances><compositeOperInstance index="20" name="par">
+    <compositeOperInstance index="10" name="P">
+      <inputPorts>{_port("outgoingConnections", "1 input 0")}</inputPorts>
+      <outputPorts>{_port("outgoingConnections", "3 input 0", "4 input 0")}</outputPorts>
+      {_primitive(1, "P.A", "", _port("connections", "2 input 0"))}
+      {_primitive(2, "P.B", "", _port("connections", "10 output 0"))}
+    </compositeOperInstance>
+    {_primitive(0, "Source", "", _port("connections", "10 input 0"))}
+    {_primitive(3, "Keyed", "", _port("connections", "4 input 1"))}
+    {_primitive(4, "Sink")}
+  </compositeOperInstance></compositeOperInstances></composites>
+  <parallelRegions>
+    <parallelRegion index="0" name="P">
+      <parallelOperator operIndex="10">
+        <splitter iportIndex="0" kind="RoundRobin"/>
+      </parallelOperator>
+      <parallelWidth><constantWidth>3</constantWidth></parallelWidth>
+    </parallelRegion>
+    <parallelRegion index="1" name="P.B">
+      <parallelOperator operIndex="2">
+        <splitter iportIndex="0" kind="Broadcast"/>
+      </parallelOperator>
+      <parallelWidth><constantWidth>2</constantWidth></parallelWidth>
+    </parallelRegion>
+    <parallelRegion index="2" name="Keyed">
+      <parallelOperator operIndex="3">
+        <splitter iportIndex="0" kind="Hash"/>
+      </parallelOperator>
+      <parallelWidth><constantWidth>2</constantWidth></parallelWidth>
+    </parallelRegion>
+    <parallelRegion index="3" name="Sink">
+      <parallelOperator operIndex="4"/>
+      <parallelWidth>
+        <submissionTimeParameterIndexForWidth>0</submissionTimeParameterIndexForWidth>
+      </parallelWidth>
+    </parallelRegion>
+  </parallelRegions>
+</splApplication></applicationSet>
+"""
 
 
 def _streamsx(
@@ -322,7 +362,7 @@ FLINK_RUNNING: dict[str, Any] = {
                 "description": "parse<br/>:- Filter &lt; 5<br/>:  +- count<br/>+- Sink: log<br/>",
                 "inputs": [{"num": 0, "id": "a1", "ship_strategy": "BROADCAST"}],
             },
-            {"id": "a1", "parallelism": 1, "description": "Source: lines -&gt; Map<br/>"},
+            {"id": "a1", "parallelism": 1, "description": "Source: lines -&gt; Map"},
         ],
     }
 }
@@ -338,7 +378,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
         json.dumps(METRICS),
         json.dumps({"visualization": VISUALIZATION, "metrics": METRICS, "topology": TOPOLOGY}),
     ),
-    "ibm-adl": (ADL,),
+    "ibm-adl": (ADL, ADL_PARALLEL),
     "ibm-streamsx": (json.dumps(STREAMSX),),
     "kafka-streams": (KAFKA, KAFKA_OLD),
     "dream": (json.dumps(DREAM),),

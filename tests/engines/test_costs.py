@@ -57,8 +57,9 @@ def test_toml(tmp_path: Path) -> None:
     assert costs.streams == {"parse->count words": 0.25}
 
 
-def test_csv(tmp_path: Path) -> None:
-    costs = read(tmp_path, CSV, "costs.csv")
+@pytest.mark.parametrize("name", ["costs.csv", "costs.CSV", "Costs.Csv"])
+def test_csv(name: str, tmp_path: Path) -> None:
+    costs = read(tmp_path, CSV, name)
     assert costs.operators == {
         "parse": CostForm(instructions=20000, selectivity=0.5),
         "count words": CostForm(instructions=7, payload_bytes=8, memory_bytes=1e6),

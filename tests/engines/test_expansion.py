@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from streamplace.cluster import Cluster, Device
 from streamplace.constraints import Constraints
 from streamplace.engines import expansion
-from streamplace.engines.expansion import expanded
-from streamplace.engines.job import Distribution, Job
+from streamplace.engines.expansion import expanded, folded
+from streamplace.engines.job import Distribution, Grouped, Job, Way
 from streamplace.errors import GraphError
 from streamplace.flows import flow
 from streamplace.graph import UNKNOWN, Operator, Stream, StreamGraph
@@ -40,7 +40,7 @@ def recounted(job: Job) -> StreamGraph:
     return StreamGraph(graph.operators, streams, name=graph.name)
 
 
-def pair(how: Distribution, sources: int, targets: int, **told: object) -> StreamGraph:
+def pair(how: Way, sources: int, targets: int, **told: object) -> StreamGraph:
     """Return a -> b, of so many instances, expanded."""
     graph = StreamGraph(
         [Operator("a", 1.0, 8.0), Operator("b", 2.0, 0.0, 3.0, ("gpu",))],
@@ -77,7 +77,7 @@ def test_every_source_sends_all_its_tuples(how: Distribution, sources: int, targ
         (Distribution.POINTWISE, 2, 2, {(0, 0): 0.5, (1, 1): 0.5}),
         (Distribution.POINTWISE, 2, 4, {(0, 0): 0.25, (0, 1): 0.25, (1, 2): 0.25, (1, 3): 0.25}),
         (Distribution.POINTWISE, 2, 3, {(0, 0): 0.25, (0, 1): 0.25, (1, 2): 0.5}),
-        (Distribution.POINTWISE, 3, 2, {(0, 0): 0.5, (1, 0): 0.5, (2, 1): 0.5}),
+        (Distribution.POINTWISE, 3, 2, {(0, 0): 0.5, (1, 1): 0.5, (2, 1): 0.5}),
         (Distribution.ALL, 2, 2, {(0, 0): 0.25, (0, 1): 0.25, (1, 0): 0.25, (1, 1): 0.25}),
         (Distribution.BROADCAST, 1, 2, {(0, 0): 0.5, (0, 1): 0.5}),
         (Distribution.FIRST, 2, 3, {(0, 0): 0.5, (1, 0): 0.5}),
@@ -90,6 +90,48 @@ def test_who_feeds_whom(
     names |= {f"a[{i}]" if sources > 1 else "a": i for i in range(sources)}
     graph = pair(how, sources, targets)
     assert {(names[s.source], names[s.target]): s.selectivity for s in graph.streams} == streams
+
+
+@given(st.integers(1, 40), st.integers(1, 40))
+def test_pointwise_is_flinks(sources: int, targets: int) -> None:
+    """The ranges of VertexInputInfoComputationUtils, whose own tests have the four cases below."""
+    a, b, share = expansion._pairs(Distribution.POINTWISE, sources, targets)
+    if sources >= targets:
+        ranges = [(t, t * sources // targets, (t + 1) * sources // targets) for t in range(targets)]
+        flinks = {(s, t) for t, begin, end in ranges for s in range(begin, end)}
+    else:
+        ceil = [(s * targets + sources - 1) // sources for s in range(sources + 1)]
+        flinks = {(s, t) for s in range(sources) for t in range(ceil[s], ceil[s + 1])}
+    assert {*zip(a.tolist(), b.tolist(), strict=True)} == flinks
+    assert len(a) == len(flinks) == max(sources, targets)
+    assert np.bincount(a, share).tolist() == pytest.approx([1.0] * sources)
+
+
+@pytest.mark.parametrize(
+    ("sources", "targets", "feeds"),
+    [
+        (3, 2, [[0], [1, 2]]),
+        (5, 2, [[0, 1], [2, 3, 4]]),
+        (6, 4, [[0], [1, 2], [3], [4, 5]]),
+        (2, 3, [[0], [0], [1]]),
+    ],
+)
+def test_pointwise_by_hand(sources: int, targets: int, feeds: list[list[int]]) -> None:
+    a, b, _ = expansion._pairs(Distribution.POINTWISE, sources, targets)
+    assert [a[b == t].tolist() for t in range(targets)] == feeds
+
+
+def test_groups() -> None:
+    """Each group is an all-to-all of its own; `copies` of its targets get every tuple."""
+    a, b, share = expansion._pairs(Grouped(2, 3), 4, 6)
+    assert {*zip(a.tolist(), b.tolist(), strict=True)} == {
+        (s, t) for s in range(4) for t in range(6) if s // 2 == t // 3
+    }
+    assert share.tolist() == [1.0] * 12
+    assert expansion._pairs(Grouped(2), 4, 6)[2].tolist() == [1 / 3] * 12
+    assert expansion._number(Grouped(2), 4, 6) == 12
+    with pytest.raises(GraphError, match="divide"):
+        pair(Grouped(2), 3, 2)
 
 
 def test_instances_that_nobody_feeds_get_nothing() -> None:
@@ -111,6 +153,19 @@ def test_shares_are_divided() -> None:
     graph = StreamGraph(rows, [], source_shares={"a": 0.25, "b": 0.75})
     shares = expanded(Job(graph, {"b": 3})).source_share
     assert shares == pytest.approx([0.25, 0.25, 0.25, 0.25])
+
+
+def test_memory_is_that_of_an_instance() -> None:
+    """Folding changes neither what all instances take nor what a tuple costs."""
+    rows = [Operator("a", 1.0, 8.0, 5.0), Operator("b", 2.0, 0.0, 7.0, ("gpu",))]
+    shares = {"a": 1.0}
+    graph = StreamGraph(rows, [Stream("a", "b", 0.5)], source_rate=3.0, source_shares=shares)
+    job = Job(graph, {"b": 4})
+    assert folded(job).memory_bytes.tolist() == [5.0, 28.0]
+    assert expanded(job).memory_bytes.sum() == folded(job).memory_bytes.sum()
+    assert folded(job).operators[1] == Operator("b", 2.0, 0.0, 28.0, ("gpu",))
+    assert (folded(job).streams[0], folded(job).source_rate) == (graph.streams[0], 3.0)
+    assert folded(Job(graph)) is graph
 
 
 def test_a_job_without_parallelism_is_its_graph() -> None:

@@ -79,6 +79,9 @@ def test_the_text_around_a_plan_is_left_alone() -> None:
         ("A -> (B -> (C, D), E)", ("A", "B", "C", "D", "E"), (None, 0, 1, 1, 0)),
         ("Calc(a=[x, y -> z]) -> B", ("Calc(a=[x, y -> z])", "B"), (None, 0)),
         ("A -> (B)", ("A", "(B)"), (None, 0)),
+        ("map: x -&gt; y<br/>", ("map: x -> y",), (None,)),
+        ("map: x -&gt; y<br/>+- f -&gt; g<br/>", ("map: x -> y", "f -> g"), (None, 0)),
+        ("<br/>", ("",), (None,)),
         ("+- a<br/>         +- b", ("a", "b"), (None, 0)),
     ],
 )  # fmt: skip

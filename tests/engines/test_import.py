@@ -34,6 +34,20 @@ def test_import_and_place(kind: str, tmp_path: Path, capsys: Capture) -> None:
     succeeds(capsys, "place", graph, "--placer", "metis", "-o", tmp_path / "placement.json")
 
 
+def test_memory_is_told_of_an_instance(tmp_path: Path, capsys: Capture) -> None:
+    """Folded or not, the job takes the same: 3 instances of `split` and 4 of `count`."""
+    file, costs, graph = (tmp_path / name for name in ("document", "costs.toml", "graph.json"))
+    file.write_text(DOCUMENTS["storm-flux"][0])
+    costs.write_text(
+        COSTS + "[operators.split]\nmemory_bytes = 10\n[operators.count]\nmemory_bytes = 1"
+    )
+    for fold in ((), ("--fold",)):
+        succeeds(
+            capsys, "import", file, "--from", "storm-flux", "--costs", costs, *fold, "-o", graph
+        )
+        assert read_graph(graph).memory_bytes.sum() == 3 * 10 + 4 * 1
+
+
 @pytest.mark.parametrize("kind", DOCUMENTS)
 def test_refusals(kind: str, tmp_path: Path, capsys: Capture) -> None:
     file = tmp_path / "document"

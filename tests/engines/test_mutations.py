@@ -62,13 +62,14 @@ def inert(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
 def spoil(kind: str, documents: tuple[str, ...]) -> None:
     """Read spoilt documents, 2,000 in all.
 
-    None takes long; a second is what is wanted, five what fails, since machines are busy.
+    A second of this process's own time fails: it is a guard against hangs, not a measurement. The
+    slowest seen took 0.09 s, and other processes do not count.
     """
     read = 0
     for data in mutations(documents, COUNT):
         began = time.process_time()
         read += read_spoilt(kind, data)
-        assert time.process_time() - began < 5, data[:200]
+        assert time.process_time() - began < 1, data[:200]
     assert 0 < read < COUNT, "faults of all sorts, and none at all"
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from streamplace.cli.show_profile import watched
 from streamplace.engines.profile import Profile
 from streamplace.engines.rest import Server
 from streamplace.engines.storm_profile import documents, fit
@@ -62,6 +63,28 @@ def test_what_the_ui_serves_is_put_together() -> None:
         found, fault = documents(Server(url), "words-1-1", 5)
     assert fault == ""
     assert fit(found, url, 1.0).to_dict() == fit(ALL, url, 1.0).to_dict()
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(ALL, "200 s"), (METRICS, "600 s"), (VISUALIZATION, "in a time that is not told")],
+)
+def test_in_what_time_is_said(value: dict[str, Any], said: str) -> None:
+    """The shorter of window and uptime; documents are no intervals of watching."""
+    assert watched(fit(value, "x", 1.0)) == said
+
+
+def test_a_window_of_the_ui() -> None:
+    asked = []
+
+    def answer(path: str, query: str) -> Answer:
+        asked.append(query)
+        return served(path, query)
+
+    with serving(answer) as url:
+        documents(Server(url), "words-1-1", 5, window_s=600)
+        documents(Server(url), "words-1-1", 5)
+    assert asked == ["window=600"] * 3 + [""] * 3
 
 
 def test_what_came_before_a_fault_is_kept() -> None:

@@ -13,13 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamplace.cluster import Cluster
+from streamplace.engines.expansion import expanded
+from streamplace.engines.job import Distribution, Job
 from streamplace.engines.kinds import WRITERS
 from streamplace.engines.kubernetes_names import dns_label, label_value
 from streamplace.engines.pes import cores_needed
 from streamplace.engines.registry import written
 from streamplace.engines.whole import placed_whole
 from streamplace.errors import ProblemError, UsageError
-from streamplace.graph import Operator, StreamGraph
+from streamplace.graph import Operator, Stream, StreamGraph
 from streamplace.placement import Placement
 from streamplace.problem import Problem
 from streamplace.score import simulate
@@ -126,6 +128,21 @@ def test_storm_asks_for_what_an_executor_needs() -> None:
     assert config["sink"] == {cpu: 0.0}
 
 
+def test_a_bolt_with_instances_that_nobody_feeds_is_no_spout() -> None:
+    """GLOBAL feeds the first instance alone."""
+    rows = [Operator("s", 1.0, 1.0), Operator("agg", 1.0, 1.0), Operator("out", 1.0, 0.0)]
+    streams = [Stream("s", "agg"), Stream("agg", "out")]
+    job = Job(
+        StreamGraph(rows, streams, source_rate=1.0),
+        {"s": 2, "agg": 2},
+        {("s", "agg"): [Distribution.FIRST]},
+    )
+    placement = Placement(Problem(expanded(job), Cluster.equal(1)), [0] * 5)
+    value = yaml.safe_load(written(placement, "storm-ras"))
+    assert [c["id"] for c in value["spouts"]] == ["s"]
+    assert [c["id"] for c in value["bolts"]] == ["agg", "out"]
+
+
 def test_storm_refuses_what_grows_too_large() -> None:
     with pytest.raises(ProblemError, match="2,000"):
         written(lonely(*(f"op{v}" for v in range(2001))), "storm-ras")
@@ -205,6 +222,13 @@ def test_cores_needed(placement: Placement, most: float) -> None:
     scored = simulate(Placement(problem, placement.devices))
     expected = {device.name: device.utilisation * 2 for device in scored.devices}
     assert cores_needed(Placement(problem, placement.devices)) == pytest.approx(expected)
+
+
+def test_kubernetes_refuses_more_operators_than_a_container_can_be_told() -> None:
+    names = [f"{'x' * 120}{v:06}" for v in range(1100)]
+    with pytest.raises(ProblemError, match=r"1,100 operators on 'd0' take .* bytes"):
+        written(lonely(*names), "kubernetes")
+    assert len(deployments(lonely(*names[:900]))) == 1
 
 
 def test_one_pe_needs_no_affinity() -> None:

@@ -1,5 +1,7 @@
 """Placements as files: ours carry their problem, CEPSim's are indices."""
 
+import csv
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from streamplace.files.export import as_csv
 from streamplace.files.formats import PlacementForm
 from streamplace.files.graphs import graph_from
 from streamplace.files.placements import placement_to
+from streamplace.graph import Operator, StreamGraph
 from streamplace.placement import Placement
 from streamplace.problem import Problem
 from streamplace.score import simulate
@@ -173,3 +176,13 @@ def test_a_placement_of_another_cluster_is_refused(folder: Path) -> None:
     write_placement(folder / "p.json", Placement(Problem(graph_from(LINE, "x")), [0, 1, 4]))
     with pytest.raises(FormatError, match=r"p\.json: assignment\['c'\]: .* no device 'd4'"):
         read_placement(folder / "p.json", cluster=Cluster.equal(2))
+
+
+def test_csv_of_names_that_break_lines() -> None:
+    """A lone carriage return ends a line for every reader of CSV, so it is quoted."""
+    names = ["a\rb", "c\nd", "e\r\nf", 'g"h', "i,j", "k"]
+    graph = StreamGraph([Operator(name, 1.0, 0.0) for name in names], [], source_rate=1.0)
+    text = as_csv(Placement(Problem(graph, Cluster.equal(1)), [0] * len(names)))
+    rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+    assert rows == [["operator", "device"], *([name, "d0"] for name in names)]
+    assert text.endswith("\nk,d0\n")

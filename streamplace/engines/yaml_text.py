@@ -1,0 +1,50 @@
+"""Values -> YAML that every reader takes for the same: what may not be text elsewhere is quoted.
+
+YAML 1.1, YAML 1.2 and go-yaml differ in what is a number or a boolean: ``1e3``, ``0o17``,
+``61e9540`` and ``y`` are each text to some.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import yaml
+
+TEXT = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*", re.ASCII)
+WORDS = frozenset(
+    ("y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf", "infinity")
+)
+"""What somebody reads as a boolean, null or number though it begins with a letter."""
+LONGEST_LINE = 1 << 31  # text is not folded
+
+
+class _Dumper(yaml.SafeDumper):
+    """PyYAML's, which quotes what itself would not read as text."""
+
+
+def _scalar(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    plain = TEXT.fullmatch(text) and text.lower() not in WORDS
+    single = text.isprintable() and "'" not in text
+    style = None if plain else "'" if single else '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _scalar)
+
+
+def to_yaml(documents: Iterable[Any], *, marked: bool = False) -> str:
+    """Return documents as YAML, keys in their order; `marked`: each begins with ``---``."""
+    made = yaml.dump_all(
+        documents,
+        Dumper=_Dumper,
+        sort_keys=False,
+        allow_unicode=True,
+        explicit_start=marked,
+        width=LONGEST_LINE,
+    )
+    return str(made)
+
+
+def to_scalar(text: str) -> str:
+    """Return text as one line that may stand anywhere in YAML, in lists in brackets too."""
+    return to_yaml([text]).removesuffix("\n").removesuffix("\n...")
