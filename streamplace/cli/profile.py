@@ -147,10 +147,16 @@ def flink(
 @profile.command()
 @click.argument("source", type=choices.FILE, metavar="URL|FILE")
 @click.option("--topology", metavar="ID", help="The topology's id, if URL is that of the UI.")
+@click.option(
+    "--window",
+    type=choices.Choice(["600", "10800", "86400"]),
+    help="Seconds to sum over: the last 10 minutes, 3 hours or day.  [default: all time]",
+)
 @_measuring
 def storm(
     source: str,
     topology: str | None,
+    window: str | None,
     mips: float,
     timeout: float,
     costs_file: str | None,
@@ -173,6 +179,8 @@ def storm(
     by_web = source.startswith(("http://", "https://"))
     if by_web != (topology is not None):
         raise click.UsageError("--topology goes with the UI's address, and that with --topology")
+    if window is not None and not by_web:
+        raise click.UsageError("--window goes with the UI's address; documents have theirs")
     from streamplace.engines.rest import Server  # noqa: PLC0415 - a command loads what it needs
     from streamplace.engines.storm_profile import documents, fit  # noqa: PLC0415
     from streamplace.errors import BackendError, FormatError, located  # noqa: PLC0415
@@ -188,8 +196,11 @@ def storm(
             where = name_of(source)
             value = read_json(source)
         else:
-            where = source
-            value, fault = documents(Server(source), topology, timeout)
+            server = Server(source)
+            where = server.url
+            value, fault = documents(
+                server, topology, timeout, None if window is None else int(window)
+            )
         try:
             with located(where, FormatError):
                 found = fit(value, where, mips)
@@ -255,10 +266,10 @@ def _tell(
 ) -> None:
     """Write the graph, and print what was measured."""
     from streamplace.cli import show_profile  # noqa: PLC0415 - a command loads what it needs
-    from streamplace.engines.expansion import expanded  # noqa: PLC0415
+    from streamplace.engines.expansion import expanded, folded  # noqa: PLC0415
     from streamplace.files import write_dataset  # noqa: PLC0415
 
-    graph = job.graph if fold else expanded(job)
+    graph = folded(job) if fold else expanded(job)
     write_dataset(output, [graph])
     if as_json:
         told = {"file": output, "fault": fault or None, **found.to_dict()}

@@ -30,6 +30,7 @@ class _Input(ForeignForm):
 
 
 class _Drawn(ForeignForm):
+    type: Title = Field("", alias=":type")
     inputs: list[_Input] = Field([], alias=":inputs")
     stats: list[Any] | None = Field(None, alias=":stats", max_length=MOST_EXECUTORS)
 
@@ -81,6 +82,8 @@ class Topology:
     ----------
     executors
         Component -> its executors, 1 where none are told; every component is in it.
+    bolts
+        Components that some document calls so: they offer nothing of their own.
     groupings
         (source, stream id, target) -> the grouping, "" where it is not told.
     emitted
@@ -97,6 +100,7 @@ class Topology:
 
     name: str = ""
     executors: dict[str, int] = field(default_factory=dict)
+    bolts: set[str] = field(default_factory=set)
     groupings: dict[tuple[str, str, str], str] = field(default_factory=dict)
     emitted: dict[tuple[str, str], float] = field(default_factory=dict)
     executed: dict[tuple[str, str, str], float] = field(default_factory=dict)
@@ -180,6 +184,7 @@ def _add_topology(found: Topology, value: Any, where: str) -> None:
     for part in parts:
         if not is_own(part.id):
             found.executors[part.id] = max(1, part.executors)
+    found.bolts.update(bolt.id for bolt in form.bolts)
 
 
 def _add_visualization(found: Topology, value: Any, where: str) -> None:
@@ -187,6 +192,8 @@ def _add_visualization(found: Topology, value: Any, where: str) -> None:
         if is_own(name):
             continue
         drawn = check(_Drawn, component, f"{where}: {name!r:.40}")
+        if drawn.type == "bolt":
+            found.bolts.add(name)
         found.executors.setdefault(name, max(1, len(drawn.stats or ())))
         for one in drawn.inputs:
             if not is_own(one.stream) and not is_own(one.component):
@@ -196,6 +203,7 @@ def _add_visualization(found: Topology, value: Any, where: str) -> None:
 def _add_metrics(found: Topology, value: Any, where: str) -> None:
     form = check(_Metrics, value, where)
     found.window = _window(form.window, where)
+    found.bolts.update(bolt.id for bolt in form.bolts)
     for part in (*form.spouts, *form.bolts):
         if is_own(part.id):
             continue

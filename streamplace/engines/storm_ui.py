@@ -1,12 +1,14 @@
 """Running Storm topologies, from what the UI serves. Instructions need a device's speed."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from streamplace.engines.job import Distribution, Job
 from streamplace.engines.links import Link, job_of
 from streamplace.engines.storm_documents import Topology, topology_from
 from streamplace.files.text import parse
 from streamplace.graph import UNKNOWN
+from streamplace.validation import listed
 
 GROUPINGS = {"all": Distribution.BROADCAST, "global": Distribution.FIRST}
 """How Storm's groupings spread tuples; the others divide them among all instances."""
@@ -47,7 +49,7 @@ def job_from(topology: Topology) -> Job:
         for (source, stream, target), grouping in topology.groupings.items()
     ]
     rate, shares = _offered(topology, processed)
-    return job_of(
+    job = job_of(
         [*topology.executors],
         links,
         name=topology.name,
@@ -55,6 +57,11 @@ def job_from(topology: Topology) -> Job:
         source_rate=rate,
         source_shares=shares,
     )
+    alone = [job.graph.names[v] for v in job.graph.sources if job.graph.names[v] in topology.bolts]
+    if not alone:
+        return job
+    note = f"no stream leads to the bolts {listed(alone)}: none carried a tuple in the window"
+    return replace(job, notes=[note])
 
 
 def _processed(topology: Topology) -> dict[str, float]:
@@ -72,9 +79,16 @@ def _processed(topology: Topology) -> dict[str, float]:
 def _offered(
     topology: Topology, processed: Mapping[str, float]
 ) -> tuple[float | None, dict[str, float] | None]:
-    """Return the source rate and shares, where every source's are told."""
+    """Return the source rate and shares, where every source's are told.
+
+    A bolt that nothing fed and that emitted nothing in the window offers nothing.
+    """
     fed = {target for _, _, target in topology.groupings}
-    counts = {name: processed.get(name) for name in topology.executors if name not in fed}
+    counts = {
+        name: processed.get(name, 0.0 if name in topology.bolts else None)
+        for name in topology.executors
+        if name not in fed
+    }
     told = {name: count for name, count in counts.items() if count is not None}
     total = sum(told.values())
     if len(told) < len(counts) or not 0 < total < float("inf"):

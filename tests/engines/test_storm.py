@@ -149,3 +149,21 @@ def changed(document: dict[str, Any], *path: Any, to: Any) -> str:
 )
 def test_documents_of_the_ui_that_are_none(text: str, said: str) -> None:
     assert refused("storm-ui", text).startswith(said)
+
+
+def test_a_bolt_that_saw_nothing_is_no_source_of_tuples() -> None:
+    metrics = {
+        "window": "600",
+        "spouts": [{"id": "lines", "emitted": [{"stream_id": "default", "value": 1000}]}],
+        "bolts": [
+            {
+                "id": "count",
+                "executed": [{"component_id": "lines", "stream_id": "default", "value": 1000}],
+            },
+            {"id": "alert", "emitted": [], "executed": []},
+        ],
+    }
+    job = read("storm-ui", json.dumps(metrics))
+    shares = dict(zip(job.graph.names, job.graph.source_share.tolist(), strict=True))
+    assert shares == {"lines": 1.0, "count": 0.0, "alert": 0.0}
+    assert "'alert'" in " ".join(job.notes)
