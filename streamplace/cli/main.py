@@ -19,6 +19,7 @@ from streamplace.cli import (
     place,
     plan,
     profile,
+    report,
     train,
 )
 from streamplace.errors import StreamplaceError
@@ -52,6 +53,7 @@ for command in (
     engines.import_,
     profile.profile,
     files.export,
+    report.report,
     files.schema,
 ):
     cli.add_command(command)

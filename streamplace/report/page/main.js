@@ -1,0 +1,313 @@
+// Puts the page together: data in, one view of the chosen placement, edits, and the way back.
+(() => {
+  "use strict";
+  const { model, state, text } = SP;
+  const at = (id) => document.getElementById(id);
+  const data = JSON.parse(at("data").textContent);
+  const flows = data.graphs.map((graph) => graph.file && model.flowOf(graph.file));
+  const placements = data.placements.map(placementOf);
+  let chosen = 0;
+  let selected = null; // { kind, number } of what the details are about
+  let shown = {}; // parts of the page that belong to the chosen placement
+  let trial = null; // a setting that is only looked at, while an operator is dragged
+  const timing = { firstPicture: null, lastEdit: null };
+
+  function placementOf(row) {
+    const graph = data.graphs[row.graph];
+    const flow = flows[row.graph];
+    const problem = {
+      ...row,
+      graph,
+      file: graph.file,
+      flow,
+      network: model.networkOf(row.cluster),
+      sums: row.sums && { ...row.sums, links: new Map(row.sums.links.map(([l, t, b]) => [l, [t, b]])) },
+      heaviest: flow ? Math.max(...flow.work) : row.heaviest,
+    };
+    const first = {
+      assignment: row.assignment ?? [],
+      rate: row.source_rate,
+      mips: row.cluster.devices.map((device) => device.mips),
+      bandwidth: row.cluster.network.bandwidth_mbps,
+      kind: null,
+    };
+    const placement = { problem, edits: state.history(first) };
+    placement.first = viewOf(placement, first).score;
+    return placement;
+  }
+
+  /** Return all that is shown of a placement at a setting. */
+  function viewOf({ problem, edits, first = null }, setting) {
+    const { cluster, network, flow } = problem;
+    const most = problem.target_utilisation;
+    const sums = problem.sums ?? model.sumsOf(flow, setting.assignment, network.count, network.nic);
+    const score = model.scoreOf(sums, cluster, network, setting, most);
+    const boundIsFull = state.sameProblem(setting, edits.first);
+    const work = sums.work.reduce((sum, value) => sum + value, 0);
+    return {
+      problem,
+      setting,
+      sums,
+      score,
+      first: first ?? score,
+      boundIsFull,
+      bound: boundIsFull
+        ? problem.bound
+        : model.cpuBound(work, problem.heaviest, cluster, setting, most),
+      boundNote: boundIsFull ? "tuples/s, no placement does more" : "tuples/s, by CPU alone",
+      edited: !state.same(setting, edits.first),
+    };
+  }
+
+  const now = () => placements[chosen];
+  const view = () => viewOf(now(), trial ?? now().edits.now());
+
+  function edit(next, kind = null) {
+    now().edits.set(next, kind);
+    refresh();
+  }
+
+  const calls = {
+    get nic() {
+      return now().problem.network.nic;
+    },
+    preview(v, d) {
+      trial = state.moved(now().edits.now(), v, d);
+      const seen = view();
+      shown.graph.preview(seen.score, trial.assignment);
+      figures(seen);
+    },
+    move(v, d) {
+      trial = null;
+      const setting = now().edits.now();
+      if (setting.assignment[v] === d) refresh();
+      else edit(state.moved(setting, v, d));
+    },
+    rate(value, kind) {
+      const rate = state.sound(value);
+      if (rate === null) refresh();
+      else edit(state.withRate(now().edits.now(), rate), kind);
+    },
+    settle: () => now().edits.settle(),
+    mips(d, value) {
+      const mips = state.sound(value);
+      if (mips === null) refresh();
+      else edit(state.withMips(now().edits.now(), d, mips));
+    },
+    bandwidth(value) {
+      const mbps = value.trim() === "" ? null : state.sound(value);
+      if (mbps === null && value.trim() !== "") refresh();
+      else edit(state.withBandwidth(now().edits.now(), mbps));
+    },
+    choose(kind, number) {
+      selected = { kind, number };
+      shown.graph?.choose(kind, number);
+      SP.details.show(at("details"), view(), selected, calls);
+    },
+    select,
+  };
+
+  const strip = SP.cards.figures(at("figures"));
+  const cards = SP.cards.cards(
+    at("cards"),
+    placements.map((placement) => placement.problem),
+    calls,
+  );
+  const rate = SP.controls.rate(at("slider"), at("rate"), calls);
+  const bandwidth = SP.controls.bandwidth(at("bandwidth"), calls);
+
+  /** Show what follows from a view at once: all but the drawing and the fields. */
+  function figures(seen) {
+    const most = seen.problem.target_utilisation;
+    strip.show(seen);
+    cards.show(chosen, seen);
+    shown.devices.show(seen.sums, seen.score, seen.setting, most);
+    shown.links.show(seen.score, most);
+    SP.controls.notes(at("notes"), notesOf(seen));
+  }
+
+  function refresh(gently = true) {
+    const began = performance.now();
+    const seen = view();
+    const { edits } = now();
+    shown.graph?.show(seen.setting, seen.score, gently);
+    figures(seen);
+    rate.show(seen.setting.rate);
+    bandwidth.show(seen.setting.bandwidth);
+    shown.operators?.show(seen.setting.assignment);
+    SP.details.show(at("details"), seen, selected, calls);
+    at("undo").disabled = !edits.canUndo();
+    at("redo").disabled = !edits.canRedo();
+    at("reset").disabled = !seen.edited;
+    const { number } = text;
+    text.put(at("said"), `throughput ${number(seen.score.throughput)} tuples per second`);
+    thumbnail(chosen);
+    timing.lastEdit = performance.now() - began;
+  }
+
+  function thumbnail(i) {
+    const { problem, edits } = placements[i];
+    if (placements.length < 2 || !problem.flow) return;
+    const { assignment } = edits.now();
+    const placed = SP.layout.lanesOf(SP.layout.layersOf(problem.flow), assignment, problem.network.count);
+    cards.draw(i, problem.flow, placed, assignment);
+  }
+
+  function notesOf({ problem, sums, setting }) {
+    const lines = [];
+    if (problem.model !== "bottleneck") {
+      const share = text.percent(problem.own.relative_throughput);
+      lines.push(
+        `The placement’s own model is ${problem.model}, which gave it ${share} of the source rate; all figures here are of the model bottleneck.`,
+      );
+    }
+    const count = problem.source_rates.length;
+    if (count > 1) {
+      lines.push(`One placement for ${count} source rates: shown at the highest, which is the worst; the others keep their ratio to it.`);
+    }
+    const broken = problem.flow
+      ? SP.rules.broken(problem, problem.flow, sums, setting.assignment)
+      : [problem.violation].filter((line) => line !== null);
+    const more = broken.length - 5;
+    lines.push(...broken.slice(0, 5).map((line) => `Against the constraints: ${line}.`));
+    if (more > 0) lines.push(`and ${text.number(more)} more constraints that do not hold`);
+    return lines;
+  }
+
+  function select(i) {
+    chosen = i;
+    trial = null;
+    selected = null;
+    const { problem } = now();
+    shown.graph?.destroy();
+    shown = {
+      graph: drawingOf(problem),
+      devices: SP.bars.devices(at("devices"), problem.cluster, calls),
+      links: SP.bars.links(at("links"), at("links-note"), problem.cluster),
+      operators: problem.flow && SP.controls.operators(at("operators"), view(), calls),
+    };
+    at("operators-section").hidden = !problem.flow;
+    for (const id of ["save", "fit", "closer", "farther", "legend"]) at(id).hidden = !problem.flow;
+    shown.devices.recolour();
+    rate.start(problem.source_rate);
+    cards.choose(i);
+    titles(problem);
+    refresh(false);
+    shown.graph?.fit();
+  }
+
+  function drawingOf(problem) {
+    const box = at("graph");
+    box.replaceChildren();
+    box.classList.toggle("absent", !problem.flow);
+    if (problem.flow) {
+      return SP.graph.drawing(box, problem.flow, problem.cluster.devices, calls);
+    }
+    const count = text.number(problem.graph.operators);
+    box.append(
+      text.element(
+        "p",
+        {},
+        `${count} operators are too many to draw: up to ${data.drawn} are. All figures and bars are here, and follow the source rate, the speeds of devices and the bandwidth.`,
+      ),
+    );
+    return undefined;
+  }
+
+  function titles(problem) {
+    const { graph, cluster, network } = problem;
+    const { number } = text;
+    text.put(at("title"), text.shortened(graph.name || problem.title, 120));
+    const links = network.nic ? "network interfaces" : "links of device pairs";
+    const placer = problem.placer ? ` · placed by ${text.shortened(problem.placer, 40)}` : "";
+    text.put(
+      at("subtitle"),
+      `${number(graph.operators)} operators · ${number(graph.streams)} streams · ${number(cluster.devices.length)} devices, ${links}${placer}`,
+    );
+    text.put(at("network"), network.nic ? "of an interface" : "of a link");
+  }
+
+  function undo() {
+    if (now().edits.undo()) refresh();
+  }
+
+  function redo() {
+    if (now().edits.redo()) refresh();
+  }
+
+  function onKey(event) {
+    if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
+    const key = event.key.toLowerCase();
+    if (key === "z" && !event.shiftKey) undo();
+    else if (key === "y" || key === "z") redo();
+    else return;
+    event.preventDefault();
+  }
+
+  /** Arrows in the graph: left and right choose an operator, up and down move it. */
+  function onArrow(event) {
+    const { flow, network } = now().problem;
+    if (!flow || !event.key.startsWith("Arrow")) return;
+    event.preventDefault();
+    const count = flow.names.length;
+    const v = selected?.kind === "operator" ? selected.number : null;
+    if (event.key === "ArrowRight") calls.choose("operator", v === null ? 0 : (v + 1) % count);
+    else if (event.key === "ArrowLeft") calls.choose("operator", ((v ?? 0) + count - 1) % count);
+    else if (v !== null) {
+      const to = now().edits.now().assignment[v] + (event.key === "ArrowDown" ? 1 : -1);
+      if (to >= 0 && to < network.count) calls.move(v, to);
+    }
+  }
+
+  document.addEventListener("keydown", onKey);
+  at("graph").addEventListener("keydown", onArrow);
+  at("undo").addEventListener("click", undo);
+  at("redo").addEventListener("click", redo);
+  at("reset").addEventListener("click", () => now().edits.reset() && refresh());
+  at("save").addEventListener("click", () => SP.download.save(view()));
+  at("fit").addEventListener("click", () => shown.graph?.fit());
+  at("closer").addEventListener("click", () => shown.graph?.zoom(1.3));
+  at("farther").addEventListener("click", () => shown.graph?.zoom(1 / 1.3));
+  SP.colours.onChange(() => {
+    shown.graph?.recolour();
+    shown.devices.recolour();
+    placements.forEach((_, i) => thumbnail(i));
+  });
+
+  placements.forEach((placement, i) => cards.show(i, viewOf(placement, placement.edits.now())));
+  select(0);
+  requestAnimationFrame(() => {
+    timing.firstPicture = performance.now();
+    setTimeout(() => placements.forEach((_, i) => thumbnail(i)));
+  });
+
+  /** For tests and curious people, from the console: read-only. */
+  function told() {
+    const { score, bound, setting, edited } = view();
+    const { cluster } = now().problem;
+    const name = (end) => (end === null ? null : cluster.devices[end].name);
+    const loads = cluster.devices.map((device, d) => [device.name, score.devices[d]]);
+    const links = score.links.map((load) => [name(load.from), name(load.to), load.utilisation]);
+    return {
+      throughput: score.throughput,
+      relative_throughput: score.relative,
+      bottleneck: { ...score.bottleneck },
+      devices: loads,
+      links,
+      devices_used: score.used,
+      source_rate: score.rate,
+      bound,
+      edited,
+      assignment: [...setting.assignment],
+    };
+  }
+
+  window.streamplace = Object.freeze({
+    /** The score of the chosen placement as it is edited now; links as [from, to, utilisation]. */
+    score: told,
+    /** Where an operator ("operator", index) or a device's lane ("device", index) is, in pixels. */
+    whereIs: (kind, number) => shown.graph?.whereIs(kind, number) ?? null,
+    /** Milliseconds: to the first picture, and of the last edit. */
+    timing: () => ({ ...timing }),
+  });
+})();
