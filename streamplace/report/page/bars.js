@@ -20,7 +20,7 @@ SP.bars = (() => {
       set(utilisation, scale, most, full) {
         fill.style.width = `${Math.min(100, (100 * utilisation) / scale)}%`;
         mark.style.left = `${(100 * most) / scale}%`;
-        meter.classList.toggle("over", utilisation > most * (1 + 1e-12));
+        fill.style.setProperty("--allowed", `${(100 * most) / Math.max(utilisation, most)}%`);
         meter.classList.toggle("full", full);
         meter.setAttribute("aria-valuenow", String(Number((100 * utilisation).toPrecision(6))));
         meter.setAttribute("aria-valuetext", percent(utilisation) + (full ? ", the bottleneck" : ""));

@@ -75,11 +75,15 @@ SP.cards = (() => {
       const card = element(
         "button",
         { class: "card", type: "button", onclick: () => calls.select(i) },
-        element("span", { class: "title" }, named(problem.title, 30), edited),
         picture,
-        throughput,
-        details,
-        full,
+        element(
+          "span",
+          { class: "text" },
+          element("span", { class: "title" }, named(problem.title, 24), edited),
+          throughput,
+          details,
+          full,
+        ),
       );
       return { card, throughput, details, full, edited, picture };
     });

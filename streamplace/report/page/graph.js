@@ -3,13 +3,18 @@ SP.graph = (() => {
   "use strict";
   const MOVING = 160; // ms that operators take to their new places
   const ANIMATED = 150; // operators, at most
+  const LABELS = 110; // pixels for the names of devices, left of their lanes
+  const EDGE = 12; // pixels that stay free around the drawing
+  const LARGEST = 15; // units of an operator's name: more would not fit between two rows
+  const FONT = 13; // pixels of those names, where all is to be seen
   const still = window.matchMedia("(prefers-reduced-motion: reduce)");
 
   function style() {
     const ink = SP.colours.of("--ink");
     const alarm = SP.colours.of("--alarm");
-    const font = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', sans-serif";
+    const font = "system-ui, Segoe UI, Roboto, Helvetica Neue, sans-serif";
     return [
+      { selector: "*", style: { "z-index-compare": "manual" } }, // lanes below, streams, operators
       {
         selector: "node.lane",
         style: {
@@ -23,13 +28,13 @@ SP.graph = (() => {
           label: "data(label)",
           color: ink,
           "font-family": font,
-          "font-size": 15,
+          "font-size": "data(font)",
           "font-weight": 600,
           "text-halign": "left",
           "text-valign": "center",
           "text-margin-x": -10,
           "text-wrap": "wrap",
-          "text-max-width": 150,
+          "text-max-width": "data(margin)",
           events: "no",
           "z-index": 0,
         },
@@ -47,7 +52,9 @@ SP.graph = (() => {
           label: "data(label)",
           color: ink,
           "font-family": font,
-          "font-size": 11,
+          "font-size": "data(font)",
+          "text-outline-width": 1.5,
+          "text-outline-color": SP.colours.of("--panel"),
           "text-valign": "bottom",
           "text-margin-y": 3,
           "text-wrap": "ellipsis",
@@ -101,6 +108,7 @@ SP.graph = (() => {
         fill: "#888",
         edge: "#444",
         room: 100,
+        font: 11,
       },
     }));
     const streams = flow.source.map((u, e) => ({
@@ -126,7 +134,7 @@ SP.graph = (() => {
       container,
       elements: elementsOf(flow),
       style: style(),
-      layout: { name: "preset" },
+      layout: { name: "preset", fit: false },
       autounselectify: true,
       boxSelectionEnabled: false,
       minZoom: 0.02,
@@ -135,8 +143,30 @@ SP.graph = (() => {
     let placed = null;
     let assignment = null;
     let target = null;
+    let untouched = true; // nobody has zoomed or panned: all of the drawing stays in sight
     const node = (v) => cy.getElementById(`o${v}`);
     const stream = (e) => cy.getElementById(`s${e}`);
+
+    /** Return units of the drawing a pixel, where all of it is to be seen. */
+    const fitting = () =>
+      Math.max(
+        0.5,
+        placed.width / Math.max(100, container.clientWidth - LABELS - 3 * EDGE),
+        placed.height / Math.max(100, container.clientHeight - 2 * EDGE),
+      );
+
+    function fit(gently = false) {
+      const zoom = 1 / fitting();
+      const spare = (container.clientWidth - LABELS - EDGE - placed.width * zoom) / 2;
+      const pan = {
+        x: LABELS + Math.max(0, spare),
+        y: (container.clientHeight - placed.height * zoom) / 2,
+      };
+      if (animated(gently)) cy.stop().animate({ zoom, pan, duration: MOVING });
+      else cy.stop().viewport({ zoom, pan });
+    }
+
+    const animated = (gently) => gently && !still.matches && flow.names.length <= ANIMATED;
 
     function drawLanes() {
       const wanted = new Set(placed.lanes.map((lane) => lane.device));
@@ -146,7 +176,8 @@ SP.graph = (() => {
       for (const { device, top, height } of placed.lanes) {
         const position = { x: placed.width / 2, y: top + height / 2 };
         const found = cy.getElementById(`d${device}`);
-        const size = { width: placed.width, height };
+        const margin = LABELS * fitting();
+        const size = { width: placed.width, height, font: FONT * fitting(), margin };
         if (found.nonempty()) {
           found.data(size).position(position);
         } else {
@@ -173,15 +204,16 @@ SP.graph = (() => {
       assignment = next;
       placed = SP.layout.lanesOf(layers, assignment, devices.length);
       const room = Math.max(40, placed.width / layers.count - 8);
+      const font = Math.min(LARGEST, Math.max(10, 11 * fitting()));
       cy.batch(() => {
         drawLanes();
         assignment.forEach((d, v) => {
           if (before === null || before[v] !== d) paint(v, d);
-          if (before === null) node(v).data("room", room);
+          if (before === null) node(v).data({ room, font });
           const to = { x: placed.x[v], y: placed.y[v] };
           const at = node(v).position();
           if (at.x === to.x && at.y === to.y) return;
-          if (gently && !still.matches && flow.names.length <= ANIMATED) {
+          if (animated(gently)) {
             node(v).stop().animate({ position: to, duration: MOVING });
           } else node(v).position(to);
         });
@@ -192,6 +224,7 @@ SP.graph = (() => {
           }
         });
       });
+      if (untouched) fit(gently);
     }
 
     /** Mark the bottleneck and tell utilisations in the lanes. */
@@ -242,11 +275,26 @@ SP.graph = (() => {
       calls.choose("device", SP.layout.laneAt(placed, event.position.y));
     });
 
-    const fit = () => cy.fit(undefined, 24);
+    // the wheel scrolls the page until somebody turns to the drawing
+    const focused = (event) => cy.userZoomingEnabled(event.type === "focus");
+    for (const kind of ["focus", "blur"]) container.addEventListener(kind, focused);
+    cy.userZoomingEnabled(document.activeElement === container);
+    cy.on("tapstart", () => container.focus({ preventScroll: true }));
+    cy.on("scrollzoom pinchzoom dragpan", () => {
+      untouched = false;
+    });
+    cy.on("resize", () => untouched && placed && fit());
+
     return {
-      fit,
-      zoom: (factor) =>
-        cy.zoom({ level: cy.zoom() * factor, renderedPosition: { x: cy.width() / 2, y: cy.height() / 2 } }),
+      fit() {
+        untouched = true;
+        fit();
+      },
+      zoom(factor) {
+        untouched = false;
+        const renderedPosition = { x: cy.width() / 2, y: cy.height() / 2 };
+        cy.zoom({ level: cy.zoom() * factor, renderedPosition });
+      },
       show(setting, score, gently) {
         if (setting.assignment !== assignment) place(setting.assignment, gently);
         mark(score, setting.assignment);
@@ -273,7 +321,10 @@ SP.graph = (() => {
         const { x, y } = at.renderedPosition();
         return { x: box.left + x, y: box.top + y };
       },
-      destroy: () => cy.destroy(),
+      destroy() {
+        for (const kind of ["focus", "blur"]) container.removeEventListener(kind, focused);
+        cy.destroy();
+      },
     };
   }
 

@@ -2,13 +2,15 @@
 SP.layout = (() => {
   "use strict";
   const ROW = 60; // between operators of one layer
+  const DENSE = 40; // the same where there are many
   const PADDING = 14; // of a lane, above and below
   const GAP = 10; // between lanes
   const EMPTY = 34; // the height of a lane that nothing runs on
   const MOST_EMPTY = 12; // such lanes that are drawn
-  const COLUMN = { least: 76, most: 210 };
-  const PICTURE = 1.75; // width over height that is aimed at
-  const EXACT = 150; // operators above which dagre's quickest ranking is taken
+  const COLUMN = { least: 46, most: 210 };
+  const PICTURE = 1.6; // width over height that is aimed at
+  const EXACT = 150; // operators above which dagre takes longer than people like to wait
+  const SWEEPS = 8;
 
   const known = new WeakMap(); // flow -> layers, which no edit changes
 
@@ -19,9 +21,12 @@ SP.layout = (() => {
   }
 
   function layersBy(flow) {
+    return flow.names.length > EXACT ? quickly(flow) : byDagre(flow);
+  }
+
+  function byDagre(flow) {
     const graph = new dagre.graphlib.Graph({ multigraph: true });
-    const ranker = flow.names.length > EXACT ? "longest-path" : "network-simplex";
-    graph.setGraph({ rankdir: "LR", ranker, nodesep: 20, edgesep: 5, ranksep: 50 });
+    graph.setGraph({ rankdir: "LR", nodesep: 20, edgesep: 5, ranksep: 50 });
     flow.names.forEach((_, v) => graph.setNode(String(v), { width: 30, height: 30 }));
     flow.source.forEach((u, e) => {
       graph.setEdge(String(u), String(flow.target[e]), { weight: 1, minlen: 1 }, String(e));
@@ -35,6 +40,26 @@ SP.layout = (() => {
       order: at.map((node) => node.y),
       count: columns.length,
     };
+  }
+
+  /** The same for graphs on which dagre takes long: longest paths, then means of neighbours. */
+  function quickly(flow) {
+    const layer = flow.names.map(() => 0);
+    flow.source.forEach((u, e) => {
+      layer[flow.target[e]] = Math.max(layer[flow.target[e]], layer[u] + 1);
+    });
+    let order = flow.names.map((_, v) => v);
+    for (let sweep = 0; sweep < SWEEPS; sweep++) {
+      const sum = new Float64Array(order.length);
+      const number = new Float64Array(order.length);
+      flow.source.forEach((u, e) => {
+        const [to, from] = sweep % 2 ? [u, flow.target[e]] : [flow.target[e], u];
+        sum[to] += order[from];
+        number[to] += 1;
+      });
+      order = order.map((own, v) => (number[v] ? sum[v] / number[v] : own));
+    }
+    return { layer, order, count: Math.max(...layer) + 1 };
   }
 
   /** Return the devices that get a lane: those in use, and the others where they are few. */
@@ -52,17 +77,18 @@ SP.layout = (() => {
       if (!column.has(layers.layer[v])) column.set(layers.layer[v], []);
       column.get(layers.layer[v]).push(v);
     });
+    const row = assignment.length > EXACT ? DENSE : ROW;
     const y = new Float64Array(assignment.length);
     const lanes = [];
     let top = 0;
     for (const [device, columns] of cells) {
       const tallest = Math.max(0, ...[...columns.values()].map((column) => column.length));
-      const height = tallest ? tallest * ROW + 2 * PADDING : EMPTY;
+      const height = tallest ? tallest * row + 2 * PADDING : EMPTY;
       for (const column of columns.values()) {
         column.sort((a, b) => layers.order[a] - layers.order[b] || a - b);
-        const first = top + height / 2 - ((column.length - 1) / 2) * ROW;
+        const first = top + height / 2 - ((column.length - 1) / 2) * row;
         column.forEach((v, i) => {
-          y[v] = first + i * ROW - 5; // the label stands below
+          y[v] = first + i * row - 5; // the label stands below
         });
       }
       lanes.push({ device, top, height });

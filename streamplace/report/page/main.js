@@ -193,7 +193,6 @@
     cards.choose(i);
     titles(problem);
     refresh(false);
-    shown.graph?.fit();
   }
 
   function drawingOf(problem) {
@@ -307,6 +306,8 @@
     score: told,
     /** Where an operator ("operator", index) or a device's lane ("device", index) is, in pixels. */
     whereIs: (kind, number) => shown.graph?.whereIs(kind, number) ?? null,
+    /** What the details are about: { kind, number }, or null. */
+    chosen: () => (selected === null ? null : { ...selected }),
     /** Milliseconds: to the first picture, and of the last edit. */
     timing: () => ({ ...timing }),
   });

@@ -1,8 +1,8 @@
 // A placement as a thumbnail: operators in the colours of their devices.
 SP.pictures = (() => {
   "use strict";
-  const WIDTH = 208;
-  const HEIGHT = 84;
+  const WIDTH = 132;
+  const HEIGHT = 80;
 
   function draw(canvas, flow, placed, assignment) {
     const scale = window.devicePixelRatio || 1;
