@@ -48,7 +48,7 @@ SP.cards = (() => {
         put(bound.value, number(view.bound));
         put(bound.more, view.boundNote);
         put(gap.value, percent(Math.max(0, 1 - score.throughput / view.bound)));
-        put(gap.more, "that another placement could gain at most");
+        put(gap.more, "throughput below the bound");
         full.value.replaceChildren(...bottleneck(score, problem.cluster).slice(0, 2));
         put(full.more, `at ${percent(score.bottleneck.utilisation)}${headroom(problem)}`);
         put(used.value, `${number(score.used)} of ${number(problem.cluster.devices.length)}`);

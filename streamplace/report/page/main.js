@@ -2,6 +2,7 @@
 (() => {
   "use strict";
   const { model, state, text } = SP;
+  const BROKEN = 5; // constraints that are told
   const at = (id) => document.getElementById(id);
   const data = JSON.parse(at("data").textContent);
   const flows = data.graphs.map((graph) => graph.file && model.flowOf(graph.file));
@@ -54,7 +55,7 @@
       bound: boundIsFull
         ? problem.bound
         : model.cpuBound(work, problem.heaviest, cluster, setting, most),
-      boundNote: boundIsFull ? "tuples/s, no placement does more" : "tuples/s, by CPU alone",
+      boundNote: boundIsFull ? "no placement does more" : "by CPU alone: edited",
       edited: !state.same(setting, edits.first),
     };
   }
@@ -123,7 +124,7 @@
     cards.show(chosen, seen);
     shown.devices.show(seen.sums, seen.score, seen.setting, most);
     shown.links.show(seen.score, most);
-    SP.controls.notes(at("notes"), notesOf(seen));
+    SP.controls.notes(at("broken"), brokenIn(seen));
   }
 
   function refresh(gently = true) {
@@ -153,7 +154,7 @@
     cards.draw(i, problem.flow, placed, assignment);
   }
 
-  function notesOf({ problem, sums, setting }) {
+  function notesOf(problem) {
     const lines = [];
     if (problem.model !== "bottleneck") {
       const share = text.percent(problem.own.relative_throughput);
@@ -163,15 +164,20 @@
     }
     const count = problem.source_rates.length;
     if (count > 1) {
-      lines.push(`One placement for ${count} source rates: shown at the highest, which is the worst; the others keep their ratio to it.`);
+      lines.push(
+        `One placement for ${count} source rates: shown at the highest, which is the worst; the others keep their ratio to it.`,
+      );
     }
+    return lines;
+  }
+
+  function brokenIn({ problem, sums, setting }) {
     const broken = problem.flow
       ? SP.rules.broken(problem, problem.flow, sums, setting.assignment)
       : [problem.violation].filter((line) => line !== null);
-    const more = broken.length - 5;
-    lines.push(...broken.slice(0, 5).map((line) => `Against the constraints: ${line}.`));
-    if (more > 0) lines.push(`and ${text.number(more)} more constraints that do not hold`);
-    return lines;
+    const lines = broken.slice(0, BROKEN).map((line) => `Against the constraints: ${line}.`);
+    const more = broken.length - lines.length;
+    return more > 0 ? [...lines, `and ${text.number(more)} more that do not hold`] : lines;
   }
 
   function select(i) {
@@ -192,6 +198,7 @@
     rate.start(problem.source_rate);
     cards.choose(i);
     titles(problem);
+    SP.controls.notes(at("notes"), notesOf(problem));
     refresh(false);
   }
 
