@@ -37,7 +37,7 @@ MAY_IMPORT = {
     "placers": MODEL | {"flows", "instances", "score", "sim", "placers"},
     "interchange": MODEL,
     "planning": MODEL | {"flows", "score", "sim", "placers"},
-    "report": MODEL | {"files", "planning", "report", "score", "sim"},
+    "report": MODEL | {"files", "flows", "planning", "report", "score", "sim"},
     "moves": MODEL | {"score"},
     "remedies": MODEL | {"score", "placers"},
     "explain": MODEL | {"flows", "score", "sim", "remedies"},

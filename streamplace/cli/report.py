@@ -1,5 +1,7 @@
 """`streamplace report`."""
 
+from pathlib import Path
+
 import click
 
 from streamplace.cli import options
@@ -45,12 +47,12 @@ def report(placements: tuple[str, ...], output: str, seed: int, as_json: bool) -
             value, name = read_json(file), name_of(file)
             placement = placement_from(value, name)
             with located(name):
-                entries.append(entry(name, placement, value.get("placer", "")))
+                entries.append(entry(Path(name).name, placement, value.get("placer", "")))
     write_text(output, report_html(entries))
     if as_json:
         rows = [
             {
-                "file": one.title,
+                "file": file,
                 "placer": one.placer,
                 "throughput": one.score.throughput,
                 "relative_throughput": one.score.relative_throughput,
@@ -58,7 +60,7 @@ def report(placements: tuple[str, ...], output: str, seed: int, as_json: bool) -
                 "gap": one.gap,
                 "drawn": one.drawn,
             }
-            for one in entries
+            for file, one in zip(placements, entries, strict=True)
         ]
         options.print_json({"file": output, "placements": rows})
     elif output != "-":

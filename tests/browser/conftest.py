@@ -91,7 +91,7 @@ class Reports:
     def __call__(self, *placements: Placement, title: str = "placement.json") -> Report:
         file = self._folder / f"report{len(self.opened)}.html"
         file.write_text(report_html([entry(title, placement) for placement in placements]))
-        page = self._browser.new_page(viewport=VIEWPORT, reduced_motion="reduce")  # type: ignore[arg-type]
+        page = self._browser.new_page(viewport=VIEWPORT, reduced_motion="reduce")
         report = Report(page, file.as_uri())
         page.on("console", lambda said: report.complaints.append(said.text))
         page.on("pageerror", lambda error: report.complaints.append(str(error)))

@@ -11,7 +11,7 @@ from streamplace.generate import PRESETS, Recipe
 SIZES = range(5, 28)
 
 HOSTILE = (
-    '"quoted" and \'quoted\'',
+    "\"quoted\" and 'quoted'",
     "<img src=x onerror=\"document.title='owned'\">",
     "</script><script>document.title='owned'</script>",
     "<!--",
@@ -52,8 +52,8 @@ def drawn(seed: int) -> Placement:
 
 def _network(rng: np.random.Generator, count: int, kind: str) -> Network:
     a, b = rng.choice(count, size=2, replace=False)
-    ends = (f"d{a}", f"d{b}") if kind == "pair" else (f"d{a}", None)
-    special = LinkOverride(*ends, bandwidth_mbps=float(rng.integers(20, 400)), overhead_s=3e-5)
+    to = f"d{b}" if kind == "pair" else None
+    special = LinkOverride(f"d{a}", to, float(rng.integers(20, 400)), overhead_s=3e-5)
     return Network(
         kind,  # type: ignore[arg-type]  # one of the two
         bandwidth_mbps=None if rng.random() < 0.15 else float(rng.integers(50, 1500)),

@@ -28,16 +28,16 @@ def agrees(told: dict[str, Any], score: Score) -> None:
     assert told["devices_used"] == score.devices_used
     top = told["bottleneck"]
     assert top["utilisation"] == pytest.approx(score.bottleneck.utilisation, rel=EXACT)
-    near = [load for load in (*score.devices, *score.links) if ties(load.utilisation, score)]
-    if len(near) == 1:
+    assert top["name"] in near(score)
+    if len(near(score)) == 1:
         assert (top["kind"], top["name"]) == (score.bottleneck.kind, score.bottleneck.name)
-    else:
-        assert top["name"] in [load.name for load in near]
 
 
-def ties(utilisation: float, score: Score) -> bool:
-    """Whether the rounding of sums could make this the bottleneck."""
-    return utilisation >= score.bottleneck.utilisation * (1 - 1e-12)
+def near(score: Score) -> list[str]:
+    """Return what the rounding of sums could make the bottleneck."""
+    most = score.bottleneck.utilisation * (1 - 1e-12)
+    devices = [load.name for load in score.devices if load.utilisation >= most]
+    return devices + [load.name for load in score.links if load.utilisation >= most]
 
 
 def bars_agree(report: Report, score: Score) -> None:

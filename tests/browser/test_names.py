@@ -1,5 +1,6 @@
 """Names of all kinds are shown as text, and never become markup."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +32,7 @@ def hostile() -> Placement:
     rows = [
         Operator(name, 2e5, 500.0, memory_bytes=1e6, instance_of=name) for name in reversed(HOSTILE)
     ]
-    streams = [Stream(a, b) for a, b in zip(HOSTILE, HOSTILE[1:], strict=False)]
+    streams = [Stream(a, b) for a, b in pairwise(HOSTILE)]
     devices = [Device(name, 500.0, labels=(HOSTILE[2],), memory_bytes=1e8) for name in HOSTILE[:8]]
     rules = Constraints(
         pins={HOSTILE[1]: HOSTILE[3], HOSTILE[10]: HOSTILE[2]},

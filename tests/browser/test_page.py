@@ -16,9 +16,7 @@ from tests.browser.jobs import Edited
 from tests.browser.test_edits import agrees, bars_agree
 
 
-def placed(
-    preset: str = "layered", operators: int = 20, seed: int = 0, **told: Any
-) -> Placement:
+def placed(preset: str = "layered", operators: int = 20, seed: int = 0, **told: Any) -> Placement:
     """Return a random placement on five devices."""
     graph = Recipe(preset, 1, range(operators, operators + 1), seed=7).graph(0)
     cluster = told.pop("cluster", None) or Cluster.equal()
@@ -31,7 +29,7 @@ def figure(report: Report, title: str) -> str:
     """Return a large figure by its title."""
     page = report.page
     found = page.locator(".figure", has=page.get_by_role("heading", name=title, exact=True))
-    return found.locator("strong").inner_text()
+    return str(found.locator("strong").inner_text())
 
 
 def test_placements_side_by_side_keep_their_own_edits(reports: Reports) -> None:
@@ -167,5 +165,5 @@ def test_dark_and_light_draw_alike(reports: Reports) -> None:
     report = reports(placed())
     before = report.score()
     for scheme in ("dark", "light"):
-        report.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        report.page.emulate_media(color_scheme=scheme)
         assert report.score() == before
