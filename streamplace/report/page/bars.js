@@ -3,13 +3,14 @@ SP.bars = (() => {
   "use strict";
   const { element, named, put, percent, number } = SP.text;
   const LINKS = 200; // rows at most: the busiest
+  const SORTED = 20; // devices up to which they stand as in the cluster
 
   function bar(name) {
     const fill = element("span", { class: "fill" });
     const mark = element("span", { class: "mark" });
     const meter = element(
       "span",
-      { class: "bar", role: "meter", "aria-label": `utilisation of ${name}`, "aria-valuemin": "0" },
+      { class: "bar", role: "meter", "aria-label": `utilisation of ${SP.text.isolated(name)}`, "aria-valuemin": "0" },
       fill,
       mark,
     );
@@ -30,15 +31,15 @@ SP.bars = (() => {
     };
   }
 
-  /** Build the rows of devices. `calls` has mips(device, text) and choose(kind, number). */
-  function devices(body, cluster, calls) {
+  /** Build the rows of devices, of many the busiest first as they came. `calls` has mips(device, text) and choose(kind, number). */
+  function devices(body, cluster, first, calls) {
     const rows = cluster.devices.map((device, d) => {
       const shown = bar(SP.text.label(device.name));
       const input = element("input", {
         type: "number",
         min: "0",
         step: "any",
-        "aria-label": `MIPS of ${SP.text.label(device.name)}`,
+        "aria-label": `MIPS of ${SP.text.isolated(SP.text.label(device.name))}`,
         onchange: () => calls.mips(d, input.value),
       });
       const swatch = element("span", { class: "swatch" });
@@ -61,7 +62,9 @@ SP.bars = (() => {
       );
       return { shown, input, swatch, runs, row };
     });
-    body.replaceChildren(...rows.map((row) => row.row));
+    const order = rows.map((_, d) => d);
+    if (rows.length > SORTED) order.sort((a, b) => first.devices[b] - first.devices[a] || a - b);
+    body.replaceChildren(...order.map((d) => rows[d].row));
     return {
       show(sums, score, setting, most) {
         const scale = Math.max(1, score.bottleneck.utilisation);

@@ -12,7 +12,7 @@ SP.cards = (() => {
   function nameOf(score, cluster) {
     if (score.bottleneck.kind === "device") return score.bottleneck.name;
     const link = score.links.find((load) => load.link === score.bottleneck.link);
-    const name = (end) => SP.text.shortened(cluster.devices[end].name, 12);
+    const name = (end) => SP.text.isolated(SP.text.shortened(cluster.devices[end].name, 12));
     if (link.from === null) return `into ${name(link.to)}`;
     return link.to === null ? `out of ${name(link.from)}` : `${name(link.from)} → ${name(link.to)}`;
   }
@@ -48,7 +48,7 @@ SP.cards = (() => {
         put(bound.value, number(view.bound));
         put(bound.more, view.boundNote);
         put(gap.value, percent(Math.max(0, 1 - score.throughput / view.bound)));
-        put(gap.more, "throughput below the bound");
+        put(gap.more, "below the bound");
         full.value.replaceChildren(...bottleneck(score, problem.cluster).slice(0, 2));
         put(full.more, `at ${percent(score.bottleneck.utilisation)}${headroom(problem)}`);
         put(used.value, `${number(score.used)} of ${number(problem.cluster.devices.length)}`);
@@ -67,7 +67,7 @@ SP.cards = (() => {
     const made = problems.map((problem, i) => {
       const throughput = element("strong");
       const details = element("span", { class: "more" });
-      const full = element("span", { class: "more" });
+      const full = element("span", { class: "more cut" });
       const edited = element("span", { class: "tag", hidden: true }, "edited");
       const picture = problem.flow
         ? element("canvas", { "aria-hidden": "true", style: `width:${SP.pictures.WIDTH}px;height:${SP.pictures.HEIGHT}px` })

@@ -43,7 +43,7 @@ SP.controls = (() => {
     const option = (d) =>
       element("option", { value: String(d), selected: d === now }, label(devices[d].name));
     const select = element("select", {
-      "aria-label": `device of ${label(view.problem.flow.names[v])}`,
+      "aria-label": `device of ${SP.text.isolated(label(view.problem.flow.names[v]))}`,
       onchange: () => calls.move(v, Number(select.value)),
     });
     const fill = () => {

@@ -143,24 +143,27 @@ SP.graph = (() => {
     let placed = null;
     let assignment = null;
     let target = null;
+    let twoLines = true; // in the names of lanes
     let untouched = true; // nobody has zoomed or panned: all of the drawing stays in sight
     const node = (v) => cy.getElementById(`o${v}`);
     const stream = (e) => cy.getElementById(`s${e}`);
 
-    /** Return units of the drawing a pixel, where all of it is to be seen. */
-    const fitting = () =>
-      Math.max(
+    /** Return units of the drawing a pixel, where all of it is to be seen, or what can be read. */
+    function fitting(whole = false) {
+      const height = whole ? placed.height : Math.min(placed.height, SP.layout.TALLEST);
+      return Math.max(
         0.5,
         placed.width / Math.max(100, container.clientWidth - LABELS - 3 * EDGE),
-        placed.height / Math.max(100, container.clientHeight - 2 * EDGE),
+        height / Math.max(100, container.clientHeight - 2 * EDGE),
       );
+    }
 
-    function fit(gently = false) {
-      const zoom = 1 / fitting();
+    function fit(gently = false, whole = false) {
+      const zoom = 1 / fitting(whole);
       const spare = (container.clientWidth - LABELS - EDGE - placed.width * zoom) / 2;
       const pan = {
         x: LABELS + Math.max(0, spare),
-        y: (container.clientHeight - placed.height * zoom) / 2,
+        y: Math.max(EDGE, (container.clientHeight - placed.height * zoom) / 2),
       };
       if (animated(gently)) cy.stop().animate({ zoom, pan, duration: MOVING });
       else cy.stop().viewport({ zoom, pan });
@@ -170,14 +173,16 @@ SP.graph = (() => {
 
     function drawLanes() {
       const wanted = new Set(placed.lanes.map((lane) => lane.device));
+      const thinnest = Math.min(...placed.lanes.map((lane) => lane.height));
+      twoLines = thinnest / fitting() >= 2.2 * FONT;
+      const font = Math.min(FONT * fitting(), thinnest * 0.85);
       cy.nodes(".lane").forEach((lane) => {
         if (!wanted.has(lane.data("number"))) lane.remove();
       });
       for (const { device, top, height } of placed.lanes) {
         const position = { x: placed.width / 2, y: top + height / 2 };
         const found = cy.getElementById(`d${device}`);
-        const margin = LABELS * fitting();
-        const size = { width: placed.width, height, font: FONT * fitting(), margin };
+        const size = { width: placed.width, height, font, margin: LABELS * fitting() };
         if (found.nonempty()) {
           found.data(size).position(position);
         } else {
@@ -233,8 +238,8 @@ SP.graph = (() => {
       cy.batch(() => {
         for (const { device } of placed.lanes) {
           const lane = cy.getElementById(`d${device}`);
-          const name = SP.text.label(devices[device].name);
-          const label = `${name}\n${SP.text.percent(score.devices[device])}`;
+          const name = SP.text.isolated(SP.text.label(devices[device].name));
+          const label = `${name}${twoLines ? "\n" : "  "}${SP.text.percent(score.devices[device])}`;
           if (lane.data("label") !== label) lane.data("label", label);
           lane.toggleClass("full", full.device === device);
         }
@@ -287,8 +292,8 @@ SP.graph = (() => {
 
     return {
       fit() {
-        untouched = true;
-        fit();
+        untouched = placed.height <= SP.layout.TALLEST;
+        fit(false, true);
       },
       zoom(factor) {
         untouched = false;

@@ -6,9 +6,10 @@ SP.layout = (() => {
   const PADDING = 14; // of a lane, above and below
   const GAP = 10; // between lanes
   const EMPTY = 34; // the height of a lane that nothing runs on
-  const MOST_EMPTY = 12; // such lanes that are drawn
-  const COLUMN = { least: 46, most: 210 };
+  const FEW = 16; // devices, of which all have lanes; of more those that run something
+  const LEAST = 46; // between layers
   const PICTURE = 1.6; // width over height that is aimed at
+  const TALLEST = 4200; // height that is to be seen at once: of more, names could not be read
   const EXACT = 150; // operators above which dagre takes longer than people like to wait
   const SWEEPS = 8;
 
@@ -62,11 +63,11 @@ SP.layout = (() => {
     return { layer, order, count: Math.max(...layer) + 1 };
   }
 
-  /** Return the devices that get a lane: those in use, and the others where they are few. */
+  /** Return the devices that get a lane. */
   function devicesShown(assignment, devices) {
     const used = new Set(assignment);
     const all = Array.from({ length: devices }, (_, d) => d);
-    return devices - used.size > MOST_EMPTY ? all.filter((d) => used.has(d)) : all;
+    return devices > FEW ? all.filter((d) => used.has(d)) : all;
   }
 
   /** Return positions (x, y of each operator) and lanes (device, top, height), and their extent. */
@@ -95,8 +96,7 @@ SP.layout = (() => {
       top += height + GAP;
     }
     const height = Math.max(1, top - GAP);
-    const wanted = (height * PICTURE) / Math.max(1, layers.count);
-    const column = Math.min(COLUMN.most, Math.max(COLUMN.least, wanted));
+    const column = Math.max(LEAST, (Math.min(height, TALLEST) * PICTURE) / Math.max(1, layers.count));
     const x = layers.layer.map((layer) => (layer + 0.5) * column);
     return { x, y, lanes, width: Math.max(1, layers.count) * column, height };
   }
@@ -107,5 +107,5 @@ SP.layout = (() => {
     return placed.lanes.reduce((best, lane) => (distance(lane) < distance(best) ? lane : best)).device;
   }
 
-  return { layersOf, lanesOf, laneAt };
+  return { layersOf, lanesOf, laneAt, TALLEST };
 })();

@@ -2,7 +2,7 @@
 (() => {
   "use strict";
   const { model, state, text } = SP;
-  const BROKEN = 5; // constraints that are told
+  const BROKEN = 2; // constraints that are told
   const at = (id) => document.getElementById(id);
   const data = JSON.parse(at("data").textContent);
   const flows = data.graphs.map((graph) => graph.file && model.flowOf(graph.file));
@@ -188,7 +188,7 @@
     shown.graph?.destroy();
     shown = {
       graph: drawingOf(problem),
-      devices: SP.bars.devices(at("devices"), problem.cluster, calls),
+      devices: SP.bars.devices(at("devices"), problem.cluster, now().first, calls),
       links: SP.bars.links(at("links"), at("links-note"), problem.cluster),
       operators: problem.flow && SP.controls.operators(at("operators"), view(), calls),
     };

@@ -7,7 +7,7 @@ SP.rules = (() => {
     const found = [];
     const where = problem.cluster.devices.map((device) => device.name);
     const on = (name) => where[assignment[flow.index.get(name)]];
-    const said = (name) => `“${SP.text.label(name)}”`;
+    const said = (name) => `“${SP.text.isolated(SP.text.label(name))}”`;
     const rules = problem.constraints;
     for (const [operator, device] of Object.entries(rules.pins ?? {})) {
       if (on(operator) !== device) found.push(`${said(operator)} is pinned to ${said(device)}`);

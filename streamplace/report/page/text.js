@@ -29,6 +29,8 @@ SP.text = (() => {
     return `${characters.slice(0, length - 1).join("")}…`;
   }
 
+  /** Return text that keeps its direction of writing to itself, inside other text. */
+  const isolated = (name) => `\u2068${name}\u2069`;
   const label = (name) => shortened(name, LABEL);
   const whole = (name) => shortened(name, WHOLE);
 
@@ -54,5 +56,5 @@ SP.text = (() => {
     if (node.textContent !== text) node.textContent = text;
   }
 
-  return { number, percent, shortened, label, whole, element, named, put };
+  return { number, percent, shortened, label, isolated, whole, element, named, put };
 })();
