@@ -3,243 +3,97 @@ SP.graph = (() => {
   "use strict";
   const MOVING = 160; // ms that operators take to their new places
   const ANIMATED = 150; // operators, at most
-  const LABELS = 110; // pixels for the names of devices, left of their lanes
-  const EDGE = 12; // pixels that stay free around the drawing
-  const LARGEST = 15; // units of an operator's name: more would not fit between two rows
-  const FONT = 13; // pixels of those names, where all is to be seen
   const still = window.matchMedia("(prefers-reduced-motion: reduce)");
 
-  function style() {
-    const ink = SP.colours.of("--ink");
-    const alarm = SP.colours.of("--alarm");
-    const font = "system-ui, Segoe UI, Roboto, Helvetica Neue, sans-serif";
-    return [
-      { selector: "*", style: { "z-index-compare": "manual" } }, // lanes below, streams, operators
-      {
-        selector: "node.lane",
-        style: {
-          shape: "round-rectangle",
-          "corner-radius": 10,
-          width: "data(width)",
-          height: "data(height)",
-          "background-color": "data(lane)",
-          "border-width": 1,
-          "border-color": "data(rim)",
-          label: "data(label)",
-          color: ink,
-          "font-family": font,
-          "font-size": "data(font)",
-          "font-weight": 600,
-          "text-halign": "left",
-          "text-valign": "center",
-          "text-margin-x": -10,
-          "text-wrap": "wrap",
-          "text-max-width": "data(margin)",
-          events: "no",
-          "z-index": 0,
-        },
-      },
-      { selector: "node.lane.full", style: { "border-width": 3, "border-color": alarm, color: alarm } },
-      { selector: "node.lane.target", style: { "border-width": 3, "border-style": "dashed", "border-color": ink } },
-      {
-        selector: "node.operator",
-        style: {
-          width: "data(size)",
-          height: "data(size)",
-          "background-color": "data(fill)",
-          "border-width": 1.5,
-          "border-color": "data(edge)",
-          label: "data(label)",
-          color: ink,
-          "font-family": font,
-          "font-size": "data(font)",
-          "text-outline-width": 1.5,
-          "text-outline-color": SP.colours.of("--panel"),
-          "text-valign": "bottom",
-          "text-margin-y": 3,
-          "text-wrap": "ellipsis",
-          "text-max-width": "data(room)",
-          "min-zoomed-font-size": 6,
-          "z-index": 10,
-        },
-      },
-      { selector: "node.source", style: { shape: "round-rectangle" } },
-      { selector: "node.chosen", style: { "border-width": 4, "border-color": ink, "z-index": 20 } },
-      {
-        selector: "edge",
-        style: {
-          width: "data(width)",
-          "curve-style": "bezier",
-          "line-color": SP.colours.of("--stream"),
-          "target-arrow-color": SP.colours.of("--stream"),
-          "target-arrow-shape": "triangle",
-          "arrow-scale": 0.7,
-          "z-index": 5,
-        },
-      },
-      {
-        selector: "edge.crossing",
-        style: {
-          "line-color": SP.colours.of("--crossing"),
-          "target-arrow-color": SP.colours.of("--crossing"),
-        },
-      },
-      {
-        selector: "edge.full",
-        style: { "line-color": alarm, "target-arrow-color": alarm, "z-index": 8 },
-      },
-      { selector: "edge.chosen", style: { "line-color": ink, "target-arrow-color": ink, "z-index": 9 } },
-    ];
-  }
-
-  function elementsOf(flow) {
-    const heaviest = Math.max(...flow.work, 1e-300);
-    const traffic = flow.streamTuples.map((tuples, e) => tuples * flow.bits[e]);
-    const most = Math.max(...traffic, 1e-300);
-    const fed = new Set(flow.target);
-    const operators = flow.names.map((name, v) => ({
-      group: "nodes",
-      classes: fed.has(v) ? "operator" : "operator source",
-      data: {
-        id: `o${v}`,
-        number: v,
-        label: SP.text.label(name),
-        size: 14 + 26 * Math.sqrt(flow.work[v] / heaviest),
-        fill: "#888",
-        edge: "#444",
-        room: 100,
-        font: 11,
-      },
-    }));
-    const streams = flow.source.map((u, e) => ({
-      group: "edges",
-      data: {
-        id: `s${e}`,
-        number: e,
-        source: `o${u}`,
-        target: `o${flow.target[e]}`,
-        width: 1 + 6 * Math.sqrt(traffic[e] / most),
-      },
-    }));
-    return [...operators, ...streams];
-  }
-
   /**
-   * Draw a graph into a container. `calls` has preview(operator, device), move(operator, device),
-   * choose(kind, number); devices are those of the cluster.
+   * Draw a graph into a container. `devices` are those of the cluster, `first` the assignment;
+   * `calls` has nic, drawn(), preview(operator, device), move(operator, device) and
+   * choose(kind, number).
    */
-  function drawing(container, flow, devices, calls) {
+  function drawing(container, flow, devices, first, calls) {
     const layers = SP.layout.layersOf(flow);
+    let assignment = first;
+    let placed = SP.layout.lanesOf(layers, assignment, devices.length);
+    let room = SP.sight.roomOf(container);
+    let texts = SP.sight.texts(room, placed, layers.count);
+    const dense = flow.names.length > ANIMATED;
+    let untouched = true; // nobody has zoomed or panned: the drawing stays in sight
     const cy = cytoscape({
       container,
-      elements: elementsOf(flow),
-      style: style(),
+      elements: [
+        ...placed.lanes.map((lane) => SP.elements.lane(lane, placed, texts.lane)),
+        ...SP.elements.operators(flow, assignment, placed, texts.operator),
+        ...SP.elements.streams(flow, assignment),
+      ],
+      style: SP.style.sheet(dense),
       layout: { name: "preset", fit: false },
+      ...SP.sight.viewport(room, placed),
       autounselectify: true,
       boxSelectionEnabled: false,
       minZoom: 0.02,
       maxZoom: 3,
     });
-    let placed = null;
-    let assignment = null;
-    let target = null;
-    let twoLines = true; // in the names of lanes
-    let untouched = true; // nobody has zoomed or panned: all of the drawing stays in sight
+    cy.one("render", calls.drawn);
     const node = (v) => cy.getElementById(`o${v}`);
     const stream = (e) => cy.getElementById(`s${e}`);
-
-    /** Return units of the drawing a pixel, where all of it is to be seen, or what can be read. */
-    function fitting(whole = false) {
-      const height = whole ? placed.height : Math.min(placed.height, SP.layout.TALLEST);
-      return Math.max(
-        0.5,
-        placed.width / Math.max(100, container.clientWidth - LABELS - 3 * EDGE),
-        height / Math.max(100, container.clientHeight - 2 * EDGE),
-      );
-    }
+    const laneOf = (d) => cy.getElementById(`d${d}`);
+    const animated = (gently) => gently && !still.matches && !dense;
 
     function fit(gently = false, whole = false) {
-      const zoom = 1 / fitting(whole);
-      const spare = (container.clientWidth - LABELS - EDGE - placed.width * zoom) / 2;
-      const pan = {
-        x: LABELS + Math.max(0, spare),
-        y: Math.max(EDGE, (container.clientHeight - placed.height * zoom) / 2),
-      };
-      if (animated(gently)) cy.stop().animate({ zoom, pan, duration: MOVING });
-      else cy.stop().viewport({ zoom, pan });
+      const viewport = SP.sight.viewport(room, placed, whole);
+      if (animated(gently)) cy.stop().animate({ ...viewport, duration: MOVING });
+      else cy.stop().viewport(viewport);
     }
 
-    const animated = (gently) => gently && !still.matches && flow.names.length <= ANIMATED;
-
-    function drawLanes() {
+    function placeLanes() {
       const wanted = new Set(placed.lanes.map((lane) => lane.device));
-      const thinnest = Math.min(...placed.lanes.map((lane) => lane.height));
-      twoLines = thinnest / fitting() >= 2.2 * FONT;
-      const font = Math.min(FONT * fitting(), thinnest * 0.85);
       cy.nodes(".lane").forEach((lane) => {
         if (!wanted.has(lane.data("number"))) lane.remove();
       });
-      for (const { device, top, height } of placed.lanes) {
-        const position = { x: placed.width / 2, y: top + height / 2 };
-        const found = cy.getElementById(`d${device}`);
-        const size = { width: placed.width, height, font, margin: LABELS * fitting() };
-        if (found.nonempty()) {
-          found.data(size).position(position);
-        } else {
-          const data = {
-            ...size,
-            id: `d${device}`,
-            number: device,
-            label: SP.text.label(devices[device].name),
-            lane: SP.colours.lane(device),
-            rim: SP.colours.rim(device),
-          };
-          cy.add({ group: "nodes", classes: "lane", data, position, grabbable: false });
+      for (const lane of placed.lanes) {
+        const { position, ...made } = SP.elements.lane(lane, placed, texts.lane);
+        const found = laneOf(lane.device);
+        if (found.empty()) cy.add({ position, ...made });
+        else {
+          const { width, height, font, margin } = made.data;
+          found.data({ width, height, font, margin }).position(position);
         }
       }
     }
 
-    function paint(v, d) {
-      node(v).data({ fill: SP.colours.operator(d), edge: SP.colours.edge(d) });
-    }
-
-    /** Put operators where an assignment wants them. */
-    function place(next, gently) {
-      const before = assignment;
+    /** Put operators where an assignment wants them: those that stay where they are cost nothing. */
+    function place(next, gently, everything = false) {
+      const [before, was] = [assignment, placed];
       assignment = next;
       placed = SP.layout.lanesOf(layers, assignment, devices.length);
-      const room = Math.max(40, placed.width / layers.count - 8);
-      const font = Math.min(LARGEST, Math.max(10, 11 * fitting()));
+      texts = SP.sight.texts(room, placed, layers.count);
       cy.batch(() => {
-        drawLanes();
+        placeLanes();
         assignment.forEach((d, v) => {
-          if (before === null || before[v] !== d) paint(v, d);
-          if (before === null) node(v).data({ room, font });
-          const to = { x: placed.x[v], y: placed.y[v] };
-          const at = node(v).position();
-          if (at.x === to.x && at.y === to.y) return;
-          if (animated(gently)) {
-            node(v).stop().animate({ position: to, duration: MOVING });
-          } else node(v).position(to);
+          if (before[v] !== d) node(v).data(SP.elements.paint(d));
+          if (!everything && placed.x[v] === was.x[v] && placed.y[v] === was.y[v]) return;
+          const position = { x: placed.x[v], y: placed.y[v] };
+          if (animated(gently)) node(v).stop().animate({ position, duration: MOVING });
+          else node(v).position(position);
         });
         flow.source.forEach((u, e) => {
-          const crosses = assignment[u] !== assignment[flow.target[e]];
-          if (before === null || crosses !== stream(e).hasClass("crossing")) {
-            stream(e).toggleClass("crossing", crosses);
-          }
+          const w = flow.target[e];
+          const crosses = assignment[u] !== assignment[w];
+          if (crosses !== (before[u] !== before[w])) stream(e).toggleClass("crossing", crosses);
         });
       });
       if (untouched) fit(gently);
     }
 
-    /** Mark the bottleneck and tell utilisations in the lanes. */
+    /** Mark the bottleneck and tell utilisations in the lanes; `shown` is what the score is of. */
     function mark(score, shown) {
       const full = score.bottleneck;
       cy.batch(() => {
         for (const { device } of placed.lanes) {
-          const lane = cy.getElementById(`d${device}`);
           const name = SP.text.isolated(SP.text.label(devices[device].name));
-          const label = `${name}${twoLines ? "\n" : "  "}${SP.text.percent(score.devices[device])}`;
+          const between = texts.twoLines ? "\n" : "  ";
+          const label = `${name}${between}${SP.text.percent(score.devices[device])}`;
+          const lane = laneOf(device);
           if (lane.data("label") !== label) lane.data("label", label);
           lane.toggleClass("full", full.device === device);
         }
@@ -252,43 +106,26 @@ SP.graph = (() => {
       });
     }
 
-    function aim(device) {
-      if (target === device) return;
-      if (target !== null) cy.getElementById(`d${target}`).removeClass("target");
-      target = device;
-      if (device !== null) cy.getElementById(`d${device}`).addClass("target");
-    }
-
-    cy.on("grab", "node.operator", (event) => calls.choose("operator", event.target.data("number")));
-    cy.on("drag", "node.operator", (event) => {
-      const device = SP.layout.laneAt(placed, event.target.position("y"));
-      if (device !== target) {
-        aim(device);
-        calls.preview(event.target.data("number"), device);
-      }
-    });
-    cy.on("dragfree", "node.operator", (event) => {
-      const v = event.target.data("number");
-      const device = SP.layout.laneAt(placed, event.target.position("y"));
-      aim(null);
-      if (device === assignment[v]) place(assignment, true);
-      calls.move(v, device);
+    letDrag(cy, laneOf, (y) => SP.layout.laneAt(placed, y), {
+      ...calls,
+      drop(v, d) {
+        if (d === assignment[v]) place(assignment, true, true); // back to where it was
+        calls.move(v, d);
+      },
     });
     cy.on("tap", "edge", (event) => calls.choose("stream", event.target.data("number")));
-    cy.on("tap", (event) => {
-      if (event.target !== cy || event.position.x < 0 || event.position.x > placed.width) return;
-      calls.choose("device", SP.layout.laneAt(placed, event.position.y));
+    cy.on("tap", ({ target, position }) => {
+      if (target !== cy || position.x < 0 || position.x > placed.width) return;
+      calls.choose("device", SP.layout.laneAt(placed, position.y));
     });
-
-    // the wheel scrolls the page until somebody turns to the drawing
-    const focused = (event) => cy.userZoomingEnabled(event.type === "focus");
-    for (const kind of ["focus", "blur"]) container.addEventListener(kind, focused);
-    cy.userZoomingEnabled(document.activeElement === container);
-    cy.on("tapstart", () => container.focus({ preventScroll: true }));
     cy.on("scrollzoom pinchzoom dragpan", () => {
       untouched = false;
     });
-    cy.on("resize", () => untouched && placed && fit());
+    cy.on("resize", () => {
+      room = SP.sight.roomOf(container);
+      if (untouched) fit();
+    });
+    const stopFocus = SP.sight.wheelWhenFocused(cy, container);
 
     return {
       fit() {
@@ -297,7 +134,7 @@ SP.graph = (() => {
       },
       zoom(factor) {
         untouched = false;
-        const renderedPosition = { x: cy.width() / 2, y: cy.height() / 2 };
+        const renderedPosition = { x: room.width / 2, y: room.height / 2 };
         cy.zoom({ level: cy.zoom() * factor, renderedPosition });
       },
       show(setting, score, gently) {
@@ -311,26 +148,44 @@ SP.graph = (() => {
         if (kind === "stream") stream(number).addClass("chosen");
       },
       recolour() {
-        cy.style(style());
-        assignment.forEach((d, v) => paint(v, d));
-        cy.nodes(".lane").forEach((lane) => {
-          const d = lane.data("number");
-          lane.data({ lane: SP.colours.lane(d), rim: SP.colours.rim(d) });
-        });
+        cy.style(SP.style.sheet(dense));
+        assignment.forEach((d, v) => node(v).data(SP.elements.paint(d)));
+        for (const { device } of placed.lanes) laneOf(device).data(SP.elements.wash(device));
       },
-      /** Return where an operator, or a device's lane beside it, is in the window, in pixels. */
+      /** Return where an operator, or a device's lane, is in the window, in pixels. */
       whereIs(kind, number) {
+        const found = kind === "operator" ? node(number) : laneOf(number);
+        if (found.empty()) return null;
         const box = container.getBoundingClientRect();
-        const at = cy.getElementById(kind === "operator" ? `o${number}` : `d${number}`);
-        if (at.empty()) return null;
-        const { x, y } = at.renderedPosition();
+        const { x, y } = found.renderedPosition();
         return { x: box.left + x, y: box.top + y };
       },
       destroy() {
-        for (const kind of ["focus", "blur"]) container.removeEventListener(kind, focused);
+        stopFocus();
         cy.destroy();
       },
     };
+  }
+
+  /** Let operators be dragged: their lane is told as it changes, and when they are dropped. */
+  function letDrag(cy, laneOf, deviceAt, calls) {
+    let aimed = null;
+    function aim(device) {
+      if (aimed !== null) laneOf(aimed).removeClass("target");
+      aimed = device;
+      if (device !== null) laneOf(device).addClass("target");
+    }
+    cy.on("grab", "node.operator", ({ target }) => calls.choose("operator", target.data("number")));
+    cy.on("drag", "node.operator", ({ target }) => {
+      const device = deviceAt(target.position("y"));
+      if (device === aimed) return;
+      aim(device);
+      calls.preview(target.data("number"), device);
+    });
+    cy.on("dragfree", "node.operator", ({ target }) => {
+      aim(null);
+      calls.drop(target.data("number"), deviceAt(target.position("y")));
+    });
   }
 
   return { drawing };

@@ -72,6 +72,9 @@
     get nic() {
       return now().problem.network.nic;
     },
+    drawn() {
+      timing.firstPicture ??= performance.now();
+    },
     preview(v, d) {
       trial = state.moved(now().edits.now(), v, d);
       const seen = view();
@@ -190,7 +193,6 @@
       graph: drawingOf(problem),
       devices: SP.bars.devices(at("devices"), problem.cluster, now().first, calls),
       links: SP.bars.links(at("links"), at("links-note"), problem.cluster),
-      operators: problem.flow && SP.controls.operators(at("operators"), view(), calls),
     };
     at("operators-section").hidden = !problem.flow;
     for (const id of ["save", "fit", "closer", "farther", "legend"]) at(id).hidden = !problem.flow;
@@ -200,6 +202,13 @@
     titles(problem);
     SP.controls.notes(at("notes"), notesOf(problem));
     refresh(false);
+    at("operators").replaceChildren();
+    if (problem.flow) setTimeout(() => listOperators(i)); // many rows: after the first picture
+  }
+
+  function listOperators(i) {
+    if (i !== chosen || shown.operators) return;
+    shown.operators = SP.controls.operators(at("operators"), view(), calls);
   }
 
   function drawingOf(problem) {
@@ -207,7 +216,13 @@
     box.replaceChildren();
     box.classList.toggle("absent", !problem.flow);
     if (problem.flow) {
-      return SP.graph.drawing(box, problem.flow, problem.cluster.devices, calls);
+      return SP.graph.drawing(
+        box,
+        problem.flow,
+        problem.cluster.devices,
+        now().edits.now().assignment,
+        calls,
+      );
     }
     const count = text.number(problem.graph.operators);
     box.append(
@@ -217,6 +232,7 @@
         `${count} operators are too many to draw: up to ${data.drawn} are. All figures and bars are here, and follow the source rate, the speeds of devices and the bandwidth.`,
       ),
     );
+    requestAnimationFrame(calls.drawn);
     return undefined;
   }
 
@@ -282,10 +298,7 @@
 
   placements.forEach((placement, i) => cards.show(i, viewOf(placement, placement.edits.now())));
   select(0);
-  requestAnimationFrame(() => {
-    timing.firstPicture = performance.now();
-    setTimeout(() => placements.forEach((_, i) => thumbnail(i)));
-  });
+  setTimeout(() => placements.forEach((_, i) => thumbnail(i)));
 
   /** For tests and curious people, from the console: read-only. */
   function told() {
