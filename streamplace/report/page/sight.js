@@ -51,7 +51,7 @@ SP.sight = (() => {
     const focused = (event) => cy.userZoomingEnabled(event.type === "focus");
     for (const kind of ["focus", "blur"]) container.addEventListener(kind, focused);
     cy.userZoomingEnabled(document.activeElement === container);
-    cy.on("tapstart", () => container.focus({ preventScroll: true }));
+    cy.on("tapstart", () => container.focus({ preventScroll: true, focusVisible: false }));
     return () => {
       for (const kind of ["focus", "blur"]) container.removeEventListener(kind, focused);
     };

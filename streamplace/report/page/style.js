@@ -33,6 +33,7 @@ SP.style = (() => {
           "z-index": 0,
         },
       },
+      { selector: ":active", style: { "overlay-opacity": 0 } },
       { selector: "node.lane.full", style: { "border-width": 3, "border-color": alarm, color: alarm } },
       { selector: "node.lane.target", style: { "border-width": 3, "border-style": "dashed", "border-color": ink } },
       {
