@@ -47,7 +47,8 @@ def report(placements: tuple[str, ...], output: str, seed: int, as_json: bool) -
             value, name = read_json(file), name_of(file)
             placement = placement_from(value, name)
             with located(name):
-                entries.append(entry(Path(name).name, placement, value.get("placer", "")))
+                placer, proven = value.get("placer", ""), value.get("bound")
+                entries.append(entry(Path(name).name, placement, placer, proven))
     write_text(output, report_html(entries))
     if as_json:
         rows = [

@@ -14,6 +14,7 @@ from streamplace.problem import Problem
 from streamplace.report.sums import heaviest_work, sums_of
 from streamplace.score import Score, bound, simulate
 
+ROUNDING = 1e-9  # of throughputs, as proofs have it
 DRAWN = 500  # operators: above it a page holds sums, and neither graph nor assignment
 
 
@@ -55,8 +56,14 @@ class Entry:
         return len(self.placement.devices) <= DRAWN
 
 
-def entry(title: str, placement: Placement, placer: str = "") -> Entry:
+def entry(title: str, placement: Placement, placer: str = "", proven: float | None = None) -> Entry:
     """Score a placement for a report.
+
+    Parameters
+    ----------
+    proven
+        The bound that came with the placement, which a placer may have proven below ours. It is
+        one of the problem's own model, and taken where it can be one: not below the throughput.
 
     Raises
     ------
@@ -78,7 +85,10 @@ def entry(title: str, placement: Placement, placer: str = "") -> Entry:
         )
         score, own = simulate(Placement(alike, placement.devices)), simulate(placement)
         problem = alike
-    return Entry(title, placer, placement, score, own, bound(problem))
+    most = bound(problem)
+    if own is score and proven is not None and proven >= score.throughput * (1 - ROUNDING):
+        most = min(most, proven)
+    return Entry(title, placer, placement, score, own, most)
 
 
 def data_of(entries: Sequence[Entry]) -> dict[str, Any]:

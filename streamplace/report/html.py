@@ -19,6 +19,7 @@ SCRIPTS = (  # each uses those before it
     "model",
     "rules",
     "state",
+    "view",
     "colours",
     "layout",
     "style",
@@ -31,6 +32,7 @@ SCRIPTS = (  # each uses those before it
     "details",
     "controls",
     "download",
+    "keys",
     "main",
 )
 

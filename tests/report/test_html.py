@@ -48,9 +48,11 @@ class Elements(HTMLParser):
             self.title += data
 
 
-def placed(operators: int = 6, model: Model = "bottleneck", **told: Any) -> Placement:
+def placed(
+    operators: int = 6, model: Model = "bottleneck", rate: float = 5000.0, **told: Any
+) -> Placement:
     graph = Recipe("layered", 1, range(operators, operators + 1)).graph(0)
-    problem = Problem(graph, source_rate=5000.0, model=model, **told)
+    problem = Problem(graph, source_rate=rate, model=model, **told)
     return Placement(problem, np.arange(operators) % 5)
 
 
@@ -131,6 +133,21 @@ def test_scores_are_of_the_model_bottleneck() -> None:
     told = data_of([found])["placements"][0]
     assert told["model"] == "path-average"
     assert told["own"]["throughput"] == found.own.throughput
+
+
+def test_a_proven_bound_counts_where_it_can_be_one() -> None:
+    placement = placed(12, rate=1e5)
+    score, loose = simulate(placement), entry("a", placement).bound
+    between = (score.throughput + loose) / 2
+    assert score.throughput < between < loose
+    assert entry("a", placement, "exact", between).bound == between
+    assert entry("a", placement, "exact", score.throughput).gap == 0
+    assert entry("a", placement, "exact", score.throughput / 2).bound == loose
+    assert entry("a", placement, "exact", 2 * loose).bound == loose
+    other = placed(
+        12, "path-average", rate=1e5
+    )  # what is proven of one model says nothing of another
+    assert entry("a", other, "exact", between).bound == loose
 
 
 @pytest.mark.parametrize("kind", ["pair", "nic"])

@@ -10,7 +10,12 @@ SP.bars = (() => {
     const mark = element("span", { class: "mark" });
     const meter = element(
       "span",
-      { class: "bar", role: "meter", "aria-label": `utilisation of ${SP.text.isolated(name)}`, "aria-valuemin": "0" },
+      {
+        class: "bar",
+        role: "meter",
+        "aria-label": `utilisation of ${SP.text.isolated(name)}`,
+        "aria-valuemin": "0",
+      },
       fill,
       mark,
     );
@@ -24,7 +29,10 @@ SP.bars = (() => {
         fill.style.setProperty("--allowed", `${(100 * most) / Math.max(utilisation, most)}%`);
         meter.classList.toggle("full", full);
         meter.setAttribute("aria-valuenow", String(Number((100 * utilisation).toPrecision(6))));
-        meter.setAttribute("aria-valuetext", percent(utilisation) + (full ? ", the bottleneck" : ""));
+        meter.setAttribute(
+          "aria-valuetext",
+          percent(utilisation) + (full ? ", the bottleneck" : ""),
+        );
         put(told, percent(utilisation));
         told.classList.toggle("alarm", full);
       },
@@ -72,7 +80,7 @@ SP.bars = (() => {
           row.shown.set(score.devices[d], scale, most, score.bottleneck.device === d);
           put(row.runs, number(sums.operators[d]));
           if (row.input !== document.activeElement || Number(row.input.value) !== setting.mips[d]) {
-            row.input.value = String(setting.mips[d]);
+            SP.text.fill(row.input, String(setting.mips[d]));
           }
         });
       },
@@ -90,13 +98,18 @@ SP.bars = (() => {
     return {
       show(score, most) {
         const scale = Math.max(1, score.bottleneck.utilisation);
-        const busiest = [...score.links].sort((a, b) => b.utilisation - a.utilisation || a.link - b.link);
+        const busiest = [...score.links].sort(
+          (a, b) => b.utilisation - a.utilisation || a.link - b.link,
+        );
         const shown = busiest.slice(0, LINKS);
         const next = new Map();
         for (const load of shown) next.set(load.link, kept.get(load.link) ?? made(load, cluster));
         kept = next;
         const rows = [...kept.values()].map((entry) => entry.row);
-        if (rows.length !== body.children.length || rows.some((row, i) => row !== body.children[i])) {
+        if (
+          rows.length !== body.children.length ||
+          rows.some((row, i) => row !== body.children[i])
+        ) {
           body.replaceChildren(...rows);
         }
         for (const load of shown) {

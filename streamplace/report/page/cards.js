@@ -20,7 +20,11 @@ SP.cards = (() => {
   function figure(title) {
     const value = element("strong");
     const more = element("span", { class: "more" });
-    return { node: element("div", { class: "figure" }, element("h3", {}, title), value, more), value, more };
+    return {
+      node: element("div", { class: "figure" }, element("h3", {}, title), value, more),
+      value,
+      more,
+    };
   }
 
   /** Build the strip of large figures. */
@@ -30,7 +34,12 @@ SP.cards = (() => {
     const gap = figure("Gap to the bound");
     const full = figure("Bottleneck");
     const used = figure("Devices used");
-    const scale = element("div", { class: "reach" }, element("span", { class: "fill" }), element("span", { class: "mark" }));
+    const scale = element(
+      "div",
+      { class: "reach" },
+      element("span", { class: "fill" }),
+      element("span", { class: "mark" }),
+    );
     throughput.node.append(scale);
     throughput.node.classList.add("main");
     container.replaceChildren(throughput.node, bound.node, gap.node, full.node, used.node);
@@ -70,7 +79,10 @@ SP.cards = (() => {
       const full = element("span", { class: "more cut" });
       const edited = element("span", { class: "tag", hidden: true }, "edited");
       const picture = problem.flow
-        ? element("canvas", { "aria-hidden": "true", style: `width:${SP.pictures.WIDTH}px;height:${SP.pictures.HEIGHT}px` })
+        ? element("canvas", {
+            "aria-hidden": "true",
+            style: `width:${SP.pictures.WIDTH}px;height:${SP.pictures.HEIGHT}px`,
+          })
         : element("span", { class: "more" }, `${number(problem.graph.operators)} operators`);
       const card = element(
         "button",
@@ -94,12 +106,16 @@ SP.cards = (() => {
         const one = made[i];
         put(one.throughput, `${number(view.score.throughput)} tuples/s`);
         const gap = percent(Math.max(0, 1 - view.score.throughput / view.bound));
-        put(one.details, `${percent(view.score.relative)} of ${number(view.score.rate)}, gap ${gap}`);
+        put(
+          one.details,
+          `${percent(view.score.relative)} of ${number(view.score.rate)}, gap ${gap}`,
+        );
         one.full.replaceChildren(...bottleneck(view.score, view.problem.cluster));
         one.edited.hidden = !view.edited;
       },
       draw(i, flow, placed, assignment) {
-        if (flow && problems.length > 1) SP.pictures.draw(made[i].picture, flow, placed, assignment);
+        if (flow && problems.length > 1)
+          SP.pictures.draw(made[i].picture, flow, placed, assignment);
       },
       choose(chosen) {
         made.forEach((one, i) => one.card.setAttribute("aria-pressed", String(i === chosen)));

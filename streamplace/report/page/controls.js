@@ -1,7 +1,7 @@
 // The knobs: source rate, bandwidth, the device of every operator; all work by keyboard alone.
 SP.controls = (() => {
   "use strict";
-  const { element, named, number, percent, label, put } = SP.text;
+  const { element, named, number, percent, label } = SP.text;
   const STEPS = 1000; // of the slider, from a tenth to ten times the rate that was given
 
   /** Wire the slider and number of the source rate; positions are logarithms. */
@@ -21,7 +21,7 @@ SP.controls = (() => {
       show(value) {
         const step = String(Math.min(STEPS, Math.max(0, stepOf(value))));
         if (valueAt(Number(slider.value)) !== value) slider.value = step;
-        field.value = String(value);
+        SP.text.fill(field, String(value));
         slider.setAttribute("aria-valuetext", `${number(value)} tuples/s`);
       },
     };
@@ -31,7 +31,7 @@ SP.controls = (() => {
     field.addEventListener("change", () => calls.bandwidth(field.value));
     return {
       show(value) {
-        field.value = value === null ? "" : String(value);
+        SP.text.fill(field, value === null ? "" : String(value));
       },
     };
   }
@@ -74,7 +74,11 @@ SP.controls = (() => {
         element(
           "th",
           { scope: "row" },
-          element("button", { class: "plain", type: "button", onclick: choose }, named(flow.names[v])),
+          element(
+            "button",
+            { class: "plain", type: "button", onclick: choose },
+            named(flow.names[v]),
+          ),
         ),
         element("td", {}, percent(flow.work[v] / total)),
         element("td", {}, select),
@@ -106,5 +110,5 @@ SP.controls = (() => {
     container.replaceChildren(...lines.map((line) => element("li", { dir: "auto" }, line)));
   }
 
-  return { rate, bandwidth, deviceSelect, operators, notes, put };
+  return { rate, bandwidth, deviceSelect, operators, notes };
 })();

@@ -41,9 +41,19 @@ SP.details = (() => {
     const { setting } = view;
     const tuples = flow.streamTuples[e] * setting.rate;
     const [a, b] = [flow.source[e], flow.target[e]].map((v) => setting.assignment[v]);
-    const where = a === b ? ["within ", name(cluster.devices[a].name)] : [name(cluster.devices[a].name), " → ", name(cluster.devices[b].name)];
+    const where =
+      a === b
+        ? ["within ", name(cluster.devices[a].name)]
+        : [name(cluster.devices[a].name), " → ", name(cluster.devices[b].name)];
     return [
-      element("h3", {}, "Stream ", name(flow.names[flow.source[e]]), " → ", name(flow.names[flow.target[e]])),
+      element(
+        "h3",
+        {},
+        "Stream ",
+        name(flow.names[flow.source[e]]),
+        " → ",
+        name(flow.names[flow.target[e]]),
+      ),
       rows([
         ["Runs", element("span", {}, ...where)],
         ["Carries", `${number(tuples)} tuples/s`],
@@ -65,7 +75,10 @@ SP.details = (() => {
       rows([
         ["Utilisation", percent(score.devices[d])],
         ["Runs", `${number(sums.operators[d])} operators`],
-        ["Speed", `${number(setting.mips[d])} MIPS, ${number(told.cores)} ${told.cores > 1 ? "cores" : "core"}`],
+        [
+          "Speed",
+          `${number(setting.mips[d])} MIPS, ${number(told.cores)} ${told.cores > 1 ? "cores" : "core"}`,
+        ],
         ["Memory", needed + memory],
         ["Labels", told.labels ? name(told.labels.join(", ")) : null],
       ]),
@@ -75,7 +88,9 @@ SP.details = (() => {
   function show(container, view, chosen, calls) {
     const kinds = { operator, stream, device };
     if (chosen === null) {
-      const hint = view.problem.flow ? "Choose an operator, a stream or a device." : "Choose a device.";
+      const hint = view.problem.flow
+        ? "Choose an operator, a stream or a device."
+        : "Choose a device.";
       container.replaceChildren(element("p", { class: "more" }, hint));
       return;
     }

@@ -29,7 +29,8 @@ SP.download = (() => {
       },
     };
     if (problem.source_rates.length > 1) made.problem.source_rates = ratesOf(view);
-    if (problem.target_utilisation !== 1) made.problem.target_utilisation = problem.target_utilisation;
+    if (problem.target_utilisation !== 1)
+      made.problem.target_utilisation = problem.target_utilisation;
     if (Object.keys(problem.constraints).length) made.problem.constraints = problem.constraints;
     return made;
   }

@@ -96,7 +96,10 @@ SP.layout = (() => {
       top += height + GAP;
     }
     const height = Math.max(1, top - GAP);
-    const column = Math.max(LEAST, (Math.min(height, TALLEST) * PICTURE) / Math.max(1, layers.count));
+    const column = Math.max(
+      LEAST,
+      (Math.min(height, TALLEST) * PICTURE) / Math.max(1, layers.count),
+    );
     const x = layers.layer.map((layer) => (layer + 0.5) * column);
     return { x, y, lanes, width: Math.max(1, layers.count) * column, height };
   }
@@ -104,7 +107,8 @@ SP.layout = (() => {
   /** Return the device of the lane at a height, the nearest where there is none. */
   function laneAt(placed, y) {
     const distance = (lane) => Math.max(lane.top - y, y - lane.top - lane.height, 0);
-    return placed.lanes.reduce((best, lane) => (distance(lane) < distance(best) ? lane : best)).device;
+    return placed.lanes.reduce((best, lane) => (distance(lane) < distance(best) ? lane : best))
+      .device;
   }
 
   return { layersOf, lanesOf, laneAt, TALLEST };

@@ -1,64 +1,19 @@
 // Puts the page together: data in, one view of the chosen placement, edits, and the way back.
 (() => {
   "use strict";
-  const { model, state, text } = SP;
-  const BROKEN = 2; // constraints that are told
+  const { state, text } = SP;
+  const { viewOf } = SP.view;
   const at = (id) => document.getElementById(id);
   const data = JSON.parse(at("data").textContent);
-  const flows = data.graphs.map((graph) => graph.file && model.flowOf(graph.file));
-  const placements = data.placements.map(placementOf);
+  const flows = data.graphs.map((graph) => graph.file && SP.model.flowOf(graph.file));
+  const placements = data.placements.map((row) =>
+    SP.view.placementOf(row, data.graphs[row.graph], flows[row.graph]),
+  );
   let chosen = 0;
   let selected = null; // { kind, number } of what the details are about
   let shown = {}; // parts of the page that belong to the chosen placement
   let trial = null; // a setting that is only looked at, while an operator is dragged
   const timing = { firstPicture: null, lastEdit: null };
-
-  function placementOf(row) {
-    const graph = data.graphs[row.graph];
-    const flow = flows[row.graph];
-    const problem = {
-      ...row,
-      graph,
-      file: graph.file,
-      flow,
-      network: model.networkOf(row.cluster),
-      sums: row.sums && { ...row.sums, links: new Map(row.sums.links.map(([l, t, b]) => [l, [t, b]])) },
-      heaviest: flow ? Math.max(...flow.work) : row.heaviest,
-    };
-    const first = {
-      assignment: row.assignment ?? [],
-      rate: row.source_rate,
-      mips: row.cluster.devices.map((device) => device.mips),
-      bandwidth: row.cluster.network.bandwidth_mbps,
-      kind: null,
-    };
-    const placement = { problem, edits: state.history(first) };
-    placement.first = viewOf(placement, first).score;
-    return placement;
-  }
-
-  /** Return all that is shown of a placement at a setting. */
-  function viewOf({ problem, edits, first = null }, setting) {
-    const { cluster, network, flow } = problem;
-    const most = problem.target_utilisation;
-    const sums = problem.sums ?? model.sumsOf(flow, setting.assignment, network.count, network.nic);
-    const score = model.scoreOf(sums, cluster, network, setting, most);
-    const boundIsFull = state.sameProblem(setting, edits.first);
-    const work = sums.work.reduce((sum, value) => sum + value, 0);
-    return {
-      problem,
-      setting,
-      sums,
-      score,
-      first: first ?? score,
-      boundIsFull,
-      bound: boundIsFull
-        ? problem.bound
-        : model.cpuBound(work, problem.heaviest, cluster, setting, most),
-      boundNote: boundIsFull ? "no placement does more" : "by CPU alone: edited",
-      edited: !state.same(setting, edits.first),
-    };
-  }
 
   const now = () => placements[chosen];
   const view = () => viewOf(now(), trial ?? now().edits.now());
@@ -127,7 +82,7 @@
     cards.show(chosen, seen);
     shown.devices.show(seen.sums, seen.score, seen.setting, most);
     shown.links.show(seen.score, most);
-    SP.controls.notes(at("broken"), brokenIn(seen));
+    SP.controls.notes(at("broken"), SP.view.brokenIn(seen));
   }
 
   function refresh(gently = true) {
@@ -153,34 +108,12 @@
     const { problem, edits } = placements[i];
     if (placements.length < 2 || !problem.flow) return;
     const { assignment } = edits.now();
-    const placed = SP.layout.lanesOf(SP.layout.layersOf(problem.flow), assignment, problem.network.count);
+    const placed = SP.layout.lanesOf(
+      SP.layout.layersOf(problem.flow),
+      assignment,
+      problem.network.count,
+    );
     cards.draw(i, problem.flow, placed, assignment);
-  }
-
-  function notesOf(problem) {
-    const lines = [];
-    if (problem.model !== "bottleneck") {
-      const share = text.percent(problem.own.relative_throughput);
-      lines.push(
-        `The placement’s own model is ${problem.model}, which gave it ${share} of the source rate; all figures here are of the model bottleneck.`,
-      );
-    }
-    const count = problem.source_rates.length;
-    if (count > 1) {
-      lines.push(
-        `One placement for ${count} source rates: shown at the highest, which is the worst; the others keep their ratio to it.`,
-      );
-    }
-    return lines;
-  }
-
-  function brokenIn({ problem, sums, setting }) {
-    const broken = problem.flow
-      ? SP.rules.broken(problem, problem.flow, sums, setting.assignment)
-      : [problem.violation].filter((line) => line !== null);
-    const lines = broken.slice(0, BROKEN).map((line) => `Against the constraints: ${line}.`);
-    const more = broken.length - lines.length;
-    return more > 0 ? [...lines, `and ${text.number(more)} more that do not hold`] : lines;
   }
 
   function select(i) {
@@ -200,7 +133,7 @@
     rate.start(problem.source_rate);
     cards.choose(i);
     titles(problem);
-    SP.controls.notes(at("notes"), notesOf(problem));
+    SP.controls.notes(at("notes"), SP.view.notesOf(problem));
     refresh(false);
     at("operators").replaceChildren();
     if (problem.flow) setTimeout(() => listOperators(i)); // many rows: after the first picture
@@ -249,6 +182,16 @@
     text.put(at("network"), network.nic ? "of an interface" : "of a link");
   }
 
+  /** Return the chosen operator and where it is, for the arrow keys; null where none is drawn. */
+  function whereNow() {
+    const { problem, edits } = now();
+    if (!problem.flow) return null;
+    const operator = selected?.kind === "operator" ? selected.number : null;
+    const device = edits.now().assignment[operator];
+    const [operators, devices] = [problem.flow.names.length, problem.network.count];
+    return { operator, device, operators, devices };
+  }
+
   function undo() {
     if (now().edits.undo()) refresh();
   }
@@ -257,32 +200,8 @@
     if (now().edits.redo()) refresh();
   }
 
-  function onKey(event) {
-    if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
-    const key = event.key.toLowerCase();
-    if (key === "z" && !event.shiftKey) undo();
-    else if (key === "y" || key === "z") redo();
-    else return;
-    event.preventDefault();
-  }
-
-  /** Arrows in the graph: left and right choose an operator, up and down move it. */
-  function onArrow(event) {
-    const { flow, network } = now().problem;
-    if (!flow || !event.key.startsWith("Arrow")) return;
-    event.preventDefault();
-    const count = flow.names.length;
-    const v = selected?.kind === "operator" ? selected.number : null;
-    if (event.key === "ArrowRight") calls.choose("operator", v === null ? 0 : (v + 1) % count);
-    else if (event.key === "ArrowLeft") calls.choose("operator", ((v ?? 0) + count - 1) % count);
-    else if (v !== null) {
-      const to = now().edits.now().assignment[v] + (event.key === "ArrowDown" ? 1 : -1);
-      if (to >= 0 && to < network.count) calls.move(v, to);
-    }
-  }
-
-  document.addEventListener("keydown", onKey);
-  at("graph").addEventListener("keydown", onArrow);
+  SP.keys.history(undo, redo);
+  SP.keys.arrows(at("graph"), whereNow, calls);
   at("undo").addEventListener("click", undo);
   at("redo").addEventListener("click", redo);
   at("reset").addEventListener("click", () => now().edits.reset() && refresh());

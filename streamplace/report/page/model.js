@@ -117,9 +117,15 @@ SP.model = (() => {
       const costs = linkCosts(network, link, setting.bandwidth);
       const [from, to] = endsOf(link, count, nic);
       for (const end of [from, to]) {
-        if (end !== null) devices[end] += (rate * tuples * costs.overhead) / cluster.devices[end].cores;
+        if (end !== null)
+          devices[end] += (rate * tuples * costs.overhead) / cluster.devices[end].cores;
       }
-      links.push({ link, from, to, utilisation: rate * (tuples * costs.gap + bits * costs.perBit) });
+      links.push({
+        link,
+        from,
+        to,
+        utilisation: rate * (tuples * costs.gap + bits * costs.perBit),
+      });
     }
     links.sort((x, y) => x.link - y.link);
     const bottleneck = busiest(devices, links, cluster);

@@ -32,7 +32,8 @@ SP.rules = (() => {
     problem.file.operators.forEach((operator, v) => {
       const labels = problem.cluster.devices[assignment[v]].labels ?? [];
       const lacks = (operator.requires ?? []).find((label) => !labels.includes(label));
-      if (lacks !== undefined) found.push(`${said(operator.name)} requires the label ${said(lacks)}`);
+      if (lacks !== undefined)
+        found.push(`${said(operator.name)} requires the label ${said(lacks)}`);
     });
     problem.cluster.devices.forEach((device, d) => {
       if (device.memory_bytes != null && sums.memory[d] > device.memory_bytes) {

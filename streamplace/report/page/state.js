@@ -53,7 +53,9 @@ SP.state = (() => {
   }
 
   function sameProblem(a, b) {
-    return a.rate === b.rate && a.bandwidth === b.bandwidth && a.mips.every((m, d) => m === b.mips[d]);
+    return (
+      a.rate === b.rate && a.bandwidth === b.bandwidth && a.mips.every((m, d) => m === b.mips[d])
+    );
   }
 
   function sameAssignment(a, b) {
@@ -70,5 +72,15 @@ SP.state = (() => {
   const withMips = (now, device, mips) => ({ ...now, mips: now.mips.with(device, mips) });
   const withBandwidth = (now, bandwidth) => ({ ...now, bandwidth });
 
-  return { history, sound, same, sameProblem, sameAssignment, moved, withRate, withMips, withBandwidth };
+  return {
+    history,
+    sound,
+    same,
+    sameProblem,
+    sameAssignment,
+    moved,
+    withRate,
+    withMips,
+    withBandwidth,
+  };
 })();

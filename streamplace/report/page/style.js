@@ -34,8 +34,14 @@ SP.style = (() => {
         },
       },
       { selector: ":active", style: { "overlay-opacity": 0 } },
-      { selector: "node.lane.full", style: { "border-width": 3, "border-color": alarm, color: alarm } },
-      { selector: "node.lane.target", style: { "border-width": 3, "border-style": "dashed", "border-color": ink } },
+      {
+        selector: "node.lane.full",
+        style: { "border-width": 3, "border-color": alarm, color: alarm },
+      },
+      {
+        selector: "node.lane.target",
+        style: { "border-width": 3, "border-style": "dashed", "border-color": ink },
+      },
       {
         selector: "node.operator",
         style: {
@@ -52,7 +58,7 @@ SP.style = (() => {
           "text-outline-color": SP.colours.of("--panel"),
           "text-valign": "bottom",
           "text-margin-y": 3,
-          "text-wrap": "ellipsis",
+          "text-wrap": dense ? "none" : "ellipsis",
           "text-max-width": "data(room)",
           "min-zoomed-font-size": 6,
           "z-index": 10,
@@ -84,7 +90,10 @@ SP.style = (() => {
         selector: "edge.full",
         style: { "line-color": alarm, "target-arrow-color": alarm, "z-index": 8 },
       },
-      { selector: "edge.chosen", style: { "line-color": ink, "target-arrow-color": ink, "z-index": 9 } },
+      {
+        selector: "edge.chosen",
+        style: { "line-color": ink, "target-arrow-color": ink, "z-index": 9 },
+      },
     ];
   }
 

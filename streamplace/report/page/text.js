@@ -40,7 +40,8 @@ SP.text = (() => {
     for (const [key, value] of Object.entries(options)) {
       if (key === "class") made.className = value;
       else if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
-      else if (value !== null && value !== false) made.setAttribute(key, value === true ? "" : value);
+      else if (value !== null && value !== false)
+        made.setAttribute(key, value === true ? "" : value);
     }
     made.append(...children);
     return made;
@@ -56,5 +57,11 @@ SP.text = (() => {
     if (node.textContent !== text) node.textContent = text;
   }
 
-  return { number, percent, shortened, label, isolated, whole, element, named, put };
+  /** Fill in a field, and remember with what: a person may be typing something else. */
+  function fill(field, value) {
+    field.value = value;
+    field.dataset.told = value;
+  }
+
+  return { fill, number, percent, shortened, label, isolated, whole, element, named, put };
 })();
