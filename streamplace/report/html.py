@@ -26,6 +26,7 @@ SCRIPTS = (  # each uses those before it
     "elements",
     "sight",
     "graph",
+    "tiles",
     "pictures",
     "bars",
     "cards",

@@ -138,13 +138,18 @@ def test_too_large_to_draw(kind: str, reports: Reports) -> None:
     placement = placed(operators=3000, cluster=Cluster(cluster.devices, network))
     report, job = reports(placement), Edited.of(placement)
     assert "too many to draw" in report.page.inner_text("#graph")
+    tiles = report.page.locator("#graph .tile")
+    assert tiles.count() == 40
     assert report.page.is_hidden("#save")
     assert report.page.locator("canvas").count() == 0
     report.type("#rate", "31000")
     report.type(report.page.get_by_label("MIPS of \u2068d7\u2069", exact=True), "900")
     report.type("#bandwidth", "120")
     job.rate, job.mips[7], job.bandwidth = 31000.0, 900.0, 120.0
-    agrees(report.score(), simulate(job.placement()))
+    score = simulate(job.placement())
+    agrees(report.score(), score)
+    for tile, load in zip(tiles.all_inner_texts(), score.devices, strict=True):
+        assert tile.split() == [load.name, f"{100 * load.utilisation:.1f}", "%"]
     assert len(Path(report.address.removeprefix("file://")).read_text()) < 900_000
 
 

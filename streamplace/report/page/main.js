@@ -3,6 +3,7 @@
   "use strict";
   const { state, text } = SP;
   const { viewOf } = SP.view;
+  const ARROWS = "Graph: left and right choose an operator, up and down move it to another device";
   const at = (id) => document.getElementById(id);
   const data = JSON.parse(at("data").textContent);
   const flows = data.graphs.map((graph) => graph.file && SP.model.flowOf(graph.file));
@@ -60,7 +61,7 @@
     },
     choose(kind, number) {
       selected = { kind, number };
-      shown.graph?.choose(kind, number);
+      shown.graph.choose(kind, number);
       SP.details.show(at("details"), view(), selected, calls);
     },
     select,
@@ -89,7 +90,7 @@
     const began = performance.now();
     const seen = view();
     const { edits } = now();
-    shown.graph?.show(seen.setting, seen.score, gently);
+    shown.graph.show(seen.setting, seen.score, gently);
     figures(seen);
     rate.show(seen.setting.rate);
     bandwidth.show(seen.setting.bandwidth);
@@ -148,6 +149,9 @@
     const box = at("graph");
     box.replaceChildren();
     box.classList.toggle("absent", !problem.flow);
+    box.setAttribute("role", problem.flow ? "application" : "group");
+    box.setAttribute("aria-label", problem.flow ? ARROWS : "Devices");
+    box.tabIndex = problem.flow ? 0 : -1;
     if (problem.flow) {
       return SP.graph.drawing(
         box,
@@ -157,16 +161,10 @@
         calls,
       );
     }
-    const count = text.number(problem.graph.operators);
-    box.append(
-      text.element(
-        "p",
-        {},
-        `${count} operators are too many to draw: up to ${data.drawn} are. All figures and bars are here, and follow the source rate, the speeds of devices and the bandwidth.`,
-      ),
-    );
     requestAnimationFrame(calls.drawn);
-    return undefined;
+    const count = text.number(problem.graph.operators);
+    const sentence = `${count} operators are too many to draw: up to ${data.drawn} are. These are the devices; all figures follow the source rate, the speeds of devices and the bandwidth.`;
+    return SP.tiles.tiles(box, sentence, problem.cluster, calls);
   }
 
   function titles(problem) {
@@ -206,11 +204,11 @@
   at("redo").addEventListener("click", redo);
   at("reset").addEventListener("click", () => now().edits.reset() && refresh());
   at("save").addEventListener("click", () => SP.download.save(view()));
-  at("fit").addEventListener("click", () => shown.graph?.fit());
-  at("closer").addEventListener("click", () => shown.graph?.zoom(1.3));
-  at("farther").addEventListener("click", () => shown.graph?.zoom(1 / 1.3));
+  at("fit").addEventListener("click", () => shown.graph.fit());
+  at("closer").addEventListener("click", () => shown.graph.zoom(1.3));
+  at("farther").addEventListener("click", () => shown.graph.zoom(1 / 1.3));
   SP.colours.onChange(() => {
-    shown.graph?.recolour();
+    shown.graph.recolour();
     shown.devices.recolour();
     placements.forEach((_, i) => thumbnail(i));
   });
@@ -244,7 +242,7 @@
     /** The score of the chosen placement as it is edited now; links as [from, to, utilisation]. */
     score: told,
     /** Where an operator ("operator", index) or a device's lane ("device", index) is, in pixels. */
-    whereIs: (kind, number) => shown.graph?.whereIs(kind, number) ?? null,
+    whereIs: (kind, number) => shown.graph.whereIs(kind, number),
     /** What the details are about: { kind, number }, or null. */
     chosen: () => (selected === null ? null : { ...selected }),
     /** Milliseconds: to the first picture, and of the last edit. */
