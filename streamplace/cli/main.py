@@ -35,6 +35,7 @@ def cli() -> None:
     \b
     streamplace init                                  a graph and a cluster to start from
     streamplace place graph.json -o placement.json    place it
+    streamplace report placement.json -o report.html  look at it, and change it by hand
     streamplace compare dataset:real --placers metis,fuser,auto
     """
 

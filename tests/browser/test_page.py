@@ -89,6 +89,29 @@ def test_a_drag_of_the_slider_is_one_edit(reports: Reports) -> None:
     assert report.page.is_disabled("#undo")
 
 
+def test_what_is_no_number_changes_nothing(reports: Reports) -> None:
+    report = reports(placed())
+    before = report.score()
+    for field in ("#rate", "#bandwidth", "#devices input >> nth=0"):
+        for text in ("-5", "1e", "0", "1e99"):
+            report.type(field, text)
+            assert report.score() == before
+            assert float(report.page.input_value(field)) in (20000, 1000, 2500)
+    report.type("#rate", "")
+    assert report.score() == before
+    assert report.page.is_disabled("#undo")
+
+
+def test_the_details_go_on_being_used_by_keyboard(reports: Reports) -> None:
+    placement = placed(operators=6)
+    report = reports(Placement(placement.problem, np.zeros(6, dtype=int)))
+    report.press("#graph", "ArrowRight")
+    assert "op_0 on d0" in report.page.inner_text("#said")
+    report.press("#details select", "ArrowDown", "ArrowDown")
+    assert report.score()["assignment"] == [2, 0, 0, 0, 0, 0]
+    assert "op_0" in report.page.inner_text("#details")
+
+
 def test_the_bound_is_never_a_stale_one(reports: Reports) -> None:
     """Of an edited problem only what total CPU and the heaviest operator say is known."""
     placement = placed(operators=12)

@@ -28,7 +28,9 @@ SP.controls = (() => {
   }
 
   function bandwidth(field, calls) {
-    field.addEventListener("change", () => calls.bandwidth(field.value));
+    // what is no number reads as empty too, and empty would be no limit
+    const value = () => (field.validity.badInput ? "no number" : field.value);
+    field.addEventListener("change", () => calls.bandwidth(value()));
     return {
       show(value) {
         SP.text.fill(field, value === null ? "" : String(value));

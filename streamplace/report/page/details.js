@@ -94,7 +94,9 @@ SP.details = (() => {
       container.replaceChildren(element("p", { class: "more" }, hint));
       return;
     }
+    const inUse = container.contains(document.activeElement);
     container.replaceChildren(...kinds[chosen.kind](view, chosen.number, calls));
+    if (inUse) container.querySelector("select")?.focus(); // whoever moves by it may go on
   }
 
   return { show };

@@ -63,6 +63,7 @@
       selected = { kind, number };
       shown.graph.choose(kind, number);
       SP.details.show(at("details"), view(), selected, calls);
+      if (kind === "operator") text.put(at("said"), placeOf(number));
     },
     select,
   };
@@ -188,6 +189,13 @@
     const device = edits.now().assignment[operator];
     const [operators, devices] = [problem.flow.names.length, problem.network.count];
     return { operator, device, operators, devices };
+  }
+
+  /** Return where an operator is, for those who hear the page. */
+  function placeOf(v) {
+    const { problem, edits } = now();
+    const device = problem.cluster.devices[edits.now().assignment[v]];
+    return `operator ${text.label(problem.flow.names[v])} on ${text.label(device.name)}`;
   }
 
   function undo() {
