@@ -27,7 +27,7 @@ SP.layout = (() => {
 
   function byDagre(flow) {
     const graph = new dagre.graphlib.Graph({ multigraph: true });
-    graph.setGraph({ rankdir: "LR", nodesep: 20, edgesep: 5, ranksep: 50 });
+    graph.setGraph({ rankdir: "LR", ranker: "tight-tree", nodesep: 20, edgesep: 5, ranksep: 50 });
     flow.names.forEach((_, v) => graph.setNode(String(v), { width: 30, height: 30 }));
     flow.source.forEach((u, e) => {
       graph.setEdge(String(u), String(flow.target[e]), { weight: 1, minlen: 1 }, String(e));
