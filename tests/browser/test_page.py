@@ -7,7 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from streamplace import Cluster, Constraints, Placement, Problem, read_placement, simulate
+from streamplace import (
+    Cluster,
+    Constraints,
+    Operator,
+    Placement,
+    Problem,
+    StreamGraph,
+    read_placement,
+    simulate,
+)
 from streamplace.flows import flow
 from streamplace.generate import Recipe
 from streamplace.models import Model
@@ -189,6 +198,20 @@ def test_many_devices_and_few_in_use(reports: Reports) -> None:
     job.assignment[moved[0]] = 299
     agrees(score, simulate(job.placement()))
     assert report.page.evaluate("streamplace.whereIs('device', 299)") is not None
+
+
+@pytest.mark.parametrize("instructions", [0.0, 1e5])
+def test_the_smallest_job(instructions: float, reports: Reports) -> None:
+    graph = StreamGraph([Operator("only", instructions, 0.0)], [])
+    placement = Placement(Problem(graph, Cluster.equal(1), source_rate=1e5), np.array([0]))
+    report, job = reports(placement), Edited.of(placement)
+    agrees(report.score(), simulate(placement))
+    report.drag(0, 0)
+    report.press("#graph", "ArrowRight", "ArrowDown", "ArrowUp")
+    report.type("#rate", "7")
+    job.rate = 7.0
+    agrees(report.score(), simulate(job.placement()))
+    assert report.page.inner_text("#links-note") == "No stream crosses between devices."
 
 
 def test_dark_and_light_draw_alike(reports: Reports) -> None:
