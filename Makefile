@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 FLINK := .venv-flink
 FLINK_HOME := $(FLINK)/lib/$(notdir $(PYTHON))/site-packages/pyflink
 
-.PHONY: venv demo test test-backends lint bench docs flink-loop clean
+.PHONY: venv demo test test-backends test-browser lint bench docs flink-loop clean
 
 venv: $(READY)
 
@@ -24,6 +24,10 @@ test: $(READY)
 test-backends: $(READY)
 	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install -q --disable-pip-version-check -e '.[ray,dask]'
 	$(BIN)/python -m pytest tests/test_backends.py
+
+test-browser: $(READY)
+	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install -q --disable-pip-version-check -e '.[browser]'
+	$(BIN)/python -m pytest tests/browser
 
 lint: $(READY)
 	$(BIN)/ruff check .

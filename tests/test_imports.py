@@ -43,7 +43,7 @@ MAY_IMPORT = {
     "placers": MODEL | {"flows", "instances", "score", "sim", "placers"},
     "interchange": MODEL,
     "planning": MODEL | {"flows", "score", "sim", "placers"},
-    "report": MODEL | {"comparison", "files", "planning", "report", "score", "sim"},
+    "report": MODEL | {"comparison", "files", "flows", "planning", "report", "score", "sim"},
     "moves": MODEL | {"score"},
     "remedies": MODEL | {"score", "placers"},
     "explain": MODEL | {"flows", "score", "sim", "remedies"},

@@ -21,6 +21,7 @@ from streamplace.cli import (
     place,
     plan,
     profile,
+    report,
     train,
 )
 from streamplace.errors import StreamplaceError
@@ -36,6 +37,7 @@ def cli() -> None:
     \b
     streamplace init                                  a graph and a cluster to start from
     streamplace place graph.json -o placement.json    place it
+    streamplace report placement.json -o report.html  look at it, and change it by hand
     streamplace compare dataset:real --placers metis,fuser,auto
     """
 
@@ -55,6 +57,7 @@ for command in (
     engines.import_,
     profile.profile,
     files.export,
+    report.report,
     files.schema,
     completion.completion,
 ):

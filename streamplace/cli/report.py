@@ -1,0 +1,68 @@
+"""`streamplace report`."""
+
+from pathlib import Path
+
+import click
+
+from streamplace.cli import options
+
+
+@click.command()
+@click.argument("placements", nargs=-1, required=True, metavar="PLACEMENT...")
+@click.option(
+    "-o",
+    "output",
+    callback=options.file_name,
+    required=True,
+    metavar="FILE",
+    help="HTML file to write, or -.",
+)
+@options.common
+def report(placements: tuple[str, ...], output: str, seed: int, as_json: bool) -> None:
+    """Write one or several placements as a page to look at, and to change by hand.
+
+    The page is a single file that works offline: the graph, the bottleneck, utilisations, and what
+    they become when operators are dragged to other devices or rates, speeds and bandwidths are
+    changed. Its figures are those of the model bottleneck. Graphs of more than 500 operators are
+    not drawn; their figures are all there.
+
+    \b
+    streamplace report placement.json -o report.html
+    streamplace report metis.json auto.json -o report.html
+    """
+    if output == "-" and as_json:
+        raise click.UsageError("-o - and --json both want stdout")
+    from streamplace.errors import located  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.files.atomic import check_target, write_text  # noqa: PLC0415
+    from streamplace.files.placements import placement_from  # noqa: PLC0415
+    from streamplace.files.text import name_of, read_json  # noqa: PLC0415
+    from streamplace.progress import working  # noqa: PLC0415
+    from streamplace.report.embedded import entry  # noqa: PLC0415
+    from streamplace.report.html import report_html  # noqa: PLC0415
+
+    check_target(output)
+    entries = []
+    with working("reading and scoring"):
+        for file in placements:
+            value, name = read_json(file), name_of(file)
+            placement = placement_from(value, name)
+            with located(name):
+                placer, proven = value.get("placer", ""), value.get("bound")
+                entries.append(entry(Path(name).name, placement, placer, proven))
+    write_text(output, report_html(entries))
+    if as_json:
+        rows = [
+            {
+                "file": file,
+                "placer": one.placer,
+                "throughput": one.score.throughput,
+                "relative_throughput": one.score.relative_throughput,
+                "bound": one.bound,
+                "gap": one.gap,
+                "drawn": one.drawn,
+            }
+            for file, one in zip(placements, entries, strict=True)
+        ]
+        options.print_json({"file": output, "placements": rows})
+    elif output != "-":
+        click.echo(f"wrote {output}")

@@ -1,0 +1,93 @@
+"""The report as one HTML file: nothing is loaded from elsewhere, and names cannot become markup."""
+
+import base64
+import hashlib
+import html
+import json
+import re
+from collections.abc import Sequence
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any
+
+from streamplace.report.embedded import Entry, data_of
+
+PARTS = files("streamplace.report") / "page"
+VENDORED = ("cytoscape", "dagre")
+SCRIPTS = (  # each uses those before it
+    "text",
+    "model",
+    "rules",
+    "state",
+    "view",
+    "colours",
+    "layout",
+    "style",
+    "elements",
+    "sight",
+    "graph",
+    "tiles",
+    "pictures",
+    "bars",
+    "cards",
+    "details",
+    "controls",
+    "download",
+    "keys",
+    "main",
+)
+
+
+def report_html(entries: Sequence[Entry]) -> str:
+    """Return a page that shows placements, and what they would achieve were they changed.
+
+    It is one file that needs no other and asks for none: its Content-Security-Policy lets the
+    scripts in it run, and forbids the rest.
+
+    Parameters
+    ----------
+    entries
+        At least one.
+    """
+    scripts = [_vendored(name) for name in VENDORED]
+    scripts += [_read(PARTS / f"{name}.js") for name in SCRIPTS]
+    filled = {
+        "policy": _policy(scripts),
+        "title": html.escape(_title(entries)),
+        "style": _read(PARTS / "style.css"),
+        "data": _json(data_of(entries)),
+        "scripts": "\n".join(f"<script>{script}</script>" for script in scripts),
+    }
+    return re.sub(r"{{(\w+)}}", lambda found: filled[found[1]], _read(PARTS / "template.html"))
+
+
+def _title(entries: Sequence[Entry]) -> str:
+    graph = entries[0].placement.problem.graph
+    return f"{graph.name[:80] or entries[0].title[:80]} · streamplace"
+
+
+def _policy(scripts: Sequence[str]) -> str:
+    """Return the policy under which these scripts alone run; Cytoscape sets styles itself."""
+    hashes = (base64.b64encode(hashlib.sha256(s.encode()).digest()).decode() for s in scripts)
+    allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
+        "img-src data: blob:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _json(value: dict[str, Any]) -> str:
+    """Return JSON that is plain ASCII and without what HTML would read as markup."""
+    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _vendored(name: str) -> str:
+    """Return a library with its licence, and without a pointer to files that are not there."""
+    folder = PARTS / "vendor"
+    script = re.sub(r"//# sourceMappingURL=\S*", "", _read(folder / f"{name}.min.js"))
+    return f"/*!\n{_read(folder / f'{name}.LICENSE')}*/\n{script}"
+
+
+def _read(part: Traversable) -> str:
+    return part.read_text(encoding="utf-8")

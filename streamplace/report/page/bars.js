@@ -1,0 +1,148 @@
+// Utilisation bars of devices (with their speeds to edit) and of links that carry traffic.
+SP.bars = (() => {
+  "use strict";
+  const { element, named, put, percent, number } = SP.text;
+  const LINKS = 200; // rows at most: the busiest
+  const SORTED = 20; // devices up to which they stand as in the cluster
+
+  function bar(name) {
+    const fill = element("span", { class: "fill" });
+    const mark = element("span", { class: "mark" });
+    const meter = element(
+      "span",
+      {
+        class: "bar",
+        role: "meter",
+        "aria-label": `utilisation of ${SP.text.isolated(name)}`,
+        "aria-valuemin": "0",
+      },
+      fill,
+      mark,
+    );
+    const told = element("span", { class: "told" });
+    return {
+      meter,
+      told,
+      set(utilisation, scale, most, full) {
+        fill.style.width = `${Math.min(100, (100 * utilisation) / scale)}%`;
+        mark.style.left = `${(100 * most) / scale}%`;
+        fill.style.setProperty("--allowed", `${(100 * most) / Math.max(utilisation, most)}%`);
+        meter.classList.toggle("full", full);
+        meter.setAttribute("aria-valuenow", String(Number((100 * utilisation).toPrecision(6))));
+        meter.setAttribute(
+          "aria-valuetext",
+          percent(utilisation) + (full ? ", the bottleneck" : ""),
+        );
+        put(told, percent(utilisation));
+        told.classList.toggle("alarm", full);
+      },
+    };
+  }
+
+  /** Build the rows of devices, of many the busiest first as they came. `calls` has mips(device, text) and choose(kind, number). */
+  function devices(body, cluster, first, calls) {
+    const rows = cluster.devices.map((device, d) => {
+      const shown = bar(SP.text.label(device.name));
+      const input = element("input", {
+        type: "number",
+        min: "0",
+        step: "any",
+        "aria-label": `MIPS of ${SP.text.isolated(SP.text.label(device.name))}`,
+        onchange: () => calls.mips(d, input.value),
+      });
+      const swatch = element("span", { class: "swatch" });
+      const runs = element("td", { class: "count" });
+      const button = element(
+        "button",
+        { class: "plain", type: "button", onclick: () => calls.choose("device", d) },
+        swatch,
+        named(device.name, 24),
+      );
+      const cores = device.cores > 1 ? ` × ${number(device.cores)}` : "";
+      const row = element(
+        "tr",
+        {},
+        element("th", { scope: "row" }, button),
+        element("td", { class: "wide" }, shown.meter),
+        element("td", {}, shown.told),
+        runs,
+        element("td", { class: "speed" }, input, cores),
+      );
+      return { shown, input, swatch, runs, row };
+    });
+    const order = rows.map((_, d) => d);
+    if (rows.length > SORTED) order.sort((a, b) => first.devices[b] - first.devices[a] || a - b);
+    body.replaceChildren(...order.map((d) => rows[d].row));
+    return {
+      show(sums, score, setting, most) {
+        const scale = Math.max(1, score.bottleneck.utilisation);
+        rows.forEach((row, d) => {
+          row.shown.set(score.devices[d], scale, most, score.bottleneck.device === d);
+          put(row.runs, number(sums.operators[d]));
+          if (row.input !== document.activeElement || Number(row.input.value) !== setting.mips[d]) {
+            SP.text.fill(row.input, String(setting.mips[d]));
+          }
+        });
+      },
+      recolour() {
+        rows.forEach((row, d) => {
+          row.swatch.style.background = SP.colours.operator(d);
+        });
+      },
+    };
+  }
+
+  /** Build the rows of links, the busiest first; made anew where the links are others. */
+  function links(body, note, cluster) {
+    let kept = new Map();
+    return {
+      show(score, most) {
+        const scale = Math.max(1, score.bottleneck.utilisation);
+        const busiest = [...score.links].sort(
+          (a, b) => b.utilisation - a.utilisation || a.link - b.link,
+        );
+        const shown = busiest.slice(0, LINKS);
+        const next = new Map();
+        for (const load of shown) next.set(load.link, kept.get(load.link) ?? made(load, cluster));
+        kept = next;
+        const rows = [...kept.values()].map((entry) => entry.row);
+        if (
+          rows.length !== body.children.length ||
+          rows.some((row, i) => row !== body.children[i])
+        ) {
+          body.replaceChildren(...rows);
+        }
+        for (const load of shown) {
+          const full = score.bottleneck.link === load.link;
+          kept.get(load.link).shown.set(load.utilisation, scale, most, full);
+        }
+        const more = busiest.length - shown.length;
+        put(note, linkNote(busiest.length, more));
+      },
+    };
+  }
+
+  function linkNote(count, more) {
+    if (count === 0) return "No stream crosses between devices.";
+    return more > 0 ? `and ${number(more)} links that are less busy` : "";
+  }
+
+  function made(load, cluster) {
+    const name = (end) => (end === null ? "" : cluster.devices[end].name);
+    const parts = [];
+    if (load.from === null) parts.push("into ", named(name(load.to), 20));
+    else if (load.to === null) parts.push("out of ", named(name(load.from), 20));
+    else parts.push(named(name(load.from), 14), " → ", named(name(load.to), 14));
+    const shown = bar(SP.text.label(SP.model.linkName(load, cluster)));
+    const row = element(
+      "tr",
+      {},
+      element("th", { scope: "row" }, ...parts),
+      element("td", { class: "wide" }, shown.meter),
+      element("td", {}, shown.told),
+    );
+    return { shown, row };
+  }
+
+  return { devices, links };
+})();

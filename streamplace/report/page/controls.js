@@ -1,0 +1,116 @@
+// The knobs: source rate, bandwidth, the device of every operator; all work by keyboard alone.
+SP.controls = (() => {
+  "use strict";
+  const { element, named, number, percent, label } = SP.text;
+  const STEPS = 1000; // of the slider, from a tenth to ten times the rate that was given
+
+  /** Wire the slider and number of the source rate; positions are logarithms. */
+  function rate(slider, field, calls) {
+    let middle = 1;
+    slider.min = "0";
+    slider.max = String(STEPS);
+    const valueAt = (step) => Number((middle * 10 ** ((2 * step) / STEPS - 1)).toPrecision(4));
+    const stepOf = (value) => Math.round(((Math.log10(value / middle) + 1) / 2) * STEPS);
+    slider.addEventListener("input", () => calls.rate(valueAt(Number(slider.value)), "slider"));
+    slider.addEventListener("change", () => calls.settle());
+    field.addEventListener("change", () => calls.rate(field.value, null));
+    return {
+      start(first) {
+        middle = first;
+      },
+      show(value) {
+        const step = String(Math.min(STEPS, Math.max(0, stepOf(value))));
+        if (valueAt(Number(slider.value)) !== value) slider.value = step;
+        SP.text.fill(field, String(value));
+        slider.setAttribute("aria-valuetext", `${number(value)} tuples/s`);
+      },
+    };
+  }
+
+  function bandwidth(field, calls) {
+    // what is no number reads as empty too, and empty would be no limit
+    const value = () => (field.validity.badInput ? "no number" : field.value);
+    field.addEventListener("change", () => calls.bandwidth(value()));
+    return {
+      show(value) {
+        SP.text.fill(field, value === null ? "" : String(value));
+      },
+    };
+  }
+
+  /** Return a select of an operator's device; its other options are made when it is used. */
+  function deviceSelect(view, v, calls) {
+    const { devices } = view.problem.cluster;
+    const now = view.setting.assignment[v];
+    const option = (d) =>
+      element("option", { value: String(d), selected: d === now }, label(devices[d].name));
+    const select = element("select", {
+      "aria-label": `device of ${SP.text.isolated(label(view.problem.flow.names[v]))}`,
+      onchange: () => calls.move(v, Number(select.value)),
+    });
+    const fill = () => {
+      if (select.children.length === devices.length) return;
+      const chosen = select.value;
+      select.replaceChildren(...devices.map((_, d) => option(d)));
+      select.value = chosen;
+    };
+    select.append(option(now));
+    select.addEventListener("focus", fill);
+    select.addEventListener("pointerdown", fill);
+    return select;
+  }
+
+  /** Build the table of operators, heaviest first. */
+  function operators(body, view, calls) {
+    const { flow, cluster } = view.problem;
+    const order = flow.names.map((_, v) => v).sort((a, b) => flow.work[b] - flow.work[a] || a - b);
+    const total = flow.work.reduce((sum, work) => sum + work, 0) || 1;
+    const selects = new Map();
+    const rows = order.map((v) => {
+      const select = deviceSelect(view, v, calls);
+      selects.set(v, select);
+      const choose = () => calls.choose("operator", v);
+      return element(
+        "tr",
+        {},
+        element(
+          "th",
+          { scope: "row" },
+          element(
+            "button",
+            { class: "plain", type: "button", onclick: choose },
+            named(flow.names[v]),
+          ),
+        ),
+        element("td", {}, percent(flow.work[v] / total)),
+        element("td", {}, select),
+      );
+    });
+    body.replaceChildren(...rows);
+    let shown = view.setting.assignment;
+    return {
+      show(assignment) {
+        assignment.forEach((d, v) => {
+          if (d === shown[v]) return;
+          const select = selects.get(v);
+          if (![...select.children].some((option) => option.value === String(d))) {
+            const name = label(cluster.devices[d].name);
+            select.append(element("option", { value: String(d) }, name));
+          }
+          select.value = String(d);
+        });
+        shown = assignment;
+      },
+    };
+  }
+
+  /** Tell what is wrong or noteworthy, in a line each. */
+  function notes(container, lines) {
+    const text = lines.join("\n");
+    if (container.dataset.told === text) return;
+    container.dataset.told = text;
+    container.replaceChildren(...lines.map((line) => element("li", { dir: "auto" }, line)));
+  }
+
+  return { rate, bandwidth, deviceSelect, operators, notes };
+})();

@@ -1,0 +1,103 @@
+// What is known of the operator, stream or device that was chosen.
+SP.details = (() => {
+  "use strict";
+  const { element, number, percent, whole } = SP.text;
+
+  const name = (text) => element("bdi", { dir: "auto", class: "whole" }, whole(text));
+
+  function rows(pairs) {
+    const shown = pairs.filter(([, value]) => value !== null);
+    return element(
+      "dl",
+      {},
+      ...shown.flatMap(([key, value]) => [element("dt", {}, key), element("dd", {}, value)]),
+    );
+  }
+
+  function operator(view, v, calls) {
+    const { flow, cluster, file } = view.problem;
+    const { setting } = view;
+    const told = file.operators[v];
+    const d = setting.assignment[v];
+    const capacity = setting.mips[d] * 1e6 * cluster.devices[d].cores;
+    const work = flow.work[v] * setting.rate;
+    return [
+      element("h3", {}, "Operator ", name(flow.names[v])),
+      rows([
+        ["Device", SP.controls.deviceSelect(view, v, calls)],
+        ["Processes", `${number(flow.tuples[v] * setting.rate)} tuples/s`],
+        ["Work", `${number(told.instructions)} instructions a tuple, ${number(work / 1e6)} MIPS`],
+        ["Of its device", percent(work / capacity)],
+        ["Emits", `${number(told.payload_bytes ?? 0)} bytes a tuple`],
+        ["Memory", told.memory_bytes ? `${number(told.memory_bytes)} bytes` : null],
+        ["Requires", told.requires ? name(told.requires.join(", ")) : null],
+        ["Instance of", told.instance_of ? name(told.instance_of) : null],
+      ]),
+    ];
+  }
+
+  function stream(view, e) {
+    const { flow, cluster } = view.problem;
+    const { setting } = view;
+    const tuples = flow.streamTuples[e] * setting.rate;
+    const [a, b] = [flow.source[e], flow.target[e]].map((v) => setting.assignment[v]);
+    const where =
+      a === b
+        ? ["within ", name(cluster.devices[a].name)]
+        : [name(cluster.devices[a].name), " → ", name(cluster.devices[b].name)];
+    return [
+      element(
+        "h3",
+        {},
+        "Stream ",
+        name(flow.names[flow.source[e]]),
+        " → ",
+        name(flow.names[flow.target[e]]),
+      ),
+      rows([
+        ["Runs", element("span", {}, ...where)],
+        ["Carries", `${number(tuples)} tuples/s`],
+        ["Traffic", `${number((tuples * flow.bits[e]) / 1e6)} Mbit/s`],
+        ["Payload", `${number(flow.bits[e] / 8)} bytes a tuple`],
+        ["Selectivity", number(flow.selectivity[e])],
+      ]),
+    ];
+  }
+
+  function device(view, d) {
+    const { cluster } = view.problem;
+    const { setting, score, sums } = view;
+    const told = cluster.devices[d];
+    const memory = told.memory_bytes == null ? "no limit" : `${number(told.memory_bytes)} bytes`;
+    const needed = sums.memory ? `${number(sums.memory[d])} of ` : "";
+    return [
+      element("h3", {}, "Device ", name(told.name)),
+      rows([
+        ["Utilisation", percent(score.devices[d])],
+        ["Runs", `${number(sums.operators[d])} operators`],
+        [
+          "Speed",
+          `${number(setting.mips[d])} MIPS, ${number(told.cores)} ${told.cores > 1 ? "cores" : "core"}`,
+        ],
+        ["Memory", needed + memory],
+        ["Labels", told.labels ? name(told.labels.join(", ")) : null],
+      ]),
+    ];
+  }
+
+  function show(container, view, chosen, calls) {
+    const kinds = { operator, stream, device };
+    if (chosen === null) {
+      const hint = view.problem.flow
+        ? "Choose an operator, a stream or a device."
+        : "Choose a device.";
+      container.replaceChildren(element("p", { class: "more" }, hint));
+      return;
+    }
+    const inUse = container.contains(document.activeElement);
+    container.replaceChildren(...kinds[chosen.kind](view, chosen.number, calls));
+    if (inUse) container.querySelector("select")?.focus(); // whoever moves by it may go on
+  }
+
+  return { show };
+})();

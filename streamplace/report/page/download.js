@@ -1,0 +1,87 @@
+// The edited placement as a streamplace-placement file, with its edited problem.
+SP.download = (() => {
+  "use strict";
+
+  /** Return the file as a value. Names may be anything, so objects keyed by them have no prototype. */
+  function fileOf(view) {
+    const { problem, setting, score } = view;
+    const assignment = Object.create(null);
+    setting.assignment.forEach((d, v) => {
+      assignment[problem.flow.names[v]] = problem.cluster.devices[d].name;
+    });
+    const cluster = {
+      ...problem.cluster,
+      devices: problem.cluster.devices.map((device, d) => ({ ...device, mips: setting.mips[d] })),
+      network: { ...problem.cluster.network, bandwidth_mbps: setting.bandwidth },
+    };
+    const made = {
+      format: "streamplace-placement",
+      version: 1,
+      placer: view.edited ? "by hand" : problem.placer,
+      ...results(view),
+      assignment,
+      problem: {
+        graph: problem.file,
+        graph_sha256: problem.graph.sha256,
+        cluster,
+        source_rate: score.rate,
+        model: problem.model,
+      },
+    };
+    if (problem.source_rates.length > 1) made.problem.source_rates = ratesOf(view);
+    if (problem.target_utilisation !== 1)
+      made.problem.target_utilisation = problem.target_utilisation;
+    if (Object.keys(problem.constraints).length) made.problem.constraints = problem.constraints;
+    return made;
+  }
+
+  /** Several source rates keep their ratios: the highest is the one that is edited. */
+  function ratesOf({ problem, setting }) {
+    const [highest] = problem.source_rates;
+    const factor = setting.rate / highest;
+    return problem.source_rates.map((rate) => (rate === highest ? setting.rate : rate * factor));
+  }
+
+  /** The page's figures are the model bottleneck's, so no other model's file may carry them. */
+  function results({ problem, score, sums, bound, boundIsFull }) {
+    if (problem.model !== "bottleneck") return {};
+    const { cluster } = problem;
+    const name = (end) => (end === null ? null : cluster.devices[end].name);
+    const told = {
+      score: {
+        throughput: score.throughput,
+        relative_throughput: score.relative,
+        bottleneck: {
+          kind: score.bottleneck.kind,
+          name: score.bottleneck.name,
+          utilisation: score.bottleneck.utilisation,
+        },
+        devices: cluster.devices.map((device, d) => ({
+          name: device.name,
+          utilisation: score.devices[d],
+          operators: sums.operators[d],
+        })),
+        links: score.links.map(({ from, to, utilisation }) => ({
+          from: name(from),
+          to: name(to),
+          utilisation,
+        })),
+        devices_used: score.used,
+        model: "bottleneck",
+      },
+    };
+    return boundIsFull ? { ...told, bound, gap: Math.max(0, 1 - score.throughput / bound) } : told;
+  }
+
+  function save(view) {
+    const text = `${JSON.stringify(fileOf(view), null, 1)}\n`;
+    const url = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+    const link = SP.text.element("a", { href: url, download: "placement.json", hidden: true });
+    document.body.append(link);
+    link.click();
+    link.remove();
+    setTimeout(() => URL.revokeObjectURL(url), 10000);
+  }
+
+  return { save };
+})();

@@ -1,0 +1,64 @@
+// Operators, streams and lanes as Cytoscape's elements. Their ids are numbers, never names.
+SP.elements = (() => {
+  "use strict";
+
+  /** Return operators, sized by CPU, where `placed` has them. */
+  function operators(flow, assignment, placed, text) {
+    const heaviest = Math.max(...flow.work, 1e-300);
+    const fed = new Set(flow.target);
+    return flow.names.map((name, v) => ({
+      group: "nodes",
+      classes: fed.has(v) ? "operator" : "operator source",
+      position: { x: placed.x[v], y: placed.y[v] },
+      data: {
+        id: `o${v}`,
+        number: v,
+        label: SP.text.label(name),
+        size: 14 + 26 * Math.sqrt(flow.work[v] / heaviest),
+        ...text,
+        ...paint(assignment[v]),
+      },
+    }));
+  }
+
+  /** Return streams, as wide as their traffic asks for. */
+  function streams(flow, assignment) {
+    const traffic = flow.streamTuples.map((tuples, e) => tuples * flow.bits[e]);
+    const most = Math.max(...traffic, 1e-300);
+    return flow.source.map((u, e) => ({
+      group: "edges",
+      classes: assignment[u] === assignment[flow.target[e]] ? "" : "crossing",
+      data: {
+        id: `s${e}`,
+        number: e,
+        source: `o${u}`,
+        target: `o${flow.target[e]}`,
+        width: 1 + 6 * Math.sqrt(traffic[e] / most),
+      },
+    }));
+  }
+
+  /** Return one lane of those in `placed`. */
+  function lane({ device, top, height }, placed, text) {
+    return {
+      group: "nodes",
+      classes: "lane",
+      grabbable: false,
+      position: { x: placed.width / 2, y: top + height / 2 },
+      data: {
+        id: `d${device}`,
+        number: device,
+        label: "",
+        width: placed.width,
+        height,
+        ...text,
+        ...wash(device),
+      },
+    };
+  }
+
+  const paint = (d) => ({ fill: SP.colours.operator(d), edge: SP.colours.edge(d) });
+  const wash = (d) => ({ lane: SP.colours.lane(d), rim: SP.colours.rim(d) });
+
+  return { operators, streams, lane, paint, wash };
+})();

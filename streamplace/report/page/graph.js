@@ -1,0 +1,192 @@
+// The drawing: operators in lanes, streams between them, dragged from lane to lane.
+SP.graph = (() => {
+  "use strict";
+  const MOVING = 160; // ms that operators take to their new places
+  const ANIMATED = 150; // operators, at most
+  const still = window.matchMedia("(prefers-reduced-motion: reduce)");
+
+  /**
+   * Draw a graph into a container. `devices` are those of the cluster, `first` the assignment;
+   * `calls` has nic, drawn(), preview(operator, device), move(operator, device) and
+   * choose(kind, number).
+   */
+  function drawing(container, flow, devices, first, calls) {
+    const layers = SP.layout.layersOf(flow);
+    let assignment = first;
+    let placed = SP.layout.lanesOf(layers, assignment, devices.length);
+    let room = SP.sight.roomOf(container);
+    let texts = SP.sight.texts(room, placed, layers.count);
+    const dense = flow.names.length > ANIMATED;
+    let untouched = true; // nobody has zoomed or panned: the drawing stays in sight
+    const cy = cytoscape({
+      container,
+      elements: [
+        ...placed.lanes.map((lane) => SP.elements.lane(lane, placed, texts.lane)),
+        ...SP.elements.operators(flow, assignment, placed, texts.operator),
+        ...SP.elements.streams(flow, assignment),
+      ],
+      style: SP.style.sheet(dense),
+      layout: { name: "preset", fit: false },
+      ...SP.sight.viewport(room, placed),
+      autounselectify: true,
+      boxSelectionEnabled: false,
+      minZoom: 0.02,
+      maxZoom: 3,
+    });
+    cy.one("render", calls.drawn);
+    const node = (v) => cy.getElementById(`o${v}`);
+    const stream = (e) => cy.getElementById(`s${e}`);
+    const laneOf = (d) => cy.getElementById(`d${d}`);
+    const animated = (gently) => gently && !still.matches && !dense;
+
+    function fit(gently = false, whole = false) {
+      const viewport = SP.sight.viewport(room, placed, whole);
+      if (animated(gently)) cy.stop().animate({ ...viewport, duration: MOVING });
+      else cy.stop().viewport(viewport);
+    }
+
+    function placeLanes() {
+      const wanted = new Set(placed.lanes.map((lane) => lane.device));
+      cy.nodes(".lane").forEach((lane) => {
+        if (!wanted.has(lane.data("number"))) lane.remove();
+      });
+      for (const lane of placed.lanes) {
+        const { position, ...made } = SP.elements.lane(lane, placed, texts.lane);
+        const found = laneOf(lane.device);
+        if (found.empty()) cy.add({ position, ...made });
+        else {
+          const { width, height, font, margin } = made.data;
+          found.data({ width, height, font, margin }).position(position);
+        }
+      }
+    }
+
+    /** Put operators where an assignment wants them: those that stay where they are cost nothing. */
+    function place(next, gently, everything = false) {
+      const [before, was] = [assignment, placed];
+      assignment = next;
+      placed = SP.layout.lanesOf(layers, assignment, devices.length);
+      texts = SP.sight.texts(room, placed, layers.count);
+      cy.batch(() => {
+        placeLanes();
+        assignment.forEach((d, v) => {
+          if (before[v] !== d) node(v).data(SP.elements.paint(d));
+          if (!everything && placed.x[v] === was.x[v] && placed.y[v] === was.y[v]) return;
+          const position = { x: placed.x[v], y: placed.y[v] };
+          if (animated(gently)) node(v).stop().animate({ position, duration: MOVING });
+          else node(v).position(position);
+        });
+        flow.source.forEach((u, e) => {
+          const w = flow.target[e];
+          const crosses = assignment[u] !== assignment[w];
+          if (crosses !== (before[u] !== before[w])) stream(e).toggleClass("crossing", crosses);
+        });
+      });
+      if (untouched) fit(gently);
+    }
+
+    /** Mark the bottleneck and tell utilisations in the lanes; `shown` is what the score is of. */
+    function mark(score, shown) {
+      const full = score.bottleneck;
+      cy.batch(() => {
+        for (const { device } of placed.lanes) {
+          const name = SP.text.isolated(SP.text.label(devices[device].name));
+          const between = texts.twoLines ? "\n" : "  ";
+          const label = `${name}${between}${SP.text.percent(score.devices[device])}`;
+          const lane = laneOf(device);
+          if (lane.data("label") !== label) lane.data("label", label);
+          lane.toggleClass("full", full.device === device);
+        }
+        flow.source.forEach((u, e) => {
+          const [a, b] = [shown[u], shown[flow.target[e]]];
+          const links = SP.model.linksBetween(a, b, devices.length, calls.nic);
+          const on = full.link !== null && a !== b && links.includes(full.link);
+          if (on !== stream(e).hasClass("full")) stream(e).toggleClass("full", on);
+        });
+      });
+    }
+
+    letDrag(cy, laneOf, (y) => SP.layout.laneAt(placed, y), {
+      ...calls,
+      drop(v, d) {
+        if (d === assignment[v]) place(assignment, true, true); // back to where it was
+        calls.move(v, d);
+      },
+    });
+    cy.on("tap", "edge", (event) => calls.choose("stream", event.target.data("number")));
+    cy.on("tap", ({ target, position }) => {
+      if (target !== cy || position.x < 0 || position.x > placed.width) return;
+      calls.choose("device", SP.layout.laneAt(placed, position.y));
+    });
+    cy.on("scrollzoom pinchzoom dragpan", () => {
+      untouched = false;
+    });
+    cy.on("resize", () => {
+      room = SP.sight.roomOf(container);
+      if (untouched) fit();
+    });
+    const stopFocus = SP.sight.wheelWhenFocused(cy, container);
+
+    return {
+      fit() {
+        untouched = placed.height <= SP.layout.TALLEST;
+        fit(false, true);
+      },
+      zoom(factor) {
+        untouched = false;
+        const renderedPosition = { x: room.width / 2, y: room.height / 2 };
+        cy.zoom({ level: cy.zoom() * factor, renderedPosition });
+      },
+      show(setting, score, gently) {
+        if (setting.assignment !== assignment) place(setting.assignment, gently);
+        mark(score, setting.assignment);
+      },
+      preview: mark,
+      choose(kind, number) {
+        cy.elements(".chosen").removeClass("chosen");
+        if (kind === "operator") node(number).addClass("chosen");
+        if (kind === "stream") stream(number).addClass("chosen");
+      },
+      recolour() {
+        cy.style(SP.style.sheet(dense));
+        assignment.forEach((d, v) => node(v).data(SP.elements.paint(d)));
+        for (const { device } of placed.lanes) laneOf(device).data(SP.elements.wash(device));
+      },
+      /** Return where an operator, or a device's lane, is in the window, in pixels. */
+      whereIs(kind, number) {
+        const found = kind === "operator" ? node(number) : laneOf(number);
+        if (found.empty()) return null;
+        const box = container.getBoundingClientRect();
+        const { x, y } = found.renderedPosition();
+        return { x: box.left + x, y: box.top + y };
+      },
+      destroy() {
+        stopFocus();
+        cy.destroy();
+      },
+    };
+  }
+
+  /** Let operators be dragged: their lane is told as it changes, and when they are dropped. */
+  function letDrag(cy, laneOf, deviceAt, calls) {
+    let aimed = null;
+    function aim(device) {
+      if (aimed !== null) laneOf(aimed).removeClass("target");
+      aimed = device;
+      if (device !== null) laneOf(device).addClass("target");
+    }
+    cy.on("grab", "node.operator", ({ target }) => calls.choose("operator", target.data("number")));
+    cy.on("drag", "node.operator", ({ target }) => {
+      const device = deviceAt(target.position("y"));
+      if (device === aimed) return;
+      aim(device);
+      calls.preview(target.data("number"), device);
+    });
+    cy.on("dragfree", "node.operator", ({ target }) => {
+      aim(null);
+      calls.drop(target.data("number"), deviceAt(target.position("y")));
+    });
+  }
+
+  return { drawing };
+})();

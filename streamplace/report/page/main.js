@@ -1,0 +1,259 @@
+// Puts the page together: data in, one view of the chosen placement, edits, and the way back.
+(() => {
+  "use strict";
+  const { state, text } = SP;
+  const { viewOf } = SP.view;
+  const ARROWS = "Graph: left and right choose an operator, up and down move it to another device";
+  const at = (id) => document.getElementById(id);
+  const data = JSON.parse(at("data").textContent);
+  const flows = data.graphs.map((graph) => graph.file && SP.model.flowOf(graph.file));
+  const placements = data.placements.map((row) =>
+    SP.view.placementOf(row, data.graphs[row.graph], flows[row.graph]),
+  );
+  let chosen = 0;
+  let selected = null; // { kind, number } of what the details are about
+  let shown = {}; // parts of the page that belong to the chosen placement
+  let trial = null; // a setting that is only looked at, while an operator is dragged
+  const timing = { firstPicture: null, lastEdit: null };
+
+  const now = () => placements[chosen];
+  const view = () => viewOf(now(), trial ?? now().edits.now());
+
+  function edit(next, kind = null) {
+    now().edits.set(next, kind);
+    refresh();
+  }
+
+  const calls = {
+    get nic() {
+      return now().problem.network.nic;
+    },
+    drawn() {
+      timing.firstPicture ??= performance.now();
+    },
+    preview(v, d) {
+      trial = state.moved(now().edits.now(), v, d);
+      const seen = view();
+      shown.graph.preview(seen.score, trial.assignment);
+      figures(seen);
+    },
+    move(v, d) {
+      trial = null;
+      const setting = now().edits.now();
+      if (setting.assignment[v] === d) refresh();
+      else edit(state.moved(setting, v, d));
+    },
+    rate(value, kind) {
+      const rate = state.sound(value);
+      if (rate === null) refresh();
+      else edit(state.withRate(now().edits.now(), rate), kind);
+    },
+    settle: () => now().edits.settle(),
+    mips(d, value) {
+      const mips = state.sound(value);
+      if (mips === null) refresh();
+      else edit(state.withMips(now().edits.now(), d, mips));
+    },
+    bandwidth(value) {
+      const mbps = value.trim() === "" ? null : state.sound(value);
+      if (mbps === null && value.trim() !== "") refresh();
+      else edit(state.withBandwidth(now().edits.now(), mbps));
+    },
+    choose(kind, number) {
+      selected = { kind, number };
+      shown.graph.choose(kind, number);
+      SP.details.show(at("details"), view(), selected, calls);
+      if (kind === "operator") text.put(at("said"), placeOf(number));
+    },
+    select,
+  };
+
+  const strip = SP.cards.figures(at("figures"));
+  const cards = SP.cards.cards(
+    at("cards"),
+    placements.map((placement) => placement.problem),
+    calls,
+  );
+  const rate = SP.controls.rate(at("slider"), at("rate"), calls);
+  const bandwidth = SP.controls.bandwidth(at("bandwidth"), calls);
+
+  /** Show what follows from a view at once: all but the drawing and the fields. */
+  function figures(seen) {
+    const most = seen.problem.target_utilisation;
+    strip.show(seen);
+    cards.show(chosen, seen);
+    shown.devices.show(seen.sums, seen.score, seen.setting, most);
+    shown.links.show(seen.score, most);
+    SP.controls.notes(at("broken"), SP.view.brokenIn(seen));
+  }
+
+  function refresh(gently = true) {
+    const began = performance.now();
+    const seen = view();
+    const { edits } = now();
+    shown.graph.show(seen.setting, seen.score, gently);
+    figures(seen);
+    rate.show(seen.setting.rate);
+    bandwidth.show(seen.setting.bandwidth);
+    shown.operators?.show(seen.setting.assignment);
+    SP.details.show(at("details"), seen, selected, calls);
+    at("undo").disabled = !edits.canUndo();
+    at("redo").disabled = !edits.canRedo();
+    at("reset").disabled = !seen.edited;
+    const { number } = text;
+    text.put(at("said"), `throughput ${number(seen.score.throughput)} tuples per second`);
+    thumbnail(chosen);
+    timing.lastEdit = performance.now() - began;
+  }
+
+  function thumbnail(i) {
+    const { problem, edits } = placements[i];
+    if (placements.length < 2 || !problem.flow) return;
+    const { assignment } = edits.now();
+    const placed = SP.layout.lanesOf(
+      SP.layout.layersOf(problem.flow),
+      assignment,
+      problem.network.count,
+    );
+    cards.draw(i, problem.flow, placed, assignment);
+  }
+
+  function select(i) {
+    chosen = i;
+    trial = null;
+    selected = null;
+    const { problem } = now();
+    shown.graph?.destroy();
+    shown = {
+      graph: drawingOf(problem),
+      devices: SP.bars.devices(at("devices"), problem.cluster, now().first, calls),
+      links: SP.bars.links(at("links"), at("links-note"), problem.cluster),
+    };
+    at("operators-section").hidden = !problem.flow;
+    for (const id of ["save", "fit", "closer", "farther", "legend"]) at(id).hidden = !problem.flow;
+    shown.devices.recolour();
+    rate.start(problem.source_rate);
+    cards.choose(i);
+    titles(problem);
+    SP.controls.notes(at("notes"), SP.view.notesOf(problem));
+    refresh(false);
+    at("operators").replaceChildren();
+    if (problem.flow) setTimeout(() => listOperators(i)); // many rows: after the first picture
+  }
+
+  function listOperators(i) {
+    if (i !== chosen || shown.operators) return;
+    shown.operators = SP.controls.operators(at("operators"), view(), calls);
+  }
+
+  function drawingOf(problem) {
+    const box = at("graph");
+    box.replaceChildren();
+    box.classList.toggle("absent", !problem.flow);
+    box.setAttribute("role", problem.flow ? "application" : "group");
+    box.setAttribute("aria-label", problem.flow ? ARROWS : "Devices");
+    box.tabIndex = problem.flow ? 0 : -1;
+    if (problem.flow) {
+      return SP.graph.drawing(
+        box,
+        problem.flow,
+        problem.cluster.devices,
+        now().edits.now().assignment,
+        calls,
+      );
+    }
+    requestAnimationFrame(calls.drawn);
+    const count = text.number(problem.graph.operators);
+    const sentence = `${count} operators are too many to draw: up to ${data.drawn} are. These are the devices; all figures follow the source rate, the speeds of devices and the bandwidth.`;
+    return SP.tiles.tiles(box, sentence, problem.cluster, calls);
+  }
+
+  function titles(problem) {
+    const { graph, cluster, network } = problem;
+    const { number } = text;
+    text.put(at("title"), text.shortened(graph.name || problem.title, 120));
+    const links = network.nic ? "network interfaces" : "links of device pairs";
+    const placer = problem.placer ? ` · placed by ${text.shortened(problem.placer, 40)}` : "";
+    text.put(
+      at("subtitle"),
+      `${number(graph.operators)} operators · ${number(graph.streams)} streams · ${number(cluster.devices.length)} devices, ${links}${placer}`,
+    );
+    text.put(at("network"), network.nic ? "of an interface" : "of a link");
+  }
+
+  /** Return the chosen operator and where it is, for the arrow keys; null where none is drawn. */
+  function whereNow() {
+    const { problem, edits } = now();
+    if (!problem.flow) return null;
+    const operator = selected?.kind === "operator" ? selected.number : null;
+    const device = edits.now().assignment[operator];
+    const [operators, devices] = [problem.flow.names.length, problem.network.count];
+    return { operator, device, operators, devices };
+  }
+
+  /** Return where an operator is, for those who hear the page. */
+  function placeOf(v) {
+    const { problem, edits } = now();
+    const device = problem.cluster.devices[edits.now().assignment[v]];
+    return `operator ${text.label(problem.flow.names[v])} on ${text.label(device.name)}`;
+  }
+
+  function undo() {
+    if (now().edits.undo()) refresh();
+  }
+
+  function redo() {
+    if (now().edits.redo()) refresh();
+  }
+
+  SP.keys.history(undo, redo);
+  SP.keys.arrows(at("graph"), whereNow, calls);
+  at("undo").addEventListener("click", undo);
+  at("redo").addEventListener("click", redo);
+  at("reset").addEventListener("click", () => now().edits.reset() && refresh());
+  at("save").addEventListener("click", () => SP.download.save(view()));
+  at("fit").addEventListener("click", () => shown.graph.fit());
+  at("closer").addEventListener("click", () => shown.graph.zoom(1.3));
+  at("farther").addEventListener("click", () => shown.graph.zoom(1 / 1.3));
+  SP.colours.onChange(() => {
+    shown.graph.recolour();
+    shown.devices.recolour();
+    placements.forEach((_, i) => thumbnail(i));
+  });
+
+  placements.forEach((placement, i) => cards.show(i, viewOf(placement, placement.edits.now())));
+  select(0);
+  setTimeout(() => placements.forEach((_, i) => thumbnail(i)));
+
+  /** For tests and curious people, from the console: read-only. */
+  function told() {
+    const { score, bound, setting, edited } = view();
+    const { cluster } = now().problem;
+    const name = (end) => (end === null ? null : cluster.devices[end].name);
+    const loads = cluster.devices.map((device, d) => [device.name, score.devices[d]]);
+    const links = score.links.map((load) => [name(load.from), name(load.to), load.utilisation]);
+    return {
+      throughput: score.throughput,
+      relative_throughput: score.relative,
+      bottleneck: { ...score.bottleneck },
+      devices: loads,
+      links,
+      devices_used: score.used,
+      source_rate: score.rate,
+      bound,
+      edited,
+      assignment: [...setting.assignment],
+    };
+  }
+
+  window.streamplace = Object.freeze({
+    /** The score of the chosen placement as it is edited now; links as [from, to, utilisation]. */
+    score: told,
+    /** Where an operator ("operator", index) or a device's lane ("device", index) is, in pixels. */
+    whereIs: (kind, number) => shown.graph.whereIs(kind, number),
+    /** What the details are about: { kind, number }, or null. */
+    chosen: () => (selected === null ? null : { ...selected }),
+    /** Milliseconds: to the first picture, and of the last edit. */
+    timing: () => ({ ...timing }),
+  });
+})();

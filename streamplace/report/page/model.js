@@ -1,0 +1,173 @@
+// The bottleneck model, as sim/bottleneck.py has it. Pure: no page, no drawing.
+//
+// A flow is a graph for one tuple at the sources; sums are what a placement puts on devices and
+// links for it; utilisations are these times the source rate over what devices and links can do.
+SP.model = (() => {
+  "use strict";
+
+  /** Return a graph file (streams in topological order) as columns, for one tuple at the sources. */
+  function flowOf(file) {
+    const names = file.operators.map((operator) => operator.name);
+    const index = new Map(names.map((name, v) => [name, v]));
+    const source = file.streams.map((stream) => index.get(stream.source));
+    const target = file.streams.map((stream) => index.get(stream.target));
+    const selectivity = file.streams.map((stream) => stream.selectivity ?? 1);
+    const payload = file.operators.map((operator) => operator.payload_bytes ?? 0);
+    const bits = file.streams.map((stream, e) => 8 * (stream.payload_bytes ?? payload[source[e]]));
+    const tuples = shares(file, names, target);
+    source.forEach((u, e) => {
+      tuples[target[e]] += tuples[u] * selectivity[e];
+    });
+    return {
+      names,
+      index,
+      source,
+      target,
+      selectivity,
+      bits,
+      tuples,
+      streamTuples: source.map((u, e) => tuples[u] * selectivity[e]),
+      instructions: file.operators.map((operator) => operator.instructions),
+      memory: file.operators.map((operator) => operator.memory_bytes ?? 0),
+      work: file.operators.map((operator, v) => tuples[v] * operator.instructions),
+    };
+  }
+
+  function shares(file, names, target) {
+    const fed = new Set(target);
+    const sources = names.map((_, v) => v).filter((v) => !fed.has(v));
+    const found = new Float64Array(names.length);
+    const told = file.source_shares && new Map(Object.entries(file.source_shares));
+    for (const v of sources) found[v] = told ? told.get(names[v]) : 1 / sources.length;
+    return found;
+  }
+
+  /** Return the links that tuples from device a to b take: one under pair, two under nic. */
+  function linksBetween(a, b, devices, nic) {
+    return nic ? [a, devices + b] : [a * devices + b];
+  }
+
+  /** Return the devices at the ends of a link, null where there is none. */
+  function endsOf(link, devices, nic) {
+    if (!nic) return [Math.floor(link / devices), link % devices];
+    return link < devices ? [link, null] : [null, link - devices];
+  }
+
+  /** Return what an assignment (device of each operator) puts on devices and links. */
+  function sumsOf(flow, assignment, devices, nic) {
+    const work = new Float64Array(devices);
+    const memory = new Float64Array(devices);
+    const operators = new Float64Array(devices);
+    const links = new Map();
+    assignment.forEach((d, v) => {
+      work[d] += flow.work[v];
+      memory[d] += flow.memory[v];
+      operators[d] += 1;
+    });
+    flow.source.forEach((u, e) => {
+      const a = assignment[u];
+      const b = assignment[flow.target[e]];
+      if (a === b || !(flow.streamTuples[e] > 0)) return;
+      for (const link of linksBetween(a, b, devices, nic)) {
+        const load = links.get(link) ?? [0, 0];
+        load[0] += flow.streamTuples[e];
+        load[1] += flow.streamTuples[e] * flow.bits[e];
+        links.set(link, load);
+      }
+    });
+    return { work, memory, operators, links };
+  }
+
+  /** Return a network with a look-up of what differs on single links. */
+  function networkOf(cluster) {
+    const nic = cluster.network.kind === "nic";
+    const count = cluster.devices.length;
+    const index = new Map(cluster.devices.map((device, d) => [device.name, d]));
+    const differs = new Map();
+    for (const o of cluster.network.overrides ?? []) {
+      if (!nic) differs.set(index.get(o.from) * count + index.get(o.to), o);
+      else differs.set(o.from == null ? count + index.get(o.to) : index.get(o.from), o);
+    }
+    return { nic, count, differs, plain: cluster.network };
+  }
+
+  /** Return LogP's overhead, gap and seconds a bit of a link; null bandwidth is no limit. */
+  function linkCosts(network, link, bandwidth) {
+    const own = network.differs.get(link) ?? {};
+    const mbps = own.bandwidth_mbps ?? bandwidth;
+    return {
+      overhead: own.overhead_s ?? network.plain.overhead_s,
+      gap: own.gap_s ?? network.plain.gap_s,
+      perBit: mbps === null ? 0 : 1e-6 / mbps,
+    };
+  }
+
+  /**
+   * Return the score of sums. `setting` has rate, mips (of each device) and bandwidth (Mbit/s or
+   * null); `most` is the share of devices and links that may be used.
+   */
+  function scoreOf(sums, cluster, network, setting, most) {
+    const { rate } = setting;
+    const { nic, count } = network;
+    const devices = cluster.devices.map(
+      (device, d) => (rate * sums.work[d]) / (setting.mips[d] * 1e6 * device.cores),
+    );
+    const links = [];
+    for (const [link, [tuples, bits]] of sums.links) {
+      const costs = linkCosts(network, link, setting.bandwidth);
+      const [from, to] = endsOf(link, count, nic);
+      for (const end of [from, to]) {
+        if (end !== null)
+          devices[end] += (rate * tuples * costs.overhead) / cluster.devices[end].cores;
+      }
+      links.push({
+        link,
+        from,
+        to,
+        utilisation: rate * (tuples * costs.gap + bits * costs.perBit),
+      });
+    }
+    links.sort((x, y) => x.link - y.link);
+    const bottleneck = busiest(devices, links, cluster);
+    const relative = Math.min(1, most / bottleneck.utilisation);
+    return {
+      rate,
+      throughput: rate * relative,
+      relative,
+      devices,
+      links,
+      bottleneck,
+      used: sums.operators.reduce((used, n) => used + (n > 0 ? 1 : 0), 0),
+    };
+  }
+
+  function busiest(devices, links, cluster) {
+    let device = 0;
+    devices.forEach((u, d) => {
+      if (u > devices[device]) device = d;
+    });
+    let top = null;
+    for (const load of links) if (top === null || load.utilisation > top.utilisation) top = load;
+    if (top !== null && top.utilisation > devices[device]) {
+      const name = linkName(top, cluster);
+      return { kind: "link", name, utilisation: top.utilisation, device: null, link: top.link };
+    }
+    const name = cluster.devices[device].name;
+    return { kind: "device", name, utilisation: devices[device], device, link: null };
+  }
+
+  function linkName({ from, to }, cluster) {
+    const name = (end) => (end === null ? "" : cluster.devices[end].name);
+    return `${name(from)}->${name(to)}`;
+  }
+
+  /** Return tuples/s that no placement exceeds, by CPU alone: all work, and the heaviest operator. */
+  function cpuBound(totalWork, heaviest, cluster, setting, most) {
+    const capacity = cluster.devices.map((d, i) => setting.mips[i] * 1e6 * d.cores * most);
+    const total = capacity.reduce((sum, c) => sum + c, 0);
+    const least = Math.max(totalWork / total, heaviest / Math.max(...capacity));
+    return Math.min(setting.rate, 1 / least);
+  }
+
+  return { flowOf, sumsOf, networkOf, scoreOf, cpuBound, linkName, linksBetween };
+})();

@@ -1,0 +1,86 @@
+// What was changed, and the way back. A setting is never altered: every edit makes a new one.
+SP.state = (() => {
+  "use strict";
+  const LEAST = 1e-9; // of rates, speeds and bandwidths, as streamplace has them
+  const MOST = 1e15;
+
+  /** Return a number that may stand in a problem, or null. */
+  function sound(text) {
+    const value = typeof text === "number" ? text : Number(String(text).trim() || NaN);
+    return value >= LEAST && value <= MOST ? value : null;
+  }
+
+  /** Return the settings of one placement: as it came, and as edited so far. */
+  function history(first) {
+    let past = [];
+    let now = first;
+    let future = [];
+    return {
+      first,
+      now: () => now,
+      /** Change to another setting. Edits of one `kind` in a row (a slider's) are undone together. */
+      set(next, kind = null) {
+        if (kind === null || kind !== now.kind || past.length === 0) past.push(now);
+        now = { ...next, kind };
+        future = [];
+      },
+      /** Let the next edit be undone by itself, whatever its kind. */
+      settle() {
+        now = { ...now, kind: null };
+      },
+      undo() {
+        if (past.length === 0) return false;
+        future.push(now);
+        now = { ...past.pop(), kind: null };
+        return true;
+      },
+      redo() {
+        if (future.length === 0) return false;
+        past.push(now);
+        now = { ...future.pop(), kind: null };
+        return true;
+      },
+      reset() {
+        if (same(now, first)) return false;
+        past.push(now);
+        now = first;
+        future = [];
+        return true;
+      },
+      canUndo: () => past.length > 0,
+      canRedo: () => future.length > 0,
+    };
+  }
+
+  function sameProblem(a, b) {
+    return (
+      a.rate === b.rate && a.bandwidth === b.bandwidth && a.mips.every((m, d) => m === b.mips[d])
+    );
+  }
+
+  function sameAssignment(a, b) {
+    return a.assignment === b.assignment || a.assignment.every((d, v) => d === b.assignment[v]);
+  }
+
+  const same = (a, b) => sameProblem(a, b) && sameAssignment(a, b);
+
+  const moved = (now, operator, device) => ({
+    ...now,
+    assignment: now.assignment.with(operator, device),
+  });
+  const withRate = (now, rate) => ({ ...now, rate });
+  const withMips = (now, device, mips) => ({ ...now, mips: now.mips.with(device, mips) });
+  const withBandwidth = (now, bandwidth) => ({ ...now, bandwidth });
+
+  return {
+    history,
+    sound,
+    same,
+    sameProblem,
+    sameAssignment,
+    moved,
+    withRate,
+    withMips,
+    withBandwidth,
+  };
+})();

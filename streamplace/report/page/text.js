@@ -1,0 +1,67 @@
+// Numbers and names as text, and elements that hold them. Names reach the page by textContent alone.
+const SP = {};
+
+SP.text = (() => {
+  "use strict";
+  const LABEL = 26; // characters of a name in the drawing
+  const NAME = 48; // in tables
+  const WHOLE = 400; // in the details
+  const grouped = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 4 });
+  const large = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+
+  function number(value) {
+    if (value === Infinity) return "unlimited";
+    const size = Math.abs(value);
+    if (size !== 0 && (size >= 1e12 || size < 1e-4)) return value.toExponential(2);
+    return size >= 1000 ? large.format(value) : grouped.format(value);
+  }
+
+  function percent(share) {
+    const value = share * 100;
+    if (value >= 1e7) return `${value.toExponential(1)} %`;
+    return `${value >= 1000 ? large.format(value) : value.toFixed(1)} %`;
+  }
+
+  /** Return the beginning of a name, whole characters of it, without line breaks. */
+  function shortened(name, length = NAME) {
+    const characters = Array.from(name.slice(0, 4 * length + 4).replace(/\s+/gu, " "));
+    if (characters.length <= length) return characters.join("");
+    return `${characters.slice(0, length - 1).join("")}…`;
+  }
+
+  /** Return text that keeps its direction of writing to itself, inside other text. */
+  const isolated = (name) => `\u2068${name}\u2069`;
+  const label = (name) => shortened(name, LABEL);
+  const whole = (name) => shortened(name, WHOLE);
+
+  /** Return an element; children are elements or texts, and texts stay texts. */
+  function element(tag, options = {}, ...children) {
+    const made = document.createElement(tag);
+    for (const [key, value] of Object.entries(options)) {
+      if (key === "class") made.className = value;
+      else if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+      else if (value !== null && value !== false)
+        made.setAttribute(key, value === true ? "" : value);
+    }
+    made.append(...children);
+    return made;
+  }
+
+  /** Return a name as an element that keeps its own direction of writing. */
+  function named(name, length = NAME) {
+    return element("bdi", { dir: "auto", title: whole(name) }, shortened(name, length));
+  }
+
+  /** Change text only where it differs: layout is what a change costs. */
+  function put(node, text) {
+    if (node.textContent !== text) node.textContent = text;
+  }
+
+  /** Fill in a field, and remember with what: a person may be typing something else. */
+  function fill(field, value) {
+    field.value = value;
+    field.dataset.told = value;
+  }
+
+  return { fill, number, percent, shortened, label, isolated, whole, element, named, put };
+})();

@@ -1,0 +1,88 @@
+// All that is shown of a placement at a setting: sums, score, bound, and what is to be said of it.
+SP.view = (() => {
+  "use strict";
+  const { model, state, text } = SP;
+  const BROKEN = 2; // constraints that are told
+  const SENTENCE = 300; // characters
+
+  /** Return a placement of the data, with its problem and its edits. */
+  function placementOf(row, graph, flow) {
+    const problem = {
+      ...row,
+      graph,
+      file: graph.file,
+      flow,
+      network: model.networkOf(row.cluster),
+      sums: row.sums && {
+        ...row.sums,
+        links: new Map(row.sums.links.map(([l, t, b]) => [l, [t, b]])),
+      },
+      heaviest: flow ? Math.max(...flow.work) : row.heaviest,
+    };
+    const first = {
+      assignment: row.assignment ?? [],
+      rate: row.source_rate,
+      mips: row.cluster.devices.map((device) => device.mips),
+      bandwidth: row.cluster.network.bandwidth_mbps,
+      kind: null,
+    };
+    const placement = { problem, edits: state.history(first) };
+    placement.first = viewOf(placement, first).score;
+    return placement;
+  }
+
+  /** Return all that is shown of a placement at a setting. */
+  function viewOf({ problem, edits, first = null }, setting) {
+    const { cluster, network, flow } = problem;
+    const most = problem.target_utilisation;
+    const sums = problem.sums ?? model.sumsOf(flow, setting.assignment, network.count, network.nic);
+    const score = model.scoreOf(sums, cluster, network, setting, most);
+    const boundIsFull = state.sameProblem(setting, edits.first);
+    const work = sums.work.reduce((sum, value) => sum + value, 0);
+    return {
+      problem,
+      setting,
+      sums,
+      score,
+      first: first ?? score,
+      boundIsFull,
+      bound: boundIsFull
+        ? problem.bound
+        : model.cpuBound(work, problem.heaviest, cluster, setting, most),
+      boundNote: boundIsFull ? "no placement does more" : "by CPU alone: edited",
+      edited: !state.same(setting, edits.first),
+    };
+  }
+
+  /** Return what holds of a problem whatever is edited. */
+  function notesOf(problem) {
+    const lines = [];
+    if (problem.model !== "bottleneck") {
+      const share = text.percent(problem.own.relative_throughput);
+      lines.push(
+        `The placement’s own model is ${problem.model}, which gave it ${share} of the source rate; all figures here are of the model bottleneck.`,
+      );
+    }
+    const count = problem.source_rates.length;
+    if (count > 1) {
+      lines.push(
+        `One placement for ${count} source rates: shown at the highest, which is the worst; the others keep their ratio to it.`,
+      );
+    }
+    return lines;
+  }
+
+  /** Return the constraints that do not hold, the first of them in words. */
+  function brokenIn({ problem, sums, setting }) {
+    const broken = problem.flow
+      ? SP.rules.broken(problem, problem.flow, sums, setting.assignment)
+      : [problem.violation]
+          .filter((line) => line !== null)
+          .map((line) => text.shortened(line, SENTENCE));
+    const lines = broken.slice(0, BROKEN).map((line) => `Against the constraints: ${line}.`);
+    const more = broken.length - lines.length;
+    return more > 0 ? [...lines, `and ${text.number(more)} more that do not hold`] : lines;
+  }
+
+  return { placementOf, viewOf, notesOf, brokenIn };
+})();

@@ -1,0 +1,222 @@
+"""The rest of the page: several placements, undo, limits, what is told."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from streamplace import (
+    Cluster,
+    Constraints,
+    Operator,
+    Placement,
+    Problem,
+    StreamGraph,
+    read_placement,
+    simulate,
+)
+from streamplace.flows import flow
+from streamplace.generate import Recipe
+from streamplace.models import Model
+from tests.browser.conftest import Report, Reports
+from tests.browser.jobs import Edited
+from tests.browser.test_edits import agrees
+
+
+def placed(preset: str = "layered", operators: int = 20, seed: int = 0, **told: Any) -> Placement:
+    """Return a random placement on five devices."""
+    graph = Recipe(preset, 1, range(operators, operators + 1), seed=7).graph(0)
+    cluster = told.pop("cluster", None) or Cluster.equal()
+    problem = Problem(graph, cluster, source_rate=told.pop("source_rate", 2e4), **told)
+    devices = np.random.default_rng(seed).integers(len(cluster.devices), size=operators)
+    return Placement(problem, devices)
+
+
+def figure(report: Report, title: str) -> str:
+    """Return a large figure by its title."""
+    page = report.page
+    found = page.locator(".figure", has=page.get_by_role("heading", name=title, exact=True))
+    return str(found.locator("strong").inner_text())
+
+
+def told(report: Report) -> str:
+    """Return the constraints that are told to be broken, without marks of isolation."""
+    text = str(report.page.inner_text("#broken"))
+    return text.replace("\u2068", "").replace("\u2069", "")
+
+
+def test_placements_side_by_side_keep_their_own_edits(reports: Reports) -> None:
+    first, second = placed(seed=1), placed(seed=2)
+    report = reports(first, second)
+    cards = report.page.locator("#cards button")
+    assert cards.count() == 2
+    report.drag(3, int(first.devices[3] + 1) % 5)
+    moved = Edited.of(first)
+    moved.assignment[3] = int(first.devices[3] + 1) % 5
+    cards.nth(1).click()
+    agrees(report.score(), simulate(second))
+    assert report.page.is_disabled("#undo")
+    cards.nth(0).click()
+    agrees(report.score(), simulate(moved.placement()))
+    assert cards.nth(0).get_attribute("aria-pressed") == "true"
+    assert "edited" in cards.nth(0).inner_text()
+    assert "edited" not in cards.nth(1).inner_text()
+
+
+def test_undo_redo_and_reset(reports: Reports) -> None:
+    placement = placed()
+    report = reports(placement)
+    page = report.page
+    report.type("#rate", "5000")
+    report.press("#graph", "ArrowRight", "ArrowUp" if placement.devices[0] else "ArrowDown")
+    edited = report.score()
+    page.click("#undo")
+    assert report.score()["assignment"] == placement.devices.tolist()
+    assert report.score()["source_rate"] == 5000
+    page.keyboard.press("Control+Shift+z")
+    assert report.score() == edited
+    page.click("#reset")
+    agrees(report.score(), simulate(placement))
+    page.keyboard.press("Control+z")
+    assert report.score() == edited
+
+
+def test_a_drag_of_the_slider_is_one_edit(reports: Reports) -> None:
+    report = reports(placed())
+    box = report.page.locator("#slider").bounding_box()
+    assert box is not None
+    mouse, y = report.page.mouse, box["y"] + box["height"] / 2
+    mouse.move(box["x"] + box["width"] / 2, y)
+    mouse.down()
+    mouse.move(box["x"] + box["width"] * 0.9, y, steps=6)
+    mouse.up()
+    assert report.score()["source_rate"] > 5e4
+    report.page.click("#undo")
+    assert report.score()["source_rate"] == 2e4
+    assert report.page.is_disabled("#undo")
+
+
+def test_what_is_no_number_changes_nothing(reports: Reports) -> None:
+    report = reports(placed())
+    before = report.score()
+    for field in ("#rate", "#bandwidth", "#devices input >> nth=0"):
+        for text in ("-5", "1e", "0", "1e99"):
+            report.type(field, text)
+            assert report.score() == before
+            assert float(report.page.input_value(field)) in (20000, 1000, 2500)
+    report.type("#rate", "")
+    assert report.score() == before
+    assert report.page.is_disabled("#undo")
+
+
+def test_the_details_go_on_being_used_by_keyboard(reports: Reports) -> None:
+    placement = placed(operators=6)
+    report = reports(Placement(placement.problem, np.zeros(6, dtype=int)))
+    report.press("#graph", "ArrowRight")
+    assert "op_0 on d0" in report.page.inner_text("#said")
+    report.press("#details select", "ArrowDown", "ArrowDown")
+    assert report.score()["assignment"] == [2, 0, 0, 0, 0, 0]
+    assert "op_0" in report.page.inner_text("#details")
+
+
+def test_the_bound_is_never_a_stale_one(reports: Reports) -> None:
+    """Of an edited problem only what total CPU and the heaviest operator say is known."""
+    placement = placed(operators=12)
+    report = reports(placement)
+    full = report.score()["bound"]
+    report.drag(0, int(placement.devices[0] + 1) % 5)
+    assert report.score()["bound"] == full
+    report.type("#rate", "100000")
+    work = flow(placement.problem).work / placement.problem.source_rate
+    most = min(5 * 2.5e9 / work.sum(), 2.5e9 / work.max())
+    assert report.score()["bound"] == pytest.approx(min(most, 100000))
+    assert "by CPU alone" in report.page.inner_text("#figures")
+
+
+@pytest.mark.parametrize("model", ["path-average", "engine"])
+def test_figures_of_another_model_are_told_apart(
+    model: Model, reports: Reports, tmp_path: Path
+) -> None:
+    placement = placed(model=model, operators=8)
+    report = reports(placement)
+    assert f"own model is {model}" in report.page.inner_text("#notes")
+    saved = json.loads(report.download(tmp_path / "p.json").read_text())
+    assert saved["problem"]["model"] == model
+    assert "score" not in saved
+    as_shown = read_placement(tmp_path / "p.json", model="bottleneck")
+    agrees(report.score(), simulate(as_shown))
+
+
+def test_constraints_that_an_edit_breaks(reports: Reports) -> None:
+    rules = Constraints(pins={"op_0": "d0"}, exlocate=[["op_1", "op_2"]])
+    problem = placed(operators=6, constraints=rules).problem
+    report = reports(Placement(problem, np.array([0, 1, 2, 0, 1, 2])))
+    assert told(report) == ""
+    report.drag(0, 3)
+    assert told(report) == "Against the constraints: “op_0” is pinned to “d0”."
+    report.drag(1, 2)
+    assert "“op_2” is to be apart from “op_1”" in told(report)
+    report.page.click("#reset")
+    assert told(report) == ""
+
+
+@pytest.mark.parametrize("kind", ["pair", "nic"])
+def test_too_large_to_draw(kind: str, reports: Reports) -> None:
+    """Nothing but sums is in the page, and figures follow rates and speeds all the same."""
+    cluster = Cluster.equal(40)
+    network = type(cluster.network)(kind, overhead_s=1e-6)  # type: ignore[arg-type]
+    placement = placed(operators=3000, cluster=Cluster(cluster.devices, network))
+    report, job = reports(placement), Edited.of(placement)
+    assert "too many to draw" in report.page.inner_text("#graph")
+    tiles = report.page.locator("#graph .tile")
+    assert tiles.count() == 40
+    assert report.page.is_hidden("#save")
+    assert report.page.locator("canvas").count() == 0
+    report.type("#rate", "31000")
+    report.type(report.page.get_by_label("MIPS of \u2068d7\u2069", exact=True), "900")
+    report.type("#bandwidth", "120")
+    job.rate, job.mips[7], job.bandwidth = 31000.0, 900.0, 120.0
+    score = simulate(job.placement())
+    agrees(report.score(), score)
+    for tile, load in zip(tiles.all_inner_texts(), score.devices, strict=True):
+        assert tile.split() == [load.name, f"{100 * load.utilisation:.1f}", "%"]
+    assert len(Path(report.address.removeprefix("file://")).read_text()) < 900_000
+
+
+def test_many_devices_and_few_in_use(reports: Reports) -> None:
+    """Lanes are those in use; any other device is reached from the list of operators."""
+    placement = placed(operators=5, cluster=Cluster.equal(300))
+    report, job = reports(placement), Edited.of(placement)
+    select = report.page.locator("#operators select").first
+    select.focus()
+    select.select_option("299")
+    score = report.score()
+    moved = [v for v, d in enumerate(score["assignment"]) if d == 299]
+    assert len(moved) == 1
+    job.assignment[moved[0]] = 299
+    agrees(score, simulate(job.placement()))
+    assert report.page.evaluate("streamplace.whereIs('device', 299)") is not None
+
+
+@pytest.mark.parametrize("instructions", [0.0, 1e5])
+def test_the_smallest_job(instructions: float, reports: Reports) -> None:
+    graph = StreamGraph([Operator("only", instructions, 0.0)], [])
+    placement = Placement(Problem(graph, Cluster.equal(1), source_rate=1e5), np.array([0]))
+    report, job = reports(placement), Edited.of(placement)
+    agrees(report.score(), simulate(placement))
+    report.drag(0, 0)
+    report.press("#graph", "ArrowRight", "ArrowDown", "ArrowUp")
+    report.type("#rate", "7")
+    job.rate = 7.0
+    agrees(report.score(), simulate(job.placement()))
+    assert report.page.inner_text("#links-note") == "No stream crosses between devices."
+
+
+def test_dark_and_light_draw_alike(reports: Reports) -> None:
+    report = reports(placed())
+    before = report.score()
+    for scheme in ("dark", "light"):
+        report.page.emulate_media(color_scheme=scheme)
+        assert report.score() == before

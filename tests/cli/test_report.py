@@ -1,0 +1,60 @@
+"""`streamplace report`: one page from one or several placements."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import DATA, Capture, refused, run, succeeds
+from tests.cli.conftest import Job
+from tests.cli.test_json import printed
+
+
+def test_one_page_of_several_placements(job: Job, tmp_path: Path, capsys: Capture) -> None:
+    other, page = tmp_path / "single.json", tmp_path / "report.html"
+    succeeds(capsys, "place", job.graph, "--devices", "2x5", "--placer", "single", "-o", other)
+    told = printed(capsys, "report", job.placement, other, "-o", page)
+    assert told["file"] == str(page)
+    assert [row["file"] for row in told["placements"]] == [str(job.placement), str(other)]
+    assert [row["placer"] for row in told["placements"]] == ["round-robin", "single"]
+    assert told["placements"][1]["relative_throughput"] == pytest.approx(1 / 1.2)
+    assert 0 < told["placements"][1]["gap"] < 1
+    text = page.read_text()
+    assert text.startswith("<!DOCTYPE html>")
+    assert '"title":"single.json"' in text  # a report is passed on: no folders of this machine
+    assert str(tmp_path) not in text
+
+
+def test_to_stdout_and_from_stdin(job: Job, capsys: Capture) -> None:
+    assert succeeds(capsys, "report", job.placement, "-o", "-").startswith("<!DOCTYPE html>")
+    read = run("report", "-", "-o", "-", input=job.placement.read_text())
+    assert '"title":"stdin"' in read.stdout
+    both = refused(capsys, "report", job.placement, "-o", "-", "--json")
+    assert "both want stdout" in both
+
+
+def test_what_is_no_placement_is_refused(job: Job, tmp_path: Path, capsys: Capture) -> None:
+    page = tmp_path / "report.html"
+    assert "graph.json" in refused(capsys, "report", job.graph, "-o", page)
+    assert "carries no graph" in refused(capsys, "report", job.cepsim, "-o", page)
+    faults = set(DATA.glob("placement-*.json")) - {DATA / "placement-of-another-graph.json"}
+    for fault in sorted(faults):
+        said = refused(capsys, "report", job.placement, fault, "-o", page)
+        assert fault.name in said
+    assert "No such file" in refused(capsys, "report", tmp_path / "none.json", "-o", page)
+    assert not page.exists()
+
+
+def test_where_it_cannot_be_written(job: Job, tmp_path: Path, capsys: Capture) -> None:
+    assert "is a folder" in refused(capsys, "report", job.placement, "-o", tmp_path)
+    there = tmp_path / "none" / "report.html"
+    assert "no such folder" in refused(capsys, "report", job.placement, "-o", there)
+    assert "Missing option '-o'" in refused(capsys, "report", job.placement)
+    assert "Missing argument" in refused(capsys, "report", "-o", there)
+
+
+def test_a_placer_that_is_no_text_is_refused(job: Job, tmp_path: Path, capsys: Capture) -> None:
+    value = json.loads(job.placement.read_text()) | {"placer": 7}
+    file = tmp_path / "p.json"
+    file.write_text(json.dumps(value))
+    assert "placer: must be a string" in refused(capsys, "report", file, "-o", tmp_path / "r.html")

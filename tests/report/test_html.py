@@ -1,0 +1,176 @@
+"""The page as a file: one that needs no other, and in which names are data."""
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from streamplace import Cluster, Operator, Placement, Problem, Stream, StreamGraph, simulate
+from streamplace.generate import Recipe
+from streamplace.models import Model
+from streamplace.report.embedded import DRAWN, data_of, entry
+from streamplace.report.html import PARTS, SCRIPTS, VENDORED, report_html
+
+HOSTILE = ("</script><script>alert(1)</script>", "<!--<script>", "&amp;\u2028\u2029", "{{data}}")
+
+
+class Elements(HTMLParser):
+    """Gathers elements with their attributes, and the text inside scripts."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: list[str] = []
+        self.title = ""
+        self.inside = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+        self.inside = tag
+        if tag == "script":
+            self.scripts.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        self.inside = ""
+
+    def handle_data(self, data: str) -> None:
+        if self.inside == "script":
+            self.scripts[-1] += data
+        if self.inside == "title":
+            self.title += data
+
+
+def placed(
+    operators: int = 6, model: Model = "bottleneck", rate: float = 5000.0, **told: Any
+) -> Placement:
+    graph = Recipe("layered", 1, range(operators, operators + 1)).graph(0)
+    problem = Problem(graph, source_rate=rate, model=model, **told)
+    return Placement(problem, np.arange(operators) % 5)
+
+
+def hostile() -> Placement:
+    rows = [Operator(name, 1e5, 0.0) for name in HOSTILE]
+    streams = [Stream(a, b) for a, b in pairwise(HOSTILE)]
+    graph = StreamGraph(rows, streams, name=HOSTILE[0], source_rate=100.0)
+    return Placement(Problem(graph, Cluster.equal(2)), np.zeros(len(rows), dtype=int))
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return report_html([entry(HOSTILE[1], hostile(), HOSTILE[0])])
+
+
+def test_names_are_data_and_nothing_else(page: str) -> None:
+    elements = Elements(page)
+    kinds = [kind for kind, _ in elements.found]
+    assert kinds.count("script") == len(VENDORED) + len(SCRIPTS) + 1
+    (data,) = [s for s in elements.scripts if s.startswith("{")]
+    assert data.isascii()
+    assert not set("<>&") & set(data)
+    told = json.loads(data)
+    assert tuple(row["name"] for row in told["graphs"][0]["file"]["operators"]) == HOSTILE
+    assert told["placements"][0]["title"] == HOSTILE[1]
+    assert elements.title.startswith(HOSTILE[0])
+
+
+def test_nothing_is_asked_of_anywhere(page: str) -> None:
+    """No element names a file or an address, and the policy lets only these scripts run."""
+    elements = Elements(page)
+    told = [attributes for _, attributes in elements.found]
+    assert [a["href"] for a in told if "href" in a] == ["data:,"]
+    assert not any(name in a for a in told for name in ("src", "srcset", "action", "style"))
+    assert "@import" not in page
+    assert "sourceMappingURL" not in page
+    (policy,) = [a["content"] for a in told if a.get("http-equiv") == "Content-Security-Policy"]
+    assert policy is not None
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    hashes = re.findall(r"'sha256-([^']+)'", policy)
+    run = [script for script in elements.scripts if not script.startswith("{")]
+    digests = [hashlib.sha256(script.encode()).digest() for script in run]
+    assert hashes == [base64.b64encode(digest).decode() for digest in digests]
+
+
+def test_licences_travel_with_the_page(page: str) -> None:
+    assert page.count("Permission is hereby granted, free of charge") >= len(VENDORED)
+
+
+def test_vendored_files_are_those_of_the_registry() -> None:
+    table = (PARTS / "vendor" / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([^`]+)` \|.* `([0-9a-f]{64})` \|$", table, re.MULTILINE)
+    assert sorted(name for name, _ in rows) == [f"{name}.min.js" for name in VENDORED]
+    for name, digest in rows:
+        assert hashlib.sha256((PARTS / "vendor" / name).read_bytes()).hexdigest() == digest
+
+
+def test_every_script_is_in_the_page() -> None:
+    there = {part.name for part in PARTS.iterdir() if part.name.endswith(".js")}
+    assert there == {f"{name}.js" for name in SCRIPTS}
+
+
+def test_a_graph_stands_in_a_report_once() -> None:
+    placement = placed()
+    other = Placement(placement.problem, np.zeros(6, dtype=int))
+    told = data_of([entry("a", placement), entry("b", other), entry("c", hostile())])
+    assert [row["graph"] for row in told["placements"]] == [0, 0, 1]
+    assert len(told["graphs"]) == 2
+
+
+def test_scores_are_of_the_model_bottleneck() -> None:
+    placement = placed(12, "path-average")
+    found = entry("a", placement)
+    assert found.own == simulate(placement)
+    alike = placed(12)
+    assert found.score == simulate(alike) == entry("a", alike).score
+    assert found.score.throughput <= found.bound
+    told = data_of([found])["placements"][0]
+    assert told["model"] == "path-average"
+    assert told["own"]["throughput"] == found.own.throughput
+
+
+def test_a_proven_bound_counts_where_it_can_be_one() -> None:
+    placement = placed(12, rate=1e5)
+    score, loose = simulate(placement), entry("a", placement).bound
+    between = (score.throughput + loose) / 2
+    assert score.throughput < between < loose
+    assert entry("a", placement, "exact", between).bound == between
+    assert entry("a", placement, "exact", score.throughput).gap == 0
+    assert entry("a", placement, "exact", score.throughput / 2).bound == loose
+    assert entry("a", placement, "exact", 2 * loose).bound == loose
+    other = placed(
+        12, "path-average", rate=1e5
+    )  # what is proven of one model says nothing of another
+    assert entry("a", other, "exact", between).bound == loose
+
+
+@pytest.mark.parametrize("kind", ["pair", "nic"])
+def test_sums_give_the_utilisations(kind: str) -> None:
+    """Of a graph too large to draw only sums are told; rates and speeds make utilisations."""
+    five = Cluster.equal()
+    network = type(five.network)(kind)  # type: ignore[arg-type]
+    placement = placed(DRAWN + 1, cluster=Cluster(five.devices, network))
+    told = data_of([entry("a", placement)])
+    row, score = told["placements"][0], simulate(placement)
+    assert told["graphs"][0]["file"] is None
+    assert "assignment" not in row
+    shares = [work * 5000 / 2.5e9 for work in row["sums"]["work"]]
+    assert shares == pytest.approx([load.utilisation for load in score.devices])
+    assert row["sums"]["operators"] == [load.operators for load in score.devices]
+    links = [bits * 5000 / 1e9 for _, _, bits in row["sums"]["links"]]
+    assert links == pytest.approx([load.utilisation for load in score.links])
+
+
+def test_a_page_of_a_large_graph_is_small() -> None:
+    small, large = (report_html([entry("a", placed(n))]) for n in (5, 20_000))
+    assert len(large) < len(small) + 5_000
+
+
+def test_parts_are_files_of_the_package() -> None:
+    assert Path(str(PARTS)).is_dir()
