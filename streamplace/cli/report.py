@@ -4,11 +4,11 @@ from pathlib import Path
 
 import click
 
-from streamplace.cli import options
+from streamplace.cli import choices, options
 
 
 @click.command()
-@click.argument("placements", nargs=-1, required=True, metavar="PLACEMENT...")
+@click.argument("placements", nargs=-1, required=True, type=choices.FILE, metavar="PLACEMENT…")
 @click.option(
     "-o",
     "output",

@@ -5,11 +5,13 @@ from pathlib import Path
 import pytest
 
 from tests.docs.blocks import blocks, run_page
+from tests.policy.jobs import SCRIPTING
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
+@pytest.mark.filterwarnings(SCRIPTING)
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_blocks_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
