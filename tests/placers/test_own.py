@@ -92,7 +92,7 @@ FAULTS = {
     "mine:Number": "a Number is no placer",
     "mine:sp": "a module is no placer",
     "mine:pair": "is no placer: a placer is called with problem, rng and start, but",
-    "mine:Last:befor=1": "'befor=1' is no option=value; options are before, loud",
+    "mine:Last:befor=1": "'befor=1' is no option=value; did you mean 'before'",
     "mine:Last:before=one": "before must be a whole number",
     "mine:Last:loud=yes": "loud must be true or false",
     "mine:Last:before=10": "its constructor refuses: ValueError: that is too far",
@@ -223,10 +223,11 @@ def test_an_installed_package_gives_its_placer_a_name(folder: Path) -> None:
     assert set(json.loads(out)["assignment"].values()) == {"d1"}
     assert placed("metis:parts=2")[0] == 0  # ours stays ours
     assert "loading nowhere:Last failed" in one_line(placed("gone")[2])
-    code, _, err = placed("lost")
+    code, _, err = placed("xyzzy")
     assert code == 2
     assert "random" in one_line(err)
-    assert "gone, last, or your own as module:Class" in err
+    assert "gone, last (your own are module:Class)" in err
+    assert "did you mean 'last'?" in placed("lost")[2]
 
 
 def test_files_have_no_module_imported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
