@@ -176,18 +176,20 @@ class Cluster(Shown):
     @cached_property
     def capacity(self) -> Floats:
         """(D,) instructions/s, all cores together."""
-        return np.array([device.mips * 1e6 * device.cores for device in self.devices])
+        return _fixed([device.mips * 1e6 * device.cores for device in self.devices])
 
     @cached_property
     def memory_bytes(self) -> Floats:
         """(D,) memory, inf where there is no limit."""
         limits = (device.memory_bytes for device in self.devices)
-        return np.array([inf if limit is None else limit for limit in limits])
+        return _fixed([inf if limit is None else limit for limit in limits])
 
     @cached_property
     def fastest_first(self) -> NDArray[np.int32]:
         """(D,) device indices by falling capacity, ties by index."""
-        return np.argsort(-self.capacity, kind="stable").astype(np.int32)
+        order = np.argsort(-self.capacity, kind="stable").astype(np.int32)
+        order.flags.writeable = False
+        return order
 
     def link_column(self, name: str) -> Floats:
         """Return ``bandwidth_mbps``, ``latency_s``, ``overhead_s`` or ``gap_s`` per link, (L,).
@@ -260,6 +262,13 @@ class Cluster(Shown):
             f"{len(list(run))}x{mips:g}" + (f"x{cores}" if cores > 1 else "")
             for (mips, cores), run in runs
         ]
+
+
+def _fixed(values: Sequence[float]) -> Floats:
+    """Return a column that nobody changes."""
+    column = np.array(values, dtype=np.float64)
+    column.flags.writeable = False
+    return column
 
 
 def _or_inf(value: float | None) -> float:

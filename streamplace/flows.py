@@ -1,5 +1,6 @@
 """Flows: problems as the arrays that `sim` works on."""
 
+from hashlib import blake2b
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -42,6 +43,22 @@ def flows(problem: Problem) -> tuple[Flow, ...]:
         As `flow` does.
     """
     return tuple(flow(one) for one in problem.worst_cases)
+
+
+def digest(problem: Problem) -> bytes:
+    """Return a hash of the problem's arrays at all its source rates, to see whether they changed."""
+    found = blake2b(digest_size=16)
+    for one in flows(problem):
+        for column in one.columns:
+            found.update(np.ascontiguousarray(column).tobytes())
+        found.update(one.operator_tuples.tobytes() + one.stream_bits.tobytes())
+    return found.digest()
+
+
+def forget(problem: Problem) -> None:
+    """Make the problem's arrays anew when they are asked for next."""
+    for one in problem.worst_cases:
+        _FLOWS.pop(one, None)
 
 
 def _make_flow(problem: Problem) -> Flow:

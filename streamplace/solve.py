@@ -12,6 +12,7 @@ from streamplace.cluster import Cluster
 from streamplace.constraints import Constraints
 from streamplace.errors import PlacementError, UsageError, within
 from streamplace.files import write_placement
+from streamplace.flows import digest, forget
 from streamplace.graph import StreamGraph
 from streamplace.placement import Placement
 from streamplace.placers.base import Placer, Proof, Prover
@@ -201,7 +202,8 @@ def timed(
     Raises
     ------
     PlacementError
-        If the placer found none, one that breaks a constraint, or one of another problem.
+        If the placer found none, one that breaks a constraint, or one of another problem, or if one
+        of the user's own changed the problem's arrays.
     """
     answer = _answer(problem, placer, rng, start)
     return answer.placement, answer.seconds
@@ -221,12 +223,17 @@ def _answer(
     """Ask a placer and check what it finds."""
     name, proof = name_of(placer), None
     place_it = ready_placer(placer, problem.model) if isinstance(placer, str) else placer
+    own = not isinstance(placer, str) or not is_ours(placer)
+    before = digest(problem) if own else b""
     started = time.perf_counter()
     with within(name):
         if isinstance(place_it, Prover):
             proof = place_it.prove(problem, rng, start)
         placement = place_it(problem, rng, start) if proof is None else proof.placement
     seconds = time.perf_counter() - started
+    if own and digest(problem) != before:
+        forget(problem)
+        raise PlacementError(f"placer {name!r} changed arrays of the problem; copy them first")
     _check(problem, name, placement)
     return _Answer(placement, seconds, proof)
 

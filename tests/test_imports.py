@@ -48,7 +48,7 @@ MAY_IMPORT = {
     "remedies": MODEL | {"score", "placers"},
     "explain": MODEL | {"flows", "score", "sim", "remedies"},
     "replacing": MODEL | {"score", "placers", "moves", "solve"},
-    "solve": MODEL | {"files", "score", "placers"},
+    "solve": MODEL | {"files", "flows", "score", "placers"},
     "simulating": MODEL | {"score", "solve"},
     "comparison": MODEL | {"files"},
     "env": MODEL | {"files", "flows", "generate", "policy", "score", "sim", "env"},

@@ -5,7 +5,8 @@ from streamplace.comparison import Comparison, Row
 
 HEADS = ("placer", "rate", "mean", "Q1", "median", "min", ">0.97", "vs metis", "devices", "ms")
 LEAST_NAME = 24  # letters of a placer that are to be seen
-LEFT_OUT = ("ms", "devices", "min")  # in turn, where the terminal is too narrow for names
+LEFT_OUT = ("ms", "devices", "min", ">0.97", "Q1", "median", "vs metis")
+"""In turn, where the terminal is too narrow for names."""
 
 
 def comparison(found: Comparison) -> None:

@@ -54,8 +54,8 @@ def to_pyg(graph: StreamGraph, placement: Placement | None = None) -> Data:
     ProblemError
         If the placement is of another graph.
     """
-    if graph.unknown:
-        raise GraphError(f"not known: {'; '.join(graph.unknown)}")
+    if graph.lacking:
+        raise GraphError(f"not known: {'; '.join(graph.lacking)}")
     if placement is not None and placement.problem.graph.sha256 != graph.sha256:
         raise ProblemError("the placement is of another graph")
     tuples = run_down(

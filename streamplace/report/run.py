@@ -59,11 +59,16 @@ def _rates(axes: Axes, placement: Placement, found: Measures) -> None:
 
 
 def _waiting(placement: Placement, found: Measures) -> dict[str, Floats]:
-    series = found.series
-    return {
-        f"{stream.source} → {stream.target}": series.waiting[:, e] + series.in_flight[:, e]
-        for e, stream in enumerate(placement.problem.graph.streams)
-    }
+    """Return stream -> tuples; of streams between the same operators the second is called so."""
+    series, lines = found.series, dict[str, Floats]()
+    for e, stream in enumerate(placement.problem.graph.streams):
+        name = f"{stream.source} → {stream.target}"
+        number = 1
+        while name in lines:
+            number += 1
+            name = f"{stream.source} → {stream.target} ({number})"
+        lines[name] = series.waiting[:, e] + series.in_flight[:, e]
+    return lines
 
 
 def _utilisations(placement: Placement, found: Measures) -> dict[str, Floats]:

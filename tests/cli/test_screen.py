@@ -93,6 +93,10 @@ def test_what_does_not_fit_is_left_out_last_columns_first(
     words = ("compare", job.graph, "--placers", "metis-recursive-oracle", "--jobs", "1")
     monkeypatch.setenv("COLUMNS", "70")
     assert "no room for ms, devices, min; --json has all" in succeeds(capsys, *words)
+    monkeypatch.setenv("COLUMNS", "44")
+    narrow = succeeds(capsys, *words)
+    assert "metis-recursive-oracle" in narrow  # a row tells whose it is, whatever else
+    assert "mean" in narrow
     monkeypatch.setenv("COLUMNS", "120")
     said = succeeds(capsys, *words)
     assert "no room" not in said

@@ -10,8 +10,10 @@ import pytest
 
 import streamplace as sp
 from streamplace.errors import PlacementError, UsageError
+from streamplace.flows import flow
 from streamplace.placers.own import is_own, parts_of
 from streamplace.placers.registry import make_placer
+from streamplace.solve import solve
 from streamplace.training.config import read_config
 from tests.cli.command import ENVIRONMENT, ROOT, one_line, run
 from tests.cli.conftest import GRAPH
@@ -311,3 +313,23 @@ def test_a_start_reaches_it() -> None:
     from streamplace.solve import solve  # noqa: PLC0415 - what `place --start` calls
 
     assert solve(problem, stays, start=before).placement is before
+
+
+def ticking_off(problem: sp.Problem, rng: object, start: object = None) -> sp.Placement:
+    """Tick off work in the problem's own array."""
+    work = flow(problem).work
+    devices = np.zeros(len(work), dtype=np.int32)
+    while work.max() > 0:
+        work[work.argmax()] = 0
+    return sp.Placement(problem, devices)
+
+
+def test_one_that_changes_the_problem_is_refused_and_changes_nothing() -> None:
+    graph = sp.StreamGraph([("a", 9e4, 10), ("b", 9e4, 10)], [("a", "b")])
+    problem = sp.Problem(graph, "2x100", source_rate=1000)
+    before = solve(problem, "greedy").score
+    with pytest.raises(PlacementError, match="'ticking_off' changed arrays of the problem"):
+        solve(problem, ticking_off)
+    assert solve(problem, "greedy").score == before
+    with pytest.raises(ValueError, match="read-only"):
+        problem.cluster.capacity[0] = 1
