@@ -46,7 +46,7 @@ def flows(problem: Problem) -> tuple[Flow, ...]:
 
 
 def digest(problem: Problem) -> bytes:
-    """Return a hash of the problem's arrays at all its source rates, to see whether they changed."""
+    """Return a hash of the problem's arrays at all its rates, to see whether they changed."""
     found = blake2b(digest_size=16)
     for one in flows(problem):
         for column in one.columns:
