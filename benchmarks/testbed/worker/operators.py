@@ -1,0 +1,105 @@
+"""Operators: what they take, and what they emit for it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import floor
+
+from benchmarks.testbed.worker.wires import Queue
+
+
+@dataclass
+class Output:
+    """A stream out of an operator.
+
+    Parameters
+    ----------
+    selectivity
+        Tuples on it per tuple processed; after n tuples it has carried floor(n * selectivity +
+        phase), so fractions never drift.
+    phase
+        0 to 1: streams of one operator take turns.
+    """
+
+    queue: Queue
+    selectivity: float
+    phase: float
+
+    def due(self, processed: int) -> int:
+        """Return how many tuples the next tuple processed puts on it."""
+        after = floor((processed + 1) * self.selectivity + self.phase)
+        return after - floor(processed * self.selectivity + self.phase)
+
+
+class Operator:
+    """Takes tuples from its inputs in turn, works, emits.
+
+    Parameters
+    ----------
+    cost_ns
+        CPU time of a tuple.
+    rate
+        Tuples/s offered, of a source.
+    backlog
+        Tuples that a source lets wait; what is more is lost.
+
+    Attributes
+    ----------
+    processed
+        Tuples so far.
+    debt_ns
+        CPU time that it has used beyond its cost so far; work comes in small lumps.
+    """
+
+    def __init__(
+        self,
+        cost_ns: float,
+        inputs: Sequence[Queue],
+        outputs: Sequence[Output],
+        rate: float = 0.0,
+        backlog: float = 0.0,
+    ) -> None:
+        self.cost_ns = cost_ns
+        self.inputs = inputs
+        self.outputs = outputs
+        self.rate = rate
+        self.backlog = backlog
+        self.processed = 0
+        self.lost = 0.0
+        self.debt_ns = 0.0
+
+    def next_due_s(self) -> float:
+        """Return when a source has its next tuple, in seconds from the start."""
+        return (self.processed + self.lost + 1) / self.rate
+
+    def ready(self, elapsed_s: float) -> bool:
+        """Return whether it has a tuple, and room for what that makes."""
+        if self.rate:
+            waiting = elapsed_s * self.rate - self.processed - self.lost
+            if waiting < 1:
+                return False
+            self.lost += max(0.0, waiting - self.backlog)
+        elif not any(queue.waiting for queue in self.inputs):
+            return False
+        return not any(out.queue.full and out.due(self.processed) for out in self.outputs)
+
+    def take(self) -> Queue | None:
+        """Take a tuple, from the longest queue; return that."""
+        if not self.inputs:
+            return None
+        longest = max(self.inputs, key=_waiting)
+        longest.take()
+        return longest
+
+    def emit(self) -> list[Queue]:
+        """Put what a tuple makes on the streams; return those that got some."""
+        got = []
+        for out in self.outputs:
+            if tuples := out.due(self.processed):
+                out.queue.put(tuples)
+                got.append(out.queue)
+        self.processed += 1
+        return got
+
+
+def _waiting(queue: Queue) -> int:
+    return queue.waiting
