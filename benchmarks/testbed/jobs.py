@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from benchmarks.testbed.scaling import Scaled
 from benchmarks.testbed.wiring import address
 
-QUEUE = 16
+QUEUE = 8
 """Tuples that wait on a stream at most, those on their way included."""
 BACKLOG_S = 0.5  # seconds' worth of tuples that a source may catch up with
 

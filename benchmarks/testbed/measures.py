@@ -34,12 +34,12 @@ class Measured:
         (D,) CPU seconds used over those there are.
     link_utilisation
         (L,) bits over those a link could carry, 0 where it has no limit.
-    network_s
-        (D,) CPU seconds a second that are not operators' work: sending, receiving, waiting.
+    work_s, network_s
+        (D,) CPU seconds a second that are operators' work, and others: sending, receiving, waiting.
     crossing_s
         Tuples/s that each device sends to others, and receives, (2, D).
     round_ns
-        CPU nanoseconds of a round of the hash, by device; NaN where none was done.
+        CPU nanoseconds of a round of the hash, by device; 0 where none was done.
     overdrawn
         The largest share by which an operator used more than its work: too small a work for what
         an operator costs in itself.
@@ -49,6 +49,7 @@ class Measured:
     halves: tuple[float, float]
     device_utilisation: Floats
     link_utilisation: Floats
+    work_s: Floats
     network_s: Floats
     crossing_s: Floats
     round_ns: Floats
@@ -76,7 +77,7 @@ def measured(
     middle = sum(span_s) / 2
     edges = np.array([span_s[0], middle, span_s[1]])
     processed = np.zeros((3, len(graph.names)))
-    network, rounds = np.zeros(len(placed)), np.full(len(placed), np.nan)
+    work, network, rounds = np.zeros((3, len(placed)))
     overdrawn = 0.0
     length = span_s[1] - span_s[0]
     for d, (here, answer) in enumerate(zip(placed, answers, strict=True)):
@@ -91,8 +92,9 @@ def measured(
         used, worked, done, burnt = (
             np.diff(np.interp(edges[[0, 2]], at, column))[0] for column in clocks.T
         )
+        work[d] = worked / 1e9 / length
         network[d] = (used - worked) / 1e9 / length
-        rounds[d] = burnt / done if done else np.nan
+        rounds[d] = burnt / max(done, 1.0)
     rates = np.diff(processed[[0, 2]], axis=0)[0] / length
     sent = rates[graph.stream_source] * graph.selectivity
     a, b = devices[graph.stream_source], devices[graph.stream_target]
@@ -112,6 +114,7 @@ def measured(
         (relative[1], relative[2]),
         used_s / took / np.array(scaled.shares),
         bits / took / (1e6 * np.array(scaled.mbps)),
+        work,
         network,
         crossing,
         rounds,

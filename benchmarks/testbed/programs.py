@@ -13,9 +13,9 @@ def ip(lines: Iterable[str], namespace: str | None = None) -> str:
     return _batch(["ip", *_inside(namespace), "-batch", "-"], lines)
 
 
-def tc(lines: Iterable[str], namespace: str) -> str:
+def tc(lines: Iterable[str], namespace: str, options: Iterable[str] = ()) -> str:
     """Run lines of tc in a namespace; return what it prints."""
-    return _batch(["tc", *_inside(namespace), "-batch", "-"], lines)
+    return _batch(["tc", *options, *_inside(namespace), "-batch", "-"], lines)
 
 
 def _inside(namespace: str | None) -> list[str]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from benchmarks.testbed.wiring import MTU
 from streamplace import Cluster, Device, LinkOverride, Network, Problem, StreamGraph
+from streamplace.arrays import Floats
 from streamplace.flows import flow
 from streamplace.models import Model
 
@@ -35,8 +36,10 @@ class Machine:
     tuples_s
         Source tuples/s at most; fewer where all operators together would process more than
         `processed_s`.
-    send_s, receive_s
-        CPU seconds that sending and receiving a tuple costs.
+    delivered
+        CPU that a device gets, of its share.
+    o_s, o_s_byte
+        CPU seconds that sending a tuple costs, or receiving one: each, and for a byte of it.
     """
 
     cores: float = 1.0
@@ -44,8 +47,9 @@ class Machine:
     mbps: float = 20.0
     tuples_s: float = 100.0
     processed_s: float = 1500.0
-    send_s: float = 0.0
-    receive_s: float = 0.0
+    delivered: float = 1.0
+    o_s: float = 0.0
+    o_s_byte: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -88,7 +92,6 @@ def scale(problem: Problem, machine: Machine, model: Model = "bottleneck") -> Sc
     wanted = graph.stream_payload_bytes * thinner * fewer
     sizes = tuple(max(1, round(b)) for b in wanted.tolist())
     mbps = tuple((cluster.link_column("bandwidth_mbps") * thinner).tolist())
-    assert len(sizes) == len(arrays.source)
     scaled = StreamGraph.from_columns(
         graph.names,
         ns,
@@ -100,7 +103,7 @@ def scale(problem: Problem, machine: Machine, model: Model = "bottleneck") -> Sc
         source_rate=rate,
         source_shares={graph.names[v]: float(graph.source_share[v]) for v in graph.sources},
     )
-    there = _cluster(cluster, shares, mbps, machine)
+    there = _cluster(cluster, shares, mbps, machine, _mean(arrays.stream_tuples, sizes))
     return Scaled(Problem(scaled, there, model=model), shares, mbps, sizes)
 
 
@@ -109,27 +112,46 @@ def on_the_wire(size: int) -> int:
     return size + HEADERS_BYTES * ceil(size / SEGMENT_BYTES)
 
 
+def _mean(tuples: Floats, sizes: Sequence[int]) -> float:
+    """Return the bytes of a tuple, a mean over those of all streams."""
+    return float(np.average(sizes, weights=tuples)) if tuples.any() else 0.0
+
+
 def _processed(problem: Problem) -> float:
     """Return how many tuples/s all operators process together at the source rate."""
-    graph, arrays = problem.graph, flow(problem)
-    offered = graph.source_share * problem.source_rate
-    return float(offered.sum() + np.sum(arrays.stream_tuples))
+    return float(problem.source_rate + np.sum(flow(problem).stream_tuples))
 
 
 def _cluster(
-    cluster: Cluster, shares: Sequence[float], mbps: Sequence[float], machine: Machine
+    cluster: Cluster,
+    shares: Sequence[float],
+    mbps: Sequence[float],
+    machine: Machine,
+    tuple_bytes: float,
 ) -> Cluster:
-    """Return the devices and links as they are, LogP's o in seconds of a device."""
+    """Return the devices and links as they are.
+
+    LogP's o is one number: that of a tuple of mean size. It is told in seconds of a device.
+    """
     devices = [
-        Device(device.name, 1e3 * share)
+        Device(device.name, 1e3 * share * machine.delivered)
         for device, share in zip(cluster.devices, shares, strict=True)
     ]
-    o_s = (machine.send_s + machine.receive_s) / 2
-    first, alike = mbps[0 if cluster.network.kind == "nic" else -2 if len(mbps) > 1 else 0], None
-    alike = len(set(shares)) == 1 and all(limit == first for limit in mbps)
-    overrides = () if alike else _overrides(cluster, shares, mbps, machine)
+    o_s = (machine.o_s + machine.o_s_byte * tuple_bytes) / machine.delivered
+    count, kind = len(devices), cluster.network.kind
+    links = [link for link in range(len(mbps)) if kind == "nic" or link % (count + 1)]
+    alike = len({(mbps[link], _share(cluster, shares, link)) for link in links}) < 2
+    first = mbps[links[0]] if links else inf
+    overrides = () if alike else tuple(
+        LinkOverride(
+            *cluster.link_ends(link),
+            bandwidth_mbps=None if mbps[link] == inf else mbps[link],
+            overhead_s=o_s / _share(cluster, shares, link),
+        )
+        for link in links
+    )
     network = Network(
-        cluster.network.kind,
+        kind,
         bandwidth_mbps=None if first == inf else first,
         overhead_s=o_s / shares[0],
         latency_s=0.0,
@@ -138,20 +160,6 @@ def _cluster(
     return Cluster(devices, network)
 
 
-def _overrides(
-    cluster: Cluster, shares: Sequence[float], mbps: Sequence[float], machine: Machine
-) -> tuple[LinkOverride, ...]:
-    """Return each link as it is; under ``pair`` o is that of its slower end."""
-    found = []
-    for link, limit in enumerate(mbps):
-        source, target = cluster.link_ends(link)
-        if source == target:
-            continue
-        ends = [
-            cost / shares[cluster.index[end]]
-            for end, cost in ((source, machine.send_s), (target, machine.receive_s))
-            if end is not None
-        ]
-        bandwidth = None if limit == inf else limit
-        found.append(LinkOverride(source, target, bandwidth, overhead_s=max(ends)))
-    return tuple(found)
+def _share(cluster: Cluster, shares: Sequence[float], link: int) -> float:
+    """Return the share of a core at a link's end, the smaller of two."""
+    return min(shares[cluster.index[end]] for end in cluster.link_ends(link) if end is not None)
