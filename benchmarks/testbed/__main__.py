@@ -1,10 +1,10 @@
 """The simulator against a small real cluster on this machine. Needs root on Linux.
 
-    python -m benchmarks.testbed short      T2 and T3, under four minutes
-    python -m benchmarks.testbed tables     T2, T3 and T4, twice
-    python -m benchmarks.testbed campaign   random graphs; goes on where it was interrupted
-    python -m benchmarks.testbed report     what the campaign found
-    python -m benchmarks.testbed run GRAPH PLACEMENT
+python -m benchmarks.testbed short      T2 and T3, under four minutes
+python -m benchmarks.testbed tables     T2, T3 and T4, twice
+python -m benchmarks.testbed campaign   random graphs; goes on where it was interrupted
+python -m benchmarks.testbed report     what the campaign found
+python -m benchmarks.testbed run GRAPH PLACEMENT
 """
 
 import argparse

@@ -63,9 +63,7 @@ def _alone(share: float) -> StreamGraph:
     return StreamGraph(operators, [], source_rate=4 * OVERLOAD * share / BUSY_S)
 
 
-def _costs(
-    emulator: Emulator, share: float, delivered: float, payload: int
-) -> tuple[float, float]:
+def _costs(emulator: Emulator, share: float, delivered: float, payload: int) -> tuple[float, float]:
     """Return the CPU seconds that sending and receiving a tuple cost a device that is busy.
 
     Two streams, d0 -> d1 and d2 -> d3: at one the sender is busy, at the other the receiver. What

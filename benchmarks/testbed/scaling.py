@@ -142,13 +142,17 @@ def _cluster(
     links = [link for link in range(len(mbps)) if kind == "nic" or link % (count + 1)]
     alike = len({(mbps[link], _share(cluster, shares, link)) for link in links}) < 2
     first = mbps[links[0]] if links else inf
-    overrides = () if alike else tuple(
-        LinkOverride(
-            *cluster.link_ends(link),
-            bandwidth_mbps=None if mbps[link] == inf else mbps[link],
-            overhead_s=o_s / _share(cluster, shares, link),
+    overrides = (
+        ()
+        if alike
+        else tuple(
+            LinkOverride(
+                *cluster.link_ends(link),
+                bandwidth_mbps=None if mbps[link] == inf else mbps[link],
+                overhead_s=o_s / _share(cluster, shares, link),
+            )
+            for link in links
         )
-        for link in links
     )
     network = Network(
         kind,

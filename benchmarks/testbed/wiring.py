@@ -35,9 +35,7 @@ def build(switch: str, devices: Sequence[str]) -> None:
         ip([*own, "link set lo up"], device)
 
 
-def shape(
-    kind: NetworkKind, switch: str, devices: Sequence[str], mbps: Sequence[float]
-) -> None:
+def shape(kind: NetworkKind, switch: str, devices: Sequence[str], mbps: Sequence[float]) -> None:
     """Limit what links carry.
 
     Parameters

@@ -115,4 +115,7 @@ def _limit(link: socket.socket) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except ConnectionError:
+        sys.exit("a device of the testbed lost another")
