@@ -13,10 +13,11 @@ from typing import Any, NoReturn
 
 from benchmarks.testbed import facilities, leftovers, wiring
 from benchmarks.testbed.facilities import TestbedError
-from benchmarks.testbed.groups import Group, kill
+from benchmarks.testbed.groups import Group, kill, remove
 from benchmarks.testbed.jobs import QUEUE, documents
 from benchmarks.testbed.measures import Measured, Moment, measured
 from benchmarks.testbed.ownership import own_prefix
+from benchmarks.testbed.programs import ip
 from benchmarks.testbed.scaling import Scaled
 from streamplace.arrays import Ints
 from streamplace.cluster import NetworkKind
@@ -101,8 +102,8 @@ class Emulator:
             worker.wait()
         for group in self._groups:
             for folder in group.folders:
-                leftovers.groups.remove(folder)
-        wiring.ip(f"netns del {name}" for name in (self.switch, *self.devices))
+                remove(folder)
+        ip(f"netns del {name}" for name in (self.switch, *self.devices))
 
     def run(
         self, scaled: Scaled, devices: Ints, warm_s: float, seconds: float, queue: int = QUEUE

@@ -157,7 +157,7 @@ def _cluster(
     network = Network(
         kind,
         bandwidth_mbps=None if first == inf else first,
-        overhead_s=o_s / shares[0],
+        overhead_s=o_s / (_share(cluster, shares, links[0]) if links else 1.0),
         latency_s=0.0,
         overrides=overrides,
     )

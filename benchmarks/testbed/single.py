@@ -26,9 +26,8 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"limited by      {found.limit}")
     print(f"closed form     {found.closed:.3f} of the source rate")
     print(f"engine          {found.engine:.3f}")
-    print(
-        f"measured        {found.measured:.3f} (halves: {found.halves[0]:.3f} {found.halves[1]:.3f})"
-    )
+    first, second = found.halves
+    print(f"measured        {found.measured:.3f} (halves: {first:.3f} {second:.3f})")
     cells = zip(problem.cluster.names, found.devices, strict=True)
     print("CPU used        " + ", ".join(f"{name} {used:.0%}" for name, used in cells))
     busy = {

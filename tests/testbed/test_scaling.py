@@ -5,8 +5,19 @@ import pytest
 
 from benchmarks.testbed.jobs import documents, phases
 from benchmarks.testbed.scaling import HEADERS_BYTES, SEGMENT_BYTES, Machine, on_the_wire, scale
-from streamplace import Cluster, Device, LinkOverride, Network, Operator, Placement, Problem
-from streamplace import Recipe, Stream, StreamGraph, simulate
+from streamplace import (
+    Cluster,
+    Device,
+    LinkOverride,
+    Network,
+    Operator,
+    Placement,
+    Problem,
+    Recipe,
+    Stream,
+    StreamGraph,
+    simulate,
+)
 from streamplace.cluster import NetworkKind
 
 of_every_kind = pytest.mark.parametrize("kind", ["pair", "nic"])
@@ -15,7 +26,7 @@ of_every_kind = pytest.mark.parametrize("kind", ["pair", "nic"])
 @of_every_kind
 @pytest.mark.parametrize("preset", ["dream", "layered", "series-parallel"])
 def test_utilisations_stay_what_they_are(preset: str, kind: NetworkKind) -> None:
-    """Up to headers and whole bytes, which make links up to 3% busier here."""
+    """Up to headers: where tuples are large, less than 1%."""
     cluster = Cluster(
         [Device("fast", 4000), Device("slow", 1000), Device("two", 1000, cores=2)],
         Network(kind, bandwidth_mbps=400.0),
@@ -24,17 +35,15 @@ def test_utilisations_stay_what_they_are(preset: str, kind: NetworkKind) -> None
     for number in range(5):
         graph = Recipe(preset, 5, range(8, 27), 3).graph(number)
         problem = Problem(graph, cluster, source_rate=7e3)
-        small = scale(problem, Machine())
+        small = scale(problem, Machine(mbps=2000.0))
         devices = rng.integers(0, 3, len(graph.names))
         big, little = (simulate(Placement(one, devices)) for one in (problem, small.problem))
-        for one, other in zip(big.devices, little.devices, strict=True):
-            assert other.utilisation == pytest.approx(one.utilisation, rel=1e-9)
+        used = [[device.utilisation for device in score.devices] for score in (big, little)]
+        assert used[1] == pytest.approx(used[0], rel=1e-9)
         for one, other in zip(big.links, little.links, strict=True):
-            assert (one.name, other.utilisation) == (
-                other.name,
-                pytest.approx(one.utilisation, rel=0.03, abs=1e-3),
-            )
-        assert little.relative_throughput == pytest.approx(big.relative_throughput, rel=0.03)
+            assert one.name == other.name
+            assert other.utilisation == pytest.approx(one.utilisation, rel=0.01, abs=1e-3)
+        assert little.relative_throughput == pytest.approx(big.relative_throughput, rel=0.01)
 
 
 def test_no_more_than_the_machine_gives() -> None:

@@ -6,6 +6,8 @@ from math import floor
 
 from benchmarks.testbed.worker.wires import Queue
 
+ROUNDING = 1e-9  # three thirds are a tuple
+
 
 @dataclass
 class Output:
@@ -26,8 +28,10 @@ class Output:
 
     def due(self, processed: int) -> int:
         """Return how many tuples the next tuple processed puts on it."""
-        after = floor((processed + 1) * self.selectivity + self.phase)
-        return after - floor(processed * self.selectivity + self.phase)
+        return self._carried(processed + 1) - self._carried(processed)
+
+    def _carried(self, processed: int) -> int:
+        return floor(processed * self.selectivity + self.phase + ROUNDING)
 
 
 class Operator:
