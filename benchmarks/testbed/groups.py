@@ -10,25 +10,25 @@ from benchmarks.testbed.facilities import TestbedError, hierarchies
 from benchmarks.testbed.ownership import prefix_of
 
 PERIOD_US = 20_000
-PRIORITY = 65_536  # of 1024 that others have: a device is to get its share when it wants it
+PRIORITY, ORDINARY = 65_536, 1024  # a device is to get its share when it wants it
 PATIENCE_S = 10.0
 
 
 class Group:
     """Processes that together get a share of one core."""
 
-    def __init__(self, name: str, share: float) -> None:
+    def __init__(self, name: str, share: float | None) -> None:
         self.folders = [root / name for root in hierarchies().values()]
         for folder in self.folders:
             folder.mkdir()
         self._cpu = hierarchies()["cpu"] / name
         self._usage = hierarchies()["cpuacct"] / name / "cpuacct.usage"
-        (self._cpu / "cpu.shares").write_text(str(PRIORITY))
         (self._cpu / "cpu.cfs_period_us").write_text(str(PERIOD_US))
         self.limit(share)
 
     def limit(self, share: float | None) -> None:
-        """Set the share of a core; None: all there is."""
+        """Set the share of a core; None: all that others leave."""
+        (self._cpu / "cpu.shares").write_text(str(PRIORITY if share is not None else ORDINARY))
         quota = -1 if share is None else max(1000, round(share * PERIOD_US))
         (self._cpu / "cpu.cfs_quota_us").write_text(str(quota))
 

@@ -1,5 +1,6 @@
 """Taking away what a run made, by name: what a signal interrupted has a name all the same."""
 
+import os
 import subprocess
 import time
 from pathlib import Path
@@ -49,7 +50,7 @@ def _inside(namespace: str) -> list[int]:
     """Return the processes in a namespace; none where it was only half made."""
     command = ["ip", "netns", "pids", namespace]
     told = subprocess.run(command, capture_output=True, text=True, check=False).stdout
-    return [int(pid) for pid in told.split()]
+    return [int(pid) for pid in told.split() if int(pid) != os.getpid()]
 
 
 def _wait_until_empty(namespace: str) -> None:

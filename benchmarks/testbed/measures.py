@@ -101,7 +101,7 @@ def measured(
     crossing = np.zeros((2, len(placed)))
     np.add.at(crossing[0], a[a != b], sent[a != b])
     np.add.at(crossing[1], b[a != b], sent[a != b])
-    nominal = _nominal(scaled)
+    nominal = arriving(scaled)
     relative = [
         float((processed[j] - processed[i])[graph.sinks].sum() / nominal / (edges[j] - edges[i]))
         for i, j in ((0, 2), (0, 1), (1, 2))
@@ -122,9 +122,9 @@ def measured(
     )
 
 
-def _nominal(scaled: Scaled) -> float:
+def arriving(scaled: Scaled) -> float:
     """Return the tuples/s that arrive at the sinks if nothing is held back."""
     graph, arrays = scaled.problem.graph, flow(scaled.problem)
-    arriving = graph.source_share * scaled.problem.source_rate
-    np.add.at(arriving, graph.stream_target, arrays.stream_tuples)
-    return float(arriving[graph.sinks].sum())
+    tuples = graph.source_share * scaled.problem.source_rate
+    np.add.at(tuples, graph.stream_target, arrays.stream_tuples)
+    return float(tuples[graph.sinks].sum())
