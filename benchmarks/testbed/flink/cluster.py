@@ -3,15 +3,14 @@
 import ctypes
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
 from local_flink import TASK_MANAGER, LocalFlink
 
 from benchmarks.testbed import wiring
+from benchmarks.testbed.flink.documents import arrived, lines
 from benchmarks.testbed.groups import Group
-from benchmarks.testbed.jobs import phases
 from benchmarks.testbed.leftovers import NAMESPACES
 from benchmarks.testbed.measures import arriving
 from benchmarks.testbed.ownership import own_prefix
@@ -98,29 +97,3 @@ def flink(home: Path, folder: Path, scaled: Scaled) -> Iterator[TestbedFlink]:
     made = TestbedFlink(home, folder, devices, groups)
     with inside(switch), made:
         yield made
-
-
-def lines(scaled: Scaled, devices: Ints, sinks: dict[int, Path]) -> Iterator[str]:
-    """Yield the lines that GraphJob reads."""
-    graph = scaled.problem.graph
-    rates = graph.source_share * scaled.problem.source_rate
-    for v in graph.order.tolist():
-        cost, file = round(float(graph.instructions[v])), sinks.get(v, "-")
-        yield f"operator {v} {devices[v]} {cost} {rates[v]:.17g} {file}"
-        own = np.flatnonzero(graph.stream_source == v).tolist()
-        chosen = graph.selectivity[own].tolist()
-        for e, selectivity, phase in zip(own, chosen, phases(chosen), strict=True):
-            target = graph.stream_target[e]
-            yield f"stream {e} {v} {target} {selectivity!r} {phase!r} {scaled.tuple_bytes[e]}"
-
-
-def arrived(file: Path, begin_s: float, end_s: float) -> float:
-    """Return the tuples/s that arrived at a sink between two moments of the monotonic clock."""
-    with suppress(FileNotFoundError):
-        whole = file.read_text()
-        told = [line.split() for line in whole[: whole.rfind("\n") + 1].splitlines()]
-        at = np.array([int(ns) / 1e9 for ns, _ in told])
-        counts = np.array([float(count) for _, count in told])
-        if len(at):
-            return float(np.diff(np.interp([begin_s, end_s], at, counts))[0] / (end_s - begin_s))
-    return 0.0
