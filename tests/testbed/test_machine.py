@@ -1,6 +1,7 @@
 """The emulator itself, where the machine allows it; and what is said where it does not."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from benchmarks.testbed import facilities, leftovers, ownership
 from benchmarks.testbed.emulator import Emulator, swept
+from benchmarks.testbed.interruptions import host_links, told
 from benchmarks.testbed.scaling import Machine, scale
 from streamplace import Cluster, Network, Operator, Problem, Stream, StreamGraph
 
@@ -89,6 +91,12 @@ def test_a_link_limits_what_arrives(kind: str) -> None:
     assert alone.link_utilisation.max() < 0.05
     assert found.device_utilisation.min() > 0
     assert left == []
+
+
+@needs_a_machine
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_leaves_nothing(how: signal.Signals) -> None:
+    assert told(how, 0.6, host_links()) == []
 
 
 @needs_a_machine
