@@ -139,7 +139,7 @@ class Emulator:
         for worker in self._workers:
             _tell(worker, "done")
         spans = (moments[0].at_s - start_s, moments[1].at_s - start_s)
-        return measured(scaled, devices, placed, answers, spans, moments)
+        return measured(scaled, placed, answers, spans, moments)
 
     def _moment_at(self, at_s: float) -> Moment:
         time.sleep(max(0.0, at_s - time.monotonic()))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.testbed.scaling import Scaled
-from streamplace.arrays import Floats, Ints
+from streamplace.arrays import Floats
 from streamplace.flows import flow
 
 
@@ -34,10 +34,8 @@ class Measured:
         (D,) CPU seconds used over those there are.
     link_utilisation
         (L,) bits over those a link could carry, 0 where it has no limit.
-    work_s, network_s
-        (D,) CPU seconds a second that are operators' work, and others: sending, receiving, waiting.
-    crossing_s
-        Tuples/s that each device sends to others, and receives, (2, D).
+    work_s
+        (D,) CPU seconds a second that are operators' work; the rest is sending and receiving.
     round_ns
         CPU nanoseconds of a round of the hash, by device; 0 where none was done.
     overdrawn
@@ -50,15 +48,12 @@ class Measured:
     device_utilisation: Floats
     link_utilisation: Floats
     work_s: Floats
-    network_s: Floats
-    crossing_s: Floats
     round_ns: Floats
     overdrawn: float
 
 
 def measured(
     scaled: Scaled,
-    devices: Ints,
     placed: Sequence[Sequence[int]],
     answers: Sequence[Any],
     span_s: tuple[float, float],
@@ -73,53 +68,47 @@ def measured(
     span_s
         When measuring begins and ends, in seconds from the start.
     """
-    graph = scaled.problem.graph
-    middle = sum(span_s) / 2
-    edges = np.array([span_s[0], middle, span_s[1]])
-    processed = np.zeros((3, len(graph.names)))
-    work, network, rounds = np.zeros((3, len(placed)))
-    overdrawn = 0.0
     length = span_s[1] - span_s[0]
+    edges = np.array([span_s[0], sum(span_s) / 2, span_s[1]])
+    processed = np.zeros((3, len(scaled.problem.graph.names)))
+    work, rounds, overdrawn = np.zeros(len(placed)), np.zeros(len(placed)), 0.0
     for d, (here, answer) in enumerate(zip(placed, answers, strict=True)):
-        at = np.array([sample[0] for sample in answer["samples"]])
-        counts = np.array([sample[1] for sample in answer["samples"]], dtype=np.float64)
-        for i, v in enumerate(here):
-            processed[:, v] = np.interp(edges, at, counts[:, i])
-            spent = graph.instructions[v] * counts[-1, i]
-            if spent:
-                overdrawn = max(overdrawn, answer["operators"][i][1] / spent)
-        clocks = np.array([sample[2:] for sample in answer["samples"]], dtype=np.float64)
-        used, worked, done, burnt = (
-            np.diff(np.interp(edges[[0, 2]], at, column))[0] for column in clocks.T
-        )
+        at, counts, clocks = _columns(answer)
+        processed[:, here] = _at(edges, at, counts)
+        worked, done, burnt = np.diff(_at(edges[[0, 2]], at, clocks[:, 1:]), axis=0)[0]
         work[d] = worked / 1e9 / length
-        network[d] = (used - worked) / 1e9 / length
         rounds[d] = burnt / max(done, 1.0)
-    rates = np.diff(processed[[0, 2]], axis=0)[0] / length
-    sent = rates[graph.stream_source] * graph.selectivity
-    a, b = devices[graph.stream_source], devices[graph.stream_target]
-    crossing = np.zeros((2, len(placed)))
-    np.add.at(crossing[0], a[a != b], sent[a != b])
-    np.add.at(crossing[1], b[a != b], sent[a != b])
-    nominal = arriving(scaled)
-    relative = [
-        float((processed[j] - processed[i])[graph.sinks].sum() / nominal / (edges[j] - edges[i]))
-        for i, j in ((0, 2), (0, 1), (1, 2))
-    ]
+        spent = scaled.problem.graph.instructions[here] * counts[-1]
+        debts = np.array([debt for _, debt in answer["operators"]])
+        overdrawn = max(overdrawn, *(debts[spent > 0] / spent[spent > 0]), 0.0)
     took = moments[1].at_s - moments[0].at_s
     used_s = np.array(moments[1].used_s) - moments[0].used_s
     bits = 8.0 * (np.array(moments[1].carried) - moments[0].carried)
+    arrived = processed[:, scaled.problem.graph.sinks].sum(axis=1)
+    first, second = np.diff(arrived) / (length / 2) / arriving(scaled)
     return Measured(
-        relative[0],
-        (relative[1], relative[2]),
+        float(first + second) / 2,
+        (float(first), float(second)),
         used_s / took / np.array(scaled.shares),
         bits / took / (1e6 * np.array(scaled.mbps)),
         work,
-        network,
-        crossing,
         rounds,
-        overdrawn,
+        float(overdrawn),
     )
+
+
+def _columns(answer: Any) -> tuple[Floats, Floats, Floats]:
+    """Return a device's samples: times (S,), tuples by operator (S, V), and its clocks (S, 4)."""
+    samples = answer["samples"]
+    at = np.array([sample[0] for sample in samples])
+    counts = np.array([sample[1] for sample in samples], dtype=np.float64)
+    return at, counts, np.array([sample[2:] for sample in samples], dtype=np.float64)
+
+
+def _at(moments: Floats, at: Floats, columns: Floats) -> Floats:
+    """Return what counters showed at moments, between samples by interpolation."""
+    rows = [np.interp(moments, at, column) for column in columns.T]
+    return np.array(rows).reshape(columns.shape[1], len(moments)).T
 
 
 def arriving(scaled: Scaled) -> float:

@@ -14,7 +14,6 @@ from benchmarks.testbed.wiring import MTU
 from streamplace import Cluster, Device, LinkOverride, Network, Problem, StreamGraph
 from streamplace.arrays import Floats
 from streamplace.flows import flow
-from streamplace.models import Model
 
 HEADERS_BYTES = 66  # of Ethernet, IP and TCP with timestamps, a packet
 SEGMENT_BYTES = MTU + 14 - HEADERS_BYTES
@@ -74,37 +73,33 @@ class Scaled:
     tuple_bytes: tuple[int, ...]
 
 
-def scale(problem: Problem, machine: Machine, model: Model = "bottleneck") -> Scaled:
+def scale(problem: Problem, machine: Machine) -> Scaled:
     """Scale a problem; LogP's L, o and g of its own network are not emulated.
 
     Utilisations stay what they are, but for rounding to bytes, headers, and o.
     """
     graph, cluster = problem.graph, problem.cluster
-    arrays = flow(problem)
-    processed = _processed(problem)
-    rate = min(machine.tuples_s, machine.processed_s / (processed / problem.source_rate))
-    fewer = problem.source_rate / rate
+    fewer = problem.source_rate / _rate(problem, machine)
+    thinner = machine.mbps / 1000.0
     capacity = cluster.capacity
     biggest = min(machine.most_cores, machine.cores * capacity.max() / capacity.sum())
     shares = tuple((biggest * capacity / capacity.max()).tolist())
-    ns = graph.instructions * fewer * biggest / capacity.max() * NS
-    thinner = machine.mbps / 1000.0
+    mbps = tuple((cluster.link_column("bandwidth_mbps") * thinner).tolist())
     wanted = graph.stream_payload_bytes * thinner * fewer
     sizes = tuple(max(1, round(b)) for b in wanted.tolist())
-    mbps = tuple((cluster.link_column("bandwidth_mbps") * thinner).tolist())
-    scaled = StreamGraph.from_columns(
+    small = StreamGraph.from_columns(
         graph.names,
-        ns,
+        graph.instructions * fewer * biggest / capacity.max() * NS,
         np.zeros(len(graph.names)),
         np.stack([graph.stream_source, graph.stream_target], axis=1),
         selectivity=graph.selectivity,
         stream_payload_bytes=[on_the_wire(size) for size in sizes],
         name=graph.name,
-        source_rate=rate,
+        source_rate=problem.source_rate / fewer,
         source_shares={graph.names[v]: float(graph.source_share[v]) for v in graph.sources},
     )
-    there = _cluster(cluster, shares, mbps, machine, _mean(arrays.stream_tuples, sizes))
-    return Scaled(Problem(scaled, there, model=model), shares, mbps, sizes)
+    there = _cluster(cluster, shares, mbps, machine, _mean(flow(problem).stream_tuples, sizes))
+    return Scaled(Problem(small, there), shares, mbps, sizes)
 
 
 def on_the_wire(size: int) -> int:
@@ -117,9 +112,10 @@ def _mean(tuples: Floats, sizes: Sequence[int]) -> float:
     return float(np.average(sizes, weights=tuples)) if tuples.any() else 0.0
 
 
-def _processed(problem: Problem) -> float:
-    """Return how many tuples/s all operators process together at the source rate."""
-    return float(problem.source_rate + np.sum(flow(problem).stream_tuples))
+def _rate(problem: Problem, machine: Machine) -> float:
+    """Return the source tuples/s that the machine can give."""
+    processed = problem.source_rate + float(np.sum(flow(problem).stream_tuples))
+    return min(machine.tuples_s, machine.processed_s * problem.source_rate / processed)
 
 
 def _cluster(
