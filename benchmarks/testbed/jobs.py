@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 
 from benchmarks.testbed.scaling import Scaled
 from benchmarks.testbed.wiring import address
+from streamplace.flows import flow
 
-QUEUE = 8
-"""Tuples that wait on a stream at most, those on their way included."""
+QUEUE, SHORTEST = 8, 2
+"""Tuples that wait on a stream at most, those on their way included; see `queues`."""
 BACKLOG_S = 0.5  # seconds' worth of tuples that a source may catch up with
 
 
@@ -22,6 +23,19 @@ def phases(selectivities: list[float]) -> list[float]:
         found.append(sum_ % 1.0)
         sum_ += selectivity
     return found
+
+
+def queues(scaled: Scaled, most: int) -> list[int]:
+    """Return how many tuples each stream holds, (E,): as in the engine, `most` on an operator's
+    busiest input, on the others as much less as they are offered less. Else full queues would
+    let what is taken from each drift from what is offered.
+    """
+    target = scaled.problem.graph.stream_target
+    tuples = flow(scaled.problem).stream_tuples
+    busiest = np.zeros(len(scaled.problem.graph.names))
+    np.maximum.at(busiest, target, tuples)
+    share = tuples / np.maximum(busiest[target], 1e-300)
+    return [max(SHORTEST, round(most * s)) for s in share.tolist()]
 
 
 def documents(
@@ -45,6 +59,7 @@ def documents(
         chosen = graph.selectivity[own].tolist()
         outputs.append(list(zip(own, chosen, phases(chosen), strict=True)))
     rates = graph.source_share * problem.source_rate
+    limits = queues(scaled, queue)
     told, placed = [], []
     for d in range(count):
         here = np.flatnonzero(devices == d).tolist()
@@ -63,7 +78,7 @@ def documents(
             a, b = int(devices[source[e]]), int(devices[target[e]])
             if d not in (a, b):
                 continue
-            stream: dict[str, Any] = {"number": e, "bytes": size, "limit": queue}
+            stream: dict[str, Any] = {"number": e, "bytes": size, "limit": limits[e]}
             if a != b:
                 stream |= {"to": address(b)} if d == a else {"remote_source": True}
             streams.append(stream)

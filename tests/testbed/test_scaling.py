@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.testbed.jobs import documents, phases
+from benchmarks.testbed.jobs import documents, phases, queues
 from benchmarks.testbed.scaling import HEADERS_BYTES, SEGMENT_BYTES, Machine, on_the_wire, scale
 from streamplace import (
     Cluster,
@@ -126,3 +126,11 @@ def test_each_stream_is_told_to_its_ends_alone() -> None:
 def test_streams_of_an_operator_take_turns() -> None:
     assert phases([0.25] * 4) == [0.0, 0.25, 0.5, 0.75]
     assert phases([1.5, 0.5, 1.0]) == [0.0, 0.5, 0.0]
+
+
+def test_queues_hold_less_of_what_is_offered_less() -> None:
+    names = ["a", "b", "c", "d"]
+    streams = [Stream("a", "d", 1.0), Stream("b", "d", 0.5), Stream("c", "d", 0.01)]
+    graph = StreamGraph([Operator(name, 1, 9) for name in names], streams)
+    small = scale(Problem(graph, Cluster.equal(2), source_rate=300.0), Machine())
+    assert queues(small, 8) == [8, 4, 2]

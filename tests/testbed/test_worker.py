@@ -67,13 +67,14 @@ def test_a_source_forgets_what_is_older_than_its_backlog() -> None:
     assert taken == 5
 
 
-def test_the_longest_queue_is_served_first() -> None:
-    short, long = Queue(9), Queue(9)
-    short.put(1)
-    long.put(3)
-    operator = Operator(0.0, [short, long], [])
-    for _ in range(2):
-        assert operator.take() is long
+def test_tuples_are_taken_in_the_order_in_which_they_came() -> None:
+    near, far = Queue(9), Queue(9)
+    operator = Operator(0.0, [near, far], [])
+    near.put(2)
+    far.put(1)
+    near.put(1)
+    assert [operator.take() for _ in range(5)] == [near, near, far, near, None]
+    assert (near.waiting, far.waiting) == (0, 0)
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """Operators: what they take, and what they emit for it."""
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor
@@ -35,7 +36,7 @@ class Output:
 
 
 class Operator:
-    """Takes tuples from its inputs in turn, works, emits.
+    """Takes tuples in the order in which they came, works, emits.
 
     Parameters
     ----------
@@ -63,7 +64,9 @@ class Operator:
         backlog: float = 0.0,
     ) -> None:
         self.cost_ns = cost_ns
-        self.inputs = inputs
+        self.inbox: deque[Queue] = deque()
+        for queue in inputs:
+            queue.inbox = self.inbox
         self.outputs = outputs
         self.rate = rate
         self.backlog = backlog
@@ -82,17 +85,17 @@ class Operator:
             if waiting < 1:
                 return False
             self.lost += max(0.0, waiting - self.backlog)
-        elif not any(queue.waiting for queue in self.inputs):
+        elif not self.inbox:
             return False
         return not any(out.queue.full and out.due(self.processed) for out in self.outputs)
 
     def take(self) -> Queue | None:
-        """Take a tuple, from the longest queue; return that."""
-        if not self.inputs:
+        """Take the tuple that came first; return the queue that it came by."""
+        if not self.inbox:
             return None
-        longest = max(self.inputs, key=_waiting)
-        longest.take()
-        return longest
+        queue = self.inbox.popleft()
+        queue.take()
+        return queue
 
     def emit(self) -> list[Queue]:
         """Put what a tuple makes on the streams; return those that got some."""
@@ -103,7 +106,3 @@ class Operator:
                 got.append(out.queue)
         self.processed += 1
         return got
-
-
-def _waiting(queue: Queue) -> int:
-    return queue.waiting

@@ -5,6 +5,7 @@ every few tuples. So a queue holds the same number wherever it is, tuples on the
 """
 
 import socket
+from collections import deque
 from contextlib import suppress
 
 CHUNK = 1 << 18
@@ -22,12 +23,15 @@ class Queue:
         Tuples that its operator has not processed yet.
     passed
         Tuples put on it so far.
+    inbox
+        Its operator's: the queues that tuples came by, in the order in which they came.
     """
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self.waiting = 0
         self.passed = 0
+        self.inbox: deque[Queue] = deque()
 
     @property
     def full(self) -> bool:
@@ -36,6 +40,11 @@ class Queue:
 
     def put(self, tuples: int) -> None:
         """Add tuples."""
+        self.count(tuples)
+        self.inbox.extend([self] * tuples)
+
+    def count(self, tuples: int) -> None:
+        """Count tuples that were added."""
         self.waiting += tuples
         self.passed += tuples
 
@@ -60,7 +69,7 @@ class Sender(Queue):
 
     def put(self, tuples: int) -> None:
         """Add tuples; `flush` sends them."""
-        super().put(tuples)
+        self.count(tuples)
         self._unsent += tuples * self._bytes
 
     def flush(self) -> bool:
@@ -95,8 +104,7 @@ class Receiver(Queue):
         if not got:
             raise ConnectionError("the sender of a stream is gone")
         whole, self._partial = divmod(self._partial + got, self._bytes)
-        self.waiting += whole
-        self.passed += whole
+        self.put(whole)
 
     def take(self) -> None:
         """Remove a tuple; `flush` tells the sender."""
