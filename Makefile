@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 FLINK := .venv-flink
 FLINK_HOME := $(FLINK)/lib/$(notdir $(PYTHON))/site-packages/pyflink
 
-.PHONY: venv demo test test-backends test-browser lint bench docs flink-loop clean
+.PHONY: venv demo test test-backends test-browser lint bench docs flink-loop testbed testbed-short testbed-flink clean
 
 venv: $(READY)
 
@@ -50,6 +50,17 @@ $(FLINK)/.ready:
 flink-loop: $(READY) $(FLINK)/.ready
 	$(BIN)/python examples/flink/loop.py $(FLINK_HOME)
 
+testbed-short: $(READY)
+	$(BIN)/python -m benchmarks.testbed short
+
+testbed: $(READY)
+	$(BIN)/python -m benchmarks.testbed tables
+	$(BIN)/python -m benchmarks.testbed campaign
+	$(BIN)/python -m benchmarks.testbed report
+
+testbed-flink: $(READY) $(FLINK)/.ready
+	PYTHONPATH=examples/flink $(BIN)/python -m benchmarks.testbed.flink $(FLINK_HOME)
+
 clean:
-	rm -rf $(VENV) $(FLINK) flink-loop site build dist demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(FLINK) flink-loop testbed site build dist demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

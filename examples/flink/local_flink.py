@@ -30,12 +30,12 @@ OPENED = (
 )
 """What Flink's own conf/config.yaml opens to it on Java 17."""
 CONFIG = """\
-jobmanager.rpc.address: 127.0.0.1
-jobmanager.bind-host: 127.0.0.1
+jobmanager.rpc.address: {address}
+jobmanager.bind-host: {address}
 jobmanager.rpc.port: {rpc}
 jobmanager.execution.failover-strategy: region
-rest.address: 127.0.0.1
-rest.bind-address: 127.0.0.1
+rest.address: {address}
+rest.bind-address: {address}
 rest.port: {rest}
 rest.bind-port: {rest}
 blob.server.port: 0
@@ -77,14 +77,19 @@ class LocalFlink:
     ----------
     home
         Where Flink's ``lib`` is.
+    address
+        Where the JobManager listens.
     """
 
-    def __init__(self, home: Path, folder: Path, task_managers: int) -> None:
+    def __init__(
+        self, home: Path, folder: Path, task_managers: int, address: str = "127.0.0.1"
+    ) -> None:
         self.home = home
         self.folder = folder
         self.task_managers = task_managers
+        self.address = address
         self.rest, self.rpc = free_ports(2)
-        self.url = f"http://127.0.0.1:{self.rest}"
+        self.url = f"http://{address}:{self.rest}"
         self._processes: list[subprocess.Popen[bytes]] = []
         self._logs: list[IO[bytes]] = []
         self._without_proxies = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -93,13 +98,14 @@ class LocalFlink:
         shutil.rmtree(self.folder / "tmp", ignore_errors=True)
         for name in ("conf", "log", "tmp"):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
-        config = CONFIG.format(rpc=self.rpc, rest=self.rest, folder=self.folder)
+        config = CONFIG.format(
+            address=self.address, rpc=self.rpc, rest=self.rest, folder=self.folder
+        )
         (self.folder / "conf" / "config.yaml").write_text(config)
         try:
             self._start("jobmanager", JOB_MANAGER, "256m")
             for i in range(self.task_managers):
-                named = ["-D", f"taskmanager.resource-id=tm{i}"]
-                self._start(f"tm{i}", TASK_MANAGER, "192m", named)
+                self._start_task_manager(i)
             self._wait_for_slots()
         except BaseException:
             self._stop()
@@ -194,11 +200,23 @@ class LocalFlink:
             f"{self.home / 'lib'}/*",
         ]
 
-    def _start(self, name: str, entry: str, heap: str, more: Sequence[str] = ()) -> None:
+    def _start_task_manager(self, i: int) -> None:
+        self._start(f"tm{i}", TASK_MANAGER, "192m", ["-D", f"taskmanager.resource-id=tm{i}"])
+
+    def _start(
+        self,
+        name: str,
+        entry: str,
+        heap: str,
+        more: Sequence[str] = (),
+        before: Sequence[str] = (),
+    ) -> int:
         log = (self.folder / "log" / f"{name}.out").open("wb")
         self._logs.append(log)
-        command = [*self._java(name, heap), entry, "--configDir", str(self.folder / "conf"), *more]
-        self._processes.append(subprocess.Popen(command, stdout=log, stderr=log))
+        java = [*self._java(name, heap), entry, "--configDir", str(self.folder / "conf")]
+        process = subprocess.Popen([*before, *java, *more], stdout=log, stderr=log)
+        self._processes.append(process)
+        return process.pid
 
     def _stop(self) -> None:
         for process in reversed(self._processes):

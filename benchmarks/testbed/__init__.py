@@ -1,0 +1,1 @@
+"""A small real cluster on one Linux machine, to check the simulator against."""

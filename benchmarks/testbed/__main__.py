@@ -1,0 +1,74 @@
+"""The simulator against a small real cluster on this machine. Needs root on Linux.
+
+python -m benchmarks.testbed short      T2 and T3, under four minutes
+python -m benchmarks.testbed tables     T2, T3 and T4, twice
+python -m benchmarks.testbed campaign   random graphs; goes on where it was interrupted
+python -m benchmarks.testbed report     what the campaign found
+python -m benchmarks.testbed run GRAPH PLACEMENT
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from benchmarks.testbed import campaign, single, summary, tables
+from benchmarks.testbed.emulator import swept
+from streamplace.errors import StreamplaceError
+
+FOLDER = Path("testbed")
+INTERRUPTED = 130
+
+
+def main() -> int:
+    """Run a part; return the exit code."""
+    arguments = parsed()
+    try:
+        if arguments.part == "report":
+            return summary.run(arguments)
+        with swept():
+            return int(PARTS[arguments.part](arguments))
+    except StreamplaceError as error:
+        print(f"testbed: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+PARTS = {
+    "short": tables.run,
+    "tables": tables.run,
+    "campaign": campaign.run,
+    "run": single.run,
+}
+
+
+def parsed() -> argparse.Namespace:
+    """Return the command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.testbed",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parts = parser.add_subparsers(dest="part", required=True)
+    short = parts.add_parser("short")
+    short.set_defaults(only=tables.SHORT, times=1)
+    told = parts.add_parser("tables")
+    told.add_argument("--only", nargs="+", default=("T2", "T3", "T4"))
+    told.add_argument("--times", type=int, default=2)
+    many = parts.add_parser("campaign")
+    many.add_argument("-o", type=Path, default=FOLDER, dest="folder")
+    many.add_argument("--graphs", type=int, default=24)
+    shown = parts.add_parser("report")
+    shown.add_argument("-o", type=Path, default=FOLDER, dest="folder")
+    one = parts.add_parser("run")
+    one.add_argument("graph", type=Path)
+    one.add_argument("placement", type=Path)
+    one.add_argument("--cluster", type=Path)
+    one.add_argument("--source-rate", type=float)
+    one.add_argument("--warm-up", type=float, default=4.0)
+    one.add_argument("--seconds", type=float, default=5.0)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

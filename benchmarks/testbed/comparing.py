@@ -1,0 +1,76 @@
+"""One placement: simulated both ways, and measured."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from benchmarks.testbed.emulator import Emulator
+from benchmarks.testbed.jobs import QUEUE
+from benchmarks.testbed.scaling import Scaled
+from sim.engine import Settings
+from streamplace import Placement, runs, simulate
+from streamplace.arrays import Ints
+
+WARM_S, MEASURED_S = 4.0, 5.0
+TIE = 0.05
+"""Throughputs that differ by no more, as a share of the larger, are equal."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Relative throughputs, and what limits them.
+
+    Parameters
+    ----------
+    closed, engine, measured
+        Under `bottleneck`, by the engine with queues as long as the testbed's, and on the testbed.
+    limit
+        The bottleneck under `bottleneck`.
+    devices, links
+        Measured utilisations.
+    """
+
+    closed: float
+    engine: float
+    measured: float
+    halves: tuple[float, float]
+    limit: str
+    devices: list[float]
+    links: list[float]
+    overdrawn: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is kept of it."""
+        return asdict(self)
+
+
+def compare(
+    emulator: Emulator,
+    scaled: Scaled,
+    devices: Ints,
+    warm_s: float = WARM_S,
+    seconds: float = MEASURED_S,
+) -> Compared:
+    """Simulate a placement of a scaled problem, and run it."""
+    placement = Placement(scaled.problem, devices)
+    score = simulate(placement)
+    engine = runs.run(placement, Settings(queue=QUEUE))
+    found = emulator.run(scaled, placement.devices, warm_s, seconds)
+    return Compared(
+        score.relative_throughput,
+        engine.relative_throughput,
+        found.relative_throughput,
+        found.halves,
+        f"{score.bottleneck.kind} {score.bottleneck.name}",
+        np.round(found.device_utilisation, 4).tolist(),
+        np.round(found.link_utilisation, 4).tolist(),
+        round(found.overdrawn, 4),
+    )
+
+
+def relation(a: float, b: float) -> str:
+    """Return ``<``, ``=`` or ``>``: whether one throughput is above another by more than a tie."""
+    if abs(a - b) <= TIE * max(a, b):
+        return "="
+    return "<" if a < b else ">"

@@ -1,0 +1,58 @@
+"""What the emulator needs of the machine."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from streamplace.errors import StreamplaceError
+
+MOUNTS = Path("/proc/mounts")
+CONTROLLERS = ("cpu", "cpuacct")
+
+
+class TestbedError(StreamplaceError):
+    """The machine lacks something, or something that was started does not answer."""
+
+    names_file = True
+
+
+def check() -> None:
+    """Raise TestbedError, naming all that is missing."""
+    if missing := lacking():
+        raise TestbedError(f"the testbed cannot run here: {', '.join(missing)}")
+
+
+def lacking() -> list[str]:
+    """Return what the machine lacks, each in a few words."""
+    if sys.platform != "linux":
+        return ["it needs Linux"]
+    missing = [] if os.geteuid() == 0 else ["not root"]
+    programs = [program for program in ("ip", "tc") if shutil.which(program) is None]
+    missing += [f"no {program} (iproute2)" for program in programs]
+    mounted = hierarchies()
+    missing += [f"no cgroup v1 controller {name}" for name in CONTROLLERS if name not in mounted]
+    if not missing:
+        missing += [f"cannot write {mounted[name]}" for name in CONTROLLERS if not _open(name)]
+        missing += [] if _new_namespace() else ["may not make network namespaces"]
+    return missing
+
+
+def hierarchies() -> dict[str, Path]:
+    """Return where each cgroup v1 controller is mounted."""
+    found: dict[str, Path] = {}
+    for line in MOUNTS.read_text().splitlines() if MOUNTS.exists() else ():
+        _, where, kind, options, *_ = line.split()
+        if kind == "cgroup":
+            found |= {name: Path(where) for name in options.split(",") if name in CONTROLLERS}
+    return found
+
+
+def _open(controller: str) -> bool:
+    return os.access(hierarchies()[controller], os.W_OK)
+
+
+def _new_namespace() -> bool:
+    tried = ["unshare", "--net", "true"]
+    return subprocess.run(tried, capture_output=True, check=False).returncode == 0

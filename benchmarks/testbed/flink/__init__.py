@@ -1,0 +1,1 @@
+"""The same graphs and placements on Apache Flink, a TaskManager a device."""

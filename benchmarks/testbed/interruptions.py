@@ -1,0 +1,103 @@
+"""Runs interrupted at random moments: is anything left?
+
+    python -m benchmarks.testbed.interruptions [--times 20] [--seed 0]
+
+SIGINT, SIGTERM and SIGHUP in turn, at moments from the first namespace to a job that runs; then a
+run that is killed outright, whose leftovers the next run must find and take away.
+"""
+
+import argparse
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.testbed import leftovers
+from benchmarks.testbed.facilities import TestbedError, check
+from benchmarks.testbed.ownership import PREFIX, is_alive
+from benchmarks.testbed.programs import ip
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMAND = (sys.executable, "-m", "benchmarks.testbed.one_job")
+WAYS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+PATIENCE_S = 30.0
+LATEST_S = 3.0  # after the run is ready to make something
+
+
+def main() -> int:
+    """Interrupt runs; print what they left; return 0 if that is nothing."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--times", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    try:
+        check()
+    except TestbedError as error:
+        print(f"testbed: {error}", file=sys.stderr)
+        return error.exit_code
+    rng = np.random.default_rng(arguments.seed)
+    links = host_links()
+    left = 0
+    for i in range(arguments.times):
+        after = float(rng.uniform(0.0, LATEST_S))
+        left += len(told(WAYS[i % len(WAYS)], after, links))
+    killed = told(signal.SIGKILL, LATEST_S, links)
+    swept = told(signal.SIGTERM, LATEST_S, links)
+    print(f"interrupted {arguments.times} times: {left} things left")
+    print(f"killed outright: {len(killed)} things left; after the next run: {len(swept)}")
+    return 0 if left == 0 and not swept else 1
+
+
+def told(how: signal.Signals, after_s: float, links: set[str]) -> list[str]:
+    """Interrupt a run, print and return what it left."""
+    run = subprocess.Popen(COMMAND, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    assert run.stdout is not None
+    run.stdout.readline()
+    time.sleep(after_s)
+    there = len(remains(run.pid, links))
+    run.send_signal(how)
+    code = run.wait(PATIENCE_S)
+    run.stdout.close()
+    left = remains(run.pid, links)
+    print(
+        f"{how.name:8} after {after_s:.2f} s: {there:3} there, exit {code:4}, {left or 'none'} left"
+    )
+    return left
+
+
+def remains(pid: int, links: set[str]) -> list[str]:
+    """Return what there is of a run: namespaces, groups, processes; and new links of the host.
+
+    Of other runs that are alive nothing is told.
+    """
+    there = leftovers.everything()
+    others = {name for name in there if is_alive(name) and not name.startswith(f"{PREFIX}{pid}-")}
+    found = [name for prefix, names in there.items() if prefix not in others for name in names]
+    parents = {prefix.split("-")[1] for prefix in others}
+    found += [f"process {worker}" for worker, parent in workers() if parent not in parents]
+    return sorted([*found, *(host_links() - links)])
+
+
+def workers() -> Iterator[tuple[str, str]]:
+    """Yield the id of every worker and of its parent."""
+    for path in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if b"benchmarks.testbed.worker" in (path / "cmdline").read_bytes().split(b"\0"):
+                fields = (path / "stat").read_text().rpartition(")")[2].split()
+                if fields[0] != "Z":
+                    yield path.name, fields[1]
+
+
+def host_links() -> set[str]:
+    """Return the links of the host's own network."""
+    names = (line.split()[1] for line in ip(["link show"]).splitlines() if line[0] != " ")
+    return {name.rstrip(":") for name in names}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

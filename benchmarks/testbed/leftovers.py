@@ -1,0 +1,66 @@
+"""Taking away what a run made, by name: what a signal interrupted has a name all the same."""
+
+import os
+import subprocess
+import time
+from pathlib import Path
+
+from benchmarks.testbed import groups
+from benchmarks.testbed.facilities import TestbedError
+from benchmarks.testbed.ownership import is_alive, prefix_of
+from benchmarks.testbed.programs import ip
+
+NAMESPACES = Path("/run/netns")
+
+
+def of_the_dead() -> list[str]:
+    """Return the prefixes of runs whose process has gone but which left something."""
+    return sorted(prefix for prefix in everything() if not is_alive(prefix))
+
+
+def everything() -> dict[str, list[str]]:
+    """Return the namespaces and groups of all runs by prefix."""
+    found: dict[str, list[str]] = {}
+    for name in namespaces():
+        if prefix := prefix_of(name):
+            found.setdefault(prefix, []).append(name)
+    for prefix, folders in groups.existing().items():
+        found.setdefault(prefix, []).extend(map(str, folders))
+    return found
+
+
+def namespaces() -> list[str]:
+    """Return the names of all network namespaces."""
+    return sorted(path.name for path in NAMESPACES.glob("*")) if NAMESPACES.exists() else []
+
+
+def remove(prefix: str) -> None:
+    """Kill the processes of a run; remove its groups and namespaces."""
+    own = [name for name in namespaces() if prefix_of(name) == prefix]
+    for name in own:
+        for pid in _inside(name):
+            groups.kill(pid)
+    for folder in groups.existing().get(prefix, []):
+        groups.remove(folder)
+    for name in own:
+        _wait_until_empty(name)
+        try:
+            ip([f"netns del {name}"])
+        except TestbedError:
+            if name in namespaces():  # else another run was quicker to sweep it up
+                raise
+
+
+def _inside(namespace: str) -> list[int]:
+    """Return the processes in a namespace; none where it was only half made."""
+    command = ["ip", "netns", "pids", namespace]
+    told = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    return [int(pid) for pid in told.split() if int(pid) != os.getpid()]
+
+
+def _wait_until_empty(namespace: str) -> None:
+    until = time.monotonic() + groups.PATIENCE_S
+    while (left := _inside(namespace)) and time.monotonic() < until:
+        for pid in left:
+            groups.kill(pid)
+        time.sleep(0.01)

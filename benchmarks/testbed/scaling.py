@@ -1,0 +1,165 @@
+"""Problems scaled down to what the machine can give.
+
+In a scaled problem an instruction is a nanosecond of CPU, a payload is what a tuple takes on the
+wire, and the devices, links and LogP's o are the testbed's own: it is the problem that runs.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, inf
+
+import numpy as np
+
+from benchmarks.testbed.wiring import MTU
+from streamplace import Cluster, Device, LinkOverride, Network, Problem, StreamGraph
+from streamplace.arrays import Floats
+from streamplace.flows import flow
+
+HEADERS_BYTES = 66  # of Ethernet, IP and TCP with timestamps, a packet
+SEGMENT_BYTES = MTU + 14 - HEADERS_BYTES
+NS = 1e9
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What the machine gives, and what using it costs.
+
+    Parameters
+    ----------
+    cores
+        For all devices together.
+    most_cores
+        For one device.
+    mbps
+        Of a link that has 1000 in the problem; others in proportion.
+    tuples_s
+        Source tuples/s at most; fewer where all operators together would process more than
+        `processed_s`.
+    delivered
+        CPU that a device gets, of its share.
+    o_s, o_s_byte
+        CPU seconds that sending a tuple costs, or receiving one: each, and for a byte of it.
+    """
+
+    cores: float = 1.0
+    most_cores: float = 0.2
+    mbps: float = 20.0
+    tuples_s: float = 100.0
+    processed_s: float = 1500.0
+    delivered: float = 1.0
+    o_s: float = 0.0
+    o_s_byte: float = 0.0
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """A problem as it runs.
+
+    Attributes
+    ----------
+    problem
+        See the module.
+    shares
+        (D,) of a core.
+    mbps
+        Of each link, in the order of `Cluster.link_ends`.
+    tuple_bytes
+        (E,) that are sent for a tuple, headers left out.
+    """
+
+    problem: Problem
+    shares: tuple[float, ...]
+    mbps: tuple[float, ...]
+    tuple_bytes: tuple[int, ...]
+
+
+def scale(problem: Problem, machine: Machine) -> Scaled:
+    """Scale a problem; LogP's L, o and g of its own network are not emulated.
+
+    Utilisations stay what they are, but for rounding to bytes, headers, and o.
+    """
+    graph, cluster = problem.graph, problem.cluster
+    fewer = problem.source_rate / _rate(problem, machine)
+    thinner = machine.mbps / 1000.0
+    capacity = cluster.capacity
+    biggest = min(machine.most_cores, machine.cores * capacity.max() / capacity.sum())
+    shares = tuple((biggest * capacity / capacity.max()).tolist())
+    mbps = tuple((cluster.link_column("bandwidth_mbps") * thinner).tolist())
+    wanted = graph.stream_payload_bytes * thinner * fewer
+    sizes = tuple(max(1, round(b)) for b in wanted.tolist())
+    small = StreamGraph.from_columns(
+        graph.names,
+        graph.instructions * fewer * biggest / capacity.max() * NS,
+        np.zeros(len(graph.names)),
+        np.stack([graph.stream_source, graph.stream_target], axis=1),
+        selectivity=graph.selectivity,
+        stream_payload_bytes=[on_the_wire(size) for size in sizes],
+        name=graph.name,
+        source_rate=problem.source_rate / fewer,
+        source_shares={graph.names[v]: float(graph.source_share[v]) for v in graph.sources},
+    )
+    there = _cluster(cluster, shares, mbps, machine, _mean(flow(problem).stream_tuples, sizes))
+    return Scaled(Problem(small, there), shares, mbps, sizes)
+
+
+def on_the_wire(size: int) -> int:
+    """Return the bytes of a tuple with its headers."""
+    return size + HEADERS_BYTES * ceil(size / SEGMENT_BYTES)
+
+
+def _mean(tuples: Floats, sizes: Sequence[int]) -> float:
+    """Return the bytes of a tuple, a mean over those of all streams."""
+    return float(np.average(sizes, weights=tuples)) if tuples.any() else 0.0
+
+
+def _rate(problem: Problem, machine: Machine) -> float:
+    """Return the source tuples/s that the machine can give."""
+    processed = problem.source_rate + float(np.sum(flow(problem).stream_tuples))
+    return min(machine.tuples_s, machine.processed_s * problem.source_rate / processed)
+
+
+def _cluster(
+    cluster: Cluster,
+    shares: Sequence[float],
+    mbps: Sequence[float],
+    machine: Machine,
+    tuple_bytes: float,
+) -> Cluster:
+    """Return the devices and links as they are.
+
+    LogP's o is one number: that of a tuple of mean size. It is told in seconds of a device.
+    """
+    devices = [
+        Device(device.name, 1e3 * share * machine.delivered)
+        for device, share in zip(cluster.devices, shares, strict=True)
+    ]
+    o_s = (machine.o_s + machine.o_s_byte * tuple_bytes) / machine.delivered
+    count, kind = len(devices), cluster.network.kind
+    links = [link for link in range(len(mbps)) if kind == "nic" or link % (count + 1)]
+    alike = len({(mbps[link], _share(cluster, shares, link)) for link in links}) < 2
+    first = mbps[links[0]] if links else inf
+    overrides = (
+        ()
+        if alike
+        else tuple(
+            LinkOverride(
+                *cluster.link_ends(link),
+                bandwidth_mbps=None if mbps[link] == inf else mbps[link],
+                overhead_s=o_s / _share(cluster, shares, link),
+            )
+            for link in links
+        )
+    )
+    network = Network(
+        kind,
+        bandwidth_mbps=None if first == inf else first,
+        overhead_s=o_s / (_share(cluster, shares, links[0]) if links else 1.0),
+        latency_s=0.0,
+        overrides=overrides,
+    )
+    return Cluster(devices, network)
+
+
+def _share(cluster: Cluster, shares: Sequence[float], link: int) -> float:
+    """Return the share of a core at a link's end, the smaller of two."""
+    return min(shares[cluster.index[end]] for end in cluster.link_ends(link) if end is not None)

@@ -1,0 +1,35 @@
+"""The picture: simulated against measured relative throughput."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from streamplace.report.style import COLOURS, MARKERS, picture
+
+SIZE = (9.0, 4.8)  # inches
+TITLES = {"closed": "closed form (bottleneck)", "engine": "engine"}
+
+
+def draw(path: Path, found: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> None:
+    """Draw a panel a model, a mark a placer."""
+    names = next(iter(found.values())).keys()
+    with picture(path, SIZE) as figure:
+        both = figure.subplots(1, 2, sharey=True)
+        for axes, (model, title) in zip(both, TITLES.items(), strict=True):
+            axes.plot([0, 1], [0, 1], color="0.6", linewidth=1, zorder=0)
+            for i, name in enumerate(names):
+                rows = [placers[name] for placers in found.values()]
+                axes.scatter(
+                    [one[model] for one in rows],
+                    [one["measured"] for one in rows],
+                    label=name,
+                    s=26,
+                    marker=MARKERS[i % len(MARKERS)],
+                    color=COLOURS[i % len(COLOURS)],
+                    alpha=0.8,
+                    linewidths=0,
+                )
+            axes.set(xlabel=f"simulated: {title}", xlim=(0, 1), ylim=(0, 1), aspect="equal")
+        both[0].set_ylabel("measured on the testbed")
+        both[1].legend(loc="upper left")
+        figure.suptitle(f"Relative throughput, {len(found)} random graphs, NICs")

@@ -1,0 +1,177 @@
+"""The paper's appendix A, tables of ranks: T2, T3, and T4, ours, which tells NICs from pair links.
+
+T2: a pipeline of four operators, together on one device (P1) or on four (P2); HIGH work is one
+device an operator, BIG payloads are 25 kB. T3: a source splits over two branches of two operators,
+any two of which nearly fill a device: branches together (P1), both heavy streams one way (P2),
+one each way (P3); BIG is 40 kB. T4: one device feeds two others, or one and itself.
+"""
+
+import argparse
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+
+from benchmarks.testbed.calibration import calibrate
+from benchmarks.testbed.comparing import Compared, compare, relation
+from benchmarks.testbed.emulator import Emulator
+from benchmarks.testbed.scaling import Machine, Scaled, scale
+from streamplace import Cluster, Device, Network, Operator, Problem, Stream, StreamGraph
+from streamplace.cluster import NetworkKind
+
+RATE, MIPS, LINK_MBPS = 200.0, 500.0, 20.0
+FULL = MIPS * 1e6 / RATE  # instructions a tuple that take a whole device
+LIGHT = 0.05  # of a device
+SMALL, BIG_T2, BIG_T3, BIG_T4 = 100.0, 25_000.0, 40_000.0, 12_500.0  # bytes
+END = 0.002 * FULL  # the source's and the sink's
+SHORT = ("T2", "T3")
+WARM_S, MEASURED_S = 3.0, 4.0
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of a table.
+
+    Parameters
+    ----------
+    placements
+        Their names, and the device of each operator.
+    expected
+        Relations of placements, as ``P1<P2``.
+    """
+
+    table: str
+    case: str
+    graph: StreamGraph
+    kind: NetworkKind
+    placements: Mapping[str, list[int]]
+    expected: tuple[str, ...]
+
+    def holds(self, reached: Mapping[str, float]) -> bool:
+        """Return whether throughputs are ranked as expected."""
+        told = ((text[:2], text[2], text[3:]) for text in self.expected)
+        return all(relation(reached[a], reached[b]) == sign for a, sign, b in told)
+
+
+def rows() -> list[Row]:
+    """Return the lines of all tables."""
+    return [*_t2(), *_t3(), *_t4()]
+
+
+def _t2() -> Iterator[Row]:
+    spread = {"P1": [0, 1, 1, 1, 1, 1], "P2": [0, 1, 2, 3, 4, 4]}
+    for work, share, size, payload, expected in (
+        ("HIGH", 1.0, "BIG", BIG_T2, "P1<P2"),
+        ("HIGH", 1.0, "SMALL", SMALL, "P1<P2"),
+        ("LOW", LIGHT, "BIG", BIG_T2, "P1>P2"),
+        ("LOW", LIGHT, "SMALL", SMALL, "P1=P2"),
+    ):
+        graph = pipeline(share, payload)
+        yield Row("T2", f"{work} {size}", graph, "nic", spread, (expected,))
+
+
+def _t3() -> Iterator[Row]:
+    ways = {"P1": [2, 0, 1, 0, 1, 2], "P2": [2, 0, 0, 1, 1, 2], "P3": [2, 0, 1, 1, 0, 2]}
+    ranks = {"BIG": ("P1>P3", "P3>P2", "P1>P2"), "SMALL": ("P1=P2", "P2=P3", "P1=P3")}
+    for size, payload in (("BIG", BIG_T3), ("SMALL", SMALL)):
+        yield Row("T3", size, branches(payload), "nic", ways, ranks[size])
+
+
+def _t4() -> Iterator[Row]:
+    kinds: tuple[NetworkKind, ...] = ("nic", "pair")
+    for kind in kinds:
+        sign = "<" if kind == "nic" else "="
+        yield Row("T4", kind, fork(), kind, {"P1": [0, 1, 2], "P2": [0, 1, 0]}, (f"P1{sign}P2",))
+
+
+def pipeline(share: float, payload: float) -> StreamGraph:
+    """Return T2's graph, whose operators each take a share of a device."""
+    names = ["source", "op1", "op2", "op3", "op4", "sink"]
+    middle = [Operator(name, share * FULL, payload) for name in names[1:5]]
+    ends = [Operator("source", END, SMALL), Operator("sink", END, SMALL)]
+    streams = [Stream(a, b) for a, b in pairwise(names)]
+    return StreamGraph([ends[0], *middle, ends[1]], streams, source_rate=RATE)
+
+
+def branches(payload: float) -> StreamGraph:
+    """Return T3's graph; the payload is that of the first operator of each branch."""
+    sizes = {"op1": payload, "op2": payload, "op3": SMALL, "op4": SMALL}
+    middle = [Operator(name, 0.9 * FULL, size) for name, size in sizes.items()]
+    ends = [Operator("source", END, SMALL), Operator("sink", END, SMALL)]
+    pairs = (("op1", "op3"), ("op2", "op4"), ("op3", "sink"), ("op4", "sink"))
+    split = [Stream("source", name, 0.5) for name in ("op1", "op2")]
+    streams = [*split, *(Stream(a, b) for a, b in pairs)]
+    return StreamGraph([ends[0], *middle, ends[1]], streams, source_rate=RATE)
+
+
+def fork() -> StreamGraph:
+    """Return T4's graph: two streams that each fill a link."""
+    operators = [Operator(name, END, BIG_T4) for name in ("source", "left", "right")]
+    streams = [Stream("source", "left"), Stream("source", "right")]
+    return StreamGraph(operators, streams, source_rate=RATE)
+
+
+def scaled(row: Row, machine: Machine) -> Scaled:
+    """Return a line's problem as it runs: a fifth of a core a device, links as they are told."""
+    network = Network(row.kind, bandwidth_mbps=LINK_MBPS)
+    cluster = Cluster([Device(f"d{d}", MIPS) for d in range(5)], network)
+    as_told = replace(machine, mbps=1000.0, tuples_s=RATE)
+    return scale(Problem(row.graph, cluster), as_told)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the tables; return 0 if all ranks hold every time, simulated and measured."""
+    wanted = [row for row in rows() if row.table in arguments.only]
+    good = True
+    for time in range(arguments.times):
+        machine = tell_calibration(Machine())
+        print(f"\n| run {time + 1} | network | expected | {' | '.join(COLUMNS)} | holds |")
+        print("|---" * (len(COLUMNS) + 4) + "|")
+        with ExitStack() as stack:
+            emulators: dict[NetworkKind, Emulator] = {}
+            for row in wanted:
+                small = scaled(row, machine)
+                if row.kind not in emulators:
+                    made = Emulator(row.kind, small.shares, small.mbps)
+                    emulators[row.kind] = stack.enter_context(made)
+                good &= tell(row, small, emulators[row.kind])
+    print(f"\nall ranks hold: {'yes' if good else 'NO'}")
+    return 0 if good else 1
+
+
+COLUMNS = ("closed form", "engine", "measured")
+
+
+def tell(row: Row, small: Scaled, emulator: Emulator) -> bool:
+    """Run a line, print it, return whether its ranks hold in every column."""
+    found = {
+        name: compare(emulator, small, np.array(devices, dtype=np.int32), WARM_S, MEASURED_S)
+        for name, devices in row.placements.items()
+    }
+    reached = [_column(found, name) for name in ("closed", "engine", "measured")]
+    good = [row.holds(column) for column in reached]
+    cells = [", ".join(f"{rate * RATE:.1f}" for rate in column.values()) for column in reached]
+    verdict = "yes" if all(good) else "NO"
+    ranks = ", ".join(row.expected)
+    line = f"{row.table} {row.case} | {row.kind} | {ranks} | {' | '.join(cells)} | {verdict}"
+    print(f"| {line} |", flush=True)
+    return all(good)
+
+
+def _column(found: Mapping[str, Compared], which: str) -> dict[str, float]:
+    return {name: float(getattr(one, which)) for name, one in found.items()}
+
+
+def tell_calibration(machine: Machine) -> Machine:
+    """Calibrate, print what was found, return the machine with it."""
+    found = calibrate(machine)
+    told = found.told_to(machine)
+    print(
+        f"a device gets {found.delivered:.1%} of its share; a second of CPU is "
+        f"{found.rounds_s:,.0f} rounds of the hash; LogP's o is {told.o_s * 1e6:.1f} us of CPU "
+        f"and {told.o_s_byte * 1e9:.2f} ns a byte",
+        flush=True,
+    )
+    return told

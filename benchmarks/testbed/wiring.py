@@ -1,0 +1,115 @@
+"""Devices as network namespaces around a bridge, which has a namespace of its own.
+
+So nothing of the host's network is touched, and names inside need not be unique.
+"""
+
+import re
+from collections.abc import Sequence
+from math import inf
+from pathlib import Path
+
+from benchmarks.testbed.programs import ip, tc
+from streamplace.cluster import NetworkKind
+
+MTU = 9000
+BURST_BYTES = 20_000  # more than a packet, less than what a link carries in a scheduler's tick
+QUEUE_BYTES = 64_000_000  # more than all windows together: nothing is ever lost
+UNLIMITED_MBPS = 10_000.0
+LINK = "eth0"
+CLASS = re.compile(r"class htb 1:(\w+) .*\n Sent (\d+) bytes")
+
+
+def address(device: int) -> str:
+    """Return the address of a device."""
+    return f"10.88.{device // 250}.{device % 250 + 1}"
+
+
+def build(switch: str, devices: Sequence[str]) -> None:
+    """Make the namespaces of a switch and of devices, and join them."""
+    ip(f"netns add {name}" for name in (switch, *devices))
+    ip(["link add bridge type bridge", f"link set bridge mtu {MTU} up"], switch)
+    for d, device in enumerate(devices):
+        ip([f"link add {LINK} netns {device} type veth peer name p{d} netns {switch}"])
+        ip([f"link set p{d} mtu {MTU} master bridge up"], switch)
+        own = [f"address add {address(d)}/16 dev {LINK}", f"link set {LINK} mtu {MTU} up"]
+        ip([*own, "link set lo up"], device)
+
+
+def shape(kind: NetworkKind, switch: str, devices: Sequence[str], mbps: Sequence[float]) -> None:
+    """Limit what links carry.
+
+    Parameters
+    ----------
+    mbps
+        In the order of `Cluster.link_ends`; inf: no limit.
+    """
+    count = len(devices)
+    if kind == "nic":
+        for d, device in enumerate(devices):
+            tc([_bucket(LINK, mbps[d])], device)
+            tc([_bucket(f"p{d}", mbps[count + d])], switch)
+        return
+    for d, device in enumerate(devices):
+        tc(_classes(d, mbps[d * count : (d + 1) * count]), device)
+
+
+def _bucket(link: str, mbps: float) -> str:
+    if mbps == inf:
+        return f"qdisc replace dev {link} root pfifo limit 10000"
+    bucket = f"tbf rate {_bits(mbps)} burst {BURST_BYTES} limit {QUEUE_BYTES}"
+    return f"qdisc replace dev {link} root {bucket}"
+
+
+def _classes(own: int, mbps: Sequence[float]) -> list[str]:
+    """Return the lines that give each other device a class of its own, chosen by address."""
+    lines = [f"qdisc replace dev {LINK} root handle 1: htb default fff"]
+    for d, limit in enumerate(mbps):
+        if d == own:
+            continue
+        rate = _bits(min(limit, UNLIMITED_MBPS))
+        number = f"{d + 1:x}"
+        shaped = f"htb rate {rate} ceil {rate} burst {BURST_BYTES} cburst {BURST_BYTES}"
+        found = f"match ip dst {address(d)}/32 flowid 1:{number}"
+        lines += [
+            f"class replace dev {LINK} parent 1: classid 1:{number} {shaped} quantum {MTU + 14}",
+            f"qdisc replace dev {LINK} parent 1:{number} bfifo limit {QUEUE_BYTES}",
+            f"filter add dev {LINK} parent 1: protocol ip prio 1 u32 {found}",
+        ]
+    return lines
+
+
+def _bits(mbps: float) -> str:
+    return f"{max(8, round(mbps * 1e6))}bit"
+
+
+def carried_bytes(kind: NetworkKind, devices: Sequence[str], pids: Sequence[int]) -> list[int]:
+    """Return the bytes that each link has carried so far, in the order of `Cluster.link_ends`.
+
+    Parameters
+    ----------
+    pids
+        A process inside each device.
+    """
+    if kind == "pair":
+        return [b for d in range(len(devices)) for b in _by_class(d, devices)]
+    both = [_counters(pid) for pid in pids]
+    return [sent for _, sent in both] + [received for received, _ in both]
+
+
+def _counters(pid: int) -> tuple[int, int]:
+    """Return the bytes that the link of a process's namespace received and sent."""
+    for line in Path(f"/proc/{pid}/net/dev").read_text().splitlines():
+        name, _, numbers = line.partition(":")
+        if name.strip() == LINK:
+            fields = numbers.split()
+            return int(fields[0]), int(fields[8])
+    return 0, 0
+
+
+def _by_class(own: int, devices: Sequence[str]) -> list[int]:
+    """Return the bytes a device sent to each; what tc prints of classes is text, not JSON."""
+    carried = [0] * len(devices)
+    told = tc([f"class show dev {LINK}"], devices[own], ["-statistics"])
+    for number, sent in CLASS.findall(told):
+        carried[int(number, 16) - 1] = int(sent)
+    return carried

@@ -1,0 +1,114 @@
+"""A device at work: its operators take turns, tuple by tuple, as threads on one core would."""
+
+import select
+import time
+from collections.abc import Sequence
+
+from benchmarks.testbed.worker.burning import Burner, clock
+from benchmarks.testbed.worker.operators import Operator
+from benchmarks.testbed.worker.wires import Queue, Receiver, Sender
+
+LONGEST_WAIT_S = 0.05
+SAMPLE_S = 0.1
+Sample = tuple[float, list[int], int, int, int, int]
+"""Time since the start, tuples processed by operator, CPU ns used, of these for operators' work,
+rounds of the hash, CPU ns for them."""
+
+
+class Loop:
+    """One thread, one core: whatever operator has work is next, round robin.
+
+    What an iteration costs besides the network (looking for an operator, its queues) is part of
+    the operator's work; what sending and receiving costs comes on top, as LogP's o does.
+    """
+
+    def __init__(self, operators: Sequence[Operator], wires: Sequence[Sender | Receiver]) -> None:
+        self.operators = operators
+        self.sources = [operator for operator in operators if operator.rate]
+        self.samples: list[Sample] = []
+        self._burner = Burner()
+        self._worked_ns = 0
+        self._next = 0
+        self._poll = select.epoll()
+        self._wires = {wire.link.fileno(): wire for wire in wires}
+        self._stuck: set[int] = set()
+        for wire in self._wires:
+            self._poll.register(wire, select.EPOLLIN)
+        self._poll.register(0, select.EPOLLIN)
+
+    def run(self, start_s: float, seconds: float) -> None:
+        """Work from a moment of the monotonic clock on."""
+        time.sleep(max(0.0, start_s - time.monotonic()))
+        sample_s, begin = 0.0, clock()
+        while (elapsed := time.monotonic() - start_s) < seconds:
+            if elapsed >= sample_s:
+                self._sample(elapsed)
+                sample_s += SAMPLE_S
+            operator = self._pick(elapsed)
+            if operator is None:
+                self._serve(self._idle_s(elapsed))
+                begin = clock()
+                continue
+            if self._serve(0.0):
+                begin = clock()
+            begin = self._process(operator, begin)
+        self._sample(time.monotonic() - start_s)
+        self._poll.close()
+
+    def _process(self, operator: Operator, begin: int) -> int:
+        """Process a tuple; return where the next one's account begins."""
+        taken = operator.take()
+        got: list[Queue] = operator.emit()
+        target = begin + operator.cost_ns - operator.debt_ns
+        now = self._burner.until(int(target))
+        operator.debt_ns = now - target
+        self._worked_ns += now - begin
+        if isinstance(taken, Receiver):
+            got.append(taken)
+        networked = False
+        for queue in got:
+            if isinstance(queue, Sender | Receiver):
+                self._flush(queue)
+                networked = True
+        return clock() if networked else now
+
+    def _pick(self, elapsed: float) -> Operator | None:
+        count = len(self.operators)
+        for i in range(count):
+            operator = self.operators[(self._next + i) % count]
+            if operator.ready(elapsed):
+                self._next = (self._next + i + 1) % count
+                return operator
+        return None
+
+    def _idle_s(self, elapsed: float) -> float:
+        """Return how long nothing happens but on the network."""
+        due = (source.next_due_s() - elapsed for source in self.sources)
+        return min((d for d in due if d > 0), default=LONGEST_WAIT_S)
+
+    def _serve(self, timeout: float) -> bool:
+        """Handle what the network has; return whether there was anything."""
+        events = self._poll.poll(min(timeout, LONGEST_WAIT_S))
+        for number, what in events:
+            if number == 0:
+                raise SystemExit(0)  # the run that started this device is gone
+            wire = self._wires[number]
+            if what & select.EPOLLOUT:
+                self._flush(wire)
+            if what & ~select.EPOLLOUT:
+                wire.readable()
+        return bool(events)
+
+    def _flush(self, wire: Sender | Receiver) -> None:
+        """Send what can be sent; ask to be told when there is room for the rest."""
+        number = wire.link.fileno()
+        left = wire.flush()
+        if left != (number in self._stuck):
+            (self._stuck.add if left else self._stuck.discard)(number)
+            self._poll.modify(number, select.EPOLLIN | (select.EPOLLOUT if left else 0))
+
+    def _sample(self, elapsed: float) -> None:
+        burnt = self._burner
+        processed = [operator.processed for operator in self.operators]
+        times = (clock(), self._worked_ns, burnt.rounds, burnt.spent_ns)
+        self.samples.append((elapsed, processed, *times))

@@ -1,0 +1,41 @@
+"""What Flink's job is told, and what its sinks tell; Flink itself is for `make testbed-flink`."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.testbed.flink.documents import arrived, lines
+from benchmarks.testbed.scaling import Machine, scale
+from streamplace import Cluster, Problem, Recipe
+
+
+def test_a_job_is_told_upstream_first(tmp_path: Path) -> None:
+    graph = Recipe("layered", 1, range(20, 21), 5).graph(0)
+    small = scale(Problem(graph, Cluster.equal(4), source_rate=1e4), Machine())
+    sinks = {int(v): tmp_path / f"{v}" for v in graph.sinks}
+    devices = (np.arange(20) % 4).astype(np.int32)
+    known: set[str] = set()
+    streams = set()
+    rate = 0.0
+    for line in lines(small, devices, sinks):
+        kind, number, *words = line.split()
+        if kind == "operator":
+            known.add(number)
+            rate += float(words[2])
+            assert words[0] == str(devices[int(number)])
+            assert (words[3] == "-") == (int(number) not in sinks)
+        else:
+            streams.add(number)
+            assert words[0] in known
+            assert words[1] not in known
+            assert int(words[4]) == small.tuple_bytes[int(number)]
+    assert (len(known), len(streams)) == (20, len(graph.streams))
+    assert rate == pytest.approx(small.problem.source_rate)
+
+
+def test_what_arrived_between_two_moments(tmp_path: Path) -> None:
+    file = tmp_path / "sink"
+    assert arrived(file, 1.0, 2.0) == 0.0
+    file.write_text("1000000000 10\n2000000000 30\n3000000000 40\n40000")
+    assert arrived(file, 1.5, 2.5) == pytest.approx(15.0)

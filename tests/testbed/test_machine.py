@@ -1,0 +1,114 @@
+"""The emulator itself, where the machine allows it; and what is said where it does not."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.testbed import facilities, leftovers, ownership
+from benchmarks.testbed.emulator import Emulator, swept
+from benchmarks.testbed.interruptions import host_links, told
+from benchmarks.testbed.scaling import Machine, scale
+from streamplace import Cluster, Network, Operator, Problem, Stream, StreamGraph
+
+ROOT = Path(__file__).parents[2]
+SHORT = (sys.executable, "-m", "benchmarks.testbed", "short")
+lacking = facilities.lacking()
+needs_a_machine = pytest.mark.skipif(bool(lacking), reason=f"testbed: {', '.join(lacking)}")
+
+
+def refusal(command: tuple[str, ...], **environment: str) -> str:
+    """Return the one line that a command ends with, at exit code 2."""
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    return done.stderr
+
+
+def test_without_programs_it_says_so() -> None:
+    assert "no ip (iproute2), no tc (iproute2)" in refusal(SHORT, PATH="/nowhere")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="drops root, which it has not")
+def test_without_root_it_says_so() -> None:
+    """As nobody, but with this very Python, wherever it is allowed to look."""
+    code = (
+        "import os, sys; import benchmarks.testbed.__main__ as m; os.setuid(65534); "
+        "sys.argv[1:] = ['short']; sys.exit(m.main())"
+    )
+    assert "not root" in refusal((sys.executable, "-c", code))
+
+
+def test_without_cgroup_v1_it_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As on machines of today, where there is cgroup v2 alone."""
+    mounts = tmp_path / "mounts"
+    mounts.write_text("cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n")
+    monkeypatch.setattr(facilities, "MOUNTS", mounts)
+    with pytest.raises(facilities.TestbedError, match="no cgroup v1 controller cpu, no cgroup v1"):
+        facilities.check()
+
+
+def test_names_tell_their_process() -> None:
+    own = ownership.own_prefix()
+    assert ownership.prefix_of(f"{own}1d0") == own
+    assert ownership.is_alive(own)
+    assert not ownership.is_alive(f"streamplace-{os.getpid()}-1-")
+    done = subprocess.Popen(["true"])
+    done.wait()
+    assert not ownership.is_alive(f"streamplace-{done.pid}-1-")
+    for other in ("streamplace", "streamplace-a-b-c", "docker-1-2-3", "streamplace-1-2"):
+        assert ownership.prefix_of(other) is None
+
+
+@needs_a_machine
+@pytest.mark.parametrize("kind", ["pair", "nic"])
+def test_a_link_limits_what_arrives(kind: str) -> None:
+    """Two devices, a stream of twice what the link carries: half of it arrives, over the link."""
+    operators = [Operator("a", 100_000, 62_500.0), Operator("b", 100_000, 0)]
+    graph = StreamGraph(operators, [Stream("a", "b")], source_rate=4000.0)
+    network = Network(kind, bandwidth_mbps=1000.0)  # type: ignore[arg-type]
+    problem = Problem(graph, Cluster.equal(2, network=network))
+    small = scale(problem, Machine(cores=0.2, tuples_s=80.0))
+    with swept():
+        with Emulator(problem.cluster.network.kind, small.shares, small.mbps) as emulator:
+            found = emulator.run(small, np.array([0, 1], dtype=np.int32), 0.7, 1.0)
+            alone = emulator.run(small, np.array([1, 1], dtype=np.int32), 0.2, 0.4)
+        left = leftovers.everything().get(ownership.own_prefix(), [])
+    assert 0 < found.relative_throughput < 0.6  # however slow the machine: never more
+    assert 0 < found.link_utilisation.max() < 1.1
+    assert alone.relative_throughput > 0
+    assert alone.link_utilisation.max() < 0.05
+    assert found.device_utilisation.min() > 0
+    assert left == []
+
+
+@needs_a_machine
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_leaves_nothing(how: signal.Signals) -> None:
+    assert told(how, 0.6, host_links()) == []
+
+
+@needs_a_machine
+def test_what_a_dead_run_left_is_taken_away() -> None:
+    dead, alive = f"streamplace-{os.getpid()}-1-1d0", f"{ownership.own_prefix()}9d0"
+    subprocess.run(["ip", "netns", "add", dead], check=True)
+    try:
+        subprocess.run(["ip", "netns", "add", alive], check=True)
+        for prefix in leftovers.of_the_dead():
+            leftovers.remove(prefix)
+        assert dead not in leftovers.namespaces()
+        assert alive in leftovers.namespaces()
+    finally:
+        leftovers.remove(ownership.own_prefix())
+    assert alive not in leftovers.namespaces()

@@ -1,0 +1,80 @@
+"""Tables of ranks, and what a campaign is summed up to."""
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks.testbed import campaign, summary
+from benchmarks.testbed.comparing import relation
+from benchmarks.testbed.scaling import Machine
+from benchmarks.testbed.tables import rows, scaled
+from streamplace import Placement
+from streamplace.score import simulate
+
+
+def test_what_differs_by_a_twentieth_is_a_tie() -> None:
+    assert [relation(1.0, b) for b in (0.94, 0.96, 1.0, 1.04, 1.07)] == [">", "=", "=", "=", "<"]
+
+
+@pytest.mark.parametrize("row", rows(), ids=lambda row: f"{row.table}-{row.case}")
+@pytest.mark.parametrize("o_s", [0.0, 6e-5])
+def test_ranks_hold_in_simulation(row: Any, o_s: float) -> None:
+    problem = scaled(row, Machine(o_s=o_s)).problem
+    reached = {
+        name: simulate(Placement(problem, np.array(devices))).relative_throughput
+        for name, devices in row.placements.items()
+    }
+    assert row.holds(reached)
+    first, second = reached["P1"], reached["P2"]
+    backwards = reached | {"P1": second, "P2": first}
+    assert row.holds(backwards) == all(text[2] == "=" for text in row.expected)
+
+
+def test_a_campaign_has_graphs_of_the_sizes_told_each_once() -> None:
+    made = list(campaign.graphs(24))
+    assert len({graph.name for graph in made}) == len({graph.sha256 for graph in made}) == 24
+    assert {len(graph.names) in campaign.SIZES for graph in made} == {True}
+    assert sum(graph.name.startswith("dream") for graph in made) == 12
+
+
+def result(graph: str, placer: str, simulated: float, measured: float) -> dict[str, Any]:
+    both = {"closed": simulated, "engine": simulated, "measured": measured}
+    return {"graph": graph, "placer": placer, **both}
+
+
+def test_a_summary_counts_ranks_and_winners() -> None:
+    placers = ("metis", "fuser", "policy", "auto")
+    results = [
+        result("a", name, x, x + 0.01) for name, x in zip(placers, (1, 2, 3, 4), strict=True)
+    ]
+    swapped = zip(placers, (0.1, 0.2, 0.30, 0.31), (0.1, 0.2, 0.31, 0.30), strict=True)
+    results += [result("b", *one) for one in swapped]
+    results += [result("c", "metis", 1.0, 1.0)]  # not complete
+    found = summary.by_graph(results)
+    assert set(found) == {"a", "b"}
+    assert summary.taus(found, "closed") == pytest.approx([1.0, 4 / 6])
+    assert summary.winners(found, "closed") == (1, 2)
+    assert summary.clear_pairs(found, "closed") == (11, 11)
+    assert summary.differences(found, "engine")[:4] == pytest.approx(0.01)
+    assert "| auto | 2.155 | 2.155 | 2.155 | +1.600" in summary.against_metis(found)[-1]
+
+
+def test_a_line_that_was_cut_off_is_run_again(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    path.write_text('{"graph": "a"}\n{"graph": "b"}\n{"gra')
+    assert [one["graph"] for one in campaign.read(path)] == ["a", "b"]
+    with path.open("a") as file:
+        file.write('{"graph": "c"}\n')
+    assert [one["graph"] for one in campaign.read(path)] == ["a", "b", "c"]
+    assert campaign.read(tmp_path / "none") == []
+
+
+def test_pairs_of_a_table_are_told_by_name() -> None:
+    for row in rows():
+        for text in row.expected:
+            assert {text[:2], text[3:]} <= set(row.placements)
+        for a, b in pairwise(row.placements.values()):
+            assert len(a) == len(b) == len(row.graph.names)
