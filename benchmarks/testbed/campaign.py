@@ -4,6 +4,7 @@ Every result is kept as it comes, a line of JSON each; what is there already is 
 """
 
 import argparse
+import gzip
 import json
 import sys
 import time
@@ -131,6 +132,8 @@ def read(path: Path) -> list[dict[str, Any]]:
     """Return the results so far; a last line that was cut off is none."""
     if not path.exists():
         return []
+    if path.suffix == ".gz":
+        return [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
     whole = path.read_text()
     lines = whole[: whole.rfind("\n") + 1].splitlines()
     if len(lines) < len(whole.splitlines()):

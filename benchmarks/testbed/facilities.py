@@ -10,6 +10,7 @@ from streamplace.errors import StreamplaceError
 
 MOUNTS = Path("/proc/mounts")
 CONTROLLERS = ("cpu", "cpuacct")
+PROGRAMS = {"ip": "iproute2", "tc": "iproute2", "unshare": "util-linux"}
 
 
 class TestbedError(StreamplaceError):
@@ -29,8 +30,8 @@ def lacking() -> list[str]:
     if sys.platform != "linux":
         return ["it needs Linux"]
     missing = [] if os.geteuid() == 0 else ["not root"]
-    programs = [program for program in ("ip", "tc") if shutil.which(program) is None]
-    missing += [f"no {program} (iproute2)" for program in programs]
+    for program, package in PROGRAMS.items():
+        missing += [] if shutil.which(program) else [f"no {program} ({package})"]
     mounted = hierarchies()
     missing += [f"no cgroup v1 controller {name}" for name in CONTROLLERS if name not in mounted]
     if not missing:

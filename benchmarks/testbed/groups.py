@@ -9,7 +9,8 @@ from pathlib import Path
 from benchmarks.testbed.facilities import TestbedError, hierarchies
 from benchmarks.testbed.ownership import prefix_of
 
-PERIOD_US = 20_000
+PERIOD_US, LONGEST_PERIOD_US = 20_000, 1_000_000
+LEAST_QUOTA_US = 1000
 PRIORITY, ORDINARY = 65_536, 1024  # a device is to get its share when it wants it
 PATIENCE_S = 10.0
 
@@ -18,18 +19,19 @@ class Group:
     """Processes that together get a share of one core."""
 
     def __init__(self, name: str, share: float | None) -> None:
-        self.folders = [root / name for root in hierarchies().values()]
+        self.folders = [root / name for root in roots()]
         for folder in self.folders:
             folder.mkdir()
         self._cpu = hierarchies()["cpu"] / name
         self._usage = hierarchies()["cpuacct"] / name / "cpuacct.usage"
-        (self._cpu / "cpu.cfs_period_us").write_text(str(PERIOD_US))
         self.limit(share)
 
     def limit(self, share: float | None) -> None:
         """Set the share of a core; None: all that others leave."""
         (self._cpu / "cpu.shares").write_text(str(PRIORITY if share is not None else ORDINARY))
-        quota = -1 if share is None else max(1000, round(share * PERIOD_US))
+        (self._cpu / "cpu.cfs_quota_us").write_text("-1")  # periods of any length, for now
+        period, quota = (PERIOD_US, -1) if share is None else quota_of(share)
+        (self._cpu / "cpu.cfs_period_us").write_text(str(period))
         (self._cpu / "cpu.cfs_quota_us").write_text(str(quota))
 
     def add(self, pid: int) -> None:
@@ -42,10 +44,30 @@ class Group:
         return int(self._usage.read_text()) / 1e9
 
 
+def quota_of(share: float) -> tuple[int, int]:
+    """Return a period and the quota in it, in µs: the kernel grants no less than 1,000 a period.
+
+    Raises
+    ------
+    TestbedError
+        If the share is less than can be granted.
+    """
+    period = max(PERIOD_US, round(LEAST_QUOTA_US / share))
+    if period > LONGEST_PERIOD_US:
+        least = LEAST_QUOTA_US / LONGEST_PERIOD_US
+        raise TestbedError(f"a device would get {share:.2g} of a core; {least:g} is the least")
+    return period, round(share * period)
+
+
+def roots() -> list[Path]:
+    """Return where the controllers are mounted, each place once: two may share one."""
+    return list(dict.fromkeys(hierarchies().values()))
+
+
 def existing() -> dict[str, list[Path]]:
     """Return the groups of all runs by prefix."""
     found: dict[str, list[Path]] = {}
-    for root in hierarchies().values():
+    for root in roots():
         for folder in root.glob("streamplace-*"):
             if prefix := prefix_of(folder.name):
                 found.setdefault(prefix, []).append(folder)

@@ -27,7 +27,9 @@ def own_prefix() -> str:
 def prefix_of(name: str) -> str | None:
     """Return the prefix of the run that a name belongs to; None if it is not of a run."""
     parts = name.split("-")
-    if not name.startswith(PREFIX) or len(parts) < 4 or not (parts[1] + parts[2]).isdigit():
+    if not name.startswith(PREFIX) or len(parts) < 4:
+        return None
+    if not all(part.isascii() and part.isdigit() for part in parts[1:3]):
         return None
     return "-".join([*parts[:3], ""])
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.testbed import facilities, leftovers, ownership
+from benchmarks.testbed import facilities, groups, leftovers, ownership
 from benchmarks.testbed.emulator import Emulator, swept
 from benchmarks.testbed.interruptions import host_links, told
 from benchmarks.testbed.scaling import Machine, scale
@@ -37,7 +37,9 @@ def refusal(command: tuple[str, ...], **environment: str) -> str:
 
 
 def test_without_programs_it_says_so() -> None:
-    assert "no ip (iproute2), no tc (iproute2)" in refusal(SHORT, PATH="/nowhere")
+    assert "no ip (iproute2), no tc (iproute2), no unshare (util-linux)" in refusal(
+        SHORT, PATH="/nowhere"
+    )
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="drops root, which it has not")
@@ -57,6 +59,36 @@ def test_without_cgroup_v1_it_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path:
     monkeypatch.setattr(facilities, "MOUNTS", mounts)
     with pytest.raises(facilities.TestbedError, match="no cgroup v1 controller cpu, no cgroup v1"):
         facilities.check()
+
+
+def test_controllers_that_are_mounted_together(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    mounts = tmp_path / "mounts"
+    mounts.write_text(f"cgroup {tmp_path} cgroup rw,cpu,cpuacct 0 0\n")
+    monkeypatch.setattr(facilities, "MOUNTS", mounts)
+    group = groups.Group("one", 0.04)
+    assert group.folders == [tmp_path / "one"]
+    assert (tmp_path / "one" / "cpu.cfs_period_us").read_text() == "25000"
+    assert (tmp_path / "one" / "cpu.cfs_quota_us").read_text() == "1000"
+
+
+@pytest.mark.parametrize("share", [0.9, 0.2, 0.05, 0.04, 0.0123, 0.001])
+def test_a_quota_is_the_share(share: float) -> None:
+    period, quota = groups.quota_of(share)
+    assert quota >= 1000
+    assert period <= 1_000_000
+    assert quota / period == pytest.approx(share, rel=0.01)
+
+
+def test_a_share_that_no_kernel_grants() -> None:
+    with pytest.raises(facilities.TestbedError, match=r"0\.001 is the least"):
+        groups.quota_of(0.0009)
+
+
+def test_names_of_others_are_left_alone() -> None:
+    for name in ("streamplace--5-x", "streamplace-a-5-x", "streamplace-5-x", "streamplace-²-5-x"):
+        assert ownership.prefix_of(name) is None
 
 
 def test_names_tell_their_process() -> None:
