@@ -22,6 +22,7 @@ MODEL = {
     "models",
     "units",
     "feasibility",
+    "given",
     "errors",
     "nearest",
     "plain",
