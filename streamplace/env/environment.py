@@ -33,7 +33,8 @@ class PlacementEnv(gymnasium.Env[Observed, np.int64]):
 
     **Mask.** `action_masks` (for sb3-contrib; also ``info["action_mask"]``) is true for devices
     that constraints, labels and memory leave, given what is placed; of devices that are alike and
-    run nothing only the first is offered, since the others would be the same choice.
+    run nothing only the first is offered, since the others would be the same choice; choosing one
+    of those all the same breaks no rule.
 
     **Observation.** ``Box(-16, 16, (26 + 29 D,), float32)``: see `streamplace.env.observation`.
 
