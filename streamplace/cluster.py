@@ -15,7 +15,7 @@ from streamplace.arrays import Floats
 from streamplace.errors import ClusterError
 from streamplace.given import need, need_number, need_text
 from streamplace.nearest import hint
-from streamplace.shown import Shown, number
+from streamplace.shown import Brief, Shown, number
 
 LEAST, MOST = 1e-9, 1e15  # of speeds and bandwidths: beyond lies arithmetic that overflows
 MOST_CORES = 10**6
@@ -25,8 +25,8 @@ MOST_DEVICES = 2048  # pair links are a matrix
 NetworkKind = Literal["pair", "nic"]
 
 
-@dataclass(frozen=True)
-class Device:
+@dataclass(frozen=True, repr=False)
+class Device(Brief):
     """What runs operators.
 
     Parameters

@@ -64,6 +64,7 @@ SLIPS: dict[str, tuple[Callable[[], object], str]] = {
     "device's name": (lambda: any_device(3, 9), "device: name must be text .got 3"),
     "write a result": (lambda: any_call.write_placement("x.json", place()), "not Result; .*save"),
     "write, swapped": (lambda: any_call.write_placement(place().placement, "x"), "not str"),
+    "misspelt set": (lambda: sp.read_graph("dataset:rael"), "did you mean 'dataset:real'"),
     "no operators": (lambda: any_call.StreamGraph(None), "operators: must be Iterable, not None"),
     "operator's name": (lambda: graph_of(any_call.Operator(3, 5, 2)), r"operators\[0\].name: must"),
     "graph's rate": (lambda: graph_of(("a", 1, 1), source_rate="x"), "source_rate: must be a num"),
@@ -88,3 +89,23 @@ def test_numbers_of_numpy_and_several_rates_are_as_good() -> None:
     found = place(source_rate=rates, seed=np.int64(3), target_utilisation=np.float32(1))
     assert found.placement.problem.source_rates == (1000.0, 500.0)
     assert place(source_rate=iter([500, 1000])).placement.problem.source_rate == 1000.0
+
+
+def test_misspelt_attributes_of_networkx_are_refused() -> None:
+    graph = sp.to_networkx(GRAPH)
+    graph.edges["a", "b"]["weight"] = 3
+    graph.nodes["a"]["label"] = "first"
+    assert sp.from_networkx(graph).sha256 == GRAPH.sha256
+    graph.edges["a", "b"]["selectivty"] = graph.edges["a", "b"].pop("selectivity")
+    with pytest.raises(StreamplaceError, match=r"edges: 'selectivty' is no .* mean 'selectivity'"):
+        sp.from_networkx(graph)
+
+
+def test_long_names_and_many_rows_are_cut_in_reprs() -> None:
+    graph = sp.StreamGraph([("a" * 10_000, 1, 1), *((str(v), 1, 1) for v in range(9_999))])
+    assert len(repr(graph.operators)) < 600
+    assert repr(graph.operators).endswith(", and 9,997 more]")
+    assert len(repr(sp.Device("d" * 10_000, 9))) < 150
+    told = "Operator(name='0', instructions=1.0, payload_bytes=1.0, memory_bytes=0.0, requires=()"
+    assert repr(graph.operators[1]).startswith(told)
+    assert repr(sp.StreamGraph([("a", 1, 1)]).streams) == "[]"
