@@ -5,6 +5,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from math import isnan
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -191,9 +193,9 @@ class StreamGraph(Shown):
         names, count = tuple(index), len(index)
         self.name = name
         self.names = names
-        self.index = index
-        self.requires = requires
-        self.instance_of = instance_of
+        self.index: Mapping[str, int] = MappingProxyType(dict(index))
+        self.requires: Mapping[int, tuple[str, ...]] = MappingProxyType(dict(requires))
+        self.instance_of: Mapping[int, str] = MappingProxyType(dict(instance_of))
         self.constraints = Constraints() if constraints is None else Constraints.of(constraints)
         self.instructions = column_of(
             "operators", "instructions", instructions, count, may_be_unknown=True
@@ -339,6 +341,19 @@ class StreamGraph(Shown):
         ):
             digest.update(column.astype(column.dtype.newbyteorder("<")).tobytes())
         return digest.hexdigest()
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return what is pickled: mappings as plain ones, since read-only ones cannot be."""
+        state = vars(self).items()
+        return {k: dict(v) if isinstance(v, MappingProxyType) else v for k, v in state}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        """Set what was pickled, as read-only as before."""
+        for name, value in state.items():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            own = name in ("index", "requires", "instance_of")
+            vars(self)[name] = MappingProxyType(value) if own else value
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, StreamGraph):

@@ -1,7 +1,9 @@
 """Slips in Python calls: each is one line that names what was given, and none a traceback."""
 
 from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
+from pickle import dumps, loads
 from typing import Any
 
 import networkx
@@ -109,3 +111,15 @@ def test_long_names_and_many_rows_are_cut_in_reprs() -> None:
     told = "Operator(name='0', instructions=1.0, payload_bytes=1.0, memory_bytes=0.0, requires=()"
     assert repr(graph.operators[1]).startswith(told)
     assert repr(sp.StreamGraph([("a", 1, 1)]).streams) == "[]"
+
+
+@pytest.mark.parametrize("copied", [lambda graph: graph, deepcopy, lambda g: loads(dumps(g))])
+def test_a_graph_cannot_be_changed_in_place(
+    copied: Callable[[sp.StreamGraph], sp.StreamGraph],
+) -> None:
+    graph: Any = copied(sp.StreamGraph([("a", 1, 1, 0, ("gpu",), "b")]))
+    for name, key in (("index", "zz"), ("requires", 0), ("instance_of", 0), ("instructions", 0)):
+        with pytest.raises((TypeError, ValueError), match=r"assignment|read-only"):
+            getattr(graph, name)[key] = 3
+    assert graph.index == {"a": 0}
+    assert graph.requires == {0: ("gpu",)}
