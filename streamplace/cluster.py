@@ -1,7 +1,7 @@
 """Cluster: devices and the network between them."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from streamplace.arrays import Floats
 from streamplace.errors import ClusterError
+from streamplace.given import need, need_number, need_text
 from streamplace.nearest import hint
-from streamplace.shown import Shown, number
+from streamplace.shown import Brief, Shown, number
 
 LEAST, MOST = 1e-9, 1e15  # of speeds and bandwidths: beyond lies arithmetic that overflows
 MOST_CORES = 10**6
@@ -24,8 +25,8 @@ MOST_DEVICES = 2048  # pair links are a matrix
 NetworkKind = Literal["pair", "nic"]
 
 
-@dataclass(frozen=True)
-class Device:
+@dataclass(frozen=True, repr=False)
+class Device(Brief):
     """What runs operators.
 
     Parameters
@@ -47,6 +48,7 @@ class Device:
     labels: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        need_text("device: name", self.name, ClusterError)
         if not self.name:
             raise ClusterError("a device's name is empty")
         _check(f"device {self.name!r}: mips", self.mips, least=LEAST)
@@ -125,9 +127,15 @@ class Cluster(Shown):
         that is negative, not finite, or 0 where something must be above it.
     """
 
-    def __init__(self, devices: Sequence[Device], network: Network | None = None) -> None:
+    def __init__(self, devices: Iterable[Device], network: Network | None = None) -> None:
+        if isinstance(devices, str):
+            raise ClusterError("devices: must be several, not text, which sp.Cluster.parse reads")
+        need("devices:", devices, Iterable, ClusterError)
         self.devices = tuple(devices)
-        self.network = network or Network()
+        for d, device in enumerate(self.devices):
+            need(f"devices[{d}]:", device, Device, ClusterError)
+        self.network = Network() if network is None else network
+        need("network:", self.network, Network, ClusterError, 'as sp.Network("nic")')
         if not self.devices:
             raise ClusterError("devices: the cluster has none")
         if len(self.devices) > MOST_DEVICES:
@@ -166,7 +174,10 @@ class Cluster(Shown):
         """Return a cluster as it is, as `parse` reads it, or the paper's where none is given."""
         if isinstance(given, str):
             return cls.parse(given)
-        return cls.equal() if given is None else given
+        if given is None:
+            return cls.equal()
+        need("cluster:", given, cls, ClusterError, 'as sp.Cluster(devices), or text as "5x2500"')
+        return given
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -276,5 +287,6 @@ def _or_inf(value: float | None) -> float:
 
 
 def _check(what: str, value: float, least: float = 0.0, most: float = MOST) -> None:
+    need_number(what, value, ClusterError)
     if not least <= value <= most:
         raise ClusterError(f"{what} must be {least:g} to {most:g} (got {value:g})")

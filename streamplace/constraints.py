@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from streamplace.errors import ProblemError
+from streamplace.given import need
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,21 @@ class Constraints:
     exlocate: Sequence[Sequence[str]] = ()
     allowed: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, given: "Constraints") -> "Constraints":
+        """Return constraints as they are; refuse what are none, as a mapping.
+
+        Raises
+        ------
+        ProblemError
+            Naming what to write instead.
+        """
+        need("constraints:", given, cls, ProblemError, 'as sp.Constraints(pins={"parse": "d0"})')
+        return given
+
     def __post_init__(self) -> None:
+        need("constraints.pins", self.pins, Mapping, ProblemError)
+        need("constraints.allowed", self.allowed, Mapping, ProblemError)
         groups = (*self.colocate, *self.exlocate, *self.allowed.values())
         for group in groups:
             if isinstance(group, str):

@@ -5,6 +5,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from math import isnan
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +14,7 @@ from numpy.typing import ArrayLike
 from streamplace.arrays import Floats, Ints
 from streamplace.constraints import Constraints
 from streamplace.errors import GraphError
+from streamplace.given import need, need_number
 from streamplace.ordering import first_cycle, topological_order
 from streamplace.plain import OperatorLike, StreamLike, operator_of, stream_of
 from streamplace.rows import UNKNOWN, Operator, Rows, Stream
@@ -95,6 +98,8 @@ class StreamGraph(Shown):
         source_shares: Mapping[str, float] | None = None,
         constraints: Constraints | None = None,
     ) -> None:
+        need("operators:", operators, Iterable, GraphError)
+        need("streams:", streams, Iterable, GraphError)
         steps = [operator_of(i, given) for i, given in enumerate(operators)]
         edges = [stream_of(i, given) for i, given in enumerate(streams)]
         index = index_of([o.name for o in steps])
@@ -188,10 +193,10 @@ class StreamGraph(Shown):
         names, count = tuple(index), len(index)
         self.name = name
         self.names = names
-        self.index = index
-        self.requires = requires
-        self.instance_of = instance_of
-        self.constraints = constraints or Constraints()
+        self.index: Mapping[str, int] = MappingProxyType(dict(index))
+        self.requires: Mapping[int, tuple[str, ...]] = MappingProxyType(dict(requires))
+        self.instance_of: Mapping[int, str] = MappingProxyType(dict(instance_of))
+        self.constraints = Constraints() if constraints is None else Constraints.of(constraints)
         self.instructions = column_of(
             "operators", "instructions", instructions, count, may_be_unknown=True
         )
@@ -199,8 +204,10 @@ class StreamGraph(Shown):
             "operators", "payload_bytes", payload_bytes, count, may_be_unknown=True
         )
         self.memory_bytes = column_of("operators", "memory_bytes", memory_bytes, count)
-        if source_rate is not None and not (np.isfinite(source_rate) and source_rate > 0):
-            raise GraphError(f"source_rate: must be finite and above 0 (got {source_rate})")
+        if source_rate is not None:
+            need_number("source_rate:", source_rate, GraphError)
+            if not (np.isfinite(source_rate) and source_rate > 0):
+                raise GraphError(f"source_rate: must be finite and above 0 (got {source_rate})")
         self.source_rate = None if source_rate is None else float(source_rate)
         own = np.asarray(stream_payload_bytes, dtype=np.float64)
         if own.shape != (len(ends),):
@@ -231,6 +238,7 @@ class StreamGraph(Shown):
         if given is None:
             share[self.sources] = 1.0 / len(self.sources)
             return share
+        need("source_shares:", given, Mapping, GraphError)
         sources = {self.names[v] for v in self.sources}
         if wrong := sorted(sources.symmetric_difference(given)):
             raise GraphError(
@@ -238,6 +246,7 @@ class StreamGraph(Shown):
                 + ("missing" if wrong[0] in sources else "not one of them")
             )
         for source, value in given.items():
+            need_number(f"source_shares[{source!r}]:", value, GraphError)
             if not (np.isfinite(value) and value >= 0):
                 raise GraphError(f"source_shares[{source!r}]: must be finite and at least 0")
             share[self.index[source]] = value + 0.0
@@ -332,6 +341,19 @@ class StreamGraph(Shown):
         ):
             digest.update(column.astype(column.dtype.newbyteorder("<")).tobytes())
         return digest.hexdigest()
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return what is pickled: mappings as plain ones, since read-only ones cannot be."""
+        state = vars(self).items()
+        return {k: dict(v) if isinstance(v, MappingProxyType) else v for k, v in state}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        """Set what was pickled, as read-only as before."""
+        for name, value in state.items():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            own = name in ("index", "requires", "instance_of")
+            vars(self)[name] = MappingProxyType(value) if own else value
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, StreamGraph):

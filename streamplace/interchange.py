@@ -1,12 +1,18 @@
 """Stream graphs <-> networkx graphs."""
 
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from streamplace.errors import GraphError
 from streamplace.graph import Operator, Stream, StreamGraph
+from streamplace.nearest import nearest
 
 if TYPE_CHECKING:
     import networkx
+
+
+OF_NODES = ("instructions", "payload_bytes", "memory_bytes", "requires", "instance_of")
+OF_EDGES = ("selectivity", "payload_bytes")
 
 
 def to_networkx(graph: StreamGraph) -> "networkx.DiGraph[str]":
@@ -52,15 +58,19 @@ def from_networkx(graph: "networkx.DiGraph[Any]") -> StreamGraph:
     """Return the stream graph of a networkx DiGraph or MultiDiGraph.
 
     Attributes are those of `to_networkx`; ``instructions`` is needed on every node, the others
-    default as in `Operator` and `Stream`, a payload to 0. Node names become text.
+    default as in `Operator` and `Stream`, a payload to 0. Node names become text. Other attributes
+    are left alone, unless they are probably misspelt ones of these.
 
     Raises
     ------
     GraphError
-        If the graph is undirected, a node has no instructions, or it is no stream graph.
+        If the graph is undirected, a node has no instructions, an attribute is misspelt, or it is
+        no stream graph.
     """
     if not graph.is_directed():
         raise GraphError("a stream graph is directed, and this networkx graph is not")
+    _refuse_misspelt("nodes", OF_NODES, (data for _, data in graph.nodes(data=True)))
+    _refuse_misspelt("edges", OF_EDGES, (data for _, _, data in graph.edges(data=True)))
     operators = []
     for node, data in graph.nodes(data=True):
         if "instructions" not in data:
@@ -87,3 +97,13 @@ def from_networkx(graph: "networkx.DiGraph[Any]") -> StreamGraph:
         source_rate=graph.graph.get("source_rate"),
         source_shares=shares and {str(node): share for node, share in shares.items()},
     )
+
+
+def _refuse_misspelt(
+    rows: str, known: tuple[str, ...], several: Iterable[Mapping[Any, Any]]
+) -> None:
+    """Refuse attributes that are none of ours but for a letter or two: they would be ignored."""
+    there = {name: None for data in several for name in data}
+    for name in there:
+        if name not in known and (meant := nearest(name, known)) not in (None, *there):
+            raise GraphError(f"{rows}: {name!r} is no attribute; did you mean {meant!r}?")

@@ -7,14 +7,14 @@ LONGEST = 100  # letters; nobody mistypes longer names
 CLOSE = 0.6  # difflib's own
 
 
-def nearest(word: str, names: Iterable[str]) -> str | None:
+def nearest(word: object, names: Iterable[str]) -> str | None:
     """Return the name that a word was probably meant to be; None if none is near.
 
     Capitals count for nothing. Of names equally near the first is taken.
     """
     from difflib import get_close_matches  # noqa: PLC0415 - only those who erred pay for it
 
-    if not 0 < len(word) <= LONGEST:
+    if not isinstance(word, str) or not 0 < len(word) <= LONGEST:
         return None
     known: dict[str, str] = {}
     for name in names:
@@ -26,7 +26,7 @@ def nearest(word: str, names: Iterable[str]) -> str | None:
     return known[found[0]] if found else None
 
 
-def hint(word: str, names: Iterable[str]) -> str:
+def hint(word: object, names: Iterable[str]) -> str:
     """Return ``; did you mean 'name'?``, or nothing where no name is near."""
     found = nearest(word, names)
     return "" if found is None else f"; did you mean {found!r}?"

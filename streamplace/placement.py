@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from streamplace.arrays import Ints
 from streamplace.errors import ProblemError
+from streamplace.given import need, need_text
 from streamplace.nearest import hint
 from streamplace.problem import Problem
 from streamplace.shown import Shown, quoted, several
@@ -49,11 +50,14 @@ class Placement(Shown):
             On an operator that is missing or unknown, or an unknown device.
         """
         graph, cluster = problem.graph, problem.cluster
+        instead = "operator -> device; sp.Placement takes device indices"
+        need("assignment:", assignment, Mapping, ProblemError, instead)
         devices = np.full(len(graph.names), -1, dtype=np.int32)
         for operator, device in assignment.items():
             if operator not in graph.index:
                 said = f"assignment: the graph has no operator {operator!r}"
                 raise ProblemError(said + hint(operator, graph.index))
+            need_text(f"assignment[{operator!r}]:", device, ProblemError)
             if device not in cluster.index:
                 said = f"assignment[{operator!r}]: the cluster has no device {device!r}"
                 raise ProblemError(said + hint(device, cluster.index))

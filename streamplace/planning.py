@@ -12,6 +12,7 @@ from streamplace.cluster import MOST_DEVICES, Cluster
 from streamplace.constraints import Constraints
 from streamplace.errors import InfeasibleError, ProblemError, UsageError
 from streamplace.flows import flow
+from streamplace.given import check_seed
 from streamplace.graph import StreamGraph
 from streamplace.placers.annealing import Budget, check_limits
 from streamplace.placers.search import best_of_chains, starts
@@ -221,5 +222,4 @@ def _check(cluster: Cluster, model: Model, most: int | None, seed: int) -> None:
         raise UsageError("plan: the engine tells no rate that a placement sustains; see bottleneck")
     if most is not None and not 1 <= most <= MOST_DEVICES:
         raise UsageError(f"plan: most must be 1 to {MOST_DEVICES} (got {most})")
-    if seed < 0:
-        raise UsageError(f"seed must be at least 0 (got {seed})")
+    check_seed(seed)

@@ -8,6 +8,7 @@ from streamplace.cluster import LEAST, MOST, Cluster
 from streamplace.constraints import Constraints
 from streamplace.errors import ProblemError
 from streamplace.feasibility import Feasibility
+from streamplace.given import need, need_number
 from streamplace.graph import StreamGraph
 from streamplace.models import MODELS, Model
 from streamplace.nearest import hint
@@ -72,19 +73,15 @@ class Problem(Shown):
         model: Model = "bottleneck",
         target_utilisation: float = 1.0,
     ) -> None:
+        _need_graph(graph)
         if lacking := _lacking(graph, source_rate):
             raise ProblemError(
                 f"not known: {'; '.join(lacking)}: add them, or import it with --costs"
             )
         rates = rates_of(graph, source_rate)
-        if model not in MODELS:
-            said = f"model: must be one of {', '.join(MODELS)} (got {model!r})"
-            raise ProblemError(said + hint(str(model), MODELS))
-        if not LEAST <= target_utilisation <= 1:
-            allowed = f"must be {LEAST:g} to 1 (got {target_utilisation:g})"
-            raise ProblemError(f"target_utilisation: {allowed}")
+        check_scoring(model, target_utilisation)
         cluster = Cluster.of(cluster)
-        constraints = graph.constraints if constraints is None else constraints
+        constraints = graph.constraints if constraints is None else Constraints.of(constraints)
         vars(self).update(  # frozen: what is scored of a problem is kept
             graph=graph,
             cluster=cluster,
@@ -125,6 +122,28 @@ class Problem(Shown):
         return f"<Problem: {where} at {rates} tuples/s, {self.model}{most}>"
 
 
+def check_scoring(model: Model, target_utilisation: float) -> None:
+    """Refuse a model that is none, or a share of devices and links that is none.
+
+    Raises
+    ------
+    ProblemError
+        On either.
+    """
+    if model not in MODELS:
+        said = f"model: must be one of {', '.join(MODELS)} (got {model!r})"
+        raise ProblemError(said + hint(str(model), MODELS))
+    need_number("target_utilisation:", target_utilisation, ProblemError)
+    if not LEAST <= target_utilisation <= 1:
+        allowed = f"must be {LEAST:g} to 1 (got {target_utilisation:g})"
+        raise ProblemError(f"target_utilisation: {allowed}")
+
+
+def _need_graph(graph: StreamGraph) -> None:
+    instead = "sp.read_graph reads files, sp.from_networkx takes graphs of networkx"
+    need("graph:", graph, StreamGraph, ProblemError, instead)
+
+
 def _lacking(graph: StreamGraph, source_rate: object) -> list[str]:
     """Return what has to be told, if any number of the graph's has to be."""
     rate = ["the source rate"] if graph.source_rate is None is source_rate else []
@@ -139,10 +158,15 @@ def rates_of(graph: StreamGraph, source_rate: float | Iterable[float] | None) ->
     ProblemError
         If there is none, or one is out of range.
     """
+    _need_graph(graph)
     given = graph.source_rate if source_rate is None else source_rate
     if given is None:
         raise ProblemError("source_rate: the graph has none, so it must be given")
-    several = given if isinstance(given, Iterable) else (given,)
+    if isinstance(given, str):  # whose digits are not several rates
+        raise ProblemError(f"source_rate: must be a number (got {given!r:.40})")
+    several = list(given) if isinstance(given, Iterable) else [given]
+    for rate in several:
+        need_number("source_rate:", rate, ProblemError)
     rates = sorted({float(rate) for rate in several}, reverse=True)
     if not rates:
         raise ProblemError("source_rate: none is given")

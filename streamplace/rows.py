@@ -5,13 +5,16 @@ from dataclasses import dataclass
 from math import nan
 from typing import Generic, TypeVar, overload
 
+from streamplace.shown import Brief
+
 Row = TypeVar("Row")
+ROWS_SHOWN = 3
 UNKNOWN = nan
 """A number of an operator or stream that nobody has told; `Problem` asks for it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Operator:
+@dataclass(frozen=True, slots=True, repr=False)
+class Operator(Brief):
     """A step of the job.
 
     Parameters
@@ -36,8 +39,8 @@ class Operator:
     instance_of: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Stream:
+@dataclass(frozen=True, slots=True, repr=False)
+class Stream(Brief):
     """A directed edge: tuples that one operator sends another.
 
     Parameters
@@ -63,6 +66,11 @@ class Rows(Sequence[Row], Generic[Row]):
 
     def __len__(self) -> int:
         return self._length
+
+    def __repr__(self) -> str:
+        shown = [repr(row) for row in self[:ROWS_SHOWN]]
+        more = len(self) - ROWS_SHOWN
+        return f"[{', '.join(shown)}" + (f", and {more:,} more]" if more > 0 else "]")
 
     @overload
     def __getitem__(self, index: int) -> Row: ...

@@ -5,6 +5,7 @@ Tables are made by `streamplace.views`, which is loaded when somebody looks.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
+from reprlib import Repr
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 NAME_LENGTH = 40
+_CUT = Repr()
+_CUT.maxstring = _CUT.maxlong = NAME_LENGTH
 
 
 class Shown:
@@ -39,6 +42,16 @@ class Rounded:
 
     def __repr__(self: "DataclassInstance") -> str:
         told = (f"{field.name}={_value(getattr(self, field.name))}" for field in fields(self))
+        return f"{type(self).__name__}({', '.join(told)})"
+
+
+class Brief:
+    """A mixin: the repr of a dataclass as Python's own, but long text and sequences are cut."""
+
+    __slots__ = ()
+
+    def __repr__(self: "DataclassInstance") -> str:
+        told = (f"{field.name}={_CUT.repr(getattr(self, field.name))}" for field in fields(self))
         return f"{type(self).__name__}({', '.join(told)})"
 
 

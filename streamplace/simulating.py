@@ -6,6 +6,7 @@ from typing import overload
 from streamplace import score
 from streamplace.cluster import Cluster
 from streamplace.errors import UsageError
+from streamplace.given import need
 from streamplace.graph import StreamGraph
 from streamplace.models import Model
 from streamplace.placement import Placement
@@ -74,6 +75,8 @@ def simulate(
     if assignment is not None:
         raise UsageError("simulate: a placement has an assignment already; a graph takes one")
     placed = placement.placement if isinstance(placement, Result) else placement
+    instead = "a Result or a StreamGraph will do too; sp.read_placement reads files"
+    need("simulate: placement", placed, Placement, UsageError, instead)
     if all(told is None for told in (cluster, source_rate, model, target_utilisation)):
         return score.simulate(placed)
     own = placed.problem

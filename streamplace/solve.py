@@ -13,6 +13,7 @@ from streamplace.constraints import Constraints
 from streamplace.errors import PlacementError, UsageError, within
 from streamplace.files import write_placement
 from streamplace.flows import digest, forget
+from streamplace.given import check_seed
 from streamplace.graph import StreamGraph
 from streamplace.placement import Placement
 from streamplace.placers.base import Placer, Proof, Prover
@@ -147,8 +148,7 @@ def solve(
     UsageError
         If the placer does not set out from a placement, and a start is given.
     """
-    if seed < 0:
-        raise UsageError(f"seed must be at least 0 (got {seed})")
+    check_seed(seed)
     name = name_of(placer)
     if start is not None and not _sets_out(placer):
         whom = ", ".join(FROM_START)

@@ -11,6 +11,7 @@ from streamplace.backends import LOCAL, Backend
 from streamplace.cluster import Cluster
 from streamplace.comparison import Comparison
 from streamplace.errors import UsageError, within
+from streamplace.given import check_seed
 from streamplace.graph import StreamGraph
 from streamplace.parallel import each
 from streamplace.placers.base import Placer
@@ -62,8 +63,7 @@ def compare(
     graphs, named, rates = _graphs(graphs), _named(placers), _rates(source_rates)
     if not (graphs and named and rates):
         raise UsageError("compare needs at least one graph, one placer and one source rate")
-    if seed < 0:
-        raise UsageError(f"seed must be at least 0 (got {seed})")
+    check_seed(seed)
     task = partial(
         _one_graph,
         placers=tuple(named.values()),

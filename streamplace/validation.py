@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from streamplace.arrays import Floats, Ints
 from streamplace.errors import GraphError
+from streamplace.given import need_text
 from streamplace.nearest import hint
 from streamplace.rows import UNKNOWN, Operator, Stream
 
@@ -35,7 +36,8 @@ def index_of(names: Sequence[str]) -> dict[str, int]:
 
 
 def check_text(what: str, text: str) -> None:
-    """Refuse text that no file can hold."""
+    """Refuse text that no file can hold, and what is no text."""
+    need_text(f"{what}:", text, GraphError)
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -22,6 +22,7 @@ MODEL = {
     "models",
     "units",
     "feasibility",
+    "given",
     "errors",
     "nearest",
     "plain",
@@ -52,7 +53,7 @@ MAY_IMPORT = {
     "simulating": MODEL | {"score", "solve"},
     "comparison": MODEL | {"files"},
     "env": MODEL | {"files", "flows", "generate", "policy", "score", "sim", "env"},
-    "pyg": MODEL | {"files", "policy", "sim", "solve", "pyg"},
+    "pyg": MODEL | {"files", "placers", "policy", "sim", "solve", "pyg"},
     "trials": MODEL
     | {"score", "placers", "solve", "comparison", "backends", "parallel", "progress"},
     "backends": {"errors", "nearest"},

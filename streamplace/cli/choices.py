@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from streamplace.nearest import hint
+from streamplace.nearest import hint, nearest
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -20,7 +20,12 @@ class Choice(click.Choice[str]):
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
         """Return click's own words and the nearest choice."""
         said = super().get_invalid_choice_message(value, ctx).rstrip(".")
-        return said + hint(str(value), map(str, self.choices))
+        found = hint(str(value), self.choices)
+        if found:
+            return said + found
+        begins = {choice.partition("-")[0]: choice for choice in reversed(self.choices)}
+        first = nearest(str(value), begins)  # `flik` is near `flink`, and far from `flink-plan`
+        return said if first is None else f"{said}; did you mean {begins[first]!r}?"
 
 
 class Completed(click.ParamType[str]):

@@ -15,10 +15,11 @@ from streamplace.env.graphs import DEFAULT, graphs_of
 from streamplace.env.observation import HIGHEST, Observed, size_of
 from streamplace.errors import UsageError, within
 from streamplace.generate import Recipe
+from streamplace.given import need_whole
 from streamplace.graph import StreamGraph
 from streamplace.models import Model
 from streamplace.placement import Placement
-from streamplace.problem import Problem
+from streamplace.problem import Problem, check_scoring
 from streamplace.score import throughput
 
 
@@ -32,7 +33,8 @@ class PlacementEnv(gymnasium.Env[Observed, np.int64]):
 
     **Mask.** `action_masks` (for sb3-contrib; also ``info["action_mask"]``) is true for devices
     that constraints, labels and memory leave, given what is placed; of devices that are alike and
-    run nothing only the first is offered, since the others would be the same choice.
+    run nothing only the first is offered, since the others would be the same choice; choosing one
+    of those all the same breaks no rule.
 
     **Observation.** ``Box(-16, 16, (26 + 29 D,), float32)``: see `streamplace.env.observation`.
 
@@ -44,8 +46,8 @@ class PlacementEnv(gymnasium.Env[Observed, np.int64]):
     Parameters
     ----------
     graphs
-        A dataset's path, a `Recipe` of generated graphs, or graphs; by default a thousand
-        series-parallel ones of 6 to 12 operators.
+        A dataset's path, a `Recipe` of generated graphs, or one graph or more; by default a
+        thousand series-parallel ones of 6 to 12 operators.
     cluster
         Or as text, ``5x2500``; by default the paper's. The same in every episode.
     source_rate, model, target_utilisation
@@ -61,7 +63,7 @@ class PlacementEnv(gymnasium.Env[Observed, np.int64]):
 
     def __init__(
         self,
-        graphs: str | Path | Recipe | Sequence[StreamGraph] = DEFAULT,
+        graphs: str | Path | Recipe | StreamGraph | Sequence[StreamGraph] = DEFAULT,
         cluster: Cluster | str | None = None,
         *,
         source_rate: float | None = None,
@@ -72,6 +74,7 @@ class PlacementEnv(gymnasium.Env[Observed, np.int64]):
         self.render_mode = render_mode
         self._graphs = graphs_of(graphs)
         self._cluster = Cluster.of(cluster)
+        check_scoring(model, target_utilisation)
         self._told: dict[str, Any] = {
             "source_rate": source_rate,
             "model": model,
@@ -90,6 +93,7 @@ class PlacementEnv(gymnasium.Env[Observed, np.int64]):
         number = (options or {}).get("graph")
         if number is None:
             number = int(self.np_random.integers(len(self._graphs)))
+        need_whole("graph:", number, UsageError)
         if not 0 <= number < len(self._graphs):
             raise UsageError(f"graph: must be 0 to {len(self._graphs) - 1} (got {number})")
         graph = self._graphs[number]

@@ -1,11 +1,12 @@
 """The graphs that episodes are drawn from."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from streamplace.errors import UsageError
 from streamplace.files import read_dataset
 from streamplace.generate import Recipe
+from streamplace.given import need
 from streamplace.graph import StreamGraph
 
 DEFAULT = Recipe("series-parallel", 1000, sizes=range(6, 13))
@@ -24,7 +25,9 @@ class Generated(Sequence[StreamGraph]):
         return self._recipe.graph(number)
 
 
-def graphs_of(given: str | Path | Recipe | Sequence[StreamGraph]) -> Sequence[StreamGraph]:
+def graphs_of(
+    given: str | Path | Recipe | StreamGraph | Sequence[StreamGraph],
+) -> Sequence[StreamGraph]:
     """Return graphs by number: those of a dataset, of a recipe, or as given.
 
     Raises
@@ -36,7 +39,12 @@ def graphs_of(given: str | Path | Recipe | Sequence[StreamGraph]) -> Sequence[St
     """
     if isinstance(given, Recipe):
         return Generated(given)
-    graphs = read_dataset(given) if isinstance(given, str | Path) else tuple(given)
+    if isinstance(given, StreamGraph):
+        return (given,)
+    if isinstance(given, str | Path):
+        return read_dataset(given)
+    need("graphs:", given, Iterable, UsageError)
+    graphs = tuple(given)
     if not graphs or not all(isinstance(graph, StreamGraph) for graph in graphs):
         raise UsageError("graphs: must be stream graphs, at least one")
     return graphs

@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from streamplace.cluster import Cluster
-from streamplace.errors import FormatError, ProblemError, located, within
+from streamplace.errors import FormatError, ProblemError, UsageError, located, within
 from streamplace.files import cepsim, clusters, graphs
 from streamplace.files.formats import PlacementForm, ProblemForm
 from streamplace.files.text import check, name_of, read_json
+from streamplace.given import need
 from streamplace.graph import StreamGraph
 from streamplace.placement import Placement
 from streamplace.problem import Model, Problem
@@ -86,6 +87,8 @@ def placement_to(placement: Placement, **results: Any) -> dict[str, Any]:
     results
         ``placer``, ``score``, ``bound`` and ``gap``, where they are known.
     """
+    instead = "a result has save(file), and its placement in result.placement"
+    need("what is written", placement, Placement, UsageError, instead)
     problem = placement.problem
     own: dict[str, Any] = {
         "graph": graphs.graph_to(problem.graph),

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from streamplace.errors import FormatError
-from streamplace.nearest import instead
+from streamplace.nearest import nearest
 
 PREFIX = "dataset:"
 
@@ -30,8 +30,11 @@ def resolve(path: str | Path) -> Path:
     folder = shipped_folder()
     found = (folder / text.removeprefix(PREFIX)).resolve()
     if not (found.exists() and found.is_relative_to(folder.resolve())):
-        names = [PREFIX + name for name in shipped_names()]
-        raise FormatError(f"{text}: not shipped{instead(text, names)}")
+        names = ("real", *shipped_names())
+        meant = nearest(text.removeprefix(PREFIX), names)  # all names would be near by the prefix
+        there = ", ".join(PREFIX + name for name in names)
+        said = f"there are {there}" if meant is None else f"did you mean {PREFIX + meant!r}?"
+        raise FormatError(f"{text}: not shipped; {said}")
     return found
 
 

@@ -8,8 +8,10 @@ from torch_geometric.data import Data
 from sim.flow import run_down
 from streamplace.arrays import Floats
 from streamplace.errors import GraphError, ProblemError
+from streamplace.given import need
 from streamplace.graph import StreamGraph
 from streamplace.placement import Placement
+from streamplace.solve import Result
 
 OPERATOR_COLUMNS = (
     "instructions",  # per tuple processed
@@ -25,7 +27,7 @@ STREAM_COLUMNS = (
 )
 
 
-def to_pyg(graph: StreamGraph, placement: Placement | None = None) -> Data:
+def to_pyg(graph: StreamGraph, placement: Placement | Result | None = None) -> Data:
     """Return a graph of V operators and E streams for PyTorch Geometric.
 
     The numbers are in the graph's own units, far apart in size: scale them before a network reads
@@ -35,7 +37,7 @@ def to_pyg(graph: StreamGraph, placement: Placement | None = None) -> Data:
     Parameters
     ----------
     placement
-        Of this graph: what is to be learned.
+        Of this graph, or a result: what is to be learned.
 
     Returns
     -------
@@ -52,8 +54,13 @@ def to_pyg(graph: StreamGraph, placement: Placement | None = None) -> Data:
     GraphError
         If numbers are not known, or too large for 32 bits.
     ProblemError
-        If the placement is of another graph.
+        If the placement is of another graph, or something is neither.
     """
+    need("to_pyg: graph", graph, StreamGraph, ProblemError)
+    if isinstance(placement, Result):
+        placement = placement.placement
+    if placement is not None:
+        need("to_pyg: placement", placement, Placement, ProblemError)
     if graph.lacking:
         raise GraphError(f"not known: {'; '.join(graph.lacking)}")
     if placement is not None and placement.problem.graph.sha256 != graph.sha256:

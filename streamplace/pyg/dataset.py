@@ -16,6 +16,8 @@ from streamplace.files.datasets import files_of
 from streamplace.files.text import read_bytes
 from streamplace.graph import StreamGraph
 from streamplace.models import Model
+from streamplace.placers.base import Placer
+from streamplace.placers.registry import is_ours
 from streamplace.pyg.data import to_pyg
 from streamplace.pyg.store import read_all, write
 from streamplace.solve import place
@@ -31,6 +33,10 @@ class StreamGraphs(InMemoryDataset):  # type: ignore[misc]  # torch-geometric is
     a hash of its own, and not a pickle as PyTorch Geometric's: one that was damaged or tampered
     with is made anew too, and nothing in it is ever executed.
 
+    Placements of placers that are not streamplace's own are made whenever a dataset is, and not
+    kept: nobody can tell whether their code has changed. Of ``policy:file=…`` the bytes of the file
+    count as well.
+
     Parameters
     ----------
     root
@@ -38,8 +44,8 @@ class StreamGraphs(InMemoryDataset):  # type: ignore[misc]  # torch-geometric is
     file
         The dataset: whatever `read_dataset` reads but ``-``.
     placer
-        Whose placements to learn, ``y``; none unless told. Prefer one that does not depend on the
-        clock, as ``search:evaluations=20000``.
+        Whose placements to learn, ``y``, by name or itself, as for `place`; none unless told.
+        Prefer one that does not depend on the clock, as ``search:evaluations=20000``.
     cluster, source_rate, model, seed
         Of these placements, as for `place`.
     transform
@@ -57,7 +63,7 @@ class StreamGraphs(InMemoryDataset):  # type: ignore[misc]  # torch-geometric is
         root: str | Path,
         file: str | Path,
         *,
-        placer: str | None = None,
+        placer: str | Placer | None = None,
         cluster: Cluster | str | None = None,
         source_rate: float | None = None,
         model: Model = "bottleneck",
@@ -66,11 +72,12 @@ class StreamGraphs(InMemoryDataset):  # type: ignore[misc]  # torch-geometric is
     ) -> None:
         super().__init__(str(root), transform)
         where = Cluster.of(cluster)
+        keeps = placer is None or (isinstance(placer, str) and is_ours(placer))
         asked: list[object] = [VERSION]
-        if placer is not None:
-            asked += [placer, cluster_to(where), source_rate, model, seed]
+        if isinstance(placer, str) and keeps:
+            asked += [_with_weights(placer), cluster_to(where), source_rate, model, seed]
         stored = Path(self.processed_dir) / f"{_key(file, asked)}.safetensors"
-        made = read_all(stored)
+        made = read_all(stored) if keeps else None
         if made is None:
 
             def one(graph: StreamGraph) -> Data:
@@ -85,14 +92,22 @@ class StreamGraphs(InMemoryDataset):  # type: ignore[misc]  # torch-geometric is
             for graph in read_dataset(file):
                 with within(graph.name):
                     made.append(one(graph))
-            make_folder(stored.parent)
-            write(stored, made)
+            if keeps:
+                make_folder(stored.parent)
+                write(stored, made)
         self.data, self.slices = self.collate(made)
+
+
+def _with_weights(placer: str) -> list[str]:
+    """Return the name of a placer, and a hash of the file of weights in it, if any."""
+    options = placer.split(":")[1:]
+    files = [option.removeprefix("file=") for option in options if option.startswith("file=")]
+    return [placer, *(hashlib.sha256(read_bytes(file)).hexdigest() for file in files)]
 
 
 def _key(file: str | Path, asked: list[object]) -> str:
     """Return a hash of the dataset's bytes and of what is made of them."""
-    found = hashlib.sha256(json.dumps(asked).encode())
+    found = hashlib.sha256(json.dumps(asked, default=float).encode())
     for path in files_of(file):
         data = read_bytes(path)
         found.update(json.dumps([path.name, len(data)]).encode())

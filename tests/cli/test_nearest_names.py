@@ -12,6 +12,7 @@ from tests.training.runs import SMALL
 CASES = [
     (["plaec"], "'place'"),
     (["place", "GRAPH", "--modle", "engine"], "'--model'"),
+    (["import", "GRAPH", "--from", "flik"], "did you mean 'flink-plan'?"),
     (["place", "GRAPH", "--model", "bottelneck"], "did you mean 'bottleneck'?"),
     (["place", "GRAPH", "--placer", "metsi"], "called 'metsi'; did you mean 'metis'?"),
     (["place", "GRAPH", "--placer", "METIS"], "did you mean 'metis'?"),

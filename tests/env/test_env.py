@@ -227,7 +227,17 @@ def test_what_is_wrong_is_one_line(tmp_path: Path) -> None:
         PlacementEnv([])
     with pytest.raises(sp.StreamplaceError, match="is not COUNTxMIPS"):
         PlacementEnv(cluster="five")
+    told: dict[str, Any]
+    for told, said in (
+        ({"model": "xx"}, "model: must be one of"),
+        ({"target_utilisation": 2}, "target_utilisation: must be"),
+        ({"graphs": 5}, "graphs: must be Iterable, not int"),
+    ):
+        with pytest.raises(sp.StreamplaceError, match=said):
+            PlacementEnv(**told)
     env = PlacementEnv(FEW)
+    with pytest.raises(UsageError, match="graph: must be a whole number"):
+        env.reset(options={"graph": 0.5})
     with pytest.raises(gymnasium.error.ResetNeeded):
         env.step(np.int64(0))
     with pytest.raises(UsageError, match="must be 0 to 19"):
@@ -240,4 +250,4 @@ def test_what_is_wrong_is_one_line(tmp_path: Path) -> None:
         PlacementEnv([without]).reset()
     silent = sp.StreamGraph([("a", 1, 0), ("b", 1, 0)], [("a", "b", 0)], source_rate=1)
     with pytest.raises(GraphError, match="graph 0: streams: no tuple ever reaches a sink"):
-        PlacementEnv([silent]).reset()
+        PlacementEnv(silent).reset()

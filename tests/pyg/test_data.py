@@ -56,6 +56,10 @@ def test_a_placement_is_what_is_to_be_learned() -> None:
     made = to_pyg(graph, sp.Placement(problem, [2, 0, 1]))
     assert made.y.tolist() == [2, 0, 1]
     assert made.y.dtype == torch.int64
+    result = sp.place(graph, "3x1000", source_rate=5, placer="single")
+    assert to_pyg(graph, result).y.tolist() == result.placement.devices.tolist()
+    with pytest.raises(ProblemError, match="to_pyg: placement must be Placement, not list"):
+        to_pyg(graph, [2, 0, 1])  # type: ignore[arg-type]
     other = sp.StreamGraph([("a", 1, 1)])
     with pytest.raises(ProblemError, match="of another graph"):
         to_pyg(other, sp.Placement(problem, [2, 0, 1]))

@@ -13,6 +13,7 @@ from torch_geometric.nn import GraphConv, global_mean_pool
 import streamplace as sp
 from streamplace.errors import FormatError, InfeasibleError
 from streamplace.pyg import StreamGraphs, to_pyg
+from streamplace.pyg.dataset import _with_weights
 
 RECIPE = sp.Recipe("layered", 20, sizes=range(6, 12))
 GRAPHS = [RECIPE.graph(number) for number in range(20)]
@@ -91,6 +92,39 @@ def test_the_same_bytes_are_made_every_time(file: Path, tmp_path: Path) -> None:
         StreamGraphs(tmp_path / name, file, placer="search:evaluations=500", seed=3)
         made.append([(path.name, path.read_bytes()) for path in kept(tmp_path / name)])
     assert made[0] == made[1]
+
+
+class Last:
+    """A placer of the user's own, with a state that its name does not tell."""
+
+    device = 1
+
+    def __call__(self, problem: sp.Problem, rng: object, start: object = None) -> sp.Placement:
+        return sp.Placement(problem, [self.device] * len(problem.graph.names))
+
+
+def test_labels_of_placers_that_may_change_are_not_kept(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "root"
+    for placer in (Last(), f"{__name__}:Last"):
+        for device in (2, 0):
+            monkeypatch.setattr(Last, "device", device)
+            labels = StreamGraphs(root, file, placer=placer, cluster="3x2500")[0].y
+            assert set(labels.tolist()) == {device}
+    assert not (root / "processed").exists()
+
+
+def test_labels_of_a_policy_go_by_its_weights(file: Path, tmp_path: Path) -> None:
+    def keys(weights: bytes) -> object:
+        path = tmp_path / "weights"
+        path.write_bytes(weights)
+        return _with_weights(f"policy:samples=2:file={path}")
+
+    assert keys(b"one") != keys(b"two")
+    assert keys(b"one") == keys(b"one")
+    with pytest.raises(FormatError, match="nowhere: No such file"):
+        StreamGraphs(tmp_path / "root", file, placer="policy:file=nowhere")
 
 
 class Trap:
