@@ -275,7 +275,7 @@ class Cluster(Shown):
         ]
 
 
-def _fixed(values: Sequence[float]) -> Floats:
+def _fixed(values: list[float]) -> Floats:
     """Return a column that nobody changes."""
     column = np.array(values, dtype=np.float64)
     column.flags.writeable = False
