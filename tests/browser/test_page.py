@@ -16,13 +16,13 @@ from streamplace import (
     Placement,
     Problem,
     StreamGraph,
-    bound,
     read_placement,
     simulate,
 )
 from streamplace.flows import flow
 from streamplace.generate import Recipe
 from streamplace.models import Model
+from streamplace.score import bound
 from tests.browser.conftest import Report, Reports
 from tests.browser.jobs import Edited
 from tests.browser.test_edits import agrees
@@ -177,7 +177,7 @@ def test_arrows_with_alt_are_the_browsers(reports: Reports) -> None:
 
 
 def test_cards_tell_placer_and_graph(reports: Reports) -> None:
-    first, other = placed(), placed("chain", operators=6)
+    first, other = placed(), placed("dream", operators=6)
     same = reports(first, first, placer="metis").page.locator("#cards button")
     assert all("by metis" in text for text in same.all_inner_texts())
     assert first.problem.graph.name not in same.first.inner_text()

@@ -3,6 +3,7 @@ SP.cards = (() => {
   "use strict";
   const { element, named, put, number, percent } = SP.text;
   const ORIGIN = 30; // characters of a graph's name, and of a placer's
+  const LONG = 16; // characters of a bottleneck, above which they are smaller
   const HALF = 11; // characters of a device's name, of two in a line
 
   /** Return the bottleneck as parts of a line; the name keeps its own direction. */
@@ -61,7 +62,7 @@ SP.cards = (() => {
         put(gap.value, percent(Math.max(0, 1 - score.throughput / view.bound)));
         put(gap.more, "below the bound");
         full.value.replaceChildren(...bottleneck(score, problem).slice(0, 2));
-        full.value.classList.toggle("small", score.bottleneck.kind === "link");
+        full.value.classList.toggle("small", full.value.textContent.length > LONG);
         put(full.more, `at ${percent(score.bottleneck.utilisation)}${headroom(problem)}`);
         put(used.value, `${number(score.used)} of ${number(problem.cluster.devices.length)}`);
         put(used.more, `${number(score.links.length)} links carry traffic`);
