@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
+from math import inf
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -141,7 +142,7 @@ class EngineScore(Score):
     tick_s: float
 
 
-_BOUNDS: WeakKeyDictionary[Problem, float] = WeakKeyDictionary()
+_LEAST: WeakKeyDictionary[Problem, float] = WeakKeyDictionary()
 THROUGHPUT: dict[Model, Callable[[Flow, NDArray[np.integer]], Floats]] = {
     "bottleneck": bottleneck.throughput,
     "path-average": path_average.throughput,
@@ -281,12 +282,25 @@ def bound(problem: Problem) -> float:
     Total CPU, the largest units, crowds of them, and under ``bottleneck`` streams too heavy for any
     link; see `sim.bounds`. Of each device and link there is as much as may be used.
     """
-    if problem not in _BOUNDS:
-        least = least_utilisation(
+    return problem.source_rate / max(1.0, _least(problem))
+
+
+def ceiling(problem: Problem) -> float:
+    """Return tuples/s that no placement exceeds however many are offered: `bound` without its rate.
+
+    Infinite where nothing is ever used. At any source rate the bound is the lower of the two.
+    """
+    least = _least(problem)
+    return problem.source_rate / least if least else inf
+
+
+def _least(problem: Problem) -> float:
+    """Return what utilisation no placement stays below, at the problem's source rate."""
+    if problem not in _LEAST:
+        _LEAST[problem] = least_utilisation(
             flow(problem), problem.feasibility.unit_of, links_count=problem.model == "bottleneck"
         )
-        _BOUNDS[problem] = problem.source_rate / max(1.0, least)
-    return _BOUNDS[problem]
+    return _LEAST[problem]
 
 
 def _carries(arrays: Flow, devices: NDArray[np.int32]) -> NDArray[np.bool_]:

@@ -1,7 +1,5 @@
 """`streamplace report`."""
 
-from pathlib import Path
-
 import click
 
 from streamplace.cli import choices, options
@@ -12,6 +10,7 @@ from streamplace.cli import choices, options
 @click.option(
     "-o",
     "output",
+    type=choices.FILE,
     callback=options.file_name,
     required=True,
     metavar="FILE",
@@ -39,16 +38,18 @@ def report(placements: tuple[str, ...], output: str, seed: int, as_json: bool) -
     from streamplace.progress import working  # noqa: PLC0415
     from streamplace.report.embedded import entry  # noqa: PLC0415
     from streamplace.report.html import report_html  # noqa: PLC0415
+    from streamplace.report.titles import refuse_input, titles  # noqa: PLC0415
 
     check_target(output)
+    refuse_input(output, placements)
     entries = []
     with working("reading and scoring"):
-        for file in placements:
+        for file, title in zip(placements, titles(placements), strict=True):
             value, name = read_json(file), name_of(file)
             placement = placement_from(value, name)
             with located(name):
                 placer, proven = value.get("placer", ""), value.get("bound")
-                entries.append(entry(Path(name).name, placement, placer, proven))
+                entries.append(entry(title, placement, placer, proven))
     write_text(output, report_html(entries))
     if as_json:
         rows = [
@@ -65,4 +66,4 @@ def report(placements: tuple[str, ...], output: str, seed: int, as_json: bool) -
         ]
         options.print_json({"file": output, "placements": rows})
     elif output != "-":
-        click.echo(f"wrote {output}")
+        options.tell(f"wrote {output}")

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from streamplace.graph import StreamGraph
 from streamplace.placement import Placement
 from streamplace.problem import Problem
 from streamplace.report.sums import heaviest_work, sums_of
-from streamplace.score import Score, bound, simulate
+from streamplace.score import Score, bound, ceiling, simulate
 
 ROUNDING = 1e-9  # of throughputs, as proofs have it
 DRAWN = 500  # operators: above it a page holds sums, and neither graph nor assignment
@@ -36,6 +37,8 @@ class Entry:
         Under the problem's own model; the same where that is ``bottleneck``.
     bound
         Tuples/s that no placement exceeds under ``bottleneck``.
+    ceiling
+        The same at any source rate, however high: the bound without the rate; may be infinite.
     """
 
     title: str
@@ -44,6 +47,7 @@ class Entry:
     score: Score
     own: Score
     bound: float
+    ceiling: float
 
     @property
     def gap(self) -> float:
@@ -85,10 +89,12 @@ def entry(title: str, placement: Placement, placer: str = "", proven: float | No
         )
         score, own = simulate(Placement(alike, placement.devices)), simulate(placement)
         problem = alike
-    most = bound(problem)
+    most, ever = bound(problem), ceiling(problem)
     if own is score and proven is not None and proven >= score.throughput * (1 - ROUNDING):
         most = min(most, proven)
-    return Entry(title, placer, placement, score, own, most)
+        if proven < problem.source_rate * (1 - ROUNDING):  # else it says no more than the rate
+            ever = min(ever, proven)
+    return Entry(title, placer, placement, score, own, most, ever)
 
 
 def data_of(entries: Sequence[Entry]) -> dict[str, Any]:
@@ -141,6 +147,7 @@ def _row(one: Entry, graph: int) -> dict[str, Any]:
             "relative_throughput": one.own.relative_throughput,
         },
         "bound": one.bound,
+        "ceiling": one.ceiling if isfinite(one.ceiling) else None,
         "violation": problem.feasibility.violation(one.placement.devices),
     }
     if one.drawn:

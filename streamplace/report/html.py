@@ -16,6 +16,7 @@ PARTS = files("streamplace.report") / "page"
 VENDORED = ("cytoscape", "dagre")
 SCRIPTS = (  # each uses those before it
     "text",
+    "labels",
     "model",
     "rules",
     "state",

@@ -88,9 +88,11 @@ class Reports:
         self._browser, self._folder = browser, folder
         self.opened: list[Report] = []
 
-    def __call__(self, *placements: Placement, title: str = "placement.json") -> Report:
+    def __call__(
+        self, *placements: Placement, title: str = "placement.json", placer: str = ""
+    ) -> Report:
         file = self._folder / f"report{len(self.opened)}.html"
-        file.write_text(report_html([entry(title, placement) for placement in placements]))
+        file.write_text(report_html([entry(title, placement, placer) for placement in placements]))
         page = self._browser.new_page(viewport=VIEWPORT, reduced_motion="reduce")
         report = Report(page, file.as_uri())
         page.on("console", lambda said: report.complaints.append(said.text))

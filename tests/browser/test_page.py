@@ -1,6 +1,8 @@
 """The rest of the page: several placements, undo, limits, what is told."""
 
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from streamplace import (
 from streamplace.flows import flow
 from streamplace.generate import Recipe
 from streamplace.models import Model
+from streamplace.score import bound
 from tests.browser.conftest import Report, Reports
 from tests.browser.jobs import Edited
 from tests.browser.test_edits import agrees
@@ -122,17 +125,76 @@ def test_the_details_go_on_being_used_by_keyboard(reports: Reports) -> None:
 
 
 def test_the_bound_is_never_a_stale_one(reports: Reports) -> None:
-    """Of an edited problem only what total CPU and the heaviest operator say is known."""
-    placement = placed(operators=12)
-    report = reports(placement)
-    full = report.score()["bound"]
-    report.drag(0, int(placement.devices[0] + 1) % 5)
-    assert report.score()["bound"] == full
-    report.type("#rate", "100000")
+    """It follows the rate; of edited machines only what CPU alone says is known."""
+    placement = placed(operators=12, cluster=slow_links())
+    report, job = reports(placement), Edited.of(placement)
+    assert report.score()["bound"] == bound(placement.problem)
+    to = int(placement.devices[0] + 1) % 5
+    report.drag(0, to)
+    job.assignment[0] = to
+    assert report.score()["bound"] == bound(placement.problem)
     work = flow(placement.problem).work / placement.problem.source_rate
     most = min(5 * 2.5e9 / work.sum(), 2.5e9 / work.max())
-    assert report.score()["bound"] == pytest.approx(min(most, 100000))
+    for rate in (100000.0, 7.0, 30000.0):
+        report.type("#rate", repr(rate))
+        job.rate = rate
+        assert report.score()["bound"] == pytest.approx(bound(job.placement().problem), rel=1e-12)
+        assert "by CPU alone" not in report.page.inner_text("#figures")
+    assert report.score()["bound"] < 0.9 * min(most, 30000)
+    report.type("#bandwidth", "2000")
+    assert report.score()["bound"] == pytest.approx(min(most, 30000))
     assert "by CPU alone" in report.page.inner_text("#figures")
+
+
+def slow_links() -> Cluster:
+    """Return five devices between which streams weigh more than operators do on them."""
+    five = Cluster.equal()
+    return Cluster(five.devices, replace(five.network, bandwidth_mbps=0.5))
+
+
+def test_edits_that_change_nothing_are_none(reports: Reports) -> None:
+    report = reports(placed())
+    report.type("#rate", "5000")
+    report.page.click("#undo")
+    report.type("#rate", "20000.0")
+    report.type("#bandwidth", "1000.0")
+    report.type(report.page.locator("#devices input").first, "2500.0")
+    assert report.page.is_disabled("#undo")
+    report.page.click("#redo")
+    assert report.score()["source_rate"] == 5000
+
+
+def test_arrows_with_alt_are_the_browsers(reports: Reports) -> None:
+    report = reports(placed())
+    report.press("#graph", "ArrowRight")
+    kept = report.page.evaluate(
+        """() => document.getElementById("graph").dispatchEvent(
+            new KeyboardEvent("keydown", {key: "ArrowLeft", altKey: true, cancelable: true})
+        )"""
+    )
+    assert kept
+    assert report.page.evaluate("streamplace.chosen()")["number"] == 0
+
+
+def test_cards_tell_placer_and_graph(reports: Reports) -> None:
+    first, other = placed(), placed("dream", operators=6)
+    same = reports(first, first, placer="metis").page.locator("#cards button")
+    assert all("by metis" in text for text in same.all_inner_texts())
+    assert first.problem.graph.name not in same.first.inner_text()
+    several = reports(first, other).page.locator("#cards button").all_inner_texts()
+    for text, placement in zip(several, (first, other), strict=True):
+        assert placement.problem.graph.name in text
+
+
+def test_the_height_of_a_drawing_is_used(reports: Reports) -> None:
+    """Names of thirty operators in three lanes can be read, and lanes fill what is there."""
+    report = reports(placed(operators=30, cluster=Cluster.equal(3)))
+    report.page.set_viewport_size({"width": 1280, "height": 900})
+    box = report.page.locator("#graph").bounding_box()
+    assert box is not None
+    middles = [report.where_is("device", d)[1] for d in (0, 2)]
+    assert middles[1] - middles[0] > box["height"] / 2
+    assert report.page.evaluate("streamplace.whereIs('operator', 0)")["text"] >= 8
 
 
 @pytest.mark.parametrize("model", ["path-average", "engine"])
@@ -198,6 +260,7 @@ def test_many_devices_and_few_in_use(reports: Reports) -> None:
     job.assignment[moved[0]] = 299
     agrees(score, simulate(job.placement()))
     assert report.page.evaluate("streamplace.whereIs('device', 299)") is not None
+    assert "reached from the list" in report.page.inner_text("#legend")
 
 
 @pytest.mark.parametrize("instructions", [0.0, 1e5])
@@ -214,9 +277,16 @@ def test_the_smallest_job(instructions: float, reports: Reports) -> None:
     assert report.page.inner_text("#links-note") == "No stream crosses between devices."
 
 
-def test_dark_and_light_draw_alike(reports: Reports) -> None:
-    report = reports(placed())
-    before = report.score()
+def test_dark_and_light(reports: Reports) -> None:
+    """A device has a colour of its own in either, and the drawing is made of it; figures stay."""
+    report = reports(placed(), placed(seed=1))
+    before, swatches, drawn = report.score(), [], []
     for scheme in ("dark", "light"):
         report.page.emulate_media(color_scheme=scheme)
+        swatch = report.page.locator("#devices .swatch").first
+        swatches.append(swatch.evaluate("one => getComputedStyle(one).backgroundColor"))
+        drawn.append(report.page.evaluate("streamplace.whereIs('device', 0)")["colour"])
         assert report.score() == before
+    assert len(set(swatches)) == len(set(drawn)) == 2
+    dark, light = (sum(map(int, re.findall(r"\d+", colour))) for colour in drawn)
+    assert dark < 3 * 80 < 3 * 200 < light

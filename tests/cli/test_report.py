@@ -58,3 +58,32 @@ def test_a_placer_that_is_no_text_is_refused(job: Job, tmp_path: Path, capsys: C
     file = tmp_path / "p.json"
     file.write_text(json.dumps(value))
     assert "placer: must be a string" in refused(capsys, "report", file, "-o", tmp_path / "r.html")
+
+
+def test_files_of_one_name_are_told_apart(job: Job, tmp_path: Path, capsys: Capture) -> None:
+    """By the folders that differ, and no others."""
+    files = [tmp_path / folder / "run" / "p.json" for folder in ("A", "B")]
+    for file in files:
+        file.parent.mkdir(parents=True)
+        file.write_text(job.placement.read_text())
+    text = succeeds(capsys, "report", *files, job.placement, files[0], "-o", "-")
+    for title in ("A/run/p.json", "B/run/p.json", job.placement.name):
+        assert f'"title":"{title}"' in text
+    assert str(tmp_path) not in text
+
+
+def test_its_input_is_not_overwritten(job: Job, tmp_path: Path, capsys: Capture) -> None:
+    before, link = job.placement.read_bytes(), tmp_path / "link.html"
+    link.symlink_to(job.placement)
+    for output in (job.placement, link):
+        said = refused(capsys, "report", job.placement, "-o", output)
+        assert "is one of the placements" in said
+    assert job.placement.read_bytes() == before
+
+
+def test_what_was_written_is_told_on_stderr(job: Job, tmp_path: Path) -> None:
+    page = tmp_path / "r.html"
+    told = run("report", job.placement, "-o", page)
+    assert (told.stdout, told.stderr.splitlines()[-1]) == ("", f"wrote {page}")
+    quiet = run("report", job.placement, "-o", page, "--quiet")
+    assert (quiet.stdout, quiet.stderr) == ("", "")

@@ -3,6 +3,7 @@ SP.bars = (() => {
   "use strict";
   const { element, named, put, percent, number } = SP.text;
   const LINKS = 200; // rows at most: the busiest
+  const HALF = 10; // characters of a device's name, of two in a row
   const SORTED = 20; // devices up to which they stand as in the cluster
 
   function bar(name) {
@@ -40,14 +41,15 @@ SP.bars = (() => {
   }
 
   /** Build the rows of devices, of many the busiest first as they came. `calls` has mips(device, text) and choose(kind, number). */
-  function devices(body, cluster, first, calls) {
+  function devices(body, { cluster, called }, first, calls) {
+    const { narrow, whole } = SP.labels;
     const rows = cluster.devices.map((device, d) => {
-      const shown = bar(SP.text.label(device.name));
+      const shown = bar(called.devices(d));
       const input = element("input", {
         type: "number",
         min: "0",
         step: "any",
-        "aria-label": `MIPS of ${SP.text.isolated(SP.text.label(device.name))}`,
+        "aria-label": `MIPS of ${SP.text.isolated(called.devices(d))}`,
         onchange: () => calls.mips(d, input.value),
       });
       const swatch = element("span", { class: "swatch" });
@@ -56,12 +58,12 @@ SP.bars = (() => {
         "button",
         { class: "plain", type: "button", onclick: () => calls.choose("device", d) },
         swatch,
-        named(device.name, 24),
+        named(called.devices, d, narrow),
       );
       const cores = device.cores > 1 ? ` × ${number(device.cores)}` : "";
       const row = element(
         "tr",
-        {},
+        { title: called.devices(d, whole) },
         element("th", { scope: "row" }, button),
         element("td", { class: "wide" }, shown.meter),
         element("td", {}, shown.told),
@@ -93,7 +95,7 @@ SP.bars = (() => {
   }
 
   /** Build the rows of links, the busiest first; made anew where the links are others. */
-  function links(body, note, cluster) {
+  function links(body, note, called) {
     let kept = new Map();
     return {
       show(score, most) {
@@ -103,7 +105,7 @@ SP.bars = (() => {
         );
         const shown = busiest.slice(0, LINKS);
         const next = new Map();
-        for (const load of shown) next.set(load.link, kept.get(load.link) ?? made(load, cluster));
+        for (const load of shown) next.set(load.link, kept.get(load.link) ?? made(load, called));
         kept = next;
         const rows = [...kept.values()].map((entry) => entry.row);
         if (
@@ -127,16 +129,17 @@ SP.bars = (() => {
     return more > 0 ? `and ${number(more)} links that are less busy` : "";
   }
 
-  function made(load, cluster) {
-    const name = (end) => (end === null ? "" : cluster.devices[end].name);
+  function made({ from, to }, called) {
+    const { narrow, whole } = SP.labels;
+    const half = (d) => named(called, d, HALF);
     const parts = [];
-    if (load.from === null) parts.push("into ", named(name(load.to), 20));
-    else if (load.to === null) parts.push("out of ", named(name(load.from), 20));
-    else parts.push(named(name(load.from), 14), " → ", named(name(load.to), 14));
-    const shown = bar(SP.text.label(SP.model.linkName(load, cluster)));
+    if (from === null) parts.push("into ", named(called, to, narrow));
+    else if (to === null) parts.push("out of ", named(called, from, narrow));
+    else parts.push(half(from), " → ", half(to));
+    const shown = bar(SP.text.linked({ from, to }, called));
     const row = element(
       "tr",
-      {},
+      { title: SP.text.linked({ from, to }, called, whole) },
       element("th", { scope: "row" }, ...parts),
       element("td", { class: "wide" }, shown.meter),
       element("td", {}, shown.told),

@@ -1,20 +1,23 @@
 // The figures of the chosen placement, and those of all placements side by side.
 SP.cards = (() => {
   "use strict";
-  const { element, named, put, number, percent, label } = SP.text;
+  const { element, named, put, number, percent } = SP.text;
+  const ORIGIN = 30; // characters of a graph's name, and of a placer's
+  const LONG = 16; // characters of a bottleneck, above which they are smaller
+  const HALF = 11; // characters of a device's name, of two in a line
 
   /** Return the bottleneck as parts of a line; the name keeps its own direction. */
-  function bottleneck(score, cluster) {
-    const name = element("bdi", { dir: "auto" }, label(nameOf(score, cluster)));
-    return [`${score.bottleneck.kind} `, name, ` at ${percent(score.bottleneck.utilisation)}`];
+  function bottleneck(score, { called }) {
+    const title = nameOf(score, called, SP.labels.whole, SP.labels.whole);
+    const name = nameOf(score, called, SP.labels.narrow, HALF);
+    const shown = element("bdi", { dir: "auto", title }, name);
+    return [`${score.bottleneck.kind} `, shown, ` at ${percent(score.bottleneck.utilisation)}`];
   }
 
-  function nameOf(score, cluster) {
-    if (score.bottleneck.kind === "device") return score.bottleneck.name;
-    const link = score.links.find((load) => load.link === score.bottleneck.link);
-    const name = (end) => SP.text.isolated(SP.text.shortened(cluster.devices[end].name, 12));
-    if (link.from === null) return `into ${name(link.to)}`;
-    return link.to === null ? `out of ${name(link.from)}` : `${name(link.from)} → ${name(link.to)}`;
+  function nameOf({ bottleneck: full, links }, called, length, half) {
+    if (full.kind === "device") return called.devices(full.device, length);
+    const link = links.find((load) => load.link === full.link);
+    return SP.text.linked(link, called.devices, half);
   }
 
   function figure(title) {
@@ -58,7 +61,8 @@ SP.cards = (() => {
         put(bound.more, view.boundNote);
         put(gap.value, percent(Math.max(0, 1 - score.throughput / view.bound)));
         put(gap.more, "below the bound");
-        full.value.replaceChildren(...bottleneck(score, problem.cluster).slice(0, 2));
+        full.value.replaceChildren(...bottleneck(score, problem).slice(0, 2));
+        full.value.classList.toggle("small", full.value.textContent.length > LONG);
         put(full.more, `at ${percent(score.bottleneck.utilisation)}${headroom(problem)}`);
         put(used.value, `${number(score.used)} of ${number(problem.cluster.devices.length)}`);
         put(used.more, `${number(score.links.length)} links carry traffic`);
@@ -71,12 +75,24 @@ SP.cards = (() => {
     return most < 1 ? `, ${percent(most)} may be used` : "";
   }
 
+  /** Return what placed it, and where graphs differ of which it is, as a line or none. */
+  function origin({ graph, placer }, several) {
+    const name = several && graph.name ? [SP.text.shortened(graph.name, ORIGIN)] : [];
+    if (placer) name.push(`by ${SP.text.shortened(placer, ORIGIN)}`);
+    if (name.length === 0) return [];
+    const title = [graph.name, placer].map((text) => SP.text.shortened(text, SP.labels.whole));
+    const options = { class: "more", dir: "auto", title: title.join(", ") };
+    return [element("span", options, name.join(", "))];
+  }
+
   /** Build a card a placement. `calls.select(i)` chooses one. */
   function cards(container, problems, calls) {
+    const several = new Set(problems.map((problem) => problem.graph)).size > 1;
+    const titles = SP.labels.called(problems.map((problem) => problem.title));
     const made = problems.map((problem, i) => {
       const throughput = element("strong");
       const details = element("span", { class: "more" });
-      const full = element("span", { class: "more cut" });
+      const full = element("span", { class: "more" });
       const edited = element("span", { class: "tag", hidden: true }, "edited");
       const picture = problem.flow
         ? element("canvas", {
@@ -91,7 +107,8 @@ SP.cards = (() => {
         element(
           "span",
           { class: "text" },
-          element("span", { class: "title" }, named(problem.title, 24), edited),
+          element("span", { class: "title" }, named(titles, i, SP.labels.label), edited),
+          ...origin(problem, several),
           throughput,
           details,
           full,
@@ -110,7 +127,7 @@ SP.cards = (() => {
           one.details,
           `${percent(view.score.relative)} of ${number(view.score.rate)}, gap ${gap}`,
         );
-        one.full.replaceChildren(...bottleneck(view.score, view.problem.cluster));
+        one.full.replaceChildren(...bottleneck(view.score, view.problem));
         one.edited.hidden = !view.edited;
       },
       draw(i, flow, placed, assignment) {

@@ -1,7 +1,7 @@
 // The knobs: source rate, bandwidth, the device of every operator; all work by keyboard alone.
 SP.controls = (() => {
   "use strict";
-  const { element, named, number, percent, label } = SP.text;
+  const { element, named, number, percent } = SP.text;
   const STEPS = 1000; // of the slider, from a tenth to ten times the rate that was given
 
   /** Wire the slider and number of the source rate; positions are logarithms. */
@@ -38,23 +38,25 @@ SP.controls = (() => {
     };
   }
 
+  function option(called, d) {
+    return element("option", { value: String(d), title: called(d, SP.labels.whole) }, called(d));
+  }
+
   /** Return a select of an operator's device; its other options are made when it is used. */
   function deviceSelect(view, v, calls) {
-    const { devices } = view.problem.cluster;
+    const { cluster, called } = view.problem;
     const now = view.setting.assignment[v];
-    const option = (d) =>
-      element("option", { value: String(d), selected: d === now }, label(devices[d].name));
     const select = element("select", {
-      "aria-label": `device of ${SP.text.isolated(label(view.problem.flow.names[v]))}`,
+      "aria-label": `device of ${SP.text.isolated(called.operators(v))}`,
       onchange: () => calls.move(v, Number(select.value)),
     });
     const fill = () => {
-      if (select.children.length === devices.length) return;
+      if (select.children.length === cluster.devices.length) return;
       const chosen = select.value;
-      select.replaceChildren(...devices.map((_, d) => option(d)));
+      select.replaceChildren(...cluster.devices.map((_, d) => option(called.devices, d)));
       select.value = chosen;
     };
-    select.append(option(now));
+    select.append(option(called.devices, now));
     select.addEventListener("focus", fill);
     select.addEventListener("pointerdown", fill);
     return select;
@@ -62,7 +64,8 @@ SP.controls = (() => {
 
   /** Build the table of operators, heaviest first. */
   function operators(body, view, calls) {
-    const { flow, cluster } = view.problem;
+    const { flow, called } = view.problem;
+    const { long, whole } = SP.labels;
     const order = flow.names.map((_, v) => v).sort((a, b) => flow.work[b] - flow.work[a] || a - b);
     const total = flow.work.reduce((sum, work) => sum + work, 0) || 1;
     const selects = new Map();
@@ -72,14 +75,14 @@ SP.controls = (() => {
       const choose = () => calls.choose("operator", v);
       return element(
         "tr",
-        {},
+        { title: called.operators(v, whole) },
         element(
           "th",
           { scope: "row" },
           element(
             "button",
             { class: "plain", type: "button", onclick: choose },
-            named(flow.names[v]),
+            named(called.operators, v, long),
           ),
         ),
         element("td", {}, percent(flow.work[v] / total)),
@@ -93,9 +96,8 @@ SP.controls = (() => {
         assignment.forEach((d, v) => {
           if (d === shown[v]) return;
           const select = selects.get(v);
-          if (![...select.children].some((option) => option.value === String(d))) {
-            const name = label(cluster.devices[d].name);
-            select.append(element("option", { value: String(d) }, name));
+          if (![...select.children].some((each) => each.value === String(d))) {
+            select.append(option(called.devices, d));
           }
           select.value = String(d);
         });

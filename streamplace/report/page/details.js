@@ -1,9 +1,11 @@
 // What is known of the operator, stream or device that was chosen.
 SP.details = (() => {
   "use strict";
-  const { element, number, percent, whole } = SP.text;
+  const { element, number, percent, shortened } = SP.text;
 
-  const name = (text) => element("bdi", { dir: "auto", class: "whole" }, whole(text));
+  const line = (text) => element("bdi", { dir: "auto", class: "whole" }, text);
+  const name = (text) => line(shortened(text, SP.labels.whole));
+  const named = (called, i) => line(called(i, SP.labels.whole));
 
   function rows(pairs) {
     const shown = pairs.filter(([, value]) => value !== null);
@@ -15,14 +17,14 @@ SP.details = (() => {
   }
 
   function operator(view, v, calls) {
-    const { flow, cluster, file } = view.problem;
+    const { flow, cluster, file, called } = view.problem;
     const { setting } = view;
     const told = file.operators[v];
     const d = setting.assignment[v];
     const capacity = setting.mips[d] * 1e6 * cluster.devices[d].cores;
     const work = flow.work[v] * setting.rate;
     return [
-      element("h3", {}, "Operator ", name(flow.names[v])),
+      element("h3", {}, "Operator ", named(called.operators, v)),
       rows([
         ["Device", SP.controls.deviceSelect(view, v, calls)],
         ["Processes", `${number(flow.tuples[v] * setting.rate)} tuples/s`],
@@ -37,22 +39,22 @@ SP.details = (() => {
   }
 
   function stream(view, e) {
-    const { flow, cluster } = view.problem;
+    const { flow, called } = view.problem;
     const { setting } = view;
     const tuples = flow.streamTuples[e] * setting.rate;
     const [a, b] = [flow.source[e], flow.target[e]].map((v) => setting.assignment[v]);
     const where =
       a === b
-        ? ["within ", name(cluster.devices[a].name)]
-        : [name(cluster.devices[a].name), " → ", name(cluster.devices[b].name)];
+        ? ["within ", named(called.devices, a)]
+        : [named(called.devices, a), " → ", named(called.devices, b)];
     return [
       element(
         "h3",
         {},
         "Stream ",
-        name(flow.names[flow.source[e]]),
+        named(called.operators, flow.source[e]),
         " → ",
-        name(flow.names[flow.target[e]]),
+        named(called.operators, flow.target[e]),
       ),
       rows([
         ["Runs", element("span", {}, ...where)],
@@ -65,13 +67,13 @@ SP.details = (() => {
   }
 
   function device(view, d) {
-    const { cluster } = view.problem;
+    const { cluster, called } = view.problem;
     const { setting, score, sums } = view;
     const told = cluster.devices[d];
     const memory = told.memory_bytes == null ? "no limit" : `${number(told.memory_bytes)} bytes`;
     const needed = sums.memory ? `${number(sums.memory[d])} of ` : "";
     return [
-      element("h3", {}, "Device ", name(told.name)),
+      element("h3", {}, "Device ", named(called.devices, d)),
       rows([
         ["Utilisation", percent(score.devices[d])],
         ["Runs", `${number(sums.operators[d])} operators`],

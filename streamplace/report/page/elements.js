@@ -2,18 +2,18 @@
 SP.elements = (() => {
   "use strict";
 
-  /** Return operators, sized by CPU, where `placed` has them. */
-  function operators(flow, assignment, placed, text) {
+  /** Return operators, sized by CPU, where `placed` has them; `letters` of their names are shown. */
+  function operators({ flow, called }, assignment, placed, { letters, ...text }) {
     const heaviest = Math.max(...flow.work, 1e-300);
     const fed = new Set(flow.target);
-    return flow.names.map((name, v) => ({
+    return flow.names.map((_, v) => ({
       group: "nodes",
       classes: fed.has(v) ? "operator" : "operator source",
       position: { x: placed.x[v], y: placed.y[v] },
       data: {
         id: `o${v}`,
         number: v,
-        label: SP.text.label(name),
+        label: called.operators(v, letters),
         size: 14 + 26 * Math.sqrt(flow.work[v] / heaviest),
         ...text,
         ...paint(assignment[v]),

@@ -6,23 +6,25 @@ SP.graph = (() => {
   const still = window.matchMedia("(prefers-reduced-motion: reduce)");
 
   /**
-   * Draw a graph into a container. `devices` are those of the cluster, `first` the assignment;
+   * Draw a problem's graph into a container. `first` is the assignment;
    * `calls` has nic, drawn(), preview(operator, device), move(operator, device) and
    * choose(kind, number).
    */
-  function drawing(container, flow, devices, first, calls) {
+  function drawing(container, problem, first, calls) {
+    const { flow, called } = problem;
+    const { devices } = problem.cluster;
     const layers = SP.layout.layersOf(flow);
     let assignment = first;
-    let placed = SP.layout.lanesOf(layers, assignment, devices.length);
     let room = SP.sight.roomOf(container);
-    let texts = SP.sight.texts(room, placed, layers.count);
+    let placed = placedNow();
+    let texts = textsNow();
     const dense = flow.names.length > ANIMATED;
     let untouched = true; // nobody has zoomed or panned: the drawing stays in sight
     const cy = cytoscape({
       container,
       elements: [
         ...placed.lanes.map((lane) => SP.elements.lane(lane, placed, texts.lane)),
-        ...SP.elements.operators(flow, assignment, placed, texts.operator),
+        ...SP.elements.operators(problem, assignment, placed, texts.operator),
         ...SP.elements.streams(flow, assignment),
       ],
       style: SP.style.sheet(dense),
@@ -38,6 +40,15 @@ SP.graph = (() => {
     const stream = (e) => cy.getElementById(`s${e}`);
     const laneOf = (d) => cy.getElementById(`d${d}`);
     const animated = (gently) => gently && !still.matches && !dense;
+
+    function placedNow() {
+      return SP.layout.lanesOf(layers, assignment, devices.length, SP.sight.shapeOf(room));
+    }
+
+    function textsNow() {
+      const names = placed.lanes.map(({ device }) => called.devices(device, SP.labels.narrow));
+      return SP.sight.texts(room, placed, layers.count, names);
+    }
 
     function fit(gently = false, whole = false) {
       const viewport = SP.sight.viewport(room, placed, whole);
@@ -55,22 +66,31 @@ SP.graph = (() => {
         const found = laneOf(lane.device);
         if (found.empty()) cy.add({ position, ...made });
         else {
-          const { width, height, font, margin } = made.data;
-          found.data({ width, height, font, margin }).position(position);
+          const { width, height, font } = made.data;
+          found.data({ width, height, font }).position(position);
         }
       }
+    }
+
+    /** Tell an operator's name in the size and length that fit now. */
+    function retext(v) {
+      const { font, letters } = texts.operator;
+      const label = called.operators(v, letters);
+      const { font: was, label: old } = node(v).data();
+      if (was !== font || old !== label) node(v).data({ font, label });
     }
 
     /** Put operators where an assignment wants them: those that stay where they are cost nothing. */
     function place(next, gently, everything = false) {
       const [before, was] = [assignment, placed];
       assignment = next;
-      placed = SP.layout.lanesOf(layers, assignment, devices.length);
-      texts = SP.sight.texts(room, placed, layers.count);
+      placed = placedNow();
+      texts = textsNow();
       cy.batch(() => {
         placeLanes();
         assignment.forEach((d, v) => {
           if (before[v] !== d) node(v).data(SP.elements.paint(d));
+          retext(v);
           if (!everything && placed.x[v] === was.x[v] && placed.y[v] === was.y[v]) return;
           const position = { x: placed.x[v], y: placed.y[v] };
           if (animated(gently)) node(v).stop().animate({ position, duration: MOVING });
@@ -90,7 +110,7 @@ SP.graph = (() => {
       const full = score.bottleneck;
       cy.batch(() => {
         for (const { device } of placed.lanes) {
-          const name = SP.text.isolated(SP.text.label(devices[device].name));
+          const name = SP.text.isolated(called.devices(device, SP.labels.narrow));
           const between = texts.twoLines ? "\n" : "  ";
           const label = `${name}${between}${SP.text.percent(score.devices[device])}`;
           const lane = laneOf(device);
@@ -158,7 +178,11 @@ SP.graph = (() => {
         if (found.empty()) return null;
         const box = container.getBoundingClientRect();
         const { x, y } = found.renderedPosition();
-        return { x: box.left + x, y: box.top + y };
+        const whole = found.renderedBoundingBox({ includeLabels: true });
+        const { label, font } = found.data();
+        const colour = found.style("background-color");
+        const text = font * cy.zoom();
+        return { x: box.left + x, y: box.top + y, left: whole.x1, label, text, colour };
       },
       destroy() {
         stopFocus();

@@ -24,6 +24,7 @@ SP.keys = (() => {
     container.addEventListener("keydown", (event) => {
       const now = at();
       if (now === null || !event.key.startsWith("Arrow")) return;
+      if (event.altKey || event.ctrlKey || event.metaKey) return; // the browser's own: back
       event.preventDefault();
       const { operator: v, device, operators, devices } = now;
       if (event.key === "ArrowRight")

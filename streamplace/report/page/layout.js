@@ -8,7 +8,8 @@ SP.layout = (() => {
   const EMPTY = 34; // the height of a lane that nothing runs on
   const FEW = 16; // devices, of which all have lanes; of more those that run something
   const LEAST = 46; // between layers
-  const PICTURE = 1.6; // width over height that is aimed at
+  const PICTURE = 1.6; // width over height of a picture whose room is not known
+  const STRETCH = 4; // of rows, at most
   const TALLEST = 4200; // height that is to be seen at once: of more, names could not be read
   const EXACT = 150; // operators above which dagre takes longer than people like to wait
   const SWEEPS = 8;
@@ -63,28 +64,41 @@ SP.layout = (() => {
     return { layer, order, count: Math.max(...layer) + 1 };
   }
 
+  /** Whether devices get a lane even while nothing runs on them. */
+  const allShown = (devices) => devices <= FEW;
+
   /** Return the devices that get a lane. */
   function devicesShown(assignment, devices) {
     const used = new Set(assignment);
     const all = Array.from({ length: devices }, (_, d) => d);
-    return devices > FEW ? all.filter((d) => used.has(d)) : all;
+    return allShown(devices) ? all : all.filter((d) => used.has(d));
   }
 
-  /** Return positions (x, y of each operator) and lanes (device, top, height), and their extent. */
-  function lanesOf(layers, assignment, devices) {
+  /**
+   * Return positions (x, y of each operator) and lanes (device, top, height), and their extent;
+   * `shape` is the width over height that is aimed at.
+   */
+  function lanesOf(layers, assignment, devices, shape = PICTURE) {
+    const plain = stretched(layers, assignment, devices, shape, 1);
+    const stretch = Math.min(STRETCH, plain.width / shape / plain.height);
+    return stretch > 1 ? stretched(layers, assignment, devices, shape, stretch) : plain;
+  }
+
+  /** Return the same, with rows farther apart: for graphs that are longer than they are high. */
+  function stretched(layers, assignment, devices, shape, stretch) {
     const cells = new Map(devicesShown(assignment, devices).map((d) => [d, new Map()]));
     assignment.forEach((d, v) => {
       const column = cells.get(d);
       if (!column.has(layers.layer[v])) column.set(layers.layer[v], []);
       column.get(layers.layer[v]).push(v);
     });
-    const row = assignment.length > EXACT ? DENSE : ROW;
+    const row = stretch * (assignment.length > EXACT ? DENSE : ROW);
     const y = new Float64Array(assignment.length);
     const lanes = [];
     let top = 0;
     for (const [device, columns] of cells) {
       const tallest = Math.max(0, ...[...columns.values()].map((column) => column.length));
-      const height = tallest ? tallest * row + 2 * PADDING : EMPTY;
+      const height = tallest ? tallest * row + 2 * PADDING : EMPTY * stretch;
       for (const column of columns.values()) {
         column.sort((a, b) => layers.order[a] - layers.order[b] || a - b);
         const first = top + height / 2 - ((column.length - 1) / 2) * row;
@@ -98,10 +112,10 @@ SP.layout = (() => {
     const height = Math.max(1, top - GAP);
     const column = Math.max(
       LEAST,
-      (Math.min(height, TALLEST) * PICTURE) / Math.max(1, layers.count),
+      (Math.min(height, TALLEST) * shape) / Math.max(1, layers.count),
     );
     const x = layers.layer.map((layer) => (layer + 0.5) * column);
-    return { x, y, lanes, width: Math.max(1, layers.count) * column, height };
+    return { x, y, lanes, width: Math.max(1, layers.count) * column, height, stretch };
   }
 
   /** Return the device of the lane at a height, the nearest where there is none. */
@@ -111,5 +125,5 @@ SP.layout = (() => {
       .device;
   }
 
-  return { layersOf, lanesOf, laneAt, TALLEST };
+  return { layersOf, lanesOf, laneAt, allShown, TALLEST };
 })();

@@ -126,8 +126,8 @@
     shown.graph?.destroy();
     shown = {
       graph: drawingOf(problem),
-      devices: SP.bars.devices(at("devices"), problem.cluster, now().first, calls),
-      links: SP.bars.links(at("links"), at("links-note"), problem.cluster),
+      devices: SP.bars.devices(at("devices"), problem, now().first, calls),
+      links: SP.bars.links(at("links"), at("links-note"), problem.called.devices),
     };
     at("operators-section").hidden = !problem.flow;
     for (const id of ["save", "fit", "closer", "farther", "legend"]) at(id).hidden = !problem.flow;
@@ -154,18 +154,12 @@
     box.setAttribute("aria-label", problem.flow ? ARROWS : "Devices");
     box.tabIndex = problem.flow ? 0 : -1;
     if (problem.flow) {
-      return SP.graph.drawing(
-        box,
-        problem.flow,
-        problem.cluster.devices,
-        now().edits.now().assignment,
-        calls,
-      );
+      return SP.graph.drawing(box, problem, now().edits.now().assignment, calls);
     }
     requestAnimationFrame(calls.drawn);
     const count = text.number(problem.graph.operators);
     const sentence = `${count} operators are too many to draw: up to ${data.drawn} are. These are the devices; all figures follow the source rate, the speeds of devices and the bandwidth.`;
-    return SP.tiles.tiles(box, sentence, problem.cluster, calls);
+    return SP.tiles.tiles(box, sentence, problem, calls);
   }
 
   function titles(problem) {
@@ -177,6 +171,12 @@
     text.put(
       at("subtitle"),
       `${number(graph.operators)} operators · ${number(graph.streams)} streams · ${number(cluster.devices.length)} devices, ${links}${placer}`,
+    );
+    text.put(
+      at("how"),
+      SP.layout.allShown(problem.network.count)
+        ? "Drag an operator into another lane, or use the arrow keys."
+        : "Drag an operator into another lane; devices that run nothing have none, and are reached from the list of operators below.",
     );
     text.put(at("network"), network.nic ? "of an interface" : "of a link");
   }
@@ -194,8 +194,8 @@
   /** Return where an operator is, for those who hear the page. */
   function placeOf(v) {
     const { problem, edits } = now();
-    const device = problem.cluster.devices[edits.now().assignment[v]];
-    return `operator ${text.label(problem.flow.names[v])} on ${text.label(device.name)}`;
+    const { operators, devices } = problem.called;
+    return `operator ${operators(v)} on ${devices(edits.now().assignment[v])}`;
   }
 
   function undo() {
@@ -249,7 +249,7 @@
   window.streamplace = Object.freeze({
     /** The score of the chosen placement as it is edited now; links as [from, to, utilisation]. */
     score: told,
-    /** Where an operator ("operator", index) or a device's lane ("device", index) is, in pixels. */
+    /** Where an operator ("operator", index) or a device's lane ("device", index) is, in pixels, and how it is drawn. */
     whereIs: (kind, number) => shown.graph.whereIs(kind, number),
     /** What the details are about: { kind, number }, or null. */
     chosen: () => (selected === null ? null : { ...selected }),

@@ -88,7 +88,7 @@ SP.model = (() => {
       if (!nic) differs.set(index.get(o.from) * count + index.get(o.to), o);
       else differs.set(o.from == null ? count + index.get(o.to) : index.get(o.from), o);
     }
-    return { nic, count, differs, plain: cluster.network };
+    return { nic, count, index, differs, plain: cluster.network };
   }
 
   /** Return LogP's overhead, gap and seconds a bit of a link; null bandwidth is no limit. */

@@ -7,38 +7,40 @@ SP.rules = (() => {
     const found = [];
     const where = problem.cluster.devices.map((device) => device.name);
     const on = (name) => where[assignment[flow.index.get(name)]];
-    const said = (name) => `“${SP.text.isolated(SP.text.label(name))}”`;
+    const said = (text) => `“${SP.text.isolated(text)}”`;
+    const operator = (name) => said(problem.called.operators(flow.index.get(name)));
+    const device = (name) => said(problem.called.devices(problem.network.index.get(name)));
     const rules = problem.constraints;
-    for (const [operator, device] of Object.entries(rules.pins ?? {})) {
-      if (on(operator) !== device) found.push(`${said(operator)} is pinned to ${said(device)}`);
+    for (const [v, d] of Object.entries(rules.pins ?? {})) {
+      if (on(v) !== d) found.push(`${operator(v)} is pinned to ${device(d)}`);
     }
-    for (const [operator, devices] of Object.entries(rules.allowed ?? {})) {
-      if (!devices.includes(on(operator))) {
-        found.push(`${said(operator)} may not run on ${said(on(operator))}`);
-      }
+    for (const [v, devices] of Object.entries(rules.allowed ?? {})) {
+      if (!devices.includes(on(v))) found.push(`${operator(v)} may not run on ${device(on(v))}`);
     }
     for (const group of rules.colocate ?? []) {
       const apart = group.find((name) => on(name) !== on(group[0]));
-      if (apart !== undefined) found.push(`${said(apart)} is to be with ${said(group[0])}`);
+      if (apart !== undefined) found.push(`${operator(apart)} is to be with ${operator(group[0])}`);
     }
     for (const group of rules.exlocate ?? []) {
       const seen = new Map();
       for (const name of new Set(group)) {
         const other = seen.get(on(name));
-        if (other !== undefined) found.push(`${said(name)} is to be apart from ${said(other)}`);
+        if (other !== undefined) found.push(`${operator(name)} is to be apart from ${operator(other)}`);
         seen.set(on(name), name);
       }
     }
-    problem.file.operators.forEach((operator, v) => {
+    problem.file.operators.forEach((told, v) => {
       const labels = problem.cluster.devices[assignment[v]].labels ?? [];
-      const lacks = (operator.requires ?? []).find((label) => !labels.includes(label));
+      const lacks = (told.requires ?? []).find((label) => !labels.includes(label));
       if (lacks !== undefined)
-        found.push(`${said(operator.name)} requires the label ${said(lacks)}`);
+        found.push(
+          `${operator(told.name)} requires the label ${said(SP.text.shortened(lacks, SP.labels.long))}`,
+        );
     });
-    problem.cluster.devices.forEach((device, d) => {
-      if (device.memory_bytes != null && sums.memory[d] > device.memory_bytes) {
+    problem.cluster.devices.forEach((told, d) => {
+      if (told.memory_bytes != null && sums.memory[d] > told.memory_bytes) {
         const needs = SP.text.number(sums.memory[d]);
-        found.push(`${said(device.name)} would need ${needs} bytes of memory`);
+        found.push(`${device(told.name)} would need ${needs} bytes of memory`);
       }
     });
     return found;

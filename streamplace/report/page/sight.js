@@ -1,14 +1,30 @@
 // What of a drawing is in sight: all of it, until somebody zooms or pans.
 SP.sight = (() => {
   "use strict";
-  const LABELS = 110; // pixels for the names of devices, left of their lanes
+  const LABELS = 130; // pixels for the names of devices, left of their lanes
   const EDGE = 12; // pixels that stay free around the drawing
   const FONT = 13; // pixels of devices' names, at most
   const LARGEST = 15; // units of an operator's name: more would not fit between two rows
+  const LETTER = 0.56; // width of a letter, of the size of the text
+  const pen = document.createElement("canvas").getContext("2d");
 
   /** Return the size of a container, asked for once: asking makes the browser lay out the page. */
   function roomOf(container) {
     return { width: container.clientWidth, height: container.clientHeight };
+  }
+
+  /** Return width over height of what is free for lanes. */
+  function shapeOf(room) {
+    const width = Math.max(100, room.width - LABELS - 3 * EDGE);
+    return Math.min(3, Math.max(0.6, width / Math.max(100, room.height - 2 * EDGE)));
+  }
+
+  /** Return pixels of devices' names, so that the widest stays left of its lane. */
+  function laneFont(names, twoLines) {
+    pen.font = `600 ${FONT}px system-ui, Segoe UI, Roboto, Helvetica Neue, sans-serif`;
+    const told = twoLines ? "" : "  99,999 %";
+    const widest = Math.max(1, ...names.map((name) => pen.measureText(name + told).width));
+    return FONT * Math.min(1, (LABELS - EDGE - 4) / widest);
   }
 
   /** Return units of the drawing a pixel, where all of it is to be seen, or what can be read. */
@@ -32,17 +48,17 @@ SP.sight = (() => {
     return { zoom, pan };
   }
 
-  /** Return sizes of text that can be read where the drawing is in sight. */
-  function texts(room, placed, layers) {
+  /** Return sizes of text that can be read where the drawing is in sight; `names` are the lanes'. */
+  function texts(room, placed, layers, names) {
     const unit = fitting(room, placed);
     const thinnest = Math.min(...placed.lanes.map((lane) => lane.height));
+    const twoLines = thinnest / unit >= 2.2 * FONT;
+    const font = Math.min(LARGEST * placed.stretch, Math.max(10, 11 * unit));
+    const letters = Math.floor((placed.width / layers - 4) / (font * LETTER));
     return {
-      twoLines: thinnest / unit >= 2.2 * FONT,
-      lane: { font: Math.min(FONT * unit, thinnest * 0.85), margin: LABELS * unit },
-      operator: {
-        font: Math.min(LARGEST, Math.max(10, 11 * unit)),
-        room: Math.max(40, placed.width / layers - 8),
-      },
+      twoLines,
+      lane: { font: Math.min(laneFont(names, twoLines) * unit, thinnest * 0.85) },
+      operator: { font, letters: Math.min(SP.labels.label, Math.max(8, letters)) },
     };
   }
 
@@ -57,5 +73,5 @@ SP.sight = (() => {
     };
   }
 
-  return { roomOf, viewport, texts, wheelWhenFocused };
+  return { roomOf, shapeOf, viewport, texts, wheelWhenFocused };
 })();

@@ -18,8 +18,9 @@ SP.state = (() => {
     return {
       first,
       now: () => now,
-      /** Change to another setting. Edits of one `kind` in a row (a slider's) are undone together. */
+      /** Change to another setting, if it is one. Edits of one `kind` in a row (a slider's) are undone together. */
       set(next, kind = null) {
+        if (same(next, now)) return;
         if (kind === null || kind !== now.kind || past.length === 0) past.push(now);
         now = { ...next, kind };
         future = [];
@@ -52,17 +53,16 @@ SP.state = (() => {
     };
   }
 
-  function sameProblem(a, b) {
-    return (
-      a.rate === b.rate && a.bandwidth === b.bandwidth && a.mips.every((m, d) => m === b.mips[d])
-    );
+  /** Whether devices and links are as fast: what no placement exceeds then follows from the rate. */
+  function sameMachines(a, b) {
+    return a.bandwidth === b.bandwidth && a.mips.every((m, d) => m === b.mips[d]);
   }
 
   function sameAssignment(a, b) {
     return a.assignment === b.assignment || a.assignment.every((d, v) => d === b.assignment[v]);
   }
 
-  const same = (a, b) => sameProblem(a, b) && sameAssignment(a, b);
+  const same = (a, b) => a.rate === b.rate && sameMachines(a, b) && sameAssignment(a, b);
 
   const moved = (now, operator, device) => ({
     ...now,
@@ -76,7 +76,7 @@ SP.state = (() => {
     history,
     sound,
     same,
-    sameProblem,
+    sameMachines,
     sameAssignment,
     moved,
     withRate,

@@ -28,7 +28,7 @@ SP.style = (() => {
           "text-valign": "center",
           "text-margin-x": -10,
           "text-wrap": "wrap",
-          "text-max-width": "data(margin)",
+          "text-max-width": 1e6, // names are cut to fit already
           events: "no",
           "z-index": 0,
         },
@@ -58,8 +58,6 @@ SP.style = (() => {
           "text-outline-color": SP.colours.of("--panel"),
           "text-valign": "bottom",
           "text-margin-y": 3,
-          "text-wrap": dense ? "none" : "ellipsis",
-          "text-max-width": "data(room)",
           "min-zoomed-font-size": 6,
           "z-index": 10,
         },

@@ -3,9 +3,6 @@ const SP = {};
 
 SP.text = (() => {
   "use strict";
-  const LABEL = 26; // characters of a name in the drawing
-  const NAME = 48; // in tables
-  const WHOLE = 400; // in the details
   const grouped = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 4 });
   const large = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 
@@ -22,8 +19,8 @@ SP.text = (() => {
     return `${value >= 1000 ? large.format(value) : value.toFixed(1)} %`;
   }
 
-  /** Return the beginning of a name, whole characters of it, without line breaks. */
-  function shortened(name, length = NAME) {
+  /** Return the beginning of a text, whole characters of it, without line breaks. */
+  function shortened(name, length) {
     const characters = Array.from(name.slice(0, 4 * length + 4).replace(/\s+/gu, " "));
     if (characters.length <= length) return characters.join("");
     return `${characters.slice(0, length - 1).join("")}…`;
@@ -31,8 +28,6 @@ SP.text = (() => {
 
   /** Return text that keeps its direction of writing to itself, inside other text. */
   const isolated = (name) => `\u2068${name}\u2069`;
-  const label = (name) => shortened(name, LABEL);
-  const whole = (name) => shortened(name, WHOLE);
 
   /** Return an element; children are elements or texts, and texts stay texts. */
   function element(tag, options = {}, ...children) {
@@ -47,9 +42,16 @@ SP.text = (() => {
     return made;
   }
 
-  /** Return a name as an element that keeps its own direction of writing. */
-  function named(name, length = NAME) {
-    return element("bdi", { dir: "auto", title: whole(name) }, shortened(name, length));
+  /** Return a name as an element that keeps its own direction of writing; see SP.labels.called. */
+  function named(called, i, length) {
+    return element("bdi", { dir: "auto", title: called(i, SP.labels.whole) }, called(i, length));
+  }
+
+  /** Return a link by what its ends are called, each in its own direction of writing. */
+  function linked({ from, to }, called, length) {
+    const name = (end) => isolated(called(end, length));
+    if (from === null) return `into ${name(to)}`;
+    return to === null ? `out of ${name(from)}` : `${name(from)} → ${name(to)}`;
   }
 
   /** Change text only where it differs: layout is what a change costs. */
@@ -63,5 +65,5 @@ SP.text = (() => {
     field.dataset.told = value;
   }
 
-  return { fill, number, percent, shortened, label, isolated, whole, element, named, put };
+  return { fill, number, percent, shortened, isolated, element, named, linked, put };
 })();

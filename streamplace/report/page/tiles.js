@@ -2,15 +2,16 @@
 SP.tiles = (() => {
   "use strict";
   const { element, named, percent, put } = SP.text;
+  const TILE = 9; // characters of a device's name
 
   /** Build the tiles; they can do what SP.graph's drawing can, but for what is hidden. `calls.choose("device", d)` is told which one was chosen. */
-  function tiles(container, sentence, cluster, calls) {
-    const made = cluster.devices.map((device, d) => {
+  function tiles(container, sentence, { cluster, called }, calls) {
+    const made = cluster.devices.map((_, d) => {
       const told = element("span");
       const tile = element(
         "button",
         { class: "tile", type: "button", onclick: () => calls.choose("device", d) },
-        named(device.name, 16),
+        named(called.devices, d, TILE),
         told,
       );
       return { tile, told };

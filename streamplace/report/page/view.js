@@ -13,6 +13,10 @@ SP.view = (() => {
       file: graph.file,
       flow,
       network: model.networkOf(row.cluster),
+      called: {
+        devices: SP.labels.called(row.cluster.devices.map((device) => device.name)),
+        operators: SP.labels.called(flow?.names ?? []),
+      },
       sums: row.sums && {
         ...row.sums,
         links: new Map(row.sums.links.map(([l, t, b]) => [l, [t, b]])),
@@ -37,7 +41,7 @@ SP.view = (() => {
     const most = problem.target_utilisation;
     const sums = problem.sums ?? model.sumsOf(flow, setting.assignment, network.count, network.nic);
     const score = model.scoreOf(sums, cluster, network, setting, most);
-    const boundIsFull = state.sameProblem(setting, edits.first);
+    const boundIsFull = state.sameMachines(setting, edits.first);
     const work = sums.work.reduce((sum, value) => sum + value, 0);
     return {
       problem,
@@ -47,7 +51,7 @@ SP.view = (() => {
       first: first ?? score,
       boundIsFull,
       bound: boundIsFull
-        ? problem.bound
+        ? Math.min(setting.rate, problem.ceiling ?? Infinity)
         : model.cpuBound(work, problem.heaviest, cluster, setting, most),
       boundNote: boundIsFull ? "no placement does more" : "by CPU alone: edited",
       edited: !state.same(setting, edits.first),

@@ -1,0 +1,85 @@
+// Names as labels: cut where they are long, never into the same. As streamplace/report/labels.py.
+SP.labels = (() => {
+  "use strict";
+  const LENGTHS = { narrow: 14, label: 26, long: 48, whole: 400 }; // characters
+  const KEPT = 6; // characters around what tells names apart, at most
+
+  /** Return whole characters of a name, without line breaks. */
+  const charactersOf = (name) => Array.from(name.replace(/\s+/gu, " "));
+
+  /** Return at most so many characters: the beginning and the end, which both tell names apart. */
+  function ends(characters, length) {
+    if (characters.length <= length) return characters.join("");
+    const tail = Math.floor((length - 1) / 2);
+    const head = characters.slice(0, length - 1 - tail).join("");
+    return `${head}…${characters.slice(characters.length - tail).join("")}`;
+  }
+
+  /** Return labels of at most so many characters (8 or more), each another even of equal names. */
+  function labels(names, length) {
+    const all = names.map(charactersOf);
+    const found = all.map((characters) => ends(characters, length));
+    const alike = new Map();
+    found.forEach((label, i) => {
+      if (!alike.has(label)) alike.set(label, []);
+      alike.get(label).push(i);
+    });
+    for (const group of alike.values()) {
+      if (group.length === 1) continue;
+      const told = apart(
+        group.map((i) => all[i]),
+        length,
+      );
+      group.forEach((i, k) => {
+        found[i] = ends(told[k], length);
+      });
+    }
+    return numbered(all, found, length);
+  }
+
+  /** Return what differs in names, with as much before it as there is room for. */
+  function apart(names, length) {
+    const shortest = Math.min(...names.map((name) => name.length));
+    const same = (at) => names.every((name) => name.at(at) === names[0].at(at));
+    let before = 0;
+    while (before < shortest && same(before)) before += 1;
+    let after = 0;
+    while (after < shortest - before && same(-1 - after)) after += 1;
+    const kept = Math.min(KEPT, Math.floor((length - 2) / 3));
+    return names.map((name) => {
+      const end = name.length - Math.max(0, after - kept);
+      const first = Math.max(0, Math.min(before - kept, end - (length - 2)));
+      const last = Math.min(name.length, Math.max(end, first + length - 2));
+      return [
+        ...(first ? "…" : ""),
+        ...name.slice(first, last),
+        ...(last < name.length ? "…" : ""),
+      ];
+    });
+  }
+
+  /** Number what is still alike. */
+  function numbered(all, found, length) {
+    const taken = new Set();
+    return found.map((first, i) => {
+      let label = first;
+      for (let number = 2; taken.has(label); number++) {
+        const mark = ` (${number})`;
+        label = ends(all[i], Math.max(3, length - mark.length)) + mark;
+      }
+      taken.add(label);
+      return label;
+    });
+  }
+
+  /** Return what each name is called, (index, length) -> label; labels are made once a length. */
+  function called(names) {
+    const made = new Map();
+    return (i, length = LENGTHS.label) => {
+      if (!made.has(length)) made.set(length, labels(names, length));
+      return made.get(length)[i];
+    };
+  }
+
+  return { called, labels, ...LENGTHS };
+})();

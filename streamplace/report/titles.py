@@ -1,0 +1,47 @@
+"""What a report calls the files it was made of: no more of their folders than tells them apart."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from streamplace.errors import UsageError
+from streamplace.files.text import name_of
+
+STDIO = "-"
+
+
+def titles(files: Sequence[str]) -> list[str]:
+    """Return the names of files; where some are the same, with the folders that differ."""
+    paths = [Path(name_of(file)) for file in files]
+    found = [path.name for path in paths]
+    for name in {name for name in found if found.count(name) > 1}:
+        alike = [i for i, path in enumerate(paths) if path.name == name]
+        parts = [paths[i].absolute().parts for i in alike]
+        depth = next(
+            (n for n in range(2, max(map(len, parts)) + 1) if _differ(parts, n)),
+            1,
+        )
+        for i, part in zip(alike, parts, strict=True):
+            found[i] = "/".join(part[-depth:]).lstrip("/")
+    return found
+
+
+def _differ(paths: list[tuple[str, ...]], depth: int) -> bool:
+    """Whether the last parts of paths tell apart what is not the same file."""
+    return len({parts[-depth:] for parts in paths}) == len(set(paths))
+
+
+def refuse_input(output: str, files: Sequence[str]) -> None:
+    """Refuse to write where something is read from.
+
+    Raises
+    ------
+    UsageError
+        If `output` is one of the files, by whatever name.
+    """
+    for file in files:
+        if STDIO not in (output, file) and _same(Path(output), Path(file)):
+            raise UsageError(f"{output}: is one of the placements to read, and is not overwritten")
+
+
+def _same(one: Path, other: Path) -> bool:
+    return one.exists() and other.exists() and one.samefile(other)
