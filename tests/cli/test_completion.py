@@ -38,6 +38,7 @@ def completed(line: str) -> list[str]:
         ("streamplace info dataset:real/riotbench-e", ["plain,dataset:real/riotbench-etl.json"]),
         ("streamplace explain ", ["file,"]),
         ("streamplace place graph", ["file,graph"]),
+        ("streamplace report x -o rep", ["file,rep"]),
         ("streamplace place x --qui", ["plain,--quiet"]),
     ],
 )

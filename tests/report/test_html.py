@@ -150,6 +150,17 @@ def test_a_proven_bound_counts_where_it_can_be_one() -> None:
     assert entry("a", other, "exact", between).bound == loose
 
 
+def test_what_is_proven_below_the_rate_holds_at_any() -> None:
+    placement = placed(12, rate=1e5)
+    most, score = entry("a", placement), simulate(placement)
+    assert most.ceiling == pytest.approx(most.bound)
+    between = (score.throughput + most.bound) / 2
+    assert entry("a", placement, "exact", between).ceiling == between
+    idle = placed(12, rate=1.0)
+    assert entry("a", idle, "exact", 1.0).bound == 1.0
+    assert entry("a", idle, "exact", 1.0).ceiling == pytest.approx(most.ceiling)
+
+
 @pytest.mark.parametrize("kind", ["pair", "nic"])
 def test_sums_give_the_utilisations(kind: str) -> None:
     """Of a graph too large to draw only sums are told; rates and speeds make utilisations."""
