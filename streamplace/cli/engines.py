@@ -16,28 +16,9 @@ from streamplace.engines.kinds import READERS
     metavar="KIND",
     help="What FILE is, one of those above.",
 )
-@click.option(
-    "--costs",
-    "costs_file",
-    callback=options.file_name,
-    type=choices.FILE,
-    metavar="COSTS",
-    help="What FILE does not tell, by operator: .csv, else TOML.",
-)
-@click.option(
-    "--fold",
-    is_flag=True,
-    help="Keep a parallel operator one operator, with the memory of all its instances.",
-)
-@click.option(
-    "-o",
-    "output",
-    callback=options.file_name,
-    type=choices.FILE,
-    default="-",
-    metavar="GRAPH",
-    help="Graph to write.  [default: -]",
-)
+@options.costs("What FILE does not tell, by operator: .csv, else TOML.", "COSTS")
+@options.fold
+@options.output("Graph to write.  [default: -]", "GRAPH")
 @options.common
 def import_(
     file: str,

@@ -73,15 +73,7 @@ def info(file: str, seed: int, as_json: bool) -> None:
     metavar="KIND",
     help="One of those above.",
 )
-@click.option(
-    "-o",
-    "output",
-    callback=options.file_name,
-    type=choices.FILE,
-    default="-",
-    metavar="FILE",
-    help="[default: -]",
-)
+@options.output()
 @options.common
 def export(placement: str, kind: str, output: str, seed: int, as_json: bool) -> None:
     """Write PLACEMENT as others take it.

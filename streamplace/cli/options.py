@@ -105,6 +105,38 @@ target_utilisation = click.option(
 )
 
 
+fold = click.option(
+    "--fold",
+    is_flag=True,
+    help="Keep a parallel operator one operator, with the memory of all its instances.",
+)
+
+
+def costs(says: str, metavar: str = "FILE") -> Callable[[Command], Command]:
+    """Return the option --costs, a file of numbers that the user knows."""
+    return click.option(
+        "--costs",
+        "costs_file",
+        callback=file_name,
+        type=FILE,
+        metavar=metavar,
+        help=says,
+    )
+
+
+def output(says: str = "[default: -]", metavar: str = "FILE") -> Callable[[Command], Command]:
+    """Return the option -o of commands that write to stdout unless told otherwise."""
+    return click.option(
+        "-o",
+        "output",
+        callback=file_name,
+        type=FILE,
+        default="-",
+        metavar=metavar,
+        help=says,
+    )
+
+
 def common(command: Command) -> Command:
     """Add --json, --quiet and --seed, which every command takes."""
     return as_json(quiet(seed(command)))

@@ -40,25 +40,9 @@ def _measuring(command: Command) -> Command:
         metavar="S",
         help="How long the server may take for one reading.",
     )
-    costs = click.option(
-        "--costs",
-        "costs_file",
-        callback=options.file_name,
-        type=choices.FILE,
-        metavar="FILE",
-        help="What you know better, or what cannot be measured: as for import.",
-    )
-    fold = click.option("--fold", is_flag=True, help="Keep a parallel operator one operator.")
-    output = click.option(
-        "-o",
-        "output",
-        callback=options.file_name,
-        type=choices.FILE,
-        default="-",
-        metavar="FILE",
-        help="[default: -]",
-    )
-    return mips(timeout(costs(fold(output(options.common(command))))))
+    costs = options.costs("What you know better, or what cannot be measured: as for import.")
+    rest = options.fold(options.output()(options.common(command)))
+    return mips(timeout(costs(rest)))
 
 
 @click.group()

@@ -2,11 +2,11 @@
 
 from collections import Counter
 
+from streamplace.engines.flink_senders import COMMITTER, WRITER
 from streamplace.engines.whole import placed_whole
 from streamplace.errors import ProblemError
 from streamplace.placement import Placement
 
-SINKS = (": Writer", ": Committer")  # operators that Flink makes of one sink
 HEAD = """\
 # Written by `streamplace export --to flink`: operator = slot-sharing group, read by
 # StreamplaceMapping (`--to flink-helper`). A group is one slot: give TaskManagers one slot each
@@ -29,7 +29,7 @@ def write(placement: Placement) -> str:
     groups = {device: f"pe{n}" for n, device in enumerate(placement.pes)}
     device_of = placed_whole(placement)
     graph = placement.problem.graph
-    parallelism = Counter(graph.instance_of.get(v, name) for v, name in enumerate(graph.names))
+    parallelism = Counter(graph.owners)
     _check_sinks(device_of)
     slots = {
         device: max(parallelism[name] for name, on in device_of.items() if on == device)
@@ -50,8 +50,8 @@ def write_helper(placement: Placement) -> str:
 
 def _check_sinks(device_of: dict[str, str]) -> None:
     for name, device in device_of.items():
-        writer = name.removesuffix(SINKS[1]) + SINKS[0]
-        if name.endswith(SINKS[1]) and device_of.get(writer, device) != device:
+        writer = name.removesuffix(COMMITTER) + WRITER
+        if name.endswith(COMMITTER) and device_of.get(writer, device) != device:
             raise ProblemError(
                 f"{writer!r} and {name!r} are one sink, which Flink does not part; "
                 "place --whole-operators avoids it"

@@ -50,6 +50,6 @@ def placed_whole(placement: Placement) -> dict[str, str]:
 def _instances(graph: StreamGraph) -> dict[str, list[int]]:
     """Return operator -> the indices of its instances, or its own if it has none."""
     found: dict[str, list[int]] = {}
-    for v, name in enumerate(graph.names):
-        found.setdefault(graph.instance_of.get(v, name), []).append(v)
+    for v, owner in enumerate(graph.owners):
+        found.setdefault(owner, []).append(v)
     return found
