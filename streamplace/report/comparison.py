@@ -1,6 +1,6 @@
 """A comparison as pictures: Figures 5 and 6 of Ni et al. (AAAI 2020), a panel a source rate."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import ceil
 from pathlib import Path
 
@@ -32,11 +32,7 @@ def throughput_picture(path: str | Path, found: Comparison) -> None:
     FormatError
         If it cannot be written.
     """
-    names = labels(found.placers, NAME)
-    with picture(path, _size(found, names)) as figure:
-        for i, axes in enumerate(_panels(figure, found)):
-            handles = draw_throughput(axes, found.relative_throughput[i])
-        legend_below(figure, handles, names)
+    _draw(path, found, draw_throughput, found.relative_throughput)
 
 
 def devices_picture(path: str | Path, found: Comparison) -> None:
@@ -49,11 +45,7 @@ def devices_picture(path: str | Path, found: Comparison) -> None:
     FormatError
         If it cannot be written.
     """
-    names = labels(found.placers, NAME)
-    with picture(path, _size(found, names)) as figure:
-        for i, axes in enumerate(_panels(figure, found)):
-            handles = draw_devices(axes, found.devices_used[i])
-        legend_below(figure, handles, names)
+    _draw(path, found, draw_devices, found.devices_used)
 
 
 def draw_throughput(axes: Axes, reached: Floats) -> list[Artist]:
@@ -95,6 +87,20 @@ def draw_devices(axes: Axes, used: Floats) -> list[Artist]:
     axes.set(xlabel="devices used", ylabel="share of graphs", xlim=(0.4, most + 0.6))
     axes.set_ylim(0.0, 1.02 if shares.max() > 0.9 else None)  # noqa: PLR2004
     return drawn
+
+
+def _draw(
+    path: str | Path,
+    found: Comparison,
+    draw: Callable[[Axes, Floats], list[Artist]],
+    numbers: Floats,
+) -> None:
+    """Draw a panel of numbers, (rates, P, G), for every source rate, and one legend."""
+    names = labels(found.placers, NAME)
+    with picture(path, _size(found, names)) as figure:
+        for axes, of_placers in zip(_panels(figure, found), numbers, strict=True):
+            handles = draw(axes, of_placers)
+        legend_below(figure, handles, names)
 
 
 def _panels(figure: Figure, found: Comparison) -> list[Axes]:
