@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from streamplace.cluster import NetworkKind
 ROOT = Path(__file__).resolve().parents[2]
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LEAD_S = 0.05
+PATIENCE_S = 60.0  # beyond what a job takes: devices wait for each other as long as they connect
 _made = 0
 
 
@@ -172,6 +174,8 @@ def _tell(worker: subprocess.Popen[str], what: object) -> None:
 
 def _hear(worker: subprocess.Popen[str]) -> Any:
     assert worker.stdout is not None
+    if not select.select([worker.stdout], [], [], PATIENCE_S)[0]:
+        raise TestbedError(f"a device has said nothing for {PATIENCE_S:g} s")
     line = worker.stdout.readline()
     if not line:
         raise TestbedError("a device has ended")

@@ -24,15 +24,18 @@ def _inside(namespace: str | None) -> list[str]:
 
 def _batch(command: list[str], lines: Iterable[str]) -> str:
     """Ctrl-C is for the run, which then cleans up; so the program is kept out of its reach."""
-    done = subprocess.run(
-        command,
-        input="\n".join(lines),
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=False,
-        start_new_session=True,
-    )
+    try:
+        done = subprocess.run(
+            command,
+            input="\n".join(lines),
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            check=False,
+            start_new_session=True,
+        )
+    except subprocess.TimeoutExpired:
+        raise TestbedError(f"{' '.join(command)}: no answer in {PATIENCE_S:g} s") from None
     if done.returncode:
         said = " ".join(done.stderr.split())
         raise TestbedError(f"{' '.join(command)}: {said}")

@@ -53,6 +53,10 @@ class Operator:
         Tuples so far.
     debt_ns
         CPU time that it has used beyond its cost so far; work comes in small lumps.
+    share_ns
+        CPU time that it had, counted from that of the others whenever it has work again.
+    waits
+        Whether it had work when it was last looked at.
     """
 
     def __init__(
@@ -73,6 +77,8 @@ class Operator:
         self.processed = 0
         self.lost = 0.0
         self.debt_ns = 0.0
+        self.share_ns = 0.0
+        self.waits = False
 
     def next_due_s(self) -> float:
         """Return when a source has its next tuple, in seconds from the start."""
