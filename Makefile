@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 FLINK := .venv-flink
 FLINK_HOME := $(FLINK)/lib/$(notdir $(PYTHON))/site-packages/pyflink
 
-.PHONY: venv demo test test-backends test-browser lint bench docs flink-loop testbed testbed-short testbed-flink clean
+.PHONY: venv demo test test-backends test-browser lint bench docs flink-loop testbed testbed-short testbed-flink harden clean
 
 venv: $(READY)
 
@@ -60,6 +60,10 @@ testbed: $(READY)
 
 testbed-flink: $(READY) $(FLINK)/.ready
 	PYTHONPATH=examples/flink $(BIN)/python -m benchmarks.testbed.flink $(FLINK_HOME)
+
+harden: $(READY)
+	$(BIN)/python -m benchmarks.hardening all
+	$(BIN)/python -m benchmarks.hardening report
 
 clean:
 	rm -rf $(VENV) $(FLINK) flink-loop testbed site build dist demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,1 @@
+"""The hardening campaign: nothing lost, nothing let in. Each part counts what it tries."""
