@@ -26,13 +26,15 @@ MODEL = {
     "errors",
     "nearest",
     "plain",
+    "printable",
     "shown",
 }
 MAY_IMPORT = {
     "sim": {"sim"},
     "nearest": set[str](),
     "errors": set[str](),
-    **dict.fromkeys(MODEL - {"errors", "nearest"}, MODEL),
+    "printable": set[str](),
+    **dict.fromkeys(MODEL - {"errors", "nearest", "printable"}, MODEL),
     "shown": {"views"},  # when somebody looks
     "views": MODEL | {"comparison", "planning", "replacing", "score", "solve", "views"},
     "files": MODEL | {"files", "sim"},

@@ -11,8 +11,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from streamplace.printable import printable
 from streamplace.progress import is_quiet
-from streamplace.report.labels import labels, plain, shortened
+from streamplace.report.labels import labels, shortened
 
 WIDTH_OF_FILES = 10**5  # of lines nobody looks at
 LEAST_WIDTH = 40
@@ -64,7 +65,7 @@ def print_table(
 
 def name_in(out: Console, name: str, length: int = NAME_WIDTH) -> str:
     """Return a name as it stands in a line: short on a terminal."""
-    return shortened(name, length) if out.width < WIDTH_OF_FILES else plain(name)
+    return shortened(name, length) if out.width < WIDTH_OF_FILES else printable(name)
 
 
 def listed(names: Sequence[str], room: int = WIDTH_OF_FILES) -> str:
@@ -82,7 +83,9 @@ def listed(names: Sequence[str], room: int = WIDTH_OF_FILES) -> str:
 
 def _widths(rows: Sequence[Sequence[str]], names: set[int], room: int) -> list[int]:
     """Return the widths of columns: where all do not fit, the widest of names give way."""
-    widths = [max(cell_len(plain(text)) for text in column) for column in zip(*rows, strict=True)]
+    widths = [
+        max(cell_len(printable(text)) for text in column) for column in zip(*rows, strict=True)
+    ]
     excess = sum(widths) + BETWEEN * (len(widths) - 1) - room
     while excess > 0 and names:
         first, *others = sorted(names, key=lambda i: -widths[i])

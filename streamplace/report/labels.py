@@ -2,18 +2,11 @@
 
 from collections.abc import Sequence
 from os.path import commonprefix
-from unicodedata import category
+
+from streamplace.printable import printable
 
 ELLIPSIS = "…"
 KEPT = 6  # letters around what tells names apart
-
-
-def plain(text: str) -> str:
-    """Return a text without control characters: what they stand for, as Python writes them."""
-    return "".join(
-        c if category(c) not in ("Cc", "Zl", "Zp") else c.encode("unicode_escape").decode()
-        for c in text
-    )
 
 
 def shortened(text: str, length: int) -> str:
@@ -21,7 +14,7 @@ def shortened(text: str, length: int) -> str:
 
     Both tell names apart: ``metis-recursive-oracle``, ``policy:file=…:samples=16``.
     """
-    text = plain(text)
+    text = printable(text)
     if len(text) <= length:
         return text
     tail = (length - 1) // 2
@@ -40,7 +33,7 @@ def labels(names: Sequence[str], length: int) -> list[str]:
         alike.setdefault(label, []).append(i)
     for group in alike.values():
         if len(group) > 1:
-            told = _apart([plain(names[i]) for i in group], length)
+            told = _apart([printable(names[i]) for i in group], length)
             for i, label in zip(group, told, strict=True):
                 found[i] = shortened(label, length)
     taken: set[str] = set()

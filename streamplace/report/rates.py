@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from streamplace.comparison import REFERENCE, Comparison, Row
 from streamplace.files.text import to_csv
-from streamplace.report.labels import plain
+from streamplace.printable import printable
 
 COLUMNS: dict[str, Callable[[Row], float | None]] = {
     "mean": lambda row: row.mean,
@@ -96,4 +96,4 @@ def _rate(rate: float | None) -> str:
 
 
 def _escaped(text: str, letters: dict[str, str]) -> str:
-    return "".join(letters.get(letter, letter) for letter in plain(text))
+    return "".join(letters.get(letter, letter) for letter in printable(text))

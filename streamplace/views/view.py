@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from streamplace.printable import printable
+
 NAME_LENGTH, CELL_LENGTH = 40, 480
-JOINER = "\u200d"  # of which some emoji are made; no control, though not printable
 
 
 @dataclass(frozen=True)
@@ -42,11 +43,5 @@ def grid(head: Sequence[str], rows: Iterable[Sequence[str]], left_out: int = 0) 
 
 
 def plain(text: str, most: int = CELL_LENGTH) -> str:
-    """Return text on one line, cut where it is long, without what a terminal would obey.
-
-    Control characters, such that change the direction of writing among them, are spelled out.
-    """
-    cut = text if len(text) <= most else text[: most - 1] + "…"
-    if cut.isprintable():
-        return cut
-    return "".join(c if c.isprintable() or c == JOINER else ascii(c)[1:-1] for c in cut)
+    """Return printable text, cut where it is long."""
+    return printable(text if len(text) <= most else text[: most - 1] + "…")

@@ -3,14 +3,15 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamplace.report.labels import labels, plain, shortened
+from streamplace.report.labels import labels, shortened
 
 
 def test_both_ends_are_kept() -> None:
     assert shortened("metis-recursive-oracle", 13) == "metis-…oracle"
     assert shortened("metis", 5) == "metis"
     assert shortened("a\nb", 9) == r"a\nb"
-    assert plain("\x1b[31mé名") == r"\x1b[31mé名"
+    assert shortened("\x1b[31mé名", 20) == r"\x1b[31mé名"
+    assert shortened("\u202eevil", 20) == r"\u202eevil", "writing would change its direction"
 
 
 def test_what_tells_names_apart_is_kept() -> None:
