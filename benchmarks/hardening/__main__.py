@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from benchmarks.hardening.rows import MOST_FAULTS, Row, markdown, read_rows, write_rows
-from streamplace.files.atomic import make_folder
+from streamplace.files.atomic import make_folder, write_text
 
 FOLDER = Path(__file__).parent / "results"
 PARTS = (
@@ -30,6 +30,7 @@ PARTS = (
     "load",
     "supply",
 )
+BEGIN, END = "<!-- hardening: begin -->\n", "<!-- hardening: end -->\n"
 HEADER = "| what | tried | went wrong | measured | command |\n|---|---|---|---|---|\n"
 
 
@@ -44,7 +45,7 @@ def main() -> int:
     """Run parts, or tell what they counted; return 1 if anything is wrong."""
     arguments = _parsed()
     if arguments.parts == ["report"]:
-        return report(arguments.folder)
+        return report(arguments.folder, arguments.into)
     chosen = PARTS if arguments.parts == ["all"] else arguments.parts
     make_folder(arguments.folder)
     bad = [name for name in chosen if not run(name, arguments)]
@@ -73,20 +74,33 @@ def run(name: str, arguments: argparse.Namespace) -> bool:
     return all(row.good for row in rows)
 
 
-def report(folder: Path) -> int:
+def report(folder: Path, into: Path | None) -> int:
     """Print the table of what was counted last; return 1 if a part is missing or wrong."""
-    print(HEADER, end="")
-    good = True
+    text, good = table(folder)
+    if into is None:
+        print(text, end="")
+    else:
+        before, _, rest = into.read_text().partition(BEGIN)
+        _, end, after = rest.partition(END)
+        if not end:
+            raise SystemExit(f"{into}: has no place for the table, {BEGIN.strip()}")
+        write_text(into, before + BEGIN + text + END + after)
+    return 0 if good else 1
+
+
+def table(folder: Path) -> tuple[str, bool]:
+    """Return the table of what was counted last, and whether all of it is there and good."""
+    text, good = HEADER, True
     for name in PARTS:
         path = folder / f"{name}.json"
         if not path.exists():
-            print(f"| {name} | 0 | not run | | |")
+            text += f"| {name} | 0 | not run | | |\n"
             good = False
             continue
         rows, about = read_rows(path)
         good = good and all(row.good for row in rows)
-        print(markdown(rows, about["command"]), end="")
-    return 0 if good else 1
+        text += markdown(rows, about["command"])
+    return text, good
 
 
 def _commit() -> str:
@@ -105,6 +119,7 @@ def _parsed() -> argparse.Namespace:
     parser.add_argument("--share", type=float, default=1.0, help="of the whole campaign")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("-o", type=Path, default=FOLDER, dest="folder")
+    parser.add_argument("--into", type=Path, help="file that holds the report's table")
     return parser.parse_args()
 
 
