@@ -78,7 +78,9 @@ def instead(made: Trained) -> Row:
     return tally.row("sound files of another kind or run under their name")
 
 
-def through_commands(made: Trained, share: float, seed: int, kinds: Sequence[str] = KINDS) -> Row:
+def through_commands(
+    made: Trained, forks: Forks, share: float, seed: int, kinds: Sequence[str] = KINDS
+) -> Row:
     """Let commands read damaged files: exit code 2, one line, and no file of the run touched."""
     tally, count = Tally(), _part(COMMANDS, share)
     rng = np.random.default_rng(seed)
