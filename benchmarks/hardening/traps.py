@@ -134,7 +134,7 @@ def _npz(graph: Path, columns: tuple[str, ...]) -> bytes:
         found = {name: stored[name] for name in stored.files}
     objects = {name: np.array([Trap()] * 3, dtype=object) for name in columns or found}
     file = io.BytesIO()
-    np.savez(file, **{**found, **objects})  # type: ignore[arg-type]  # numpy types its own flag
+    np.savez(file, **{**found, **objects})
     return file.getvalue()
 
 

@@ -145,5 +145,6 @@ def _hash(tensors: Mapping[str, Tensor], words: Mapping[str, str]) -> str:
     for name in sorted(tensors):
         tensor = tensors[name]
         found.update(json.dumps([name, str(tensor.dtype), list(tensor.shape)]).encode())
-        found.update(tensor.reshape(-1).view(torch.uint8).numpy())  # numpy has not all dtypes
+        numbers = tensor.reshape(-1).view(torch.uint8)  # numpy does not have every dtype
+        found.update(numbers.numpy().tobytes())
     return found.hexdigest()

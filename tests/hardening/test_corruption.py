@@ -24,7 +24,7 @@ from benchmarks.hardening.forks import Forks
 from benchmarks.hardening.refusing import CHANGED, LINES, LOADED, TRACEBACK, Subject, Tally, refuse
 from benchmarks.hardening.rows import Row
 from benchmarks.hardening.trained import KINDS, Trained
-from benchmarks.hardening.traps import MARK, Payload, Trap
+from benchmarks.hardening.traps import MARK, Payload, Trap, springs
 from benchmarks.hardening.victims import HEAVY, Victim
 from streamplace.errors import CheckpointError
 from streamplace.policy.summary import summary
@@ -208,7 +208,7 @@ def test_every_trap_springs_where_it_is_read_carelessly(made: Trained, tmp_path:
     folder = tmp_path / "traps"
     laid = malice.lay_out(folder, made)
     with chdir(folder):
-        assert [one.name for one in laid if not malice.springs(one)] == []
+        assert [one.name for one in laid if not springs(one)] == []
         assert not Path(MARK).exists()
 
 
@@ -226,7 +226,7 @@ def test_a_reader_that_unpickles_is_noticed(tmp_path: Path, forks: Forks) -> Non
         assert os.listdir() == []
         row = malice.sprung("x", [(HARMLESS, Victim("x", "bad.json", careless))], [], forks)
         assert (row.wrong[malice.TRACEBACK], row.good) == (1, False)
-        assert not malice.springs(HARMLESS)
+        assert not springs(HARMLESS)
 
 
 def test_what_a_victim_does_not_even_read_is_noticed(tmp_path: Path, forks: Forks) -> None:
