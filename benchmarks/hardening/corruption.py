@@ -23,7 +23,7 @@ from benchmarks.hardening.trained import KINDS, Trained
 from benchmarks.hardening.victims import HEAVY
 from streamplace.training.trainer import CHECKPOINT, CONFIG, POLICY
 
-FLIPS, CUTS, OTHER, COMMANDS = 5000, 1000, 200, 50  # of each file
+FLIPS, CUTS, OTHER, COMMANDS = 5000, 1000, 200, 25  # of each file
 
 
 def run(share: float = 1.0, seed: int = 0) -> Iterator[Row]:

@@ -35,7 +35,7 @@ from tests.policy.jobs import SCRIPTING
 pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 
 SHARE = 0.02  # 100 flips, 20 truncations of each file
-FOR_COMMANDS, FOR_TRAPS = 0.06, 0.02
+FOR_COMMANDS, FOR_TRAPS = 0.08, 0.02
 HARMLESS = Payload("text", b"hello", bytes.decode)
 
 
