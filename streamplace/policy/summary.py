@@ -31,6 +31,6 @@ def summary(path: str | Path) -> dict[str, Any]:
         else:
             run = json.loads(words["run"])
             facts |= json.loads(words["position"]) | {"problems": run["problems"]} | run["config"]
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise CheckpointError(f"{path}: not one of ours: {error}") from None
     return facts

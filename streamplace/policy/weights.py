@@ -37,7 +37,7 @@ def unpacked(data: bytes, where: str) -> tuple[dict[str, Tensor], dict[str, str]
     try:
         tensors = safetensors.torch.load(data)
         length = int.from_bytes(data[:8], "little")
-        words = json.loads(data[8 : 8 + length])["__metadata__"]
+        words = dict(json.loads(data[8 : 8 + length])["__metadata__"])
     except (safetensors.SafetensorError, ValueError, KeyError, TypeError, RuntimeError) as error:
         raise CheckpointError(f"{where}: no safetensors file of streamplace: {error}") from None
     signed = words.pop("sha256", None)
@@ -98,6 +98,8 @@ def read_policy(path: str | Path) -> tuple[Network, dict[str, Any]]:
         network = make_network(check_kind(kind))
         network.load_state_dict({name: x.to(torch.float32) for name, x in tensors.items()})
         card: dict[str, Any] = json.loads(words["card"])
+        if not isinstance(card, dict):
+            raise TypeError("card: must be an object")
     except (ValueError, KeyError, TypeError, RuntimeError) as error:
         raise CheckpointError(f"{path}: {' '.join(str(error).split())}") from None
     network.eval()
@@ -143,5 +145,6 @@ def _hash(tensors: Mapping[str, Tensor], words: Mapping[str, str]) -> str:
     for name in sorted(tensors):
         tensor = tensors[name]
         found.update(json.dumps([name, str(tensor.dtype), list(tensor.shape)]).encode())
-        found.update(tensor.numpy().tobytes())
+        numbers = tensor.reshape(-1).view(torch.uint8)  # numpy does not have every dtype
+        found.update(numbers.numpy().tobytes())
     return found.hexdigest()

@@ -34,8 +34,14 @@ def read_all(path: Path) -> list[Data] | None:
     """Return the graphs of a file; None if there is none, or it is not as it was written."""
     try:
         tensors, _ = unpacked(read(path), str(path))
+        return _graphs(tensors)
     except CheckpointError:
         return None
+    except (KeyError, ValueError, TypeError, RuntimeError, IndexError):  # of other tensors
+        return None
+
+
+def _graphs(tensors: dict[str, Tensor]) -> list[Data]:
     operators, streams = tensors["operators"].tolist(), tensors["streams"].tolist()
     columns = {
         "x": torch.split(tensors["x"], operators),

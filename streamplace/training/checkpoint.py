@@ -107,7 +107,7 @@ def load_checkpoint(
     try:
         before = dict(json.loads(words["run"]))
         position = _position(json.loads(words["position"]))
-    except (KeyError, ValueError, TypeError) as error:
+    except (KeyError, ValueError, TypeError, RecursionError) as error:
         raise CheckpointError(f"{path}: tells no run and position: {error}") from None
     if other := _difference(before, run):
         raise CheckpointError(f"{path}: is of another run: {other}")

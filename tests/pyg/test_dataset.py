@@ -12,6 +12,7 @@ from torch_geometric.nn import GraphConv, global_mean_pool
 
 import streamplace as sp
 from streamplace.errors import FormatError, InfeasibleError
+from streamplace.policy.weights import packed
 from streamplace.pyg import StreamGraphs, to_pyg
 from streamplace.pyg.dataset import _with_weights
 
@@ -127,6 +128,9 @@ def test_labels_of_a_policy_go_by_its_weights(file: Path, tmp_path: Path) -> Non
         StreamGraphs(tmp_path / "root", file, placer="policy:file=nowhere")
 
 
+OTHER = packed({"x": torch.zeros(3)}, {})  # with a hash of its own
+
+
 class Trap:
     """What a pickle would call when it is loaded."""
 
@@ -134,7 +138,7 @@ class Trap:
         return os.mkdir, ("sprung",)
 
 
-@pytest.mark.parametrize("content", [b"", b"\x00" * 64, pickle.dumps(Trap()), None])
+@pytest.mark.parametrize("content", [b"", b"\x00" * 64, pickle.dumps(Trap()), OTHER, None])
 def test_what_was_tampered_with_is_made_anew_and_never_executed(
     content: bytes | None, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,9 +1,11 @@
-"""Checkpoints and weights: what is read is what was written, or nothing is read at all."""
+"""Checkpoints and weights: what is read is what was written, or nothing is read at all.
+
+What happens to files that came to harm, or were meant to do some, is in tests/hardening.
+"""
 
 import json
-import pickle
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +15,13 @@ import torch
 
 from streamplace import StreamGraph
 from streamplace.errors import CheckpointError, TrainingError
-from streamplace.policy.networks import make_network
 from streamplace.policy.weights import packed, parameter_hash, read_policy
 from streamplace.training import train
-from streamplace.training.checkpoint import Position, load_checkpoint, save_checkpoint
-from streamplace.training.memory import Memory
+from streamplace.training.checkpoint import Position
 from streamplace.training.trainer import CHECKPOINT, POLICY
+from tests.training.parts import Parts, remembering
 from tests.training.runs import check_finite, config, graphs, of_kind, opened, resumed
 
-FLIPS = 240
 KINDS = ("device-scorer", "encoder-decoder")
 
 
@@ -36,49 +36,6 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 def kind_of(run: Path) -> str:
     """Return the kind of network that a run has trained."""
     return run.name
-
-
-Shapes = list[tuple[int, int]]  # operators and devices of each problem
-
-
-def shapes_in(file: Path) -> Shapes:
-    """Return the sizes of the problems whose placements a checkpoint remembers, on 5 devices."""
-    try:
-        tensors, _ = opened(file)
-        rows = zip(tensors["memory.problem"], tensors["memory.length"], strict=True)
-        sizes = {int(problem): int(length) for problem, length in rows}
-    except (CheckpointError, OSError, ValueError, KeyError):
-        sizes = {}
-    return [(sizes.get(i, 1), 5) for i in range(5)]
-
-
-class Parts:
-    """What a checkpoint is loaded into: all as it was before the first step."""
-
-    def __init__(self, kind: str) -> None:
-        torch.manual_seed(99)
-        wanted = config(of_kind(kind))
-        self.network = make_network(wanted.policy)
-        self.optimiser = torch.optim.Adam(self.network.parameters())
-        self.memory = Memory(5, wanted.memory.size, wanted.memory.threshold)
-
-    def load(
-        self, file: Path, run: dict[str, Any] | None = None, shapes: Shapes | None = None
-    ) -> Position:
-        """Load a checkpoint; the problems are as large as it takes them to be, unless told."""
-        parts = (self.network, self.optimiser, self.memory)
-        return load_checkpoint(file, *parts, run or {}, shapes or shapes_in(file))
-
-    def save(self, file: Path, position: Position, run: dict[str, Any]) -> None:
-        """Save a checkpoint."""
-        save_checkpoint(file, self.network, self.optimiser, self.memory, position, run)
-
-
-def remembering(kind: str) -> Parts:
-    """Return parts with something in the memory."""
-    parts = Parts(kind)
-    parts.memory.see(0, np.array([1.0, 0.5]), np.array([[0, 1, 2], [1, 1, 1]], dtype=np.int32))
-    return parts
 
 
 def test_what_is_loaded_is_what_was_saved(run: Path, tmp_path: Path) -> None:
@@ -126,84 +83,6 @@ def test_a_memory_with_nothing_in_it(sections: dict[str, dict[str, Any]], tmp_pa
     with resumed(wanted, tmp_path / "run") as taken_up:
         assert parameter_hash(taken_up.network) == done.parameter_hash
         assert list(taken_up.memory.entries()) == []
-
-
-def flipped(data: bytes) -> Iterator[bytes]:
-    """Yield a file with one bit of it turned, at random places, most of them in its header."""
-    rng = np.random.default_rng(5)
-    header = 8 + struct.unpack("<Q", data[:8])[0]
-    anywhere = rng.integers(0, len(data), FLIPS // 2)
-    for place in (*range(8), *rng.integers(8, header, FLIPS // 2), *anywhere):
-        changed = bytearray(data)
-        changed[place] ^= 1 << int(rng.integers(8))
-        yield bytes(changed)
-
-
-def cut(data: bytes) -> Iterator[bytes]:
-    """Yield the beginnings of a file, and the file with something behind it."""
-    rng = np.random.default_rng(6)
-    header = 8 + struct.unpack("<Q", data[:8])[0]
-    for length in (*range(10), header - 1, header, header + 1, len(data) - 1):
-        yield data[:length]
-    for length in rng.integers(0, len(data), 60):
-        yield data[:length]
-    yield data + b"\0"
-    yield data + data
-
-
-@pytest.mark.parametrize("damage", [flipped, cut])
-def test_a_damaged_checkpoint_is_refused(
-    damage: Callable[[bytes], Iterator[bytes]], run: Path, tmp_path: Path
-) -> None:
-    parts, file = Parts(kind_of(run)), tmp_path / "spoilt"
-    before = parameter_hash(parts.network)
-    for data in damage((run / CHECKPOINT).read_bytes()):
-        file.write_bytes(data)
-        with pytest.raises(CheckpointError, match="damaged") as refused:
-            parts.load(file)
-        assert "\n" not in str(refused.value)
-    assert parameter_hash(parts.network) == before
-    assert parts.optimiser.state_dict()["state"] == {}
-    assert list(parts.memory.entries()) == []
-
-
-@pytest.mark.parametrize("damage", [flipped, cut])
-def test_damaged_weights_are_refused(
-    damage: Callable[[bytes], Iterator[bytes]], run: Path, tmp_path: Path
-) -> None:
-    file = tmp_path / "spoilt"
-    for data in damage((run / POLICY).read_bytes()):
-        file.write_bytes(data)
-        with pytest.raises(CheckpointError, match="damaged") as refused:
-            read_policy(file)
-        assert "\n" not in str(refused.value)
-
-
-class Malicious:
-    """What makes a folder when it is unpickled."""
-
-    def __init__(self, target: Path) -> None:
-        self.target = target
-
-    def __reduce__(self) -> tuple[object, tuple[Path]]:
-        return Path.mkdir, (self.target,)
-
-
-@pytest.mark.parametrize("by_torch", [True, False])
-def test_a_pickle_is_refused_and_runs_nothing(by_torch: bool, tmp_path: Path) -> None:
-    file, trap = tmp_path / CHECKPOINT, tmp_path / "made"
-    value = {"network.read.weight": Malicious(trap)}
-    if by_torch:
-        torch.save(value, file)
-    else:
-        file.write_bytes(pickle.dumps(value))
-    with pytest.raises(CheckpointError, match=CHECKPOINT):
-        Parts("device-scorer").load(file)
-    with pytest.raises(CheckpointError, match=CHECKPOINT):
-        read_policy(file)
-    assert not trap.exists()
-    pickle.loads(pickle.dumps(Malicious(trap)))
-    assert trap.exists(), "the trap is none"
 
 
 @pytest.mark.parametrize("data", [b"", b"\0", b"{}", b"\xff" * 4096, struct.pack("<Q", 2) + b"{}"])

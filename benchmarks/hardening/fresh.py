@@ -1,0 +1,128 @@
+"""Fresh processes in surroundings that differ, as they do between machines and days."""
+
+import hashlib
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.hardening.rows import MOST_FAULTS, Row
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMAND = (sys.executable, "-m", "streamplace.cli.main")
+VARIED = "PYTHONHASHSEED, threads of OpenMP, BLAS and numba 1|2, current folder, LC_ALL, TZ"
+LIMIT_S = 600
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a process finds around it, and what must not matter.
+
+    Parameters
+    ----------
+    folder
+        To be in; empty at the start.
+    number
+        Which process it is, from 0.
+    """
+
+    folder: Path
+    variables: dict[str, str]
+    number: int
+
+    @classmethod
+    def drawn(cls, folder: Path, number: int, rng: np.random.Generator) -> "Surroundings":
+        """Draw surroundings; of two that follow each other everything differs."""
+        place = folder / ("here" if number % 2 else f"un autre endroit {number}") / str(number)
+        place.mkdir(parents=True)
+        threads = str(1 + number % 2)
+        variables = {
+            "PYTHONHASHSEED": str(rng.integers(2**32)),
+            "LC_ALL": ("C", "C.UTF-8")[number % 2],
+            "TZ": ("UTC", "Asia/Kathmandu", "America/St_Johns")[number % 3],
+            "COLUMNS": str(60 + 40 * (number % 2)),
+        }
+        variables |= dict.fromkeys(
+            ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"),
+            threads,
+        )
+        return cls(place, variables, number)
+
+    def run(self, *arguments: object) -> str:
+        """Run a program to its end, and return its stdout.
+
+        Raises
+        ------
+        RuntimeError
+            If it fails.
+        """
+        ended = subprocess.run(
+            [str(argument) for argument in arguments],
+            cwd=self.folder,
+            env={**os.environ, "PYTHONPATH": str(ROOT), **self.variables},
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+            check=False,
+        )
+        if ended.returncode != 0:
+            raise RuntimeError(f"exit code {ended.returncode}: {ended.stderr[-500:]}")
+        return ended.stdout
+
+
+Result = Callable[[Surroundings], bytes]
+
+
+def differences(
+    what: str,
+    results: Iterable[tuple[str, Result]],
+    processes: int,
+    folder: Path,
+    rng: np.random.Generator,
+    *,
+    varied: str = VARIED,
+) -> Row:
+    """Ask every result of fresh processes, and count those that differ from the first.
+
+    Parameters
+    ----------
+    results
+        By name; each returns bytes that are to be the same in all surroundings.
+    varied
+        What differs between the processes.
+    """
+    begin, tried, different, failed = time.monotonic(), 0, 0, 0
+    faults: list[str] = []
+    for name, result in results:
+        hashes: dict[str, list[int]] = {}
+        for number in range(processes):
+            around = Surroundings.drawn(folder / f"{what}-{name}".replace("/", " "), number, rng)
+            tried += 1
+            try:
+                found = hashlib.sha256(result(around)).hexdigest()
+            except (RuntimeError, subprocess.TimeoutExpired, OSError) as error:
+                failed += 1
+                faults.append(f"{name}, process {number}: {error}"[:300])
+            else:
+                hashes.setdefault(found, []).append(number)
+        different += max(0, len(hashes) - 1)
+        if len(hashes) > 1:
+            faults.append(f"{name}: processes by hash: {[*hashes.values()]}")
+    figures = {"varied": varied, "took": f"{time.monotonic() - begin:.0f} s"}
+    wrong = {"differences": different, "failed": failed}
+    return Row(what, tried, wrong, figures, faults[:MOST_FAULTS])
+
+
+def cleaned(value: Any, dropped: Sequence[str]) -> Any:
+    """Return a JSON value without the fields that tell of time."""
+    if isinstance(value, dict):
+        return {k: cleaned(v, dropped) for k, v in value.items() if k not in dropped}
+    if isinstance(value, list):
+        return [cleaned(item, dropped) for item in value]
+    return value

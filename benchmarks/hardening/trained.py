@@ -1,0 +1,65 @@
+"""Short real trainings of both kinds of network, and the files that they leave behind."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.hardening.refusing import Subject
+from streamplace.files import write_dataset
+from streamplace.policy.placer import SHIPPED
+from streamplace.policy.weights import parameter_hash, read_policy
+from streamplace.training import train
+from streamplace.training.trainer import CHECKPOINT, POLICY
+from tests.training.parts import Parts, shapes_in
+from tests.training.runs import config, graphs, of_kind
+
+KINDS = ("device-scorer", "encoder-decoder")
+PUBLISHED = Path(__file__).parents[1] / "weights" / "b-f1-f2.safetensors"
+
+
+@dataclass(frozen=True)
+class Trained:
+    """Runs of six steps on six graphs, with a memory; each has a folder of its own."""
+
+    folder: Path
+
+    @classmethod
+    def made(cls, folder: Path) -> "Trained":
+        """Train both kinds of network, with weights written in 32 and in 16 bits."""
+        write_dataset(folder / "graphs.jsonl", graphs())
+        write_dataset(folder / "graph.json", graphs()[:1])
+        found = cls(folder)
+        for kind in KINDS:
+            for half in (False, True):
+                wanted = config(of_kind(kind), run={"half": half})
+                train(graphs(), wanted, found.run(kind, half))
+        return found
+
+    def run(self, kind: str, half: bool = False) -> Path:
+        """Return the folder of a run."""
+        return self.folder / f"{kind}-{16 if half else 32}"
+
+    def checkpoints(self) -> list[Subject]:
+        """Return the checkpoint of each kind: parameters, Adam's moments, memory, position."""
+        return [checkpoint_of(kind, self.run(kind) / CHECKPOINT) for kind in KINDS]
+
+    def weights(self) -> list[Subject]:
+        """Return weights as trained, in 32 and 16 bits, and as they are shipped."""
+        found = {
+            f"{kind} of {16 if half else 32} bits": self.run(kind, half) / POLICY
+            for kind in KINDS
+            for half in (False, True)
+        }
+        found |= {"shipped, 32 bits": SHIPPED, "published networks, 16 bits": PUBLISHED}
+        return [Subject(name, path.read_bytes(), read_policy) for name, path in found.items()]
+
+
+def checkpoint_of(kind: str, path: Path) -> Subject:
+    """Return a checkpoint, loaded into a network, an optimiser and a memory as a run does."""
+    parts, shapes = Parts(kind), shapes_in(path)
+
+    def state() -> object:
+        memory = [(p, reward, row.tolist()) for p, reward, row in parts.memory.entries()]
+        moments = parts.optimiser.state_dict()["state"]
+        return parameter_hash(parts.network), memory, str(moments)
+
+    return Subject(kind, path.read_bytes(), lambda file: parts.load(file, shapes=shapes), state)

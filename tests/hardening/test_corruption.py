@@ -1,0 +1,268 @@
+"""Checkpoints and weights: nothing damaged is loaded, and nothing malicious is executed."""
+
+import os
+import pickle
+from collections.abc import Callable, Iterator
+from contextlib import chdir
+from pathlib import Path
+
+import numpy as np
+import pytest
+import safetensors.torch
+import torch
+
+from benchmarks.hardening import corruption, impostors, loaders, malice
+from benchmarks.hardening.damage import (
+    OTHERS,
+    Damage,
+    damaged,
+    flipped_bits,
+    header_end,
+    truncations,
+)
+from benchmarks.hardening.forks import Forks
+from benchmarks.hardening.refusing import CHANGED, LINES, LOADED, TRACEBACK, Subject, Tally, refuse
+from benchmarks.hardening.rows import Row
+from benchmarks.hardening.trained import KINDS, Trained
+from benchmarks.hardening.traps import MARK, Payload, Trap, springs
+from benchmarks.hardening.victims import HEAVY, Victim
+from streamplace.errors import CheckpointError
+from streamplace.policy.summary import summary
+from streamplace.policy.weights import packed, read_policy, unpacked
+from streamplace.training.trainer import POLICY
+from tests.policy.jobs import SCRIPTING
+
+pytestmark = pytest.mark.filterwarnings(SCRIPTING)
+
+SHARE = 0.02  # 100 flips, 20 truncations of each file
+FOR_COMMANDS, FOR_TRAPS = 0.08, 0.02
+HARMLESS = Payload("text", b"hello", bytes.decode)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Trained:
+    """Return short trainings; tests leave their files as they are."""
+    return Trained.made(tmp_path_factory.mktemp("trained"))
+
+
+@pytest.fixture(scope="module")
+def forks() -> Iterator[Forks]:
+    with Forks(modules=HEAVY) as started:
+        yield started
+
+
+def check(row: Row) -> None:
+    assert row.good, f"{row}\n" + "\n".join(row.faults)
+
+
+def test_what_is_damaged_is_refused(made: Trained) -> None:
+    rows = list(corruption.damage(made, SHARE, 1))
+    for row in rows:
+        check(row)
+    assert [row.tried for row in rows] == [200, 40, 40, 600, 120, 120]
+
+
+def test_what_is_not_what_its_name_says_is_refused(made: Trained) -> None:
+    check(corruption.instead(made))
+
+
+def test_commands_refuse_what_is_damaged_and_leave_the_run_alone(
+    made: Trained, forks: Forks
+) -> None:
+    check(corruption.through_commands(made, forks, FOR_COMMANDS, 2, KINDS[:1]))
+
+
+def test_no_trap_springs(made: Trained, forks: Forks) -> None:
+    rows = list(malice.run(made, forks, FOR_TRAPS))
+    for row in rows:
+        check(row)
+    assert len(rows) == 2
+
+
+def test_nothing_in_the_source_could_execute_a_file() -> None:
+    row = loaders.row()
+    check(row)
+    assert row.tried > 200
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import pickle",
+        "from pickle import loads",
+        "import marshal as m",
+        "import torch\ntorch.load(file)",
+        "from torch import load",
+        "import joblib\njoblib.load(file)",
+        "import numpy as np\nnp.load(file)",
+        "import numpy as np\nnp.load(file, allow_pickle=True)",
+        "import numpy as np\nnp.load(file, allow_pickle=flag)",
+        "import numpy as np\nnp.lib.npyio.NpzFile(file)",
+        "read(file, allow_pickle=True)",
+        "import yaml\nyaml.load(text)",
+        "import yaml\nyaml.load(text, Loader=yaml.UnsafeLoader)",
+        "eval(text)",
+        "run = exec",
+        "from importlib import import_module\nimport_module(name)",
+        "import importlib\nimportlib.import_module(name)",
+        "import ctypes\nctypes.CDLL(path)",
+        "import subprocess",
+        "import os\nos.system(text)",
+    ],
+)
+def test_calls_that_execute_are_seen(source: str) -> None:
+    assert list(loaders.calls_that_execute(source))
+
+
+def test_other_calls_are_not() -> None:
+    source = """
+import ctypes, io, numpy as np, re, safetensors.torch, yaml
+np.load(file, allow_pickle=False)
+np.lib.npyio.NpzFile(file, allow_pickle=False)
+re.compile(text)
+network.eval()
+safetensors.torch.load(data)
+yaml.compose(text, Loader=yaml.SafeLoader)
+ctypes.CDLL(None)
+"""
+    assert list(loaders.calls_that_execute(source)) == []
+
+
+def subject(load: Callable[[Path], object], made: Trained, **more: Callable[[], object]) -> Subject:
+    return Subject("a file", (made.run(KINDS[0]) / POLICY).read_bytes(), load, **more)
+
+
+def wrong(reader: Subject, folder: Path, damage: Damage = flipped_bits) -> dict[str, int]:
+    """Return what is counted as wrong of a hundred damaged files."""
+    tally = Tally()
+    refuse(tally, reader, damaged(damage, reader.data, 300, np.random.default_rng(3)), folder)
+    assert tally.tried == 300
+    row = tally.row("")
+    assert row.good != any(row.wrong.values())
+    return {kind: count for kind, count in row.wrong.items() if count}
+
+
+def test_a_reader_that_ignores_the_hash_is_noticed(made: Trained, tmp_path: Path) -> None:
+    def careless(path: Path) -> None:
+        try:
+            safetensors.torch.load(path.read_bytes())
+        except safetensors.SafetensorError as error:
+            raise CheckpointError(f"{path}: {error}") from None
+
+    assert wrong(subject(careless, made), tmp_path)[LOADED] > 100
+
+
+def test_a_reader_that_breaks_or_says_much_is_noticed(made: Trained, tmp_path: Path) -> None:
+    def breaks(path: Path) -> None:
+        safetensors.torch.load(path.read_bytes())
+        read_policy(path)
+
+    def talks(path: Path) -> None:
+        try:
+            read_policy(path)
+        except CheckpointError as error:
+            raise CheckpointError(f"Alas!\n{error}") from None
+
+    assert wrong(subject(breaks, made), tmp_path)[TRACEBACK] > 100
+    assert wrong(subject(talks, made), tmp_path) == {LINES: 300}
+
+
+def test_what_is_left_half_loaded_is_noticed(made: Trained, tmp_path: Path) -> None:
+    seen: list[Path] = []
+
+    def halfway(path: Path) -> None:
+        seen.append(path)
+        read_policy(path)
+
+    assert wrong(subject(halfway, made, state=lambda: len(seen)), tmp_path) == {CHANGED: 1}
+
+
+def first_difference(one: bytes, other: bytes) -> int:
+    """Return where two files part: at the end of the shorter one at the latest."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+@pytest.mark.parametrize("how", ["flipped bits", "truncations", *OTHERS])
+def test_damage_is_damage_and_is_everywhere(how: str, made: Trained) -> None:
+    ways = {"flipped bits": flipped_bits, "truncations": truncations, **OTHERS}
+    data = (made.run(KINDS[0]) / POLICY).read_bytes()
+    found = [one.data for one in damaged(ways[how], data, 300, np.random.default_rng(4))]
+    assert len(found) == 300
+    assert data not in found
+    first = [first_difference(data, one) for one in found]
+    header = header_end(data)
+    if how == "appended bytes":
+        assert set(first) == {len(data)}
+    else:
+        assert min(first) < 8 < sorted(first)[150]
+        assert any(8 <= i < header for i in first)
+        assert any(i >= header for i in first)
+    if how == "flipped bits":
+        whole = int.from_bytes(data)
+        assert {(int.from_bytes(one) ^ whole).bit_count() for one in found} == {1}
+        assert sum(i < 8 for i in first) == 64
+
+
+def test_every_trap_springs_where_it_is_read_carelessly(made: Trained, tmp_path: Path) -> None:
+    folder = tmp_path / "traps"
+    laid = malice.lay_out(folder, made)
+    with chdir(folder):
+        assert [one.name for one in laid if not springs(one)] == []
+        assert not Path(MARK).exists()
+
+
+def test_a_reader_that_unpickles_is_noticed(tmp_path: Path, forks: Forks) -> None:
+    def careless(path: Path) -> None:
+        pickle.loads(path.read_bytes())
+
+    trap = Payload("pickle", pickle.dumps(Trap()), pickle.loads)
+    with chdir(tmp_path):
+        for folder in ("", "deep/down/"):
+            row = malice.sprung(
+                "x", [(trap, Victim("x", f"{folder}bad.json", careless))], [], forks
+            )
+            assert (row.wrong[malice.RAN], row.good) == (1, False)
+        assert os.listdir() == []
+        row = malice.sprung("x", [(HARMLESS, Victim("x", "bad.json", careless))], [], forks)
+        assert (row.wrong[malice.TRACEBACK], row.good) == (1, False)
+        assert not springs(HARMLESS)
+
+
+def test_what_a_victim_does_not_even_read_is_noticed(tmp_path: Path, forks: Forks) -> None:
+    """Refused for another reason: the arguments would be wrong, and the trap never looked at."""
+    with chdir(tmp_path):
+        other, right = (Victim("x", "bad.json", ("place", name)) for name in ("no", "bad.json"))
+        row = malice.sprung("x", [(HARMLESS, other)], [], forks)
+        assert (row.wrong[malice.UNREAD], row.good) == (1, False)
+        assert malice.sprung("x", [(HARMLESS, right)], [], forks).good
+        assert not malice.sprung("x", [(HARMLESS, right)], ["a trap"], forks).good
+
+
+CHANGES: dict[str, Callable[[dict[str, torch.Tensor], dict[str, str]], object]] = {
+    "card is no object": lambda tensors, words: words.update(card="7"),
+    "card is a list": lambda tensors, words: words.update(card="[]"),
+    "card nested deeply": lambda tensors, words: words.update(card=impostors.DEEP),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_card_that_is_none(change: str, made: Trained, tmp_path: Path) -> None:
+    tensors, words = unpacked((made.run(KINDS[0]) / POLICY).read_bytes(), "")
+    CHANGES[change](tensors, words)
+    (tmp_path / "x").write_bytes(packed(tensors, words))
+    for read in (read_policy, summary):
+        with pytest.raises(CheckpointError):
+            read(tmp_path / "x")
+
+
+@pytest.mark.parametrize("words", [None, {"sha256": "0" * 64}], ids=["none", "some"])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float8_e4m3fn, torch.complex64])
+def test_words_and_numbers_that_nobody_expects(
+    words: dict[str, str] | None, dtype: torch.dtype
+) -> None:
+    """`null` for words, and numbers that numpy knows nothing of, once ended in a traceback."""
+    whole = safetensors.torch.save({"x": torch.ones(4, dtype=dtype)}, {"sha256": "0"})
+    data = impostors.headed(whole, lambda header: header | {"__metadata__": words})
+    with pytest.raises(CheckpointError, match="x: "):
+        unpacked(data, "x")

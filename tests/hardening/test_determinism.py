@@ -1,0 +1,96 @@
+"""A seed and a limit by count give the same bytes, whatever the process finds around it."""
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.hardening import determinism
+from benchmarks.hardening.fresh import COMMAND, Surroundings, cleaned, differences
+from benchmarks.hardening.rows import Row
+
+PROCESSES = 2  # of which the second has other threads, another folder, two workers
+
+
+def check(row: Row, tried: int) -> None:
+    assert row.good, f"{row}\n" + "\n".join(row.faults)
+    assert row.tried == tried
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(11)
+
+
+def test_graphs(tmp_path: Path, rng: np.random.Generator) -> None:
+    check(determinism.generated(tmp_path, PROCESSES, rng, ["layered"], 64), 4)
+
+
+def test_search(tmp_path: Path, rng: np.random.Generator) -> None:
+    check(determinism.placed(tmp_path, PROCESSES, rng, ["search:evaluations=5000"]), 4)
+
+
+def test_training(tmp_path: Path, rng: np.random.Generator) -> None:
+    check(determinism.trained(tmp_path, PROCESSES, rng, ["device-scorer"], steps=6), 2)
+
+
+def by_python(program: str) -> Callable[[Surroundings], bytes]:
+    return lambda around: around.run(sys.executable, "-c", program).encode()
+
+
+@pytest.mark.parametrize(
+    ("program", "at_least"),
+    [
+        ("print(hash('a'))", 4),
+        ("import os; print(os.environ['OMP_NUM_THREADS'])", 1),
+        ("import os; print(os.getcwd())", 4),
+        ("import time; print(time.strftime('%z'))", 2),
+        ("import os; print(os.environ['LC_ALL'])", 1),
+        ("import os; print(os.getpid())", 4),
+        ("import random; print(random.random())", 4),
+        ("import time; print(time.time_ns())", 4),
+        ("print('the same')", 0),
+    ],
+)
+def test_what_depends_on_its_surroundings_is_noticed(
+    program: str, at_least: int, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    row = differences("x", [("program", by_python(program))], 5, tmp_path, rng)
+    assert row.tried == 5
+    assert row.wrong == {"differences": at_least, "failed": 0}
+    assert row.good == (at_least == 0)
+
+
+def test_each_result_is_compared_with_itself(tmp_path: Path, rng: np.random.Generator) -> None:
+    same = [(name, by_python(f"print({name!r})")) for name in "ab"]
+    assert differences("x", same, 2, tmp_path, rng).good
+
+
+def test_what_fails_is_no_result(tmp_path: Path, rng: np.random.Generator) -> None:
+    def place(around: Surroundings) -> bytes:
+        return around.run(*COMMAND, "place", "nobody.json").encode()
+
+    row = differences("x", [("place", place)], 2, tmp_path, rng)
+    assert row.wrong == {"differences": 0, "failed": 2}
+    assert "nobody.json: No such file" in row.faults[0]
+
+
+def test_processes_are_fresh_and_see_what_was_drawn(
+    tmp_path: Path, rng: np.random.Generator
+) -> None:
+    around = Surroundings.drawn(tmp_path, 3, rng)
+    seed, pid = around.run(
+        sys.executable, "-c", "import os; print(os.environ['PYTHONHASHSEED'], os.getpid())"
+    ).split()
+    assert seed == around.variables["PYTHONHASHSEED"]
+    assert int(pid) != os.getpid()
+    seeds = {Surroundings.drawn(tmp_path, n, rng).variables["PYTHONHASHSEED"] for n in range(4, 14)}
+    assert len(seeds) == 10
+
+
+def test_times_are_left_out_and_nothing_else() -> None:
+    value = {"rows": [{"placer": "metis", "seconds": 3.0}], "seconds": 1, "mean": 0.5}
+    assert cleaned(value, ("seconds",)) == {"rows": [{"placer": "metis"}], "mean": 0.5}
