@@ -86,12 +86,12 @@ def refuse_folder(
     """
     from streamplace.errors import UsageError  # noqa: PLC0415 - see refuse_inputs
 
-    inputs = [one for one in inputs if one is not None]
-    for one in inputs:
+    read = [one for one in inputs if one is not None]
+    for one in read:
         with suppress(OSError, ValueError):  # it is not there; reading tells what is wrong with it
             if os.path.samefile(folder, one):
                 raise UsageError(f"{option} {folder}: is an input, which its files would add to")
-    refuse_inputs([(option, Path(folder) / name) for name in names], inputs)
+    refuse_inputs([(option, Path(folder) / name) for name in names], read)
 
 
 def weights_of(placers: str) -> list[str]:

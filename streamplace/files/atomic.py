@@ -107,8 +107,8 @@ def write_text(path: str | Path, text: str) -> None:
 def make_folder(path: str | Path) -> Path:
     """Make a folder where there is none, with those above it."""
     folder = Path(path)
-    new = [each for each in (folder, *folder.parents) if not each.exists()]
     try:
+        new = [each for each in (folder, *folder.parents) if not each.exists()]
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FormatError(f"{folder}: cannot be made: {error.strerror}") from None
