@@ -158,13 +158,19 @@ def serve() -> None:
     gc.freeze()  # what is there now is never garbage: forks need not look at it
     for line in iter(sys.stdin.readline, ""):
         asked = json.loads(line)
+        ready, begun = os.pipe()
         begin, child = time.monotonic(), os.fork()
         if not child:
             answers.close()
             _become(asked)
+            os.close(ready)
+            os.close(begun)
             sys.argv = ["streamplace", *asked["arguments"]]
             script()
             os._exit(0)
+        os.close(begun)
+        os.read(ready, 1)  # comes to its end when the child is on its own
+        os.close(ready)
         status, hung, used = _end_of(child, asked, begin)
         answer = {
             "code": os.waitstatus_to_exitcode(status),

@@ -41,7 +41,7 @@ def interrupt(
             moment = chance.uniform(0.0, command.seconds)
             ended = forks.run(*command.words, number=number, after_s=moment, limit_s=LIMIT_S)
             found = list(_faults(command, ended, number))
-            if ended.code:
+            if ended.code not in (0, -number):
                 break
             over += 1  # the work was done when the signal came
             faults += [f"{command.name}, {moment:.4f} s: {fault}" for fault in found]
@@ -56,9 +56,9 @@ def _faults(command: Command, ended: Ended, number: signal.Signals) -> Iterator[
     """Yield what a command that was interrupted did wrong."""
     if ended.hung:
         yield "does not end"
-    if ended.code == 0:
+    if ended.code in (0, -number):
         if not command.over() or ended.err:
-            yield f"says that it is done: {ended.err!r}"
+            yield f"exit {ended.code}, as if it were done: {ended.err!r}"
     else:
         trained = command.name == "train" and "go on with --resume" in ended.err
         said = SAID[signal.SIGINT] if trained else SAID[number]

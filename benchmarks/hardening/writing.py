@@ -4,6 +4,7 @@ import csv
 import json
 import shutil
 import signal
+import time
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -49,7 +50,7 @@ class Command:
         The bytes of the files by name, before it and after; none where they are not always the
         same.
     seconds
-        That it takes.
+        Until its last file is written.
     before
         The arguments that made the older files.
     """
@@ -181,10 +182,9 @@ def training(forks: Forks, inputs: Path, folder: Path) -> tuple[Command, str]:
     target = folder / "run"
     config = ("--config", str(inputs / "run.toml"))
     words = ("train", str(inputs / "few.jsonl"), *config, "--json", "-q", "-o", str(target))
+    begin = time.time()
     ended = _done(forks.run(*words))
-    shutil.rmtree(target)
-    target.mkdir()
-    command = Command("train", words, target, {}, dict.fromkeys(WRITTEN), ended.seconds)
+    command = Command("train", words, target, {}, dict.fromkeys(WRITTEN), _since(begin, target))
     return command, parameter_hash(ended)
 
 
@@ -229,11 +229,17 @@ def _command(
     folder.mkdir(parents=True)
     _done(forks.run(*words, target, *old))
     before = _files(folder)
-    ended = _done(forks.run(*words, target, *new))
-    after = _files(folder)
+    begin = time.time()
+    _done(forks.run(*words, target, *new))
+    after, seconds = _files(folder), _since(begin, folder)
     steady = {name: data if name not in TIMED else None for name, data in after.items()}
     now, then = ((*words, str(target), *more) for more in (new, old))
-    return Command(name, now, target, before, steady, ended.seconds, then)
+    return Command(name, now, target, before, steady, seconds, then)
+
+
+def _since(begin: float, folder: Path) -> float:
+    """Return the seconds from a moment to when the last file of a folder was written."""
+    return max(path.stat().st_mtime for path in folder.iterdir()) - begin
 
 
 def _files(folder: Path) -> dict[str, bytes | None]:

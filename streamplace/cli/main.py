@@ -129,7 +129,11 @@ def script() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # names of operators are any text
-    sys.exit(main())
+    code = main()
+    for number in (signal.SIGINT, signal.SIGTERM):  # all is written: they need no answer any more
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+    sys.exit(code)
 
 
 def _terminated(number: int, frame: object) -> None:
