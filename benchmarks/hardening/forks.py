@@ -187,6 +187,7 @@ def serve() -> None:
 def _become(asked: dict[str, Any]) -> None:
     """Be a process as a shell would have started it."""
     os.setsid()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in what runs behind a shell
     for number, path, flags in (
         (0, asked["stdin"], os.O_RDONLY),
         (1, asked["out"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC),

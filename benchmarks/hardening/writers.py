@@ -1,7 +1,6 @@
 """Whatever stops a command, the last good file stays, and a run goes on as if nothing had been."""
 
 import random
-import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
@@ -48,7 +47,7 @@ def run(share: float = 1.0, seed: int = 0) -> Iterator[Row]:
 def stopped(
     forks: Forks, second: Forks, folder: Path, share: float, chance: random.Random
 ) -> Iterator[Row]:
-    """Yield what was counted, a line for each way of stopping."""
+    """Yield what was counted, a line for each way of stopping; what takes longest comes last."""
 
     def some(count: int) -> int:
         return max(1, round(count * share))
@@ -60,7 +59,6 @@ def stopped(
     generate, compare = generating(forks, inputs, folder), comparing(forks, inputs, folder)
     many = [generating(forks, inputs, folder, 2), comparing(forks, inputs, folder, 2)]
     every = [train, place, generate, compare]
-    yield from kill_training(forks, train, expected, some(TRAIN_KILLS), chance)
     yield from kill_writers(forks, [generate, compare, place], some(KILLS), chance)
     yield from kill_leaders(forks, many, some(LEADER_KILLS), chance)
     for number, count in ((signal.SIGINT, CTRL_C), (signal.SIGTERM, TERMINATED)):
@@ -72,4 +70,4 @@ def stopped(
     both = (forks, second)
     yield pairs.one_folder(both, [train, compare], expected, some(PAIRS))
     yield pairs.one_file(both, [place, generate], some(PAIRS), chance)
-    shutil.rmtree(inputs)
+    yield from kill_training(forks, train, expected, some(TRAIN_KILLS), chance)

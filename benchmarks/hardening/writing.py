@@ -27,7 +27,7 @@ CONFIG_TEXT = f"""
 kind = "device-scorer"
 sizes = {{ hidden = 8, hops = 1 }}
 [sampling]
-epochs = 10
+epochs = 6
 problems_per_step = 2
 [run]
 held_out = 1
