@@ -4,6 +4,7 @@ A fork is a process like any other, with its own memory, files, limits and exit 
 saves the second that the imports take. The one that forks has a single thread.
 """
 
+import atexit
 import gc
 import importlib
 import json
@@ -14,8 +15,10 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -166,8 +169,10 @@ def serve() -> None:
             os.close(ready)
             os.close(begun)
             sys.argv = ["streamplace", *asked["arguments"]]
-            script()
-            os._exit(0)
+            try:
+                script()
+            except SystemExit as stopped:
+                _leave(int(stopped.code or 0))
         os.close(begun)
         os.read(ready, 1)  # comes to its end when the child is on its own
         os.close(ready)
@@ -182,6 +187,16 @@ def serve() -> None:
         }
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
+
+
+def _leave(code: int) -> None:
+    """End as an interpreter does, but for taking its modules apart, which takes longest."""
+    threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001
+    atexit._run_exitfuncs()  # noqa: SLF001
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):
+            stream.flush()
+    os._exit(code)
 
 
 def _become(asked: dict[str, Any]) -> None:
