@@ -17,6 +17,7 @@ KEEPS_UP = 0.97
 REFERENCE = "metis"
 HEAD = ("placer", "rate", "mean", "Q1", "median", "min", ">0.97", "vs metis", "devices", "ms")
 ROWS_SHOWN = 24
+SAVED = ("compare.json", "table.csv", "graphs.csv")
 
 
 @dataclass(frozen=True, repr=False)
@@ -135,11 +136,10 @@ class Comparison(Shown):
     def save(self, folder: str | Path) -> None:
         """Write compare.json, table.csv (its rows) and graphs.csv (a line a graph)."""
         folder = make_folder(folder)
-        write_json(folder / "compare.json", self.to_dict())
+        whole, table, graphs = (folder / name for name in SAVED)
+        write_json(whole, self.to_dict())
         rows = [row.to_dict() for row in self.rows]
-        write_text(
-            folder / "table.csv", to_csv(list(rows[0]), [list(row.values()) for row in rows])
-        )
+        write_text(table, to_csv(list(rows[0]), [list(row.values()) for row in rows]))
         cases = [(i, j) for i in range(len(self.source_rates)) for j in range(len(self.placers))]
         header = ["graph", "source_rate", "placer", "relative_throughput", "devices_used"]
         lines = [
@@ -153,4 +153,4 @@ class Comparison(Shown):
             for n, name in enumerate(self.graphs)
             for i, j in cases
         ]
-        write_text(folder / "graphs.csv", to_csv(header, lines))
+        write_text(graphs, to_csv(header, lines))

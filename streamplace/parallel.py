@@ -1,15 +1,21 @@
 """The same function over many items, on several processes or machines, results in order."""
 
+import os
+import threading
+import time
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from typing import TypeVar
 
 from streamplace.backends import LOCAL, Backend, connected, interrupts_ignored
+from streamplace.errors import BackendError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 ITEMS_PER_PROCESS = 32  # fewer are done before a process has started
+WATCH_S = 0.5
 BLOCK = 64  # items a process that a cluster is given at once
 
 
@@ -39,7 +45,7 @@ def each(
     UsageError
         If the backend's package is not installed, or there is no such address.
     BackendError
-        If nobody answers at the address, or the cluster fails.
+        If nobody answers at the address, or the cluster or one of the processes fails.
     """
     if backend.name == "local":
         yield from _on_processes(function, items, jobs)
@@ -56,12 +62,33 @@ def _on_processes(
         return
     import joblib  # noqa: PLC0415 - heavy
 
-    pool = joblib.Parallel(n_jobs=processes, return_as="generator", batch_size="auto")
+    pool = joblib.Parallel(
+        n_jobs=processes,
+        return_as="generator",
+        batch_size="auto",
+        initializer=_end_with,
+        initargs=(os.getpid(),),
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of tasks cancelled by an interruption
         with interrupts_ignored():  # which the workers that start here inherit
             results = pool(joblib.delayed(function)(item) for item in items)
-        yield from results
+        try:
+            yield from results
+        except BrokenProcessPool:
+            said = "one of the processes was killed, perhaps for want of memory; see --jobs"
+            raise BackendError(said) from None
+
+
+def _end_with(parent: int) -> None:
+    """End this process once the one that started it has: a kill leaves it no time to tell."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(WATCH_S)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _on_cluster(

@@ -59,7 +59,7 @@ MAY_IMPORT = {
     "trials": MODEL
     | {"score", "placers", "solve", "comparison", "backends", "parallel", "progress"},
     "backends": {"errors", "nearest"},
-    "parallel": {"backends"},
+    "parallel": {"backends", "errors"},
     "progress": set[str](),
     "policy": MODEL | {"flows", "score", "sim", "placers", "policy"},
     "engines": MODEL | {"files", "flows", "sim", "engines"},

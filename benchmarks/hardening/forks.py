@@ -4,6 +4,7 @@ A fork is a process like any other, with its own memory, files, limits and exit 
 saves the second that the imports take. The one that forks has a single thread.
 """
 
+import atexit
 import gc
 import importlib
 import json
@@ -14,16 +15,20 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from streamplace.cli.main import script
+from streamplace.files.atomic import TEMPORARY
 
 ROOT = Path(__file__).resolve().parents[2]
+LOOK_S = 0.0001
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,8 @@ class Ended:
         Wall and CPU time.
     peak_bytes
         The most memory that it had at once, what it shares with its parent included.
+    pid
+        Of it, of its group, and of the session that its children are in.
     """
 
     out: str
@@ -49,6 +56,7 @@ class Ended:
     seconds: float
     cpu_seconds: float
     peak_bytes: int
+    pid: int
 
 
 class Forks:
@@ -97,6 +105,8 @@ class Forks:
         stdin: Path | None = None,
         number: int = signal.SIGKILL,
         after_s: float | None = None,
+        once: Path | None = None,
+        alone: bool = False,
         limit_s: float = 60.0,
         file_bytes: int | None = None,
     ) -> Ended:
@@ -107,7 +117,11 @@ class Forks:
         folder
             To be in.
         number, after_s
-            The signal that it gets after so long, if it still runs.
+            The signal that it gets after so long, if it still runs, with all of its group.
+        once
+            A folder; the time begins when a temporary turns up in it.
+        alone
+            Its children do not get the signal.
         limit_s
             After which it is killed and counts as hung.
         file_bytes
@@ -125,6 +139,8 @@ class Forks:
             "err": str(err),
             "number": int(number),
             "after_s": after_s,
+            "once": None if once is None else str(once),
+            "alone": alone,
             "limit_s": limit_s,
             "file_bytes": file_bytes,
         }
@@ -141,17 +157,26 @@ def serve() -> None:
     """Answer requests on stdin, a line each, until there are no more."""
     for module in sys.argv[1:]:
         importlib.import_module(module)
+    gc.collect()
     gc.freeze()  # what forks share is not looked at, and so not copied, when they end
     answers = os.fdopen(os.dup(1), "w")
     for line in iter(sys.stdin.readline, ""):
         asked = json.loads(line)
+        ready, begun = os.pipe()
         begin, child = time.monotonic(), os.fork()
         if not child:
             answers.close()
             _become(asked)
+            os.close(ready)
+            os.close(begun)
             sys.argv = ["streamplace", *asked["arguments"]]
-            script()
-            os._exit(0)
+            try:
+                script()
+            except SystemExit as stopped:
+                _leave(int(stopped.code or 0))
+        os.close(begun)
+        os.read(ready, 1)  # comes to its end when the child is on its own
+        os.close(ready)
         status, hung, used = _end_of(child, asked, begin)
         answer = {
             "code": os.waitstatus_to_exitcode(status),
@@ -159,14 +184,26 @@ def serve() -> None:
             "seconds": time.monotonic() - begin,
             "cpu_seconds": used.ru_utime + used.ru_stime,
             "peak_bytes": used.ru_maxrss * 1024,
+            "pid": child,
         }
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
 
 
+def _leave(code: int) -> None:
+    """End as an interpreter does, but for taking its modules apart, which takes longest."""
+    threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001
+    atexit._run_exitfuncs()  # noqa: SLF001
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):
+            stream.flush()
+    os._exit(code)
+
+
 def _become(asked: dict[str, Any]) -> None:
     """Be a process as a shell would have started it."""
     os.setsid()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in what runs behind a shell
     for number, path, flags in (
         (0, asked["stdin"], os.O_RDONLY),
         (1, asked["out"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC),
@@ -184,14 +221,32 @@ def _become(asked: dict[str, Any]) -> None:
 def _end_of(child: int, asked: dict[str, Any], begin: float) -> tuple[int, bool, Any]:
     """Wait for a process; return its status, whether it hung, and what it used."""
     handle, hung = os.pidfd_open(child), False
+    if asked["once"] is not None:
+        _wait_for_temporary(handle, asked["once"], begin + asked["limit_s"])
     if asked["after_s"] is not None and not _readable(handle, asked["after_s"]):
-        os.killpg(child, asked["number"])
+        (os.kill if asked["alone"] else os.killpg)(child, asked["number"])
     if not _readable(handle, begin + asked["limit_s"] - time.monotonic()):
         hung = True
         os.killpg(child, signal.SIGKILL)
     os.close(handle)
     _, status, used = os.wait4(child, 0)
     return status, hung, used
+
+
+def _wait_for_temporary(handle: int, folder: str, until: float) -> None:
+    """Wait until a new temporary turns up in a folder, or the process has ended."""
+    before = temporaries(folder)
+    while not _readable(handle, LOOK_S) and time.monotonic() < until:
+        if temporaries(folder) - before:
+            return
+
+
+def temporaries(folder: str | Path) -> set[str]:
+    """Return the names in a folder of what is being written, or never came to its end."""
+    try:
+        return {name for name in os.listdir(folder) if name.startswith(TEMPORARY)}
+    except FileNotFoundError:
+        return set()
 
 
 def _readable(handle: int, seconds: float) -> bool:

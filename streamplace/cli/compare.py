@@ -73,38 +73,43 @@ def compare(
     """
     if folder is None and plots is not None:
         raise click.UsageError("--plots is for -o")
-    from streamplace import trials  # noqa: PLC0415 - a command loads what it needs
+    from contextlib import nullcontext  # noqa: PLC0415 - a command loads what it needs
+
+    from streamplace import trials  # noqa: PLC0415
     from streamplace.backends import Backend  # noqa: PLC0415
     from streamplace.cli.show_comparison import comparison  # noqa: PLC0415
+    from streamplace.cli.targets import refuse_folder, weights_of  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.files import read_dataset  # noqa: PLC0415
-    from streamplace.files.atomic import check_folder  # noqa: PLC0415
+    from streamplace.files.holding import held  # noqa: PLC0415
     from streamplace.files.text import name_of  # noqa: PLC0415
     from streamplace.progress import working  # noqa: PLC0415
-    from streamplace.report.saved import save_report  # noqa: PLC0415
+    from streamplace.report.saved import names_of, save_report  # noqa: PLC0415
 
-    if folder is not None:  # before anything runs
-        check_folder(folder)
-
-    workers = Backend(backend, address)
-    with working("reading"):
-        graphs = read_dataset(dataset)
-    cluster = options.the_cluster(cluster_file, devices)
-    with located(name_of(dataset)):
-        result = trials.compare(
-            graphs,
-            placers.split(","),
-            source_rates or (None,),
-            cluster=cluster,
-            model=model or "bottleneck",  # type: ignore[arg-type]  # one of MODELS
-            target_utilisation=1.0 if target_utilisation is None else target_utilisation,
-            dataset=dataset,
-            seed=seed,
-            jobs=jobs,
-            backend=workers,
-        )
+    pictures = None if plots == "none" else plots or "png"
     if folder is not None:
-        save_report(folder, result, None if plots == "none" else plots or "png")
+        inputs = (dataset, cluster_file, *weights_of(placers))
+        refuse_folder("-o", folder, names_of(pictures), inputs)
+    workers = Backend(backend, address)
+    with nullcontext() if folder is None else held(folder):  # before anything runs
+        with working("reading"):
+            graphs = read_dataset(dataset)
+        cluster = options.the_cluster(cluster_file, devices)
+        with located(name_of(dataset)):
+            result = trials.compare(
+                graphs,
+                placers.split(","),
+                source_rates or (None,),
+                cluster=cluster,
+                model=model or "bottleneck",  # type: ignore[arg-type]  # one of MODELS
+                target_utilisation=1.0 if target_utilisation is None else target_utilisation,
+                dataset=dataset,
+                seed=seed,
+                jobs=jobs,
+                backend=workers,
+            )
+        if folder is not None:
+            save_report(folder, result, pictures)
     if as_json:
         options.print_json(result.to_dict())
     else:

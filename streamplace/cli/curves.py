@@ -1,6 +1,7 @@
 """`streamplace curves`."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -36,12 +37,12 @@ def curves(runs: tuple[str, ...], output: str, seed: int, as_json: bool) -> None
     streamplace curves run
     streamplace curves run-1 run-2 -o curves.pdf
     """
-    from streamplace.files.atomic import check_target  # noqa: PLC0415 - a command loads what it needs
-    from streamplace.files.logs import read_log  # noqa: PLC0415
+    from streamplace.cli.targets import check_targets  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.files.logs import LOG, read_log  # noqa: PLC0415
     from streamplace.report.pictures import kind_of  # noqa: PLC0415
 
     kind_of(output)
-    check_target(output)
+    check_targets({"-o": output}, [Path(run) / LOG for run in runs])
     logs = {run: read_log(run) for run in runs}
     from streamplace.report.curves import draw_curves  # noqa: PLC0415 - heavy
 

@@ -1,6 +1,5 @@
 """Options of `simulate --model engine`."""
 
-import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -95,13 +94,15 @@ def run(
     """
     from sim.engine import Settings  # noqa: PLC0415 - a command loads what it needs
     from streamplace import runs  # noqa: PLC0415
+    from streamplace.cli.targets import check_targets  # noqa: PLC0415
     from streamplace.errors import FormatError, ProblemError, UsageError  # noqa: PLC0415
     from streamplace.files import write_json  # noqa: PLC0415
     from streamplace.files.scenes import scene_from  # noqa: PLC0415
     from streamplace.files.text import name_of, read_json  # noqa: PLC0415
     from streamplace.files.traces import trace_to  # noqa: PLC0415
 
-    _check_targets(given, (*inputs, given.get("scene")))
+    targets = {f"--{option}": given.get(option) for option in ("trace", "plot")}
+    check_targets(targets, (*inputs, given.get("scene")))
     try:
         settings = Settings(**{OF_SETTINGS[n]: x for n, x in given.items() if n in OF_SETTINGS})
     except ValueError as error:
@@ -130,24 +131,3 @@ def run(
     if "trace" in given:
         write_json(given["trace"], trace_to(placed, found))
     return placed, found
-
-
-def _check_targets(given: dict[str, Any], inputs: tuple[str | None, ...]) -> None:
-    """Raise where what is asked for cannot be written, or would be written over an input."""
-    from streamplace.errors import UsageError  # noqa: PLC0415
-    from streamplace.files.atomic import STDOUT, check_target  # noqa: PLC0415
-    from streamplace.files.shipped import resolve  # noqa: PLC0415
-    from streamplace.files.text import STDIN  # noqa: PLC0415
-
-    read = {os.path.realpath(resolve(name)): name for name in inputs if name not in (None, STDIN)}
-    written: set[str] = set()
-    for option in ("trace", "plot"):
-        if option in given:
-            name = given[option]
-            check_target(name)
-            path = name if name == STDOUT else os.path.realpath(name)
-            if path in read:
-                raise UsageError(f"--{option} {name}: would write over {read[path]}, an input")
-            if path in written:
-                raise UsageError("--trace and --plot name one file")
-            written.add(path)

@@ -69,6 +69,7 @@ def import_(
     if file == costs_file == "-":
         raise click.UsageError("FILE and --costs both want stdin")
     from streamplace.cli import show  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.cli.targets import check_targets  # noqa: PLC0415
     from streamplace.engines.costs import Costs  # noqa: PLC0415
     from streamplace.engines.expansion import expanded, folded  # noqa: PLC0415
     from streamplace.engines.registry import read_job  # noqa: PLC0415
@@ -77,6 +78,7 @@ def import_(
     from streamplace.files.text import name_of  # noqa: PLC0415
     from streamplace.progress import working  # noqa: PLC0415
 
+    check_targets({"-o": output}, (file, costs_file))
     with working("reading"):
         job = read_job(file, kind)
         if costs_file is not None:

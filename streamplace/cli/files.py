@@ -99,7 +99,8 @@ def export(placement: str, kind: str, output: str, seed: int, as_json: bool) -> 
     """
     if output == "-" and as_json:
         raise click.UsageError("--json tells of the file that -o names, so it needs one")
-    from streamplace.engines.registry import written  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.cli.targets import check_targets  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.engines.registry import written  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.files import export  # noqa: PLC0415
     from streamplace.files.atomic import write_text  # noqa: PLC0415
@@ -107,6 +108,7 @@ def export(placement: str, kind: str, output: str, seed: int, as_json: bool) -> 
     from streamplace.files.text import name_of, read_json  # noqa: PLC0415
     from streamplace.progress import working  # noqa: PLC0415
 
+    check_targets({"-o": output}, (placement,))
     with working("reading"):
         value = read_json(placement)
         read = placement_from(value, name_of(placement))

@@ -56,11 +56,13 @@ def generate(
     if output == "-" and as_json:
         raise click.UsageError("-o - and --json both want stdout")
     from streamplace.backends import Backend  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.cli.targets import check_targets  # noqa: PLC0415
     from streamplace.files import write_dataset  # noqa: PLC0415
     from streamplace.generate import Recipe  # noqa: PLC0415
     from streamplace.parallel import each  # noqa: PLC0415
     from streamplace.progress import track  # noqa: PLC0415
 
+    check_targets({"-o": output})
     recipe = Recipe(preset, count, operators, seed)
     with closing(each(recipe.graph, range(count), jobs, Backend(backend, address))) as graphs:
         write_dataset(output, track(graphs, count, "generating"))

@@ -27,6 +27,7 @@ from streamplace.cli import (
 from streamplace.errors import StreamplaceError
 
 INTERRUPTED = 130
+TERMINATED = 128 + signal.SIGTERM
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -72,8 +73,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for step in (partial(cli.main, arguments, "streamplace", standalone_mode=False), _flush):
         try:
             step()
-        except SystemExit as stopped:  # rich, when nobody reads on
+        except SystemExit as stopped:  # rich, when nobody reads on; SIGTERM; train
             code = int(stopped.code or 0)
+            if code == TERMINATED:
+                click.echo("streamplace: terminated; nothing was half-written", err=True)
         except BrokenPipeError:  # whoever read our output has seen enough
             _drop_stdout()
         except (Exception, KeyboardInterrupt) as error:
@@ -126,11 +129,15 @@ def script() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # names of operators are any text
-    sys.exit(main())
+    code = main()
+    for number in (signal.SIGINT, signal.SIGTERM):  # all is written: they need no answer any more
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+    sys.exit(code)
 
 
 def _terminated(number: int, frame: object) -> None:
-    raise SystemExit(128 + number)
+    raise SystemExit(TERMINATED)
 
 
 if __name__ == "__main__":

@@ -176,12 +176,15 @@ def place(
         raise click.UsageError("-o - and --json both want stdout")
     from streamplace import replacing, solve  # noqa: PLC0415 - a command loads what it needs
     from streamplace.cli import show  # noqa: PLC0415
+    from streamplace.cli.targets import check_targets, weights_of  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.files import read_placement  # noqa: PLC0415
     from streamplace.files.text import name_of  # noqa: PLC0415
     from streamplace.placers import registry  # noqa: PLC0415
     from streamplace.progress import working  # noqa: PLC0415
 
+    inputs = (graph, cluster_file, constraints_file, *weights_of(placer))
+    check_targets({"-o": output}, inputs)  # --start may be replaced by what comes of it
     cluster = options.the_cluster(cluster_file, devices)
     with working("reading"):
         problem = _problem(

@@ -53,16 +53,16 @@ def plan(
     """
     from streamplace import planning  # noqa: PLC0415 - a command loads what it needs
     from streamplace.cli import show  # noqa: PLC0415
+    from streamplace.cli.targets import check_targets  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.files import read_constraints, read_graph  # noqa: PLC0415
-    from streamplace.files.atomic import check_target  # noqa: PLC0415
     from streamplace.files.text import name_of  # noqa: PLC0415
     from streamplace.progress import working  # noqa: PLC0415
     from streamplace.report.pictures import kind_of  # noqa: PLC0415
 
     if plot is not None:  # before anything runs
         kind_of(plot)
-        check_target(plot)
+        check_targets({"--plot": plot}, (graph, cluster_file, constraints_file))
     with working("reading"):
         read = read_graph(graph)
         constraints = None if constraints_file is None else read_constraints(constraints_file)

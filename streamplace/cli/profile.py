@@ -99,19 +99,16 @@ def flink(
     """
     if [output, placement_file, "-" if as_json else None].count("-") > 1:
         raise click.UsageError("only one of -o, --placement and --json can have stdout")
-    if placement_file not in (None, "-") and placement_file == output:
-        raise click.UsageError("-o and --placement name the same file")
     if fold and placement_file is not None:
         raise click.UsageError("--placement tells of instances, so not with --fold")
-    from streamplace.engines.flink_fit import fit  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.cli.targets import check_targets  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.engines.flink_fit import fit  # noqa: PLC0415
     from streamplace.engines.flink_poll import Watch, hosts_of  # noqa: PLC0415
     from streamplace.engines.rest import Server  # noqa: PLC0415
     from streamplace.errors import BackendError  # noqa: PLC0415
-    from streamplace.files.atomic import check_target  # noqa: PLC0415
     from streamplace.progress import working  # noqa: PLC0415
 
-    for target in (output, placement_file or "-"):
-        check_target(target)
+    check_targets({"-o": output, "--placement": placement_file}, (costs_file,))
     with_costs = _costs(costs_file)
     with working("watching"):
         watched = Watch(Server(url), job, timeout, seed=seed).run(seconds, with_costs)
@@ -165,14 +162,14 @@ def storm(
         raise click.UsageError("--topology goes with the UI's address, and that with --topology")
     if window is not None and not by_web:
         raise click.UsageError("--window goes with the UI's address; documents have theirs")
-    from streamplace.engines.rest import Server  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.cli.targets import check_targets  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.engines.rest import Server  # noqa: PLC0415
     from streamplace.engines.storm_profile import documents, fit  # noqa: PLC0415
     from streamplace.errors import BackendError, FormatError, located  # noqa: PLC0415
-    from streamplace.files.atomic import check_target  # noqa: PLC0415
     from streamplace.files.text import name_of, read_json  # noqa: PLC0415
     from streamplace.progress import working  # noqa: PLC0415
 
-    check_target(output)
+    check_targets({"-o": output}, (None if by_web else source, costs_file))
     with_costs = _costs(costs_file)
     fault = ""
     with working("reading"):

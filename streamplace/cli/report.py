@@ -31,17 +31,17 @@ def report(placements: tuple[str, ...], output: str, seed: int, as_json: bool) -
     """
     if output == "-" and as_json:
         raise click.UsageError("-o - and --json both want stdout")
-    from streamplace.errors import located  # noqa: PLC0415 - a command loads what it needs
-    from streamplace.files.atomic import check_target, write_text  # noqa: PLC0415
+    from streamplace.cli.targets import check_targets  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.errors import located  # noqa: PLC0415
+    from streamplace.files.atomic import write_text  # noqa: PLC0415
     from streamplace.files.placements import placement_from  # noqa: PLC0415
     from streamplace.files.text import name_of, read_json  # noqa: PLC0415
     from streamplace.progress import working  # noqa: PLC0415
     from streamplace.report.embedded import entry  # noqa: PLC0415
     from streamplace.report.html import report_html  # noqa: PLC0415
-    from streamplace.report.titles import refuse_input, titles  # noqa: PLC0415
+    from streamplace.report.titles import titles  # noqa: PLC0415
 
-    check_target(output)
-    refuse_input(output, placements)
+    check_targets({"-o": output}, placements)
     entries = []
     with working("reading and scoring"):
         for file, title in zip(placements, titles(placements), strict=True):

@@ -4,6 +4,8 @@ import click
 
 from streamplace.cli import choices, options
 
+CURVES = "curves.png"
+
 
 @click.command()
 @click.argument("dataset", type=choices.GRAPH)
@@ -55,8 +57,10 @@ def train(
 
     from streamplace.backends import Backend  # noqa: PLC0415
     from streamplace.cli.show import Progress  # noqa: PLC0415
+    from streamplace.cli.targets import refuse_folder, weights_of  # noqa: PLC0415
     from streamplace.files import read_dataset  # noqa: PLC0415
     from streamplace.training.config import read_config, with_seed  # noqa: PLC0415
+    from streamplace.training.trainer import WRITTEN  # noqa: PLC0415
     from streamplace.training.trainer import train as run  # noqa: PLC0415
     from streamplace.training.workers import leads  # noqa: PLC0415
 
@@ -66,6 +70,9 @@ def train(
         raise click.UsageError(f"--jobs, --backend and --address: {config} has no teacher to ask")
     if seed is not None:
         wanted = with_seed(wanted, seed)
+    # the config may be the run's own config.json, which then stays as it is
+    inputs = (dataset, *weights_of(wanted.teacher.placer))
+    refuse_folder("-o", output, (*WRITTEN, CURVES), inputs)
     progress = Progress()
     trained = run(
         read_dataset(dataset),
@@ -101,6 +108,6 @@ def _draw(run: str) -> None:
     from streamplace.report.curves import draw_curves  # noqa: PLC0415
 
     try:
-        draw_curves(Path(run) / "curves.png", {run: read_log(run)})
+        draw_curves(Path(run) / CURVES, {run: read_log(run)})
     except StreamplaceError as error:
         click.echo(f"streamplace: the curves are not drawn: {error}", err=True)

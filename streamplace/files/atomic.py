@@ -3,16 +3,19 @@
 import gzip
 import io
 import os
+import secrets
+import stat
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 from streamplace.errors import FormatError
+from streamplace.files.locks import folder_handle, lock
 
 STDOUT = "-"
+TEMPORARY = ".streamplace-"
 
 
 @contextmanager
@@ -22,7 +25,10 @@ def atomic(
     """Open a file for writing that takes its name only once it is complete and on the disk.
 
     ``-`` is stdout, gathered first. A name ending in .gz is compressed, the same bytes every time.
-    A link stays a link; pipes and devices are written to as they are.
+    A link stays a link; pipes and devices are written to as they are. A file keeps its mode. Of
+    several processes that write one file the last to end wins. What a process leaves behind that is
+    killed while it writes has a name that nothing reads, and goes with the next write into its
+    folder.
 
     Parameters
     ----------
@@ -63,11 +69,14 @@ def check_target(path: str | Path, make: bool = False) -> None:
     if str(path) == STDOUT or "\0" in str(path):
         return
     target = Path(os.path.realpath(path))
-    if target.is_dir():
-        raise FormatError(f"{path}: cannot be written: is a folder")
-    there = target if target.exists() else target.parent
-    while make and not there.exists():
-        there = there.parent
+    try:
+        if target.is_dir():
+            raise FormatError(f"{path}: cannot be written: is a folder")
+        there = target if target.exists() else target.parent
+        while make and not there.exists():
+            there = there.parent
+    except OSError as error:
+        raise FormatError(f"{path}: cannot be written: {error.strerror}") from None
     if there != target and not there.is_dir():
         said = f"{there} is no folder" if there.exists() else "no such folder"
         raise FormatError(f"{path}: cannot be written: {said}")
@@ -78,8 +87,11 @@ def check_target(path: str | Path, make: bool = False) -> None:
 def check_folder(path: str | Path) -> None:
     """Raise FormatError where a folder could not be made, or nothing written into it."""
     there = Path(os.path.realpath(path))
-    while not there.exists():
-        there = there.parent
+    try:
+        while not there.exists():
+            there = there.parent
+    except OSError as error:
+        raise FormatError(f"{path}: cannot be made: {error.strerror}") from None
     if not there.is_dir():
         raise FormatError(f"{path}: cannot be made: {there} is no folder")
     if not os.access(there, os.W_OK):
@@ -96,9 +108,12 @@ def make_folder(path: str | Path) -> Path:
     """Make a folder where there is none, with those above it."""
     folder = Path(path)
     try:
+        new = [each for each in (folder, *folder.parents) if not each.exists()]
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FormatError(f"{folder}: cannot be made: {error.strerror}") from None
+    for each in new:
+        _sync(each.parent)
     return folder
 
 
@@ -114,9 +129,14 @@ def _gathered() -> Iterator[IO[bytes]]:
 def _replacing(
     target: Path, verify: Callable[[bytes], object] | None = None
 ) -> Iterator[IO[bytes]]:
-    handle, temporary = tempfile.mkstemp(prefix=".streamplace-", dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as raw:
+    _remove_orphans(target.parent)
+    temporary = target.parent / f"{TEMPORARY}{secrets.token_hex(8)}"
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+    with ExitStack() as later:
+        later.callback(temporary.unlink, missing_ok=True)  # told first: Ctrl-C comes at any time
+        raw = _made(temporary, 0o666 if mode is None else 0o600)
+        later.callback(os.close, os.dup(raw.fileno()))  # keeps the lock until it has its name
+        with raw:
             if target.suffix == ".gz":
                 with gzip.GzipFile("", "wb", 6, raw, mtime=0) as zipped:
                     yield zipped  # type: ignore[misc]  # a binary file in all but its class
@@ -125,15 +145,39 @@ def _replacing(
             raw.flush()
             os.fsync(raw.fileno())
         if verify is not None:
-            verify(Path(temporary).read_bytes())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, target)
-    finally:
-        with suppress(FileNotFoundError):
-            os.unlink(temporary)
+            verify(temporary.read_bytes())
+        if mode is not None:
+            temporary.chmod(mode)
+        temporary.replace(target)
+        _sync(target.parent)
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _made(temporary: Path, mode: int) -> IO[bytes]:
+    """Open a new file and lock it, so that it is known to be written."""
+    while True:
+        raw = os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb")
+        lock(raw.fileno(), wait=True)
+        if temporary.exists():
+            return raw
+        raw.close()  # taken for an orphan before it was locked
+
+
+def _remove_orphans(folder: Path) -> None:
+    """Remove what killed processes were writing: nobody holds its lock any more."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith(TEMPORARY) and entry.is_file(follow_symlinks=False):
+                with suppress(OSError), open(entry.path, "rb") as found:
+                    if lock(found.fileno()):
+                        os.unlink(entry.path)
+
+
+def _sync(folder: Path) -> None:
+    """Bring the names in a folder to the disk: a file that lost its name is lost."""
+    with suppress(OSError):  # of file systems that cannot
+        handle = folder_handle(folder)
+        if handle is not None:
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)

@@ -2,9 +2,18 @@
 
 from pathlib import Path
 
-from streamplace.comparison import Comparison
+from streamplace.comparison import SAVED, Comparison
 from streamplace.files.atomic import write_text
 from streamplace.report.rates import csv_table, latex_table, markdown_table
+
+TABLES = {"csv": csv_table, "md": markdown_table, "tex": latex_table}
+PICTURES = ("throughput", "devices")
+
+
+def names_of(pictures: str | None = "png") -> list[str]:
+    """Return the names of the files that `save_report` writes."""
+    drawn = [] if pictures is None else [f"{name}.{pictures}" for name in PICTURES]
+    return [*SAVED, *(f"by_rate.{kind}" for kind in TABLES), *drawn]
 
 
 def save_report(folder: str | Path, found: Comparison, pictures: str | None = "png") -> None:
@@ -25,7 +34,7 @@ def save_report(folder: str | Path, found: Comparison, pictures: str | None = "p
     """
     found.save(folder)
     folder = Path(folder)
-    for kind, table in (("csv", csv_table), ("md", markdown_table), ("tex", latex_table)):
+    for kind, table in TABLES.items():
         write_text(folder / f"by_rate.{kind}", table(found))
     if pictures is not None:
         from streamplace.report import comparison  # noqa: PLC0415 - heavy

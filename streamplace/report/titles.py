@@ -3,10 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from streamplace.errors import UsageError
 from streamplace.files.text import name_of
-
-STDIO = "-"
 
 
 def titles(files: Sequence[str]) -> list[str]:
@@ -28,20 +25,3 @@ def titles(files: Sequence[str]) -> list[str]:
 def _differ(paths: list[tuple[str, ...]], depth: int) -> bool:
     """Whether the last parts of paths tell apart what is not the same file."""
     return len({parts[-depth:] for parts in paths}) == len(set(paths))
-
-
-def refuse_input(output: str, files: Sequence[str]) -> None:
-    """Refuse to write where something is read from.
-
-    Raises
-    ------
-    UsageError
-        If `output` is one of the files, by whatever name.
-    """
-    for file in files:
-        if STDIO not in (output, file) and _same(Path(output), Path(file)):
-            raise UsageError(f"{output}: is one of the placements to read, and is not overwritten")
-
-
-def _same(one: Path, other: Path) -> bool:
-    return one.exists() and other.exists() and one.samefile(other)

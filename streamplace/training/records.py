@@ -1,11 +1,15 @@
 """What a run tells of itself: a line a step in log.jsonl, and TensorBoard where it is installed."""
 
 import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from math import isfinite
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
+from streamplace.errors import FormatError
 from streamplace.files.atomic import write_text
 from streamplace.files.logs import LOG
 
@@ -22,12 +26,13 @@ class Records:
     """
 
     def __init__(self, folder: Path, step: int) -> None:
-        path = folder / LOG
+        self._path = path = folder / LOG
         kept: list[str] = []
         if path.exists():
             kept = [line for line in _lines(path) if _before(line, step)]
         write_text(path, "".join(kept))
-        self._file: IO[str] = path.open("a")
+        with self._writing():
+            self._file = path.open("ab", buffering=0)
         self._board: Any = None
         if find_spec("tensorboard") is not None:
             from torch.utils.tensorboard import SummaryWriter  # noqa: PLC0415 - slow to load
@@ -37,7 +42,10 @@ class Records:
     def write(self, record: dict[str, float | int]) -> None:
         """Add what a step tells: ``step`` and any other numbers; those not finite are left out."""
         record = {name: value for name, value in record.items() if isfinite(value)}
-        self._file.write(json.dumps(record) + "\n")
+        line = memoryview(json.dumps(record).encode() + b"\n")
+        with self._writing():
+            while line:  # at once, unless the disk is full
+                line = line[self._file.write(line) :]
         if self._board is not None:
             for name, value in record.items():
                 if name != "step":
@@ -45,7 +53,8 @@ class Records:
 
     def flush(self) -> None:
         """Bring everything to the disk."""
-        self._file.flush()
+        with self._writing():
+            os.fsync(self._file.fileno())
         if self._board is not None:
             self._board.flush()
 
@@ -54,6 +63,13 @@ class Records:
         self._file.close()
         if self._board is not None:
             self._board.close()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise FormatError(f"{self._path}: cannot be written: {error.strerror}") from None
 
 
 def _lines(path: Path) -> list[str]:

@@ -5,7 +5,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,9 +16,11 @@ import torch
 
 from streamplace.arrays import Ints
 from streamplace.backends import LOCAL, Backend
-from streamplace.errors import CheckpointError, ConfigError
+from streamplace.errors import CheckpointError, ConfigError, FormatError
 from streamplace.files import write_json
 from streamplace.files.atomic import atomic, check_target, make_folder
+from streamplace.files.holding import held
+from streamplace.files.logs import LOG
 from streamplace.graph import StreamGraph
 from streamplace.parallel import cpu_count, each
 from streamplace.placers.ready import ready_placer
@@ -39,6 +41,7 @@ from streamplace.training.reinforce import rewards
 from streamplace.training.workers import Workers, share
 
 CHECKPOINT, POLICY, CONFIG = "checkpoint.safetensors", "policy.safetensors", "config.json"
+WRITTEN = (CHECKPOINT, POLICY, CONFIG, LOG)
 
 
 @dataclass(frozen=True)
@@ -85,12 +88,14 @@ def train(
     Raises
     ------
     StreamplaceError
-        Whatever is wrong with graphs, config or checkpoint, before anything starts.
+        Whatever is wrong with graphs, config or checkpoint, before anything starts; another
+        process that trains into the folder.
     TrainingError
         If gradients stop being finite.
     """
     threads = torch.get_num_threads()
-    with Workers() as workers:
+    with Workers() as workers, ExitStack() as later:
+        _hold(folder, workers, later)
         try:
             torch.set_num_threads(config.run.threads or max(1, cpu_count() // workers.here))
             run = Run.start(
@@ -103,6 +108,18 @@ def train(
                 run.close()
         finally:
             torch.set_num_threads(threads)
+
+
+def _hold(folder: Path, workers: Workers, later: ExitStack) -> None:
+    """Keep other runs out of the folder until later; all processes of this one are told."""
+    said = ""
+    if workers.leads:
+        try:
+            later.enter_context(held(folder))
+        except FormatError as error:
+            said = str(error)
+    if fault := "".join(workers.gathered(said)):
+        raise FormatError(fault)
 
 
 def _go(run: "Run", interrupted: threading.Event, tell: Callable[[Record], None]) -> Trained:

@@ -77,7 +77,7 @@ def test_its_input_is_not_overwritten(job: Job, tmp_path: Path, capsys: Capture)
     link.symlink_to(job.placement)
     for output in (job.placement, link):
         said = refused(capsys, "report", job.placement, "-o", output)
-        assert "is one of the placements" in said
+        assert "would write over" in said
     assert job.placement.read_bytes() == before
 
 

@@ -2,15 +2,17 @@
 
 import gzip
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from streamplace.errors import FormatError
-from streamplace.files import write_dataset
-from streamplace.files.atomic import atomic, write_text
+from streamplace.files import read_dataset, write_dataset
+from streamplace.files.atomic import TEMPORARY, atomic, make_folder, write_text
 from streamplace.files.graphs import graph_from
+from streamplace.files.locks import lock
 from streamplace.graph import StreamGraph
 from tests.files.jobs import GRAPH
 
@@ -86,3 +88,72 @@ def test_text_that_is_no_text_leaves_the_old_file(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="surrogates"):
         write_text(tmp_path / "x.txt", "\ud800")
     assert (tmp_path / "x.txt").read_text() == "old"
+
+
+def test_what_a_killed_process_left_goes_with_the_next_write(tmp_path: Path) -> None:
+    """And only that: what another process is writing stays."""
+    orphan, foreign = tmp_path / f"{TEMPORARY}orphan", tmp_path / ".other-0"
+    orphan.write_text("half")
+    foreign.write_text("somebody's")
+    with atomic(tmp_path / "a.txt") as file:
+        file.write(b"a")
+        write_text(tmp_path / "b.txt", "b")
+        assert not orphan.exists()
+        assert len(list(tmp_path.glob(f"{TEMPORARY}*"))) == 1
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"a.txt", "b.txt", foreign.name}
+
+
+def test_what_a_killed_process_left_is_no_graph(tmp_path: Path) -> None:
+    write_dataset(tmp_path / "x.jsonl", [graph_from(GRAPH, "x")])
+    (tmp_path / f"{TEMPORARY}0123").write_text('{"operators": [')
+    assert len(read_dataset(tmp_path)) == 1
+
+
+def test_a_temporary_that_was_taken_for_an_orphan_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between being made and being locked another process may remove it."""
+    removed: list[str] = []
+
+    def late(handle: int, wait: bool = False) -> bool | None:
+        if not removed:
+            removed.extend(path.name for path in tmp_path.iterdir())
+            (tmp_path / removed[0]).unlink()
+        return lock(handle, wait)
+
+    monkeypatch.setattr("streamplace.files.atomic.lock", late)
+    write_text(tmp_path / "x.txt", "new")
+    assert removed
+    assert (tmp_path / "x.txt").read_text() == "new"
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664])
+def test_a_file_keeps_its_mode(mode: int, tmp_path: Path) -> None:
+    """What was private stays private."""
+    (tmp_path / "x.txt").write_text("old")
+    (tmp_path / "x.txt").chmod(mode)
+    write_text(tmp_path / "x.txt", "new")
+    assert (tmp_path / "x.txt").stat().st_mode & 0o777 == mode
+
+
+def test_a_name_is_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file before it takes its name, and the folder after: a power cut loses neither."""
+    synced: list[tuple[bool, bool]] = []
+    real = os.fsync
+
+    def fsync(handle: int) -> None:
+        real(handle)
+        folder = stat.S_ISDIR(os.fstat(handle).st_mode)
+        synced.append((folder, (tmp_path / "x.txt").exists()))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    write_text(tmp_path / "x.txt", "new")
+    assert synced == [(False, False), (True, True)]
+
+
+def test_a_new_folder_is_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda handle: synced.append(os.fstat(handle).st_ino))
+    make_folder(tmp_path / "a" / "b")
+    assert sorted(synced) == sorted([tmp_path.stat().st_ino, (tmp_path / "a").stat().st_ino])

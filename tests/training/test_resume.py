@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 import torch
 
-from streamplace.errors import CheckpointError, StreamplaceError
+from streamplace.errors import CheckpointError, FormatError, StreamplaceError
+from streamplace.files.logs import read_log
 from streamplace.policy.weights import parameter_hash
 from streamplace.training import TrainConfig, train
 from streamplace.training.learner import Record
@@ -250,3 +251,42 @@ def test_a_log_cut_off_in_a_line_is_mended(tmp_path: Path) -> None:
     log.write_bytes(log.read_bytes() + b'{"loss": 0.1, "step": 5}\n{"loss": 0.2, "st')
     train(graphs(), config(), tmp_path / "run", resume=True)
     check_same(tmp_path / "run", tmp_path / "whole")
+
+
+def test_a_step_is_logged_at_once(tmp_path: Path) -> None:
+    """A kill loses what came after the checkpoint, not what is known of it."""
+    told: list[Record] = []
+
+    def tell(record: Record) -> None:
+        told.append(record)
+        assert log_of(tmp_path / "run") == told
+
+    train(graphs(), config(run={"checkpoint_every": 100}), tmp_path / "run", tell=tell)
+    assert told
+
+
+def test_a_log_that_cannot_be_written(tmp_path: Path) -> None:
+    """It is named, and what was saved stays."""
+    folder = tmp_path / "run"
+    rare = config(run={"checkpoint_every": 100})
+    with ExitStack() as later:
+
+        def tell(record: Record) -> None:
+            if record["step"] == 2:
+                later.enter_context(full_disk((folder / "log.jsonl").stat().st_size + 10))
+
+        with pytest.raises(FormatError, match=r"log.jsonl: cannot be written: File too large"):
+            train(graphs(), rare, folder, tell=tell)
+    assert [line["step"] for line in read_log(folder)] == [1, 2]
+    train(graphs(), rare, folder)
+
+
+def test_two_runs_into_one_folder(whole: Whole, tmp_path: Path) -> None:
+    wanted, expected = whole
+
+    def tell(record: Record) -> None:
+        with pytest.raises(FormatError, match="another process writes into it"):
+            train(graphs(), wanted, tmp_path / "run", resume=record["step"] > 2)
+
+    train(graphs(), wanted, tmp_path / "run", tell=tell)
+    check_same(tmp_path / "run", expected)

@@ -1,0 +1,15 @@
+"""Where the `streamplace` command begins: until something has been done, Ctrl-C just ends it."""
+
+import signal
+
+if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # loading it takes a moment, and says nothing
+
+
+def script() -> None:
+    """Load the command line and run that of this process."""
+    from streamplace.cli import main  # noqa: PLC0415 - after the signal
+
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    main.script()

@@ -1,0 +1,59 @@
+"""Signals when nothing has been done yet, and when all has been: the process just ends."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from tests.cli.command import ENVIRONMENT
+
+EARLY = """
+import os, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+import streamplace.cli.start
+os.kill(os.getpid(), {number})
+"""
+LATE = """
+import atexit, os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from streamplace.cli.start import script
+sys.argv = ["streamplace", "--version"]
+atexit.register(os.kill, os.getpid(), {number})
+script()
+"""
+WITHIN = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from streamplace.cli import main, start
+main.cli.main = lambda *arguments, **options: os.kill(os.getpid(), {number})
+start.script()
+"""
+
+
+def ended(program: str, number: int) -> "subprocess.CompletedProcess[str]":
+    """Run a program that sends itself a signal."""
+    words = [sys.executable, "-c", program.format(number=number)]
+    return subprocess.run(words, env=ENVIRONMENT, capture_output=True, text=True, check=False)
+
+
+def test_ctrl_c_while_it_loads() -> None:
+    done = ended(EARLY, signal.SIGINT)
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, "")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_it_ends(number: signal.Signals) -> None:
+    done = ended(LATE, number)
+    assert (done.returncode, done.stderr) == (-number, "")
+    assert "version" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "said"),
+    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")],
+)
+def test_a_signal_while_it_works(number: signal.Signals, code: int, said: str) -> None:
+    done = ended(WITHIN, number)
+    assert done.returncode == code
+    assert done.stderr == f"streamplace: {said}; nothing was half-written\n"

@@ -1,0 +1,63 @@
+"""A few kills of commands that write; and a writer that is not atomic is noticed."""
+
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from benchmarks.hardening.forks import Forks
+from benchmarks.hardening.kills import kill_leaders, kill_training, kill_writers
+from benchmarks.hardening.orphans import left
+from benchmarks.hardening.writing import Command, generating, unreadable
+from tests.hardening.stopping import folder, forks, inputs, place, train
+
+__all__ = ["folder", "forks", "inputs", "place", "train"]
+FEW = 2
+
+
+def test_train_killed(forks: Forks, train: tuple[Command, str]) -> None:
+    (row,) = kill_training(forks, *train, FEW, random.Random(1))
+    assert row.good, row.faults
+
+
+def test_another_hash_is_noticed(forks: Forks, train: tuple[Command, str]) -> None:
+    (row,) = kill_training(forks, train[0], "another", 1, random.Random(1))
+    assert row.wrong["other hash"] == 1
+
+
+def test_writers_killed(forks: Forks, place: Command) -> None:
+    (row,) = kill_writers(forks, [place], 2 * FEW, random.Random(2))
+    assert row.good, row.faults
+
+
+def test_no_process_outlives_the_first(forks: Forks, inputs: Path, folder: Path) -> None:
+    generate = generating(forks, inputs, folder, 2)
+    (row,) = kill_leaders(forks, [generate], FEW, random.Random(3))
+    assert row.good, row.faults
+
+
+def test_a_writer_that_is_not_atomic_is_noticed(inputs: Path, tmp_path: Path) -> None:
+    with Forks(modules=("tests.hardening.careless",)) as careless:
+        command = generating(careless, inputs, tmp_path)
+        (row,) = kill_writers(careless, [command], 3, random.Random(1))
+    assert row.wrong["unreadable or lost"] > 0
+
+
+def test_a_process_that_goes_on_is_noticed() -> None:
+    with subprocess.Popen(["sleep", "60"], start_new_session=True) as process:
+        assert left(process.pid, 0.1) == [process.pid]
+        process.kill()
+    assert left(process.pid, 5.0) == []
+
+
+@pytest.mark.parametrize("keep", [0.0, 0.5, 0.99])
+def test_half_of_a_file_is_noticed(keep: float, inputs: Path, place: Command) -> None:
+    place.restore()
+    assert place.faults() == []
+    file = place.folder / "placement.json"
+    file.write_bytes(file.read_bytes()[: int(file.stat().st_size * keep)])
+    assert "placement.json is neither as before nor as after" in place.faults()[0]
+    assert unreadable(file)
+    file.unlink()
+    assert place.faults() == ["placement.json is lost"]
