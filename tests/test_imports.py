@@ -26,6 +26,7 @@ MODEL = {
     "errors",
     "nearest",
     "plain",
+    "raw",
     "shown",
 }
 MAY_IMPORT = {

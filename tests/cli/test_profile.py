@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.cli.command import Capture, one_line, refused, run, succeeds
-from tests.engines.documents import METRICS, TOPOLOGY
+from benchmarks.hardening.engine_documents import METRICS, TOPOLOGY
 from tests.engines.flinks import JOB, Answer, SampleJob, serving
 
 COSTS = """

@@ -9,7 +9,7 @@ from streamplace.files.export import as_cepsim
 from streamplace.files.graphs import graph_from, graph_to
 from streamplace.placement import Placement
 from tests.engines.reading import read, refused
-from tests.files.jobs import CEPSIM, DREAM
+from benchmarks.hardening.documents import CEPSIM, DREAM
 from tests.strategies import Case, cases
 
 

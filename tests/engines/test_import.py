@@ -7,7 +7,7 @@ import pytest
 
 from streamplace import read_graph
 from tests.cli.command import Capture, refused, succeeds
-from tests.engines.documents import DOCUMENTS
+from benchmarks.hardening.engine_documents import DOCUMENTS
 from tests.engines.reading import read
 
 COSTS = """\

@@ -12,8 +12,8 @@ from streamplace.engines.registry import read_text_as
 from streamplace.errors import FormatError, GraphError
 from streamplace.files.graphs import graph_from, graph_to
 from streamplace.files.text import decode
-from tests.engines.documents import DOCUMENTS
-from tests.engines.mutations import mutations
+from benchmarks.hardening.engine_documents import DOCUMENTS
+from benchmarks.hardening.spoiling import mutations
 from tests.shared import engine_document
 
 COUNT = 2000

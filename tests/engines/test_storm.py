@@ -8,7 +8,7 @@ import pytest
 
 from streamplace.engines.expansion import expanded
 from streamplace.engines.job import Distribution
-from tests.engines.documents import FLUX, METRICS, TOPOLOGY, VISUALIZATION
+from benchmarks.hardening.engine_documents import FLUX, METRICS, TOPOLOGY, VISUALIZATION
 from tests.engines.reading import edges, read, refused
 
 WORDS = [("count", "log"), ("lines", "split"), ("split", "count"), ("split", "count")]

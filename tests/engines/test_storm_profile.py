@@ -10,7 +10,7 @@ from streamplace.engines.profile import Profile
 from streamplace.engines.rest import Server
 from streamplace.engines.storm_profile import documents, fit
 from streamplace.errors import BackendError, FormatError
-from tests.engines.documents import METRICS, TOPOLOGY, VISUALIZATION
+from benchmarks.hardening.engine_documents import METRICS, TOPOLOGY, VISUALIZATION
 from tests.engines.flinks import Answer, serving
 
 ALL = {"topology": TOPOLOGY, "metrics": METRICS, "visualization": VISUALIZATION}

@@ -12,7 +12,7 @@ from streamplace.files import write_dataset
 from streamplace.files.atomic import atomic, write_text
 from streamplace.files.graphs import graph_from
 from streamplace.graph import StreamGraph
-from tests.files.jobs import GRAPH
+from benchmarks.hardening.documents import GRAPH
 
 
 def write_half(target: str | Path, failure: type[BaseException]) -> None:

@@ -12,7 +12,8 @@ from streamplace.errors import FormatError
 from streamplace.files import read_cluster, write_cluster
 from streamplace.files.clusters import cluster_from, cluster_to
 from streamplace.files.formats import ClusterForm
-from tests.files.jobs import CLUSTER, outcome, spoilt
+from benchmarks.hardening.documents import CLUSTER
+from tests.files.jobs import outcome, spoilt
 from tests.strategies import clusters
 
 

@@ -17,7 +17,8 @@ from streamplace.errors import FormatError
 from streamplace.files import read_graph, write_dataset
 from streamplace.files.graphs import graph_from
 from streamplace.graph import StreamGraph
-from tests.files.jobs import GRAPH, full_graphs, outcome
+from benchmarks.hardening.documents import GRAPH
+from tests.files.jobs import full_graphs, outcome
 
 Columns = dict[str, NDArray[Any]]
 LARGE = {**GRAPH, "streams": [*GRAPH["streams"], {"source": "a", "target": "b"}]}

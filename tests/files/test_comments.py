@@ -14,7 +14,7 @@ from streamplace.files.placements import placement_to
 from streamplace.files.text import check
 from streamplace.placement import Placement
 from streamplace.problem import Problem
-from tests.files.jobs import CLUSTER, GRAPH
+from benchmarks.hardening.documents import CLUSTER, GRAPH
 
 PLACED = Placement(
     Problem(graph_from(GRAPH, "x"), Cluster(cluster_from(CLUSTER, "x").devices)), [0, 0, 1]

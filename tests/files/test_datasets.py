@@ -13,7 +13,7 @@ from streamplace.files import read_dataset, read_graph, write_dataset
 from streamplace.files.graphs import graph_from, graph_to
 from streamplace.files.shipped import resolve, shipped_folder
 from streamplace.graph import StreamGraph
-from tests.files.jobs import GRAPH
+from benchmarks.hardening.documents import GRAPH
 
 NAMELESS = {key: value for key, value in GRAPH.items() if key != "name"}
 SEVERAL = [graph_from({**GRAPH, "name": f"g{i}"}, "x") for i in range(3)]

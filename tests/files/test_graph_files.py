@@ -15,7 +15,8 @@ from streamplace.files.formats import GraphForm
 from streamplace.files.graphs import graph_from, graph_to
 from streamplace.files.text import decode, parse
 from streamplace.graph import Operator, Stream, StreamGraph
-from tests.files.jobs import DREAM, GRAPH, full_graphs, outcome, spoilt
+from benchmarks.hardening.documents import DREAM, GRAPH
+from tests.files.jobs import full_graphs, outcome, spoilt
 
 
 @settings(max_examples=40)

@@ -21,7 +21,8 @@ from streamplace.graph import Operator, StreamGraph
 from streamplace.placement import Placement
 from streamplace.problem import Problem
 from streamplace.score import simulate
-from tests.files.jobs import CEPSIM, GRAPH, outcome, spoilt
+from benchmarks.hardening.documents import CEPSIM, GRAPH
+from tests.files.jobs import outcome, spoilt
 from tests.strategies import Case, cases
 
 LINE = {k: v for k, v in GRAPH.items() if k not in ("constraints", "source_shares")}
