@@ -153,6 +153,8 @@ class Watcher:
     def _audit(self, event: str, arguments: tuple[Any, ...]) -> None:
         if not self._watched:
             return
+        if event == "pickle.find_class" and _by_numba():
+            return
         if event.startswith((*RUNS, *CALLS)):
             self._acts.append(f"{event} {arguments!r:.100}")
         elif event == "open" and _writes(arguments):
@@ -195,6 +197,16 @@ def peak_mib() -> int:
 
 def _hang(number: int, frame: FrameType | None) -> None:
     raise HungError
+
+
+def _by_numba() -> bool:
+    """Whether kernels that were compiled before are being loaded."""
+    frame: FrameType | None = sys._getframe()
+    while frame is not None:
+        if frame.f_globals.get("__name__") == "numba.core.caching":
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _names(said: str, path: str) -> bool:

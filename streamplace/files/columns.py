@@ -14,6 +14,7 @@ from streamplace.files.formats import ConstraintsForm, Form, Name, Positive, Tit
 from streamplace.files.graphs import constraints_from, constraints_to
 from streamplace.files.text import check, name_of, parse, read_bytes
 from streamplace.graph import StreamGraph
+from streamplace.validation import ends_of
 
 COLUMNS = {  # name: dtype, number of axes
     "header": ("uint8", 1),
@@ -81,8 +82,8 @@ def read_columns(path: str | Path) -> StreamGraph:
         ends, share = columns["ends"], columns["source_share"]
         if ends.shape[1:] != (2,) or share.shape != (len(names),):
             raise GraphError("ends or source_share has the wrong shape")
-        is_source = np.bincount(np.maximum(ends[:, 1], 0), minlength=len(names)) == 0
-        if share[~is_source[: len(names)]].any():
+        is_source = np.bincount(ends_of(ends, len(names))[:, 1], minlength=len(names)) == 0
+        if share[~is_source].any():
             raise GraphError("source_share: an operator with inputs has one")
         requires = {int(v): tuple(labels) for v, labels in header.requires.items()}
         if any(v >= len(names) or not labels for v, labels in requires.items()):
