@@ -4,6 +4,7 @@ A fork is a process like any other, with its own memory, files, limits and exit 
 saves the second that the imports take. The one that forks has a single thread.
 """
 
+import gc
 import importlib
 import json
 import os
@@ -140,6 +141,8 @@ def serve() -> None:
     """Answer requests on stdin, a line each, until there are no more."""
     for module in sys.argv[1:]:
         importlib.import_module(module)
+    gc.collect()
+    gc.freeze()  # what is shared stays so: a fork that ends would copy all of it
     answers = os.fdopen(os.dup(1), "w")
     for line in iter(sys.stdin.readline, ""):
         asked = json.loads(line)
