@@ -62,7 +62,9 @@ class Seen:
             "longest refusal": f"{self.longest_s:.2f} s of CPU",
             "memory": f"{self.peak_bytes >> 20} MiB" + " with torch" * self.torch,
         }
-        return Row(what, self.tried, {**dict.fromkeys(WRONG, 0), **self.wrong}, figures, self.faults)
+        return Row(
+            what, self.tried, {**dict.fromkeys(WRONG, 0), **self.wrong}, figures, self.faults
+        )
 
 
 def faults_of(ended: Ended, left: list[str], torch: bool = False) -> list[str]:
@@ -83,7 +85,7 @@ def faults_of(ended: Ended, left: list[str], torch: bool = False) -> list[str]:
         found.append("hangs")
     if ended.peak_bytes > MOST_BYTES and not torch:
         found.append("over 300 MB")
-    if ended.code == 2 and (left or ended.out):  # noqa: PLR2004 - what is refused
+    if ended.code == 2 and (left or ended.out):
         found.append("files left")
     if ended.code == 0 and ended.out[:1] in ("{", "[") and not _is_json(ended.out):
         found.append("bad output")
@@ -145,12 +147,12 @@ def _is_json(text: str) -> bool:
 def main() -> int:
     """Run one command line as a shell would, and say how it ended."""
     name, number, *seed = sys.argv[1:]
-    with _ready() as (places, _, _):
-        with places.case(name, int(number), int(seed[0]) if seed else 0) as case:
-            ended = executed(case)
-            print(*case.words)
-            print(ended.err or ended.out)
-            print(f"exit {ended.code}, {ended.cpu_seconds:.2f} s, left {case.left()}")
+    seeded = int(seed[0]) if seed else 0
+    with _ready() as (places, _, _), places.case(name, int(number), seeded) as case:
+        ended = executed(case)
+        print(*case.words)
+        print(ended.err or ended.out)
+        print(f"exit {ended.code}, left {case.left()}")
     return ended.code
 
 

@@ -13,6 +13,8 @@ from streamplace.files import write_placement
 
 BAD, OUT = "BAD", "OUT"
 """In a command: the bad file, and what it writes."""
+ENGINE = ("--model", "engine", "--duration", "2")
+WATCHED = ("--seconds", "0", "--timeout", "0.9", "--mips", "2500")
 SCORED = ("--source-rate", "100", "--placers", "single", "--jobs", "1")
 
 
@@ -101,10 +103,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("simulate", "GRAPH", BAD, "--cluster", "CLUSTER", "--json"),
         ("info", BAD),
     ),
-    "scene": (
-        ("simulate", "GRAPH", "PLACEMENT", "--model", "engine", "--scene", BAD)
-        + ("--duration", "2", "--trace", OUT),
-    ),
+    "scene": (("simulate", "GRAPH", "PLACEMENT", "--scene", BAD, *ENGINE, "--trace", OUT),),
     "config": (("train", "absent.json", "--config", BAD, "-o", OUT),),
     "log": (("curves", BAD, "-o", "OUT.png"), ("curves", BAD, "-o", "OUT.svg", "--json")),
     "costs": (
@@ -113,10 +112,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     **{kind: (("import", BAD, "--from", kind, "-o", OUT),) for kind in READERS},
     "storm-profile": (("profile", "storm", BAD, "--mips", "2500", "-o", OUT),),
-    "flink-rest": (
-        ("profile", "flink", "URL", "--job", "job", "--seconds", "0", "--timeout", "0.9")
-        + ("--mips", "2500", "-o", OUT),
-    ),
+    "flink-rest": (("profile", "flink", "URL", "--job", "job", *WATCHED, "-o", OUT),),
     "info": (("info", BAD, "--json"), ("info", BAD)),
     "weights": (("place", "GRAPH", "--placer", "policy:file=BAD", "-o", OUT), ("info", BAD)),
     "info-weights": (("info", BAD, "--json"),),

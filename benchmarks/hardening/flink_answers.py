@@ -62,7 +62,10 @@ def _later(job: Any, asked: int) -> Any:
     """Return an answer with its counters and its clock grown."""
     try:
         vertices = [
-            {**v, "metrics": {k: x * asked if type(x) is int else x for k, x in v["metrics"].items()}}
+            {
+                **v,
+                "metrics": {k: x * asked if type(x) is int else x for k, x in v["metrics"].items()},
+            }
             for v in job["vertices"]
         ]
         return {**job, "now": job["now"] + 1000 * asked, "vertices": vertices}

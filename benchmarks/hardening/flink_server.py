@@ -55,7 +55,7 @@ def serving() -> Iterator[Server]:
 class _Handler(BaseHTTPRequestHandler):
     server: Server
 
-    def do_GET(self) -> None:  # noqa: N802 - the library's name
+    def do_GET(self) -> None:
         found = self.server.answer(self.path)
         self.send_response(404 if found is None else 200)
         self.end_headers()

@@ -44,7 +44,8 @@ class Target:
         try:
             self.parser.use(self.parser.read(str(self.folder if self.parser.of_folder else path)))
         except StreamplaceError as error:
-            assert len(str(error).splitlines()) == 1, f"a message of several lines: {error!r}"
+            if len(str(error).splitlines()) != 1:
+                raise ValueError(f"a message of several lines: {error!r}") from None
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
         if time.process_time() - began > HANG_S:

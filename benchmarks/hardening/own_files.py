@@ -6,8 +6,6 @@ import json
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 from benchmarks.hardening.documents import CEPSIM, CLUSTER, DREAM, GRAPH
 from benchmarks.hardening.spoiling import Document
 from benchmarks.hardening.using import line
@@ -91,9 +89,7 @@ LOG = "".join(
 
 def placement() -> Placement:
     """Return a placement of the line on two devices."""
-    return Placement.of(
-        Problem(line(), Cluster.equal(2)), {"a": "d0", "b": "d1", "c": "d1"}
-    )
+    return Placement.of(Problem(line(), Cluster.equal(2)), {"a": "d0", "b": "d1", "c": "d1"})
 
 
 @cache

@@ -46,7 +46,7 @@ def seen_of(name: str, share: float, seed: int) -> Seen:
             with os.fdopen(writes, "w") as file:
                 json.dump(seen.to_dict(), file)
             code = 0
-        except BaseException:  # noqa: BLE001 - a fault of the campaign's own
+        except BaseException:
             traceback.print_exc()
         finally:
             os._exit(code)

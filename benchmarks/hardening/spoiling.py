@@ -17,7 +17,16 @@ JUNK = (
     *('""', "null", "true", "-1", "0", "1e999", "NaN", "9" * 400, "1.5", "2001-99-99", "\x00"),
     *("[]", "{}", "[[]]", '{"a": 1}', "<a/>", "&a;", "*a", "&a", "<<", "!!int", "!!timestamp x"),
     *("!!python/object/apply:os.system [echo]", "!!binary x", "none", "-->", "<--", "->", "--"),
-    *("0x" + "f" * 5000, "1" * 4000, "-0.0", "5e-324", "inf", "-inf", "nan", "1979-05-27T07:32:00Z"),
+    *(
+        "0x" + "f" * 5000,
+        "1" * 4000,
+        "-0.0",
+        "5e-324",
+        "inf",
+        "-inf",
+        "nan",
+        "1979-05-27T07:32:00Z",
+    ),
     *("\ufeff", "\u2028", "\ud7ff", "\U0001f600", "a\nb", "\\", '"', "'", "]]>", "<!--", "/*"),
     *("nobody", "9999999", "__x", "$x$", ":type", "id", "name"),
 )
@@ -135,7 +144,10 @@ BOMBS: tuple[Callable[[], bytes], ...] = (
 ENCODINGS: tuple[Callable[[bytes], bytes], ...] = (
     *(lambda d: _text(d).encode("utf-16"), lambda d: _text(d).encode("utf-16-le")),
     *(lambda d: _text(d).encode("utf-32"), lambda d: _text(d).encode("utf-7")),
-    *(lambda d: _text(d).replace("a", "\xe4").encode("latin-1", "replace"), lambda d: gzip.compress(d, mtime=0)),
+    *(
+        lambda d: _text(d).replace("a", "\xe4").encode("latin-1", "replace"),
+        lambda d: gzip.compress(d, mtime=0),
+    ),
     *(lambda d: b"\xef\xbb\xbf" + d, lambda d: b"\xef\xbb\xbf" * 2 + d),
     *(lambda d: d.replace(b"a", b"\xed\xa0\x80"), lambda d: d.replace(b"a", b"\xc0\xaf")),
     *(lambda d: d.replace(b"\n", b"\r"), lambda d: d.replace(b" ", b"\xc2\xa0")),

@@ -117,5 +117,3 @@ def line() -> StreamGraph:
     """Return the graph of three operators that other files are read for."""
     rows = [("a", 1000.0, 100.0), ("b", 2000.0, 100.0), ("c", 3000.0, 0.0)]
     return StreamGraph(rows, [("a", "b"), ("b", "c")], name="line", source_rate=1000.0)
-
-

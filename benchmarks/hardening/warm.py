@@ -25,7 +25,10 @@ def _warm(folder: Path) -> None:
                 main(given.filled(words, path, str(folder / f"{name}-{i}")))
 
 
-with tempfile.TemporaryDirectory() as made, contextlib.redirect_stdout(
-    io.TextIOWrapper(io.BytesIO())  # which has a buffer, as stdout has
+with (
+    tempfile.TemporaryDirectory() as made,
+    contextlib.redirect_stdout(
+        io.TextIOWrapper(io.BytesIO())  # which has a buffer, as stdout has
+    ),
 ):
     _warm(Path(made))

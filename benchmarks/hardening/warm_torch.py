@@ -1,5 +1,4 @@
-"""Importing this loads torch too, and what trains and places with it: on one thread, or forks hang.
-"""
+"""Importing this loads torch too, and what trains with it: on one thread, or forks would hang."""
 
 import contextlib
 import io

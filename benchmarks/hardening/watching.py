@@ -1,5 +1,6 @@
 """Reading bad files in a process of its own: what it raises, how long it takes, what it touches."""
 
+import inspect
 import mmap
 import resource
 import shutil
@@ -27,7 +28,14 @@ STOP_S = 3  # of CPU time, until it is ended
 BLOCKED_S = 20  # of any time
 MOST_MIB = 300
 MOST_DATA = 4 * 2**30  # so that this machine lives on
-RUNS = ("os.system", "os.exec", "os.posix_spawn", "os.fork", "subprocess.Popen", "pickle.find_class")
+RUNS = (
+    "os.system",
+    "os.exec",
+    "os.posix_spawn",
+    "os.fork",
+    "subprocess.Popen",
+    "pickle.find_class",
+)
 CALLS = ("socket.connect", "socket.bind", "urllib.Request", "shutil.", "os.remove", "os.rename")
 WRONG = ("tracebacks", "unclear messages", "hangs", "over 300 MB", "acts", "wrong figures")
 
@@ -130,7 +138,7 @@ class Watcher:
             self.seen.blame("wrong figures", which, error)
         except HungError:
             self.seen.blame("hangs", which, f"ended after {STOP_S} s")
-        except BaseException as error:  # noqa: BLE001 - which is what is looked for
+        except BaseException as error:
             self.seen.blame("tracebacks", which, f"{type(error).__name__}: {error}")
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
@@ -155,9 +163,7 @@ class Watcher:
             return
         if event == "pickle.find_class" and _by_numba():
             return
-        if event.startswith((*RUNS, *CALLS)):
-            self._acts.append(f"{event} {arguments!r:.100}")
-        elif event == "open" and _writes(arguments):
+        if event.startswith((*RUNS, *CALLS)) or (event == "open" and _writes(arguments)):
             self._acts.append(f"{event} {arguments!r:.100}")
 
 
@@ -201,7 +207,7 @@ def _hang(number: int, frame: FrameType | None) -> None:
 
 def _by_numba() -> bool:
     """Whether kernels that were compiled before are being loaded."""
-    frame: FrameType | None = sys._getframe()
+    frame = inspect.currentframe()
     while frame is not None:
         if frame.f_globals.get("__name__") == "numba.core.caching":
             return True

@@ -68,7 +68,10 @@ def _array(data: bytes) -> NDArray[np.generic]:
     if dtype.hasobject:
         raise ValueError("holds objects, which are not read")
     begin = file.tell()
-    if any(length < 0 for length in shape) or math.prod(shape) * dtype.itemsize != len(data) - begin:
+    if (
+        any(length < 0 for length in shape)
+        or math.prod(shape) * dtype.itemsize != len(data) - begin
+    ):
         raise ValueError(f"an array of shape {shape} is not of {len(data) - begin:,} bytes")
     array = np.frombuffer(data, dtype, offset=begin)
     return array.reshape(shape, order="F" if by_column else "C")

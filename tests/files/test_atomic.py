@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.hardening.documents import GRAPH
 from streamplace.errors import FormatError
 from streamplace.files import write_dataset
 from streamplace.files.atomic import atomic, write_text
 from streamplace.files.graphs import graph_from
 from streamplace.graph import StreamGraph
-from benchmarks.hardening.documents import GRAPH
 
 
 def write_half(target: str | Path, failure: type[BaseException]) -> None:

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from benchmarks.hardening.documents import GRAPH
 from streamplace.errors import FormatError
 from streamplace.files import read_graph, write_dataset
 from streamplace.files.graphs import graph_from
 from streamplace.graph import StreamGraph
-from benchmarks.hardening.documents import GRAPH
 from tests.files.jobs import full_graphs, outcome
 
 Columns = dict[str, NDArray[Any]]
