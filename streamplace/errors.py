@@ -18,6 +18,9 @@ class StreamplaceError(Exception):
     exit_code = 2
     names_file = False
 
+    def __str__(self) -> str:
+        return " ".join(super().__str__().splitlines())  # names of files may have new lines
+
 
 class GraphError(StreamplaceError):
     """A stream graph that is none: cycles, unknown endpoints, impossible numbers."""

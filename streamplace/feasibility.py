@@ -34,7 +34,7 @@ class Feasibility:
     Raises
     ------
     ProblemError
-        On names that the graph or cluster does not have.
+        On names that the graph or cluster does not have, and memory that overflows.
     InfeasibleError
         Where it is certain that no placement obeys: names what cannot hold.
     """
@@ -47,6 +47,9 @@ class Feasibility:
         self.unit_memory = np.bincount(
             self.unit_of, weights=graph.memory_bytes, minlength=self.unit_count
         )
+        with np.errstate(over="ignore"):
+            if not np.isfinite(self.unit_memory.sum()):
+                raise ProblemError("operators: memory_bytes add up to more than a number holds")
         self.allowed = self._mask(constraints)
         self.excluding = tuple(
             tuple(int(self.unit_of[graph.index[name]]) for name in dict.fromkeys(group))

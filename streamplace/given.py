@@ -17,9 +17,13 @@ def need(what: str, given: object, kind: type, fault: Fault, instead: str = "") 
 
 
 def need_number(what: str, given: object, fault: Fault) -> None:
-    """Refuse what is no number: text and truth values are none."""
+    """Refuse what is no number: text and truth values are none, and what no float holds."""
     if isinstance(given, bool) or not isinstance(given, Real):
         raise fault(f"{what} must be a number (got {given!r:.{SHOWN}})")
+    try:
+        float(given)
+    except OverflowError:
+        raise fault(f"{what} is too large a number") from None
 
 
 def need_text(what: str, given: object, fault: Fault) -> None:

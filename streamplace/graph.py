@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from math import isnan
+from math import inf, isnan
 from types import MappingProxyType
 from typing import Any
 
@@ -206,7 +206,7 @@ class StreamGraph(Shown):
         self.memory_bytes = column_of("operators", "memory_bytes", memory_bytes, count)
         if source_rate is not None:
             need_number("source_rate:", source_rate, GraphError)
-            if not (np.isfinite(source_rate) and source_rate > 0):
+            if not 0 < float(source_rate) < inf:
                 raise GraphError(f"source_rate: must be finite and above 0 (got {source_rate})")
         self.source_rate = None if source_rate is None else float(source_rate)
         own = np.asarray(stream_payload_bytes, dtype=np.float64)
@@ -247,11 +247,13 @@ class StreamGraph(Shown):
             )
         for source, value in given.items():
             need_number(f"source_shares[{source!r}]:", value, GraphError)
-            if not (np.isfinite(value) and value >= 0):
+            if not 0 <= float(value) < inf:
                 raise GraphError(f"source_shares[{source!r}]: must be finite and at least 0")
             share[self.index[source]] = value + 0.0
-        if abs(share.sum() - 1.0) > SHARES_TOLERANCE:
-            raise GraphError(f"source_shares: must sum to 1 (got {share.sum():g})")
+        with np.errstate(over="ignore"):
+            total = float(share.sum())
+        if abs(total - 1.0) > SHARES_TOLERANCE:
+            raise GraphError(f"source_shares: must sum to 1 (got {total:g})")
         return share
 
     @cached_property

@@ -65,11 +65,11 @@ def _check(where: str, name: str, value: object) -> None:
         and (isinstance(value, bool) or not isinstance(value, Real))
     ):
         raise GraphError(f"{where}: must be a number (got {value!r:.40})")
-    if name == "requires" and not _are_labels(value):
+    if name == "requires" and not are_labels(value):
         raise GraphError(f"{where}: must be labels (got {value!r:.40})")
 
 
-def _are_labels(value: object) -> bool:
+def are_labels(value: object) -> bool:
     """Return whether it is several texts; text alone would be one label a letter."""
     if isinstance(value, str) or not isinstance(value, Collection):
         return False

@@ -7,8 +7,9 @@ from numpy.typing import ArrayLike
 
 from streamplace.arrays import Floats, Ints
 from streamplace.errors import GraphError
-from streamplace.given import need_text
+from streamplace.given import need_number, need_text
 from streamplace.nearest import hint
+from streamplace.plain import are_labels
 from streamplace.rows import UNKNOWN, Operator, Stream
 
 NAMES_SHOWN = 6
@@ -68,6 +69,8 @@ def labels_of(v: int, operator: Operator) -> tuple[str, ...]:
     """Return the labels an operator requires; text alone would be one label a letter."""
     if isinstance(operator.requires, str):
         raise GraphError(f"operators[{v}].requires: must be several labels, not text")
+    if not are_labels(operator.requires):
+        raise GraphError(f"operators[{v}].requires: must be labels (got {operator.requires!r:.40})")
     return tuple(operator.requires)
 
 
@@ -75,6 +78,7 @@ def own_payload(i: int, stream: Stream) -> float:
     """Return a stream's payload; NaN stands for its source operator's, and so cannot be one."""
     if stream.payload_bytes is None:
         return float("nan")
+    need_number(f"streams[{i}].payload_bytes:", stream.payload_bytes, GraphError)
     if stream.payload_bytes != stream.payload_bytes:
         raise GraphError(f"streams[{i}].payload_bytes: must be finite and at least 0 (got nan)")
     return stream.payload_bytes
@@ -85,6 +89,10 @@ def column_of(
 ) -> Floats:
     """Return a column of finite numbers of at least 0; `rows` is what it is a column of."""
     given = np.asarray(values)
+    if given.dtype.kind == "O" and given.shape == (length,):
+        for i, value in enumerate(given.tolist()):
+            need_number(f"{rows}[{i}].{name}:", value, GraphError)
+        given = given.astype(np.float64)  # large integers, fractions
     if given.shape != (length,) or (length and given.dtype.kind not in "iuf"):
         raise GraphError(f"{rows}: {name} must be a column of {length} numbers")
     column = given.astype(np.float64) + 0.0  # which makes -0 a plain 0

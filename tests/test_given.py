@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from copy import deepcopy
+from fractions import Fraction
 from pathlib import Path
 from pickle import dumps, loads
 from typing import Any
@@ -69,6 +70,39 @@ SLIPS: dict[str, tuple[Callable[[], object], str]] = {
     "misspelt set": (lambda: sp.read_graph("dataset:rael"), "did you mean 'dataset:real'"),
     "no operators": (lambda: any_call.StreamGraph(None), "operators: must be Iterable, not None"),
     "operator's name": (lambda: graph_of(any_call.Operator(3, 5, 2)), r"operators\[0\].name: must"),
+    "labels of a number": (
+        lambda: graph_of(any_call.Operator("a", 1, 1, requires=5)),
+        r"operators\[0\].requires: must be labels .got 5",
+    ),
+    "no memory": (
+        lambda: graph_of(any_call.Operator("a", 1, 1, memory_bytes=None)),
+        r"operators\[0\].memory_bytes: must be a number .got None",
+    ),
+    "text as instructions": (
+        lambda: graph_of(any_call.Operator("a", "x", 1)),
+        "instructions must be a column of 1 numbers",
+    ),
+    "too many instructions": (
+        lambda: graph_of(("a", 10**400, 1)),
+        r"operators\[0\].instructions: is too large a number",
+    ),
+    "text as payload": (
+        lambda: any_call.StreamGraph(
+            [("a", 1, 1), ("b", 1, 1)], [any_call.Stream("a", "b", 1, "x")]
+        ),
+        r"streams\[0\].payload_bytes: must be a number .got 'x'",
+    ),
+    "rate too large": (lambda: place(source_rate=10**400), "source_rate: is too large a number"),
+    "rates too large": (lambda: place(source_rate=[1, 10**400]), "source_rate: is too large"),
+    "graph's rate too large": (
+        lambda: graph_of(("a", 1, 1), source_rate=10**400),
+        "source_rate: is too large a number",
+    ),
+    "share too large": (
+        lambda: graph_of(("a", 1, 1), source_shares={"a": 10**400}),
+        "source_shares.*is too large a number",
+    ),
+    "mips too large": (lambda: any_device("a", 10**400), "mips is too large a number"),
     "graph's rate": (lambda: graph_of(("a", 1, 1), source_rate="x"), "source_rate: must be a num"),
     "shares": (lambda: graph_of(("a", 1, 1), source_shares={"a": "x"}), "must be a number"),
 }
@@ -123,3 +157,26 @@ def test_a_graph_cannot_be_changed_in_place(
             getattr(graph, name)[key] = 3
     assert graph.index == {"a": 0}
     assert graph.requires == {0: ("gpu",)}
+
+
+def test_fractions_are_numbers() -> None:
+    half = Fraction(1, 2)
+    graph = sp.StreamGraph([("a", half, 2)], source_rate=half, source_shares={"a": Fraction(1)})
+    assert (graph.source_rate, graph.instructions.tolist()) == (0.5, [0.5])
+
+
+def test_memory_that_overflows_is_refused() -> None:
+    graph = sp.StreamGraph([("a", 1, 1, 1e308), ("b", 1, 1, 1e308)])
+    with pytest.raises(StreamplaceError, match="memory_bytes add up to more than a number holds"):
+        place(graph)
+
+
+def test_shares_that_overflow_are_refused() -> None:
+    with pytest.raises(StreamplaceError, match=r"must sum to 1 .got inf"):
+        sp.StreamGraph([("a", 1, 1), ("b", 1, 1)], source_shares={"a": 1e308, "b": 1e308})
+
+
+def test_an_error_is_one_line_whatever_a_file_is_called() -> None:
+    with pytest.raises(StreamplaceError) as caught:
+        sp.read_graph("no\nsuch\nfile.json")
+    assert str(caught.value) == "no such file.json: No such file or directory"

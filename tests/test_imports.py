@@ -27,13 +27,14 @@ MODEL = {
     "nearest",
     "plain",
     "printable",
+    "raw",
     "shown",
 }
 MAY_IMPORT = {
     "sim": {"sim"},
     "nearest": set[str](),
     "errors": set[str](),
-    "printable": set[str](),
+    **dict.fromkeys(("printable", "raw"), set[str]()),
     **dict.fromkeys(MODEL - {"errors", "nearest", "printable"}, MODEL),
     "shown": {"views"},  # when somebody looks
     "views": MODEL | {"comparison", "planning", "replacing", "score", "solve", "views"},

@@ -47,6 +47,11 @@ class Profile:
             raise ValueError("at_s and factor must be as many, and at least one")
         if np.any(np.diff(self.at_s) <= 0):
             raise ValueError("at_s must rise")
+        if self.linear:
+            with np.errstate(over="ignore"):
+                slope = np.diff(self.factor) / np.diff(self.at_s)
+            if not np.all(np.isfinite(slope)):
+                raise ValueError("at_s: times are too near each other for a straight line")
         if self.every_s is not None and not self.at_s[-1] < self.every_s <= MOST:
             raise ValueError(f"every_s must be above the last of at_s and at most {MOST:g}")
 

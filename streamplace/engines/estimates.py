@@ -1,8 +1,8 @@
 """Numbers with how sure they are, from counters."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import fsum, inf, sqrt
 from typing import Any, Literal
 
 import numpy as np
@@ -61,6 +61,14 @@ def or_unknown(estimate: Estimate) -> float:
     return UNKNOWN if estimate.known is None else estimate.known
 
 
+def sum_of(numbers: Iterable[float]) -> float:
+    """Return a sum, which may be infinite: graphs refuse that."""
+    try:
+        return fsum(numbers)
+    except OverflowError:
+        return inf
+
+
 def slope(y: Floats, x: Floats, why: str = "no tuples came in the time") -> Estimate:
     """Return how much y grows per x, from what both grew in each interval, (n,).
 
@@ -81,14 +89,17 @@ def slope(y: Floats, x: Floats, why: str = "no tuples came in the time") -> Esti
     if len(x) == 1:
         return Estimate(float(y[0]) / total)
     across, up = (np.concatenate(([0.0], np.cumsum(grown))) for grown in (x, y))
-    across, up = across - across.mean(), up - up.mean()
-    squares = float(across @ across)
-    value = float(across @ up) / squares
+    with np.errstate(over="ignore", invalid="ignore"):
+        across, up = across - across.mean(), up - up.mean()
+        squares, both = float(across @ across), float(across @ up)
+    if not 0 < squares < inf or not abs(both) < inf:  # almost nothing, or beyond all squares
+        return Estimate.missing(why)
+    value = both / squares
     off = y - value * x
     variance = float(off @ off) / (len(off) - 1)
     own = min(max(-float(off[1:] @ off[:-1]) / (len(off) - 1), 0.0), variance / 2)
     walk = variance - 2 * own
-    error = sqrt(own / squares + 1.2 * walk * len(x) / total**2)
+    error = sqrt(own / squares + 1.2 * walk * len(x) / (total * total))
     return Estimate(max(value, 0.0), error)
 
 

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import fsum, sqrt
+from math import sqrt
 
 import numpy as np
 
 from streamplace.arrays import Floats
 from streamplace.engines.counters import Counters, Reading, usable
-from streamplace.engines.estimates import Estimate, balanced, or_unknown, slope
+from streamplace.engines.estimates import Estimate, balanced, or_unknown, slope, sum_of
 from streamplace.engines.flink_plan import RunningPlan, Vertex
 from streamplace.engines.job import Distribution, Job
 from streamplace.engines.profile import OperatorProfile, Profile, StreamProfile
@@ -290,12 +290,12 @@ def _source_rate(seen: _Seen) -> tuple[Estimate, dict[str, float] | None]:
     values = {name: rate.value for name, rate in rates.items() if rate.value is not None}
     if len(values) < len(rates):
         return next(rate for rate in rates.values() if rate.value is None), None
-    total = fsum(values.values())
+    total = sum_of(values.values())
     if total <= 0:
         return Estimate.missing("no tuples came in the time"), None
     errors = [rate.error for rate in rates.values()]
     known = [error for error in errors if error is not None]
-    error = sqrt(fsum(e * e for e in known)) if len(known) == len(errors) else None
+    error = sqrt(sum_of(e * e for e in known)) if len(known) == len(errors) else None
     shares = {name: value / total for name, value in values.items()}
     return Estimate(total, None, "bound", waiting) if waiting else Estimate(total, error), shares
 

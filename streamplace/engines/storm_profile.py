@@ -3,11 +3,11 @@
 import time
 import urllib.parse
 from dataclasses import replace
-from math import fsum, isnan
+from math import isnan
 from typing import Any
 
 from streamplace.engines import storm_ui
-from streamplace.engines.estimates import Estimate, or_unknown
+from streamplace.engines.estimates import Estimate, or_unknown, sum_of
 from streamplace.engines.profile import OperatorProfile, Profile, StreamProfile
 from streamplace.engines.rest import Server
 from streamplace.engines.storm_documents import Topology, topology_from
@@ -102,10 +102,10 @@ def _instructions(topology: Topology, bolt: str, mips: float) -> Estimate:
     if all(target != bolt for _, _, target in topology.groupings):
         return Estimate.missing(SPOUT)
     ends = [e for e in topology.execute_ms if e[2] == bolt and topology.executed.get(e)]
-    executed = fsum(topology.executed[e] for e in ends)
+    executed = sum_of(topology.executed[e] for e in ends)
     if not executed:
         return Estimate.missing(UNSEEN)
-    ms = fsum(topology.execute_ms[e] * topology.executed[e] for e in ends) / executed
+    ms = sum_of(topology.execute_ms[e] * topology.executed[e] for e in ends) / executed
     return Estimate(ms * mips * 1e3)
 
 
@@ -116,4 +116,4 @@ def _rate(topology: Topology, name: str, span: float) -> Estimate:
     counts = executed if fed else emitted
     if not counts:
         return Estimate.missing(UNSEEN)
-    return Estimate(fsum(counts) / span) if span else Estimate.missing(NO_TIME)
+    return Estimate(sum_of(counts) / span) if span else Estimate.missing(NO_TIME)

@@ -1,9 +1,6 @@
 """Graphs as .npz columns, for those too large to read as text."""
 
-import io
 import json
-import zipfile
-import zlib
 from pathlib import Path
 from typing import IO, Annotated, Literal
 
@@ -12,22 +9,13 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from streamplace.errors import FormatError, GraphError, located
+from streamplace.files.archives import read_arrays
 from streamplace.files.formats import ConstraintsForm, Form, Name, Positive, Title
 from streamplace.files.graphs import constraints_from, constraints_to
 from streamplace.files.text import check, name_of, parse, read_bytes
 from streamplace.graph import StreamGraph
+from streamplace.validation import ends_of
 
-BROKEN = (  # what numpy, zipfile and zlib make of a broken archive
-    ValueError,
-    OSError,
-    EOFError,
-    KeyError,
-    AttributeError,
-    NotImplementedError,
-    RuntimeError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
 COLUMNS = {  # name: dtype, number of axes
     "header": ("uint8", 1),
     "names": ("uint8", 1),
@@ -94,8 +82,8 @@ def read_columns(path: str | Path) -> StreamGraph:
         ends, share = columns["ends"], columns["source_share"]
         if ends.shape[1:] != (2,) or share.shape != (len(names),):
             raise GraphError("ends or source_share has the wrong shape")
-        is_source = np.bincount(np.maximum(ends[:, 1], 0), minlength=len(names)) == 0
-        if share[~is_source[: len(names)]].any():
+        is_source = np.bincount(ends_of(ends, len(names))[:, 1], minlength=len(names)) == 0
+        if share[~is_source].any():
             raise GraphError("source_share: an operator with inputs has one")
         requires = {int(v): tuple(labels) for v, labels in header.requires.items()}
         if any(v >= len(names) or not labels for v, labels in requires.items()):
@@ -120,14 +108,12 @@ def read_columns(path: str | Path) -> StreamGraph:
 def _load(data: bytes, where: str) -> dict[str, NDArray[np.generic]]:
     """Return the columns, each of its type and number of axes."""
     try:
-        with np.lib.npyio.NpzFile(io.BytesIO(data), allow_pickle=False) as stored:
-            columns = {name: stored[name] for name in stored.files}
-    except BROKEN as error:
-        said = " ".join(str(error).split())[:80]
-        raise FormatError(f"{where}: not a readable .npz graph: {said}") from None
+        columns = read_arrays(data)
+    except ValueError as error:
+        raise FormatError(f"{where}: not a readable .npz graph: {error}") from None
     if missing := sorted(COLUMNS.keys() ^ columns.keys()):
         there = "missing" if missing[0] in COLUMNS else "unknown"
-        raise FormatError(f"{where}: column {missing[0]!r} is {there}")
+        raise FormatError(f"{where}: column {missing[0]!r:.40} is {there}")
     for name, (dtype, axes) in COLUMNS.items():
         found = columns[name]
         if found.dtype != dtype or found.ndim != axes:

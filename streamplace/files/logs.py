@@ -22,7 +22,7 @@ def read_log(folder: str | Path) -> Log:
         If there is no log, or a line before the last is none of one.
     """
     path = Path(folder) / LOG
-    if not path.is_file() and Path(folder).is_dir():
+    if _is_folder(folder) and not path.is_file():
         raise FormatError(f"{folder}: holds no {LOG}, so no run has begun there")
     lines = read_bytes(path).decode("utf-8", errors="replace").split("\n")
     found: Log = []
@@ -33,6 +33,13 @@ def read_log(folder: str | Path) -> Log:
         elif number < len(lines) - 1:
             raise FormatError(f"{path}: line {number} is no step of a run")
     return found
+
+
+def _is_folder(path: str | Path) -> bool:
+    try:
+        return Path(path).is_dir()
+    except OSError:  # a name too long, which reading tells of
+        return False
 
 
 def _step(line: str) -> dict[str, float] | None:

@@ -1,7 +1,6 @@
 """Bytes in, checked JSON values out; every fault is one line that names the file and the place."""
 
 import csv
-import gzip
 import io
 import json
 import sys
@@ -16,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 from streamplace.errors import FormatError
 from streamplace.files.fields import fields_at
 from streamplace.nearest import hint
+from streamplace.raw import read_raw, read_stream, unzipped
 
 Form = TypeVar("Form", bound=BaseModel)
 STDIN = "-"
@@ -38,15 +38,23 @@ LONGEST_SHOWN = 40
 
 
 def read_bytes(path: str | Path) -> bytes:
-    """Return a file's bytes, unzipped if it is gzip; ``-`` is stdin."""
+    """Return a file's bytes, unzipped if it is gzip; ``-`` is stdin.
+
+    Not of devices, of more than 4 GiB, or of gzip that bursts; see `raw`.
+
+    Raises
+    ------
+    FormatError
+        Naming the file.
+    """
     where = name_of(path)
     try:
-        data = _stdin() if str(path) == STDIN else Path(path).read_bytes()
+        data = _stdin() if str(path) == STDIN else read_raw(path)
     except (OSError, ValueError) as error:  # ValueError: a name with a NUL
         raise FormatError(f"{where}: {getattr(error, 'strerror', None) or error}") from None
     if data[:2] == b"\x1f\x8b":
         try:
-            data = gzip.decompress(data)
+            data = unzipped(data)
         except (OSError, EOFError, zlib.error) as error:
             raise FormatError(f"{where}: broken gzip: {error}") from None
     return data
@@ -143,7 +151,7 @@ class _DuplicateKeyError(ValueError):
 def _stdin() -> bytes:
     if sys.stdin is None or sys.stdin.closed:
         raise OSError("is closed")
-    return sys.stdin.buffer.read()
+    return read_stream(sys.stdin.buffer)
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -171,10 +179,17 @@ def _said(error: Any) -> str:
         said = "is too large a number"
     if kind in ("missing", "extra_forbidden", "string_unicode") or isinstance(value, dict | list):
         return said
-    shown = repr(value)
+    shown = _shown(value)
     return (
         f"{said} (got {shown if len(shown) <= LONGEST_SHOWN else shown[: LONGEST_SHOWN - 1] + '…'})"
     )
+
+
+def _shown(value: Any) -> str:
+    try:
+        return repr(value)
+    except ValueError:  # TOML's hexadecimal numbers are read whatever their length
+        return f"an integer of {value.bit_length()} bits"
 
 
 def _kind(value: Any) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 Length = Annotated[int, Field(ge=1, le=8192)]
 Few = Annotated[int, Field(ge=1, le=64)]
@@ -69,5 +69,10 @@ def check_kind(value: Any) -> DeviceScorerKind | EncoderDecoderKind:
     ValueError
         If it says nothing we know.
     """
-    checked: DeviceScorerKind | EncoderDecoderKind = TypeAdapter(Kind).validate_python(value)
+    try:
+        checked: DeviceScorerKind | EncoderDecoderKind = TypeAdapter(Kind).validate_python(value)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        place = ".".join(str(part) for part in first["loc"][1:])  # after the kind
+        raise ValueError(f"{place}: {first['msg']}" if place else first["msg"]) from None
     return checked

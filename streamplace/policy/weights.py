@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from streamplace.errors import CheckpointError, TrainingError
 from streamplace.policy.networks import Network, make_network
 from streamplace.policy.sizes import DeviceScorerKind, EncoderDecoderKind, check_kind
+from streamplace.raw import read_raw
 
 FORMAT = "streamplace-policy"
 VERSION = "1"
@@ -115,7 +116,7 @@ def read(path: str | Path) -> bytes:
         If it cannot be read.
     """
     try:
-        return Path(path).read_bytes()
+        return read_raw(path)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise CheckpointError(f"{path}: {reason}") from None

@@ -18,9 +18,10 @@ from streamplace.placers.registry import make_placer
 from streamplace.policy.sizes import Kind, Part
 
 LARGEST_SEED = 2**62
+MOST = 2**53  # of whatever is counted
 FOLDER = Path(__file__).parent / "configs"
-Count = Annotated[int, Field(ge=1)]
-Some = Annotated[int, Field(ge=0)]
+Count = Annotated[int, Field(ge=1, le=MOST)]
+Some = Annotated[int, Field(ge=0, le=MOST)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Above = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 AtLeast0 = Annotated[float, Field(ge=0, allow_inf_nan=False)]

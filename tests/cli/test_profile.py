@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from benchmarks.hardening.engine_documents import METRICS, TOPOLOGY
 from tests.cli.command import Capture, one_line, refused, run, succeeds
-from tests.engines.documents import METRICS, TOPOLOGY
 from tests.engines.flinks import JOB, Answer, SampleJob, serving
 
 COSTS = """

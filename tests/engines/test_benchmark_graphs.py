@@ -4,12 +4,12 @@ import json
 
 from hypothesis import given
 
+from benchmarks.hardening.documents import CEPSIM, DREAM
 from streamplace.files import cepsim
 from streamplace.files.export import as_cepsim
 from streamplace.files.graphs import graph_from, graph_to
 from streamplace.placement import Placement
 from tests.engines.reading import read, refused
-from tests.files.jobs import CEPSIM, DREAM
 from tests.strategies import Case, cases
 
 

@@ -5,10 +5,10 @@ from math import isnan
 import pytest
 from hypothesis import given
 
+from benchmarks.hardening.engine_documents import DOT
 from streamplace.engines import dot
 from streamplace.graph import Operator, Stream, StreamGraph
 from streamplace.placement import Placement
-from tests.engines.documents import DOT
 from tests.engines.reading import edges, read, refused
 from tests.engines.strategies import drawn_graphs
 from tests.strategies import Case, cases, graphs

@@ -343,3 +343,10 @@ def test_flows_of_a_tree_are_found_again(flows: list[float]) -> None:
     assert known.tolist() == [True, True, True, False]
     assert found[:3, 0] == pytest.approx([a[0], b[0], c[0]], rel=1e-4)
     assert d[0] > 0
+
+
+def test_counters_of_almost_nothing_are_missing() -> None:
+    """Their squares are 0, and nothing may be divided by that."""
+    grown = np.full(3, 5e-324)
+    assert slope(grown, grown).value is None
+    assert slope(np.full(3, 1e200), np.full(3, 1e200)).value is None

@@ -7,11 +7,11 @@ import networkx
 import pytest
 from hypothesis import given
 
+from benchmarks.hardening.engine_documents import GRAPHML
 from streamplace.engines import graphml
 from streamplace.errors import GraphError
 from streamplace.graph import Operator, Stream, StreamGraph
 from streamplace.placement import Placement
-from tests.engines.documents import GRAPHML
 from tests.engines.reading import read, refused
 from tests.engines.strategies import drawn_graphs
 from tests.strategies import Case, cases, graphs

@@ -5,10 +5,10 @@ import json
 
 import pytest
 
+from benchmarks.hardening.engine_documents import ADL, ADL_PARALLEL, STREAMSX
 from streamplace.engines.costs import CostForm, Costs
 from streamplace.engines.expansion import expanded
 from streamplace.engines.job import Distribution, Grouped, Job
-from tests.engines.documents import ADL, ADL_PARALLEL, STREAMSX
 from tests.engines.reading import edges, read, refused
 from tests.shared import ENGINES, needs_engines
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.hardening.engine_documents import DOCUMENTS
 from streamplace import read_graph
 from tests.cli.command import Capture, refused, succeeds
-from tests.engines.documents import DOCUMENTS
 from tests.engines.reading import read
 
 COSTS = """\

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from benchmarks.hardening.engine_documents import FLUX, METRICS, TOPOLOGY, VISUALIZATION
 from streamplace.engines.expansion import expanded
 from streamplace.engines.job import Distribution
-from tests.engines.documents import FLUX, METRICS, TOPOLOGY, VISUALIZATION
 from tests.engines.reading import edges, read, refused
 
 WORDS = [("count", "log"), ("lines", "split"), ("split", "count"), ("split", "count")]

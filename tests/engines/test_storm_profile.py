@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from benchmarks.hardening.engine_documents import METRICS, TOPOLOGY, VISUALIZATION
 from streamplace.cli.show_profile import watched
 from streamplace.engines.profile import Profile
 from streamplace.engines.rest import Server
 from streamplace.engines.storm_profile import documents, fit
 from streamplace.errors import BackendError, FormatError
-from tests.engines.documents import METRICS, TOPOLOGY, VISUALIZATION
 from tests.engines.flinks import Answer, serving
 
 ALL = {"topology": TOPOLOGY, "metrics": METRICS, "visualization": VISUALIZATION}
@@ -103,3 +103,13 @@ def test_nothing_at_all() -> None:
         documents(Server(url), "words-1-1", 0.3)
     with pytest.raises(FormatError, match="none of Storm's documents"):
         fit({}, "x", 1.0)
+
+
+def test_counts_that_overflow_are_refused_or_unknown() -> None:
+    document = json.loads(json.dumps(METRICS))
+    for bolt in document["bolts"]:
+        for row in bolt["executed"]:
+            row["value"] = 1.7e308
+    found = fit(document, "x", 2500.0)
+    rates = {operator.name: operator.rate.value for operator in found.operators}
+    assert rates["count"] == float("inf")

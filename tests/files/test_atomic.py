@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.hardening.documents import GRAPH
 from streamplace.errors import FormatError
 from streamplace.files import read_dataset, write_dataset
 from streamplace.files.atomic import TEMPORARY, atomic, make_folder, write_text
 from streamplace.files.graphs import graph_from
 from streamplace.files.locks import lock
 from streamplace.graph import StreamGraph
-from tests.files.jobs import GRAPH
 
 
 def write_half(target: str | Path, failure: type[BaseException]) -> None:

@@ -13,11 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from benchmarks.hardening.documents import GRAPH
 from streamplace.errors import FormatError
 from streamplace.files import read_graph, write_dataset
 from streamplace.files.graphs import graph_from
 from streamplace.graph import StreamGraph
-from tests.files.jobs import GRAPH, full_graphs, outcome
+from tests.files.jobs import full_graphs, outcome
 
 Columns = dict[str, NDArray[Any]]
 LARGE = {**GRAPH, "streams": [*GRAPH["streams"], {"source": "a", "target": "b"}]}

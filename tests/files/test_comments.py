@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.hardening.documents import CLUSTER, GRAPH
 from streamplace.cluster import Cluster
 from streamplace.files.clusters import cluster_from
 from streamplace.files.formats import ConstraintsForm, GraphForm, PlacementForm
@@ -14,7 +15,6 @@ from streamplace.files.placements import placement_to
 from streamplace.files.text import check
 from streamplace.placement import Placement
 from streamplace.problem import Problem
-from tests.files.jobs import CLUSTER, GRAPH
 
 PLACED = Placement(
     Problem(graph_from(GRAPH, "x"), Cluster(cluster_from(CLUSTER, "x").devices)), [0, 0, 1]

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.hardening.documents import GRAPH
 from streamplace.errors import FormatError
 from streamplace.files import read_dataset, read_graph, write_dataset
 from streamplace.files.graphs import graph_from, graph_to
 from streamplace.files.shipped import resolve, shipped_folder
 from streamplace.graph import StreamGraph
-from tests.files.jobs import GRAPH
 
 NAMELESS = {key: value for key, value in GRAPH.items() if key != "name"}
 SEVERAL = [graph_from({**GRAPH, "name": f"g{i}"}, "x") for i in range(3)]

@@ -5,10 +5,10 @@ import gzip
 import json
 from pathlib import Path
 
+from benchmarks.hardening.documents import DREAM
 from streamplace.files import read_dataset, write_dataset
 from streamplace.files.graphs import graph_from
 from streamplace.graph import Operator, Stream
-from tests.files.jobs import DREAM
 from tests.shared import DREAM as RELEASED
 from tests.shared import needs_dream
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.hardening.documents import DREAM, GRAPH
 from streamplace.constraints import Constraints
 from streamplace.errors import FormatError
 from streamplace.files import read_graph, write_dataset
@@ -15,7 +16,7 @@ from streamplace.files.formats import GraphForm
 from streamplace.files.graphs import graph_from, graph_to
 from streamplace.files.text import decode, parse
 from streamplace.graph import Operator, Stream, StreamGraph
-from tests.files.jobs import DREAM, GRAPH, full_graphs, outcome, spoilt
+from tests.files.jobs import full_graphs, outcome, spoilt
 
 
 @settings(max_examples=40)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
+from benchmarks.hardening.documents import CEPSIM, GRAPH
 from streamplace.cluster import Cluster
 from streamplace.constraints import Constraints
 from streamplace.errors import FormatError
@@ -21,7 +22,7 @@ from streamplace.graph import Operator, StreamGraph
 from streamplace.placement import Placement
 from streamplace.problem import Problem
 from streamplace.score import simulate
-from tests.files.jobs import CEPSIM, GRAPH, outcome, spoilt
+from tests.files.jobs import outcome, spoilt
 from tests.strategies import Case, cases
 
 LINE = {k: v for k, v in GRAPH.items() if k not in ("constraints", "source_shares")}

@@ -164,6 +164,7 @@ def with_scene(scene: Scene) -> Simulation:
         (lambda: Profile((), ()), "at least one"),
         (lambda: Profile((0.0, 1.0), (1.0,)), "as many"),
         (lambda: Profile((1.0, 1.0), (1.0, 2.0)), "must rise"),
+        (lambda: Profile((0.0, 5e-324), (0.0, 1.0), linear=True), "too near"),
         (lambda: Profile((0.0,), (-1.0,)), "from 0 to"),
         (lambda: Profile((0.0,), (float("nan"),)), "from 0 to"),
         (lambda: Profile((0.0, 2.0), (1.0, 2.0), every_s=2.0), "above the last"),

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from tests.files.jobs import DREAM
+from benchmarks.hardening.documents import DREAM
 
 FLUX = """\
 # a topology of four

@@ -1,0 +1,46 @@
+"""Commands as a shell starts them, beside the forks that stand for them."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+
+from benchmarks.hardening.forks import ROOT, Ended, Forks
+from benchmarks.hardening.places import Case, Places
+from benchmarks.hardening.rows import Row
+
+
+def executed(case: Case) -> Ended:
+    """Run a command line in a process that has been started for it."""
+    begin = time.monotonic()
+    told = [sys.executable, "-m", "streamplace.cli.main", *case.words]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        told,
+        cwd=case.folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+    ) as process:
+        out, err = process.communicate(timeout=120)
+        return Ended(out, err, process.returncode, False, time.monotonic() - begin, 0.0, 0)
+
+
+def same(places: Places, forks: Forks, readers: Sequence[str], count: int, seed: int) -> Row:
+    """Return how many of some commands end otherwise as a fork than as a process."""
+    faults, tried = [], 0
+    for i in range(count):
+        name, number = readers[i % len(readers)], (i * 7 + 22) % 300
+        said = []
+        for start in (lambda case: forks.run(*case.words, folder=case.folder), executed):
+            with places.case(name, number, seed) as case:
+                ended = start(case)
+                said.append((ended.code, ended.out, ended.err, case.left()))
+        tried += 1
+        if said[0] != said[1]:
+            faults.append(f"{name} {number} (seed {seed}): {said[0]!r:.200} not {said[1]!r:.200}")
+    return Row("command line, processes beside forks", tried, {"differ": len(faults)}, {}, faults)

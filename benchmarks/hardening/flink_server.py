@@ -1,0 +1,75 @@
+"""Flink's REST API on loopback, with whatever a bad file makes of its answers."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+
+class Server(ThreadingHTTPServer):
+    """Serves parts of one file; that as it is, where it is no JSON object.
+
+    Attributes
+    ----------
+    file
+        What `flink_answers.TEXT` is when it is good.
+    """
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.file = b""
+
+    @property
+    def url(self) -> str:
+        """The address."""
+        return f"http://127.0.0.1:{self.server_port}"
+
+    def answer(self, path: str) -> bytes | None:
+        """Return what is served; None: there is no such thing."""
+        try:
+            whole = json.loads(self.file)
+        except (ValueError, RecursionError):
+            return self.file
+        if not isinstance(whole, dict):
+            return self.file
+        key = _key(path.partition("?")[0])
+        try:
+            return json.dumps(whole[key]).encode() if key in whole else None
+        except (ValueError, RecursionError):
+            return self.file
+
+
+@contextmanager
+def serving() -> Iterator[Server]:
+    """Serve until the end of the block."""
+    with Server() as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Server
+
+    def do_GET(self) -> None:
+        found = self.server.answer(self.path)
+        self.send_response(404 if found is None else 200)
+        self.end_headers()
+        self.wfile.write(found or b"")
+
+    def log_message(self, *arguments: Any) -> None:
+        """Say nothing."""
+
+
+def _key(path: str) -> str:
+    if path.endswith("/plan"):
+        return "plan"
+    if path.endswith("/metrics"):
+        return "metrics"
+    if "/vertices/" in path:
+        return "vertex"
+    return "taskmanagers" if path == "/taskmanagers" else "job"

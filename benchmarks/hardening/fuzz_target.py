@@ -1,0 +1,89 @@
+"""What atheris calls, over and over: a reader, and what commands do with what it has read.
+
+python -m benchmarks.hardening.fuzz_target READER [libFuzzer's options] [folders of inputs]
+"""
+
+import signal
+import sys
+import tempfile
+import time
+import warnings
+from contextlib import suppress
+from pathlib import Path
+from types import FrameType
+
+import atheris
+
+with atheris.instrument_imports(include=["streamplace"]), warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # of other libraries
+    from benchmarks.hardening.parsers import PARSERS, Parser
+    from benchmarks.hardening.spoiling import Document
+    from streamplace.errors import StreamplaceError
+
+HANG_S = 1.0  # of CPU time
+STOP_S = 5.0
+
+
+class TooLongError(BaseException):
+    """It takes more than a second."""
+
+
+class Target:
+    """Reads inputs as files; the first byte says which name a file has, where there are several."""
+
+    def __init__(self, parser: Parser, folder: Path) -> None:
+        self.parser, self.folder = parser, folder
+        self.names = sorted({document.name for document in parser.documents()})
+
+    def read(self, document: Document) -> None:
+        """Read a file; raise anything but what is expected."""
+        path = self.folder / document.name
+        path.write_bytes(document.data)
+        began = time.process_time()
+        signal.setitimer(signal.ITIMER_PROF, STOP_S)
+        try:
+            self.parser.use(self.parser.read(str(self.folder if self.parser.of_folder else path)))
+        except StreamplaceError as error:
+            if len(str(error).splitlines()) != 1:
+                raise ValueError(f"a message of several lines: {error!r}") from None
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+        if time.process_time() - began > HANG_S:
+            raise TooLongError(f"{time.process_time() - began:.2f} s")
+
+    def __call__(self, data: bytes) -> None:
+        """Read an input."""
+        if len(self.names) > 1:
+            name, data = self.names[data[0] % len(self.names) if data else 0], data[1:]
+        else:
+            name = self.names[0]
+        self.read(Document(name, data))
+
+
+def inputs(parser: Parser) -> list[bytes]:
+    """Return the good files of a reader as inputs."""
+    names = sorted({document.name for document in parser.documents()})
+    first = len(names) > 1
+    return [bytes([names.index(d.name)] * first) + d.data for d in parser.documents()]
+
+
+def main() -> None:
+    """Fuzz a reader."""
+    parser = PARSERS[sys.argv.pop(1)]
+    with tempfile.TemporaryDirectory(prefix="streamplace-fuzz-") as folder:
+        target = Target(parser, Path(folder))
+        for document in parser.documents():  # which loads what is loaded once
+            with suppress(TooLongError):
+                target.read(document)
+        signal.signal(signal.SIGPROF, _stop)
+        warnings.simplefilter("error")
+        atheris.Setup(sys.argv, target, internal_libfuzzer=True)
+        atheris.Fuzz()
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    raise TooLongError(f"{STOP_S:g} s, and goes on")
+
+
+if __name__ == "__main__":
+    main()

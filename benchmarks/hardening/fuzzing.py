@@ -1,0 +1,167 @@
+"""Fuzzing: atheris, guided by coverage, ten minutes on each reader; what it finds is kept.
+
+python -m benchmarks.hardening.fuzzing READER … [--seconds S]   those alone; their rows are renewed
+"""
+
+import argparse
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from benchmarks.hardening import corpora
+from benchmarks.hardening.forks import ROOT
+from benchmarks.hardening.rows import Row, read_rows, write_rows
+
+SECONDS = 600.0
+RESULTS = Path(__file__).parent / "results" / "fuzzing.json"
+FUZZED = (
+    *("graph", "dataset", "columns", "dream-graph", "cluster", "constraints", "placement"),
+    *("cepsim-placement", "scene", "config", "log", "costs", "flink-plan", "storm-flux"),
+    *("storm-ui", "ibm-adl", "ibm-streamsx", "kafka-streams", "graphml", "dot", "flink-rest"),
+    "weights",
+)
+MOST_CRASHES = 10  # until it gives up on a reader
+LONGEST = 4096  # bytes of an input
+MISSING = "fuzzing: atheris is not installed (pip install -e '.[fuzz]')"
+WRONG = ("crashes", "hangs")
+STATUS = re.compile(r"cov: (\d+) ft: (\d+)")
+EXECUTED = re.compile(r"stat::number_of_executed_units: *(\d+)")
+RUNS = re.compile(r"^#(\d+)", re.MULTILINE)
+PEAK = re.compile(r"stat::peak_rss_mb: *(\d+)")
+
+
+def run(
+    share: float = 1.0, seed: int = 0, readers: Sequence[str] = FUZZED, keep: bool = True
+) -> Iterator[Row]:
+    """Yield a row a reader.
+
+    Parameters
+    ----------
+    keep
+        Whether the inputs that reach most are kept for the next time.
+    """
+    if not installed():
+        yield Row(MISSING, 0, dict.fromkeys(WRONG, 0))
+        return
+    for name in readers:
+        yield fuzzed(name, SECONDS * share, seed, keep)
+
+
+def installed() -> bool:
+    """Whether atheris is there."""
+    return importlib.util.find_spec("atheris") is not None
+
+
+def fuzzed(name: str, seconds: float, seed: int = 0, keep: bool = True) -> Row:
+    """Fuzz one reader for so long, going on after what crashes it."""
+    with tempfile.TemporaryDirectory(prefix="streamplace-corpus-") as made:
+        inputs, crashes, merged = (Path(made) / part for part in ("inputs", "crashes", "merged"))
+        for folder in (inputs, crashes, merged):
+            folder.mkdir()
+        _seeds(name, inputs)
+        corpora.unpack(name, inputs)
+        until, executed, peak, reached, faults = time.monotonic() + seconds, 0, 0, "0", {}
+        while len(faults) < MOST_CRASHES and (left := until - time.monotonic()) > 0:
+            said = _fuzz(name, [inputs], crashes, left, seed + executed + 1)
+            executed += _executed(said)
+            peak = max(peak, *map(int, PEAK.findall(said)), 0)
+            reached = (STATUS.findall(said) or [("0", reached)])[-1][1]
+            fault = _fault(said, crashes)
+            if fault is None:
+                break
+            faults.setdefault(fault[0], fault[1])
+        if keep:
+            _target(name, "-merge=1", str(merged), str(inputs))
+            corpora.pack(name, merged)
+    hangs = sum("TooLong" in what or "timeout" in what for what in faults)
+    wrong = {"crashes": len(faults) - hangs, "hangs": hangs}
+    figures = {"features": f"{int(reached):,}", "time": f"{seconds:.0f} s", "memory": f"{peak} MiB"}
+    return Row(f"fuzzing {name}", executed, wrong, figures, [*faults.values()])
+
+
+def _seeds(name: str, folder: Path) -> None:
+    told = "from benchmarks.hardening.fuzz_target import *; import sys, pathlib\n"
+    told += "for i, data in enumerate(inputs(PARSERS[sys.argv[1]])):\n"
+    told += "    pathlib.Path(sys.argv[2], f'good-{i}').write_bytes(data)\n"
+    subprocess.run(
+        [sys.executable, "-c", told, name, str(folder)],
+        env=_environment(), check=True, capture_output=True,
+    )  # fmt: skip
+
+
+def _fuzz(name: str, folders: list[Path], crashes: Path, seconds: float, seed: int) -> str:
+    """Fuzz until something crashes, or the time is over; return what is said."""
+    return _target(
+        name,
+        f"-max_total_time={max(1, int(seconds))}",
+        f"-artifact_prefix={crashes}/",
+        f"-seed={seed}",
+        f"-max_len={LONGEST}",
+        "-timeout=20",
+        "-rss_limit_mb=2048",
+        "-print_final_stats=1",
+        *map(str, folders),
+    )
+
+
+def _target(name: str, *options: str) -> str:
+    told = [sys.executable, "-m", "benchmarks.hardening.fuzz_target", name, *options]
+    done = subprocess.run(
+        told,
+        env=_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
+    return done.stdout.decode(errors="replace")
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+def _executed(said: str) -> int:
+    found = EXECUTED.findall(said) or RUNS.findall(said) or ["0"]
+    return int(found[-1])
+
+
+def _fault(said: str, crashes: Path) -> tuple[str, str] | None:
+    """Return what went wrong and how it can be done again; None if nothing did."""
+    made = sorted(crashes.iterdir(), key=lambda path: path.stat().st_mtime)
+    if not made:
+        return None if "stat::" in said else ("no start", said[-300:])
+    data = made[-1].read_bytes()
+    kind = made[-1].name.partition("-")[0]
+    for path in made:
+        path.unlink()
+    lines = [line.strip() for line in said.splitlines()]
+    at = [i for i, line in enumerate(lines) if "Uncaught Python exception" in line]
+    what = lines[at[-1] + 1] if at else kind
+    return f"{kind}: {what:.100}", f"{kind}: {what:.200}: {data[:2000]!r}"
+
+
+def main() -> int:
+    """Fuzz some readers, and renew their rows."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.hardening.fuzzing")
+    parser.add_argument("readers", nargs="+", choices=FUZZED, metavar="READER")
+    parser.add_argument("--seconds", type=float, default=SECONDS)
+    parser.add_argument("--seed", type=int, default=0)
+    told = parser.parse_args()
+    rows, about = read_rows(RESULTS) if RESULTS.exists() else ([], {})
+    known = {row.what: row for row in rows}
+    for row in run(told.seconds / SECONDS, told.seed, told.readers):
+        print(row, *row.faults, sep="\n    ", flush=True)
+        known[row.what] = row
+        about |= {"command": "python -m benchmarks.hardening fuzzing"}
+        write_rows(RESULTS, known.values(), **about)
+    return 0 if all(known[f"fuzzing {name}"].good for name in told.readers) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,31 @@
+"""Importing this loads torch too, and what trains with it: on one thread, or forks would hang."""
+
+import contextlib
+import io
+import tempfile
+import warnings
+from pathlib import Path
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # of other libraries
+    import torch
+
+    import benchmarks.hardening.warm_reading  # noqa: F401
+    import streamplace.policy.paper
+    import streamplace.policy.placer
+    import streamplace.policy.summary
+    import streamplace.training.trainer  # noqa: F401
+from benchmarks.hardening.commands import good_files
+from streamplace.cli.main import main
+
+torch.set_num_threads(1)
+with (
+    tempfile.TemporaryDirectory() as made,
+    contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())),
+    contextlib.redirect_stderr(io.StringIO()),
+):
+    given = good_files(Path(made)).paths
+    run = f"{made}/run"
+    main(["train", given["GRAPH"], "--config", given["CONFIG"], "-o", run])
+    main(["place", given["GRAPH"], "--placer", f"policy:file={run}/policy.safetensors"])
+    main(["info", f"{run}/checkpoint.safetensors"])

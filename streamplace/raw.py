@@ -1,0 +1,94 @@
+"""Bytes of files and pipes, and of what is zipped: never more than a bound, whatever is there."""
+
+import errno
+import gzip
+import io
+import os
+import stat
+from pathlib import Path
+from typing import IO
+
+LARGEST = 4 * 2**30
+"""Bytes of a file that are read: some 20 million operators as JSON."""
+SPARE = 4 * 2**20
+MOST_FOLD = 200
+"""What is unzipped may be so many times what it was zipped, and `SPARE` more.
+
+Graphs are 7 to 25 times as large as zipped, the same line over and over 170 times; a bomb is 1,000
+times.
+"""
+PIECE = 2**18
+
+
+def read_raw(path: str | Path) -> bytes:
+    """Return what is in a file or comes through a pipe.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read, is a device such as ``/dev/zero``, which may never end, or holds more
+        than `LARGEST`.
+    ValueError
+        If the name has a NUL in it.
+    """
+    with open(path, "rb") as file:
+        about = os.fstat(file.fileno())
+        if _is_device(about.st_mode) and not file.isatty():
+            raise OSError(errno.EINVAL, "is a device, and no file")
+        if about.st_size > LARGEST:
+            raise _too_large()
+        return file.read() if stat.S_ISREG(about.st_mode) else read_stream(file)
+
+
+def read_stream(file: IO[bytes]) -> bytes:
+    """Return what comes until the end.
+
+    Raises
+    ------
+    OSError
+        If that is more than `LARGEST`.
+    """
+    found = bytearray()
+    while piece := file.read(PIECE):
+        found += piece
+        if len(found) > LARGEST:
+            raise _too_large()
+    return bytes(found)
+
+
+def unzipped(data: bytes) -> bytes:
+    """Return what gzip made the data of.
+
+    Raises
+    ------
+    OSError, EOFError, zlib.error
+        If it is no gzip, or a bomb: as soon as what is unzipped is more than `MOST_FOLD` times what
+        it is made of, and `SPARE`.
+    """
+    found, zipped = bytearray(), io.BytesIO(data)
+    with gzip.GzipFile(fileobj=zipped) as file:
+        while piece := file.read(PIECE):
+            found += piece
+            refuse_bomb(len(found), zipped.tell())
+    return bytes(found)
+
+
+def refuse_bomb(unzipped_bytes: int, zipped_bytes: int) -> None:
+    """Refuse what would be more than `MOST_FOLD` times as large, and `SPARE`, unzipped.
+
+    Raises
+    ------
+    OSError
+        If it would.
+    """
+    if unzipped_bytes > min(SPARE + MOST_FOLD * zipped_bytes, LARGEST):
+        said = f"{unzipped_bytes:,} bytes or more from {zipped_bytes:,}"
+        raise OSError(f"unzips to {said}, which no graph does")
+
+
+def _is_device(mode: int) -> bool:
+    return stat.S_ISCHR(mode) or stat.S_ISBLK(mode)
+
+
+def _too_large() -> OSError:
+    return OSError(errno.EFBIG, f"is larger than {LARGEST >> 30} GiB")

@@ -1,0 +1,72 @@
+"""Arrays of .npz whose headers claim what is not there, and members that burst."""
+
+import io
+import struct
+import zipfile
+
+import numpy as np
+import pytest
+
+from streamplace.files.archives import read_arrays
+
+
+def npy(header: str, data: bytes = b"") -> bytes:
+    """Return an array with a header of its own."""
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data
+
+
+def npz(*members: tuple[str, bytes], kind: int = zipfile.ZIP_STORED) -> bytes:
+    """Return an archive of members."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", kind) as archive:
+        for name, data in members:
+            archive.writestr(name, data)
+    return made.getvalue()
+
+
+def header(shape: str, descr: str = "'<f8'") -> str:
+    return f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}"
+
+
+def test_arrays_are_read() -> None:
+    given = {"a": np.arange(6.0).reshape(2, 3), "b": np.asfortranarray(np.eye(3)), "c": np.zeros(0)}
+    for save in (np.savez, np.savez_compressed):
+        made = io.BytesIO()
+        save(made, **given)  # type: ignore[arg-type]  # numpy types its own flag as one of them
+        found = read_arrays(made.getvalue())
+        assert list(found) == list(given)
+        for name, array in given.items():
+            assert np.array_equal(found[name], array)
+            assert found[name].dtype == array.dtype
+
+
+@pytest.mark.parametrize(
+    "shape", ["(1000000000000,)", "(-1,)", "(2, 3000000000)", "(9223372036854775807, 9)", "(2,)"]
+)
+def test_a_shape_that_is_not_there(shape: str) -> None:
+    """No memory is asked for before it is known that the numbers are there."""
+    with pytest.raises(ValueError, match=r"an array of shape .* is not of 8 bytes"):
+        read_arrays(npz(("a.npy", npy(header(shape), bytes(8)))))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["(" * 9000, "{" * 9000, "{'a': 1}", "[1if 1else 2]", "", header("(1,)", "'|O'"), "'''", "{\n"],
+)
+def test_headers_that_are_none(text: str) -> None:
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - says whatever numpy says
+        read_arrays(npz(("a.npy", npy(text, bytes(8)))))
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_members_that_burst() -> None:
+    bomb = npz(("a.npy", bytes(2**26)), kind=zipfile.ZIP_DEFLATED)
+    with pytest.raises(ValueError, match="unzips to"):
+        read_arrays(bomb)
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_one_name_twice() -> None:
+    array = npy(header("(1,)"), bytes(8))
+    with pytest.raises(ValueError, match="two arrays have one name"):
+        read_arrays(npz(("a.npy", array), ("a.npy", array)))
