@@ -1,0 +1,99 @@
+"""Every invariant on one problem."""
+
+from contextlib import suppress
+from dataclasses import replace
+
+import numpy as np
+from hypothesis import strategies as st
+
+from benchmarks.hardening.invariants.capacity import (
+    EVER,
+    MORE,
+    above_bound,
+    above_source_rate,
+    bounds_lowered,
+    lowered,
+    shares_no_link,
+)
+from benchmarks.hardening.invariants.conservation import above_offered, balances
+from benchmarks.hardening.invariants.drawing import Checks
+from benchmarks.hardening.invariants.placers import NAMED, placed_apart
+from benchmarks.hardening.invariants.same import CHANGES, difference
+from benchmarks.hardening.invariants.tallies import above, furthest
+from sim.engine import Scene
+from streamplace import Placement, Problem, runs
+from streamplace.errors import PlacementError, ProblemError
+from streamplace.models import CLOSED_FORMS
+from streamplace.placers.repair import feasible
+from tests.changes import remade
+from tests.sim.engine.test_against_plain import scenes, told
+from tests.strategies import Case
+
+PLACED = 0.05  # share of the problems that go through all placers
+TICKS = 1_000  # of a run, at most
+
+
+def check(checks: Checks, case: Case, data: st.DataObject) -> None:
+    """Check all invariants of a case; chance is drawn from `data`."""
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    check_same(checks, case, rng)
+    check_closed_forms(checks, case, rng)
+    check_engine(checks, case, data)
+    if rng.random() < PLACED:
+        for name in NAMED:
+            checks.see("placers: other names, other order of streams", placed_apart(name, case, rng))
+
+
+def check_same(checks: Checks, case: Case, rng: np.random.Generator) -> None:
+    """Scores and bounds do not depend on names, order and units."""
+    for change in CHANGES:
+        for model in change.models:
+            one = remade(case[0], model=model), case[1]
+            checks.see(change.what, difference(one, change.change(one, rng), change))
+
+
+def check_closed_forms(checks: Checks, case: Case, rng: np.random.Generator) -> None:
+    """Nothing exceeds what is offered, or the bound; more of something never hurts."""
+    for model in CLOSED_FORMS:
+        problem = remade(case[0], model=model)
+        one = problem, case[1]
+        checks.see("throughput within the source rate: closed forms", above_source_rate(one))
+        with suppress(PlacementError):
+            allowed = feasible(problem, np.array(case[1], dtype=np.int32))
+            checks.see("throughput within the bound", above_bound(allowed))
+        always = model == "bottleneck" or shares_no_link(*one)
+        for more in MORE:
+            checks.see("more capacity never lowers a bound", bounds_lowered(problem, more, rng))
+            if always or more in EVER:
+                checks.see(f"more capacity never hurts: {model}", lowered(one, more, rng))
+
+
+def check_engine(checks: Checks, case: Case, data: st.DataObject) -> None:
+    """The engine loses nothing and makes nothing."""
+    problem = remade(case[0], model="engine")
+    scene = data.draw(_scenes(problem)) if data.draw(st.booleans()) else Scene()
+    settings, placement = data.draw(told()), Placement(problem, case[1])
+    try:
+        made = runs.simulation(problem, settings, scene)
+        if settings.duration_s / made.tick_for(placement.devices) > TICKS:
+            return
+        found = runs.run(placement, settings, scene)
+    except ProblemError:  # the scene offers nothing that could reach a sink
+        return
+    checks.see("engine: in = out + queued + lost", furthest([found.raw.lost, *balances(found, scene)]))
+    if not scene.windows:
+        checks.see("throughput within the source rate: engine", above_offered(found))
+    if scene == Scene() and found.settled:
+        offered = found.raw.due.source_rate
+        checks.see("settled", above(found.throughput, offered))
+
+
+def _scenes(problem: Problem) -> st.SearchStrategy[Scene]:
+    """Return scenes without windows at sinks, which have nobody to send to."""
+    sinks = set(problem.graph.sinks.tolist())
+
+    def sendable(scene: Scene) -> Scene:
+        windows = {v: window for v, window in scene.windows.items() if v not in sinks}
+        return replace(scene, windows=windows)
+
+    return scenes(problem).map(sendable)
