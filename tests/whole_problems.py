@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 from hypothesis import strategies as st
 
 from streamplace import Cluster, Constraints, Problem
@@ -38,7 +39,15 @@ def whole_problems(draw: st.DrawFn) -> Problem:
 def whole_cases(draw: st.DrawFn) -> Case:
     """Return such a problem and the device index of each operator, feasible or not."""
     problem = draw(whole_problems())
-    return problem, draw(device_lists(problem))
+    alike = draw(st.integers(0, 3)) == 3
+    return problem, draw(device_lists(problem) if alike else _spread(problem))
+
+
+def _spread(problem: Problem) -> st.SearchStrategy[list[int]]:
+    """Return placements that use most devices: lists of numbers alike are what is drawn often."""
+    count, devices = len(problem.graph.names), len(problem.cluster.devices)
+    seeds = st.integers(0, 2**32 - 1).map(np.random.default_rng)
+    return seeds.map(lambda rng: rng.integers(devices, size=count).tolist())
 
 
 @st.composite

@@ -5,7 +5,7 @@ one link lets through takes another from tuples that would have become more. Whe
 two streams nobody can take from anybody, and there more never hurts either.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np

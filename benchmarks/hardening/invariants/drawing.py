@@ -25,12 +25,15 @@ class Checks:
 
     Parameters
     ----------
+    watched
+        Of what need not hold.
     counting
         Not once an invariant was violated: what Hypothesis tries then, to find a smaller problem,
         is no problem of its own.
     """
 
     tallies: dict[str, Tally] = field(default_factory=dict)
+    watched: dict[str, Tally] = field(default_factory=dict)
     counting: bool = True
 
     def see(self, what: str, deviation: float, most: float = EXACT) -> None:
@@ -45,6 +48,11 @@ class Checks:
         seen = tally if self.counting else Tally(what, most)
         if not seen.see(deviation):
             raise Violation(what, deviation)
+
+    def watch(self, what: str, deviation: float) -> None:
+        """Count one try of what need not hold."""
+        if self.counting:
+            self.watched.setdefault(what, Tally(what)).see(deviation)
 
 
 Check = Callable[[Checks, Case, st.DataObject], None]
