@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
@@ -24,7 +25,7 @@ def whole_problems(draw: st.DrawFn) -> Problem:
     rules = draw(rules_of(graph.names, cluster.names)) if draw(st.booleans()) else Constraints()
     count = draw(st.sampled_from([1, 1, 1, 2, 3]))
     rates = draw(st.lists(st.integers(3, 20), min_size=count, max_size=count, unique=True))
-    told = {
+    told: dict[str, Any] = {
         "source_rate": [rate * 100.0 for rate in rates],
         "target_utilisation": draw(st.sampled_from([1.0, 1.0, 1.0, 0.7])),
     }

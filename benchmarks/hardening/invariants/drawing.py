@@ -15,7 +15,7 @@ from tests.strategies import Case
 from tests.whole_problems import whole_cases
 
 
-class Violation(AssertionError):
+class ViolationError(AssertionError):
     """An invariant does not hold of a problem."""
 
 
@@ -41,13 +41,13 @@ class Checks:
 
         Raises
         ------
-        Violation
+        ViolationError
             If it does not hold.
         """
         tally = self.tallies.setdefault(what, Tally(what, most))
         seen = tally if self.counting else Tally(what, most)
         if not seen.see(deviation):
-            raise Violation(what, deviation)
+            raise ViolationError(what, deviation)
 
     def watch(self, what: str, deviation: float) -> None:
         """Count one try of what need not hold."""
@@ -77,13 +77,13 @@ def draw_problems(checks: Checks, number: int, count: int, checked: Check) -> No
     def draw(case: Case, data: st.DataObject) -> None:
         try:
             checked(checks, case, data)
-        except Violation as violation:
+        except ViolationError as violation:
             checks.counting = False
             what, deviation = violation.args
             smallest[what] = f"block {number}: off by {deviation:.2g}: {_written(case)}"
             raise
 
-    with suppress(Violation):
+    with suppress(ViolationError):
         draw()
     for what, fault in smallest.items():
         checks.tallies[what].faults.append(fault)

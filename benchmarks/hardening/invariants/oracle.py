@@ -35,14 +35,17 @@ def against_oracle(pairs: int, seed: int, form: Form = throughput) -> list[Tally
             for row, found in zip(rows, form(one, rows), strict=True):
                 expected = oracle.throughput(one, row.tolist())
                 if not tally.see(apart(float(found), expected)):
-                    tally.faults.append(
-                        f"problem {number} of seed {seed}, placement {row.tolist()}"
-                    )
+                    tally.faults.append(where(number, seed, row))
         for row in rows:
             if not loads.see(difference(problem, row)):
-                loads.faults.append(f"problem {number} of seed {seed}, placement {row.tolist()}")
+                loads.faults.append(where(number, seed, row))
         done, number = done + len(rows), number + 1
     return [*tallies.values(), loads]
+
+
+def where(number: int, seed: int, row: Ints) -> str:
+    """Return what it takes to look at a pair again."""
+    return f"pairs.drawn({number}, {seed}), on {row.tolist()}"
 
 
 def difference(problem: Problem, row: Ints) -> float:

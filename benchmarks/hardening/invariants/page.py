@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.hardening.invariants.oracle import where as pair
 from benchmarks.hardening.invariants.pairs import drawn
 from benchmarks.hardening.invariants.tallies import Tally, apart, furthest
 from streamplace import Placement, Score, report
@@ -106,8 +107,7 @@ def compared(pairs: int, seed: int, where: str, evaluate: Evaluate) -> Tally:
         shown = evaluate([asked(placement, number % 4 == 0) for number, placement in batch])
         for (number, placement), score in zip(batch, shown, strict=True):
             if not tally.see(difference(score, simulate(placement))):
-                row = placement.devices.tolist()
-                tally.faults.append(f"problem {number} of seed {seed}, placement {row}")
+                tally.faults.append(pair(number, seed, placement.devices))
     return tally
 
 

@@ -1,4 +1,4 @@
-"""Problems and placements drawn by number: quicker than Hypothesis, and with numbers of any size."""
+"""Problems and placements drawn by number: quicker than Hypothesis, with any number in them."""
 
 from typing import cast
 
@@ -87,8 +87,10 @@ def _network(rng: np.random.Generator, count: int) -> Network:
     ]
     if kind == "nic":
         ends = [(d, None) for d in range(count)] + [(None, d) for d in range(count)]
-    chosen = rng.permutation(len(ends))[: rng.choice([0, 0, 1, 2, 3])] if ends else []
-    overrides = [LinkOverride(*map(_name, ends[i]), *_costs(rng, own=True)) for i in chosen]
+    chosen = rng.permutation(len(ends))[: rng.choice([0, 0, 1, 2, 3])].tolist()
+    overrides = [
+        LinkOverride(_name(ends[i][0]), _name(ends[i][1]), *_costs(rng, own=True)) for i in chosen
+    ]
     bandwidth, _, overhead, gap = _costs(rng, own=False)
     return Network(kind, bandwidth, 0.001, overhead or 0.0, gap or 0.0, tuple(overrides))
 

@@ -1,4 +1,4 @@
-"""Placers look at numbers: other names, and streams listed in another order, change no placement."""
+"""Placers look at numbers: other names and another order of streams change no placement."""
 
 import numpy as np
 
