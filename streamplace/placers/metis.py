@@ -13,7 +13,7 @@ from streamplace.grouping import Grouping, Quotient
 from streamplace.nearest import hint
 from streamplace.placement import Placement
 from streamplace.placers.base import PartsOption, devices_of_parts, parts_for
-from streamplace.placers.metis_library import partition
+from streamplace.placers.metis_library import LARGEST_SUM, partition
 from streamplace.placers.repair import feasible
 from streamplace.problem import Problem
 
@@ -21,7 +21,6 @@ Weights = Literal["instructions", "utilisation"]
 
 TRAFFIC_UNIT_BITS = 1000.0  # edge weight: Mbit per source tuple, times 1000
 UTILISATION_UNIT = 1000.0
-LARGEST_SUM = 2**30  # METIS adds weights up, in some builds as 32-bit integers
 LEAST_MEAN = 100.0  # finer vertex weights than this would be lost in rounding
 TINY = 1e-200  # what is divided by less may overflow
 

@@ -4,10 +4,12 @@ from collections.abc import Callable
 from importlib.util import find_spec
 
 import numpy as np
+from numpy.typing import NDArray
 
-from benchmarks.hardening.solvers.jobs import LARGE, job
+from benchmarks.hardening.solvers.jobs import LARGE, SIZES, job
+from benchmarks.hardening.solvers.shapes import SHAPES
 from streamplace import Placement
-from streamplace.errors import StreamplaceError
+from streamplace.errors import UsageError
 from streamplace.placers.metis_library import partition
 from streamplace.placers.ready import ready_placer
 
@@ -79,11 +81,9 @@ def try_partitioner(name: str, number: int, seed: int) -> str | None:
 def try_library(number: int, seed: int, *, recursive: bool) -> str | None:
     """Cut a graph with integer weights of any size into any number of parts."""
     rng = np.random.default_rng((seed, number))
-    graph = job_graph(number, seed)
-    count, edges = graph
-    most = 2 ** int(rng.integers(1, 63))
-    parts = int(rng.choice([1, 2, 3, 7, count, count + 1, 0]))
-    weights = rng.choice([0, 1, most // 2, most], size=count)
+    count, ends = SHAPES[number % len(SHAPES)](rng, int(rng.choice(SIZES)))
+    edges = np.array(ends, dtype=np.int64).reshape(-1, 2)
+    parts = int(rng.choice([1, 2, 2, 3, 7, count // 2, count, count, count + 1, 0]))
     shares = None
     if parts > 0 and rng.random() < 0.5:
         shares = 10.0 ** rng.uniform(-float(rng.choice([1, 12, 40, 300])), 0, size=parts)
@@ -91,24 +91,29 @@ def try_library(number: int, seed: int, *, recursive: bool) -> str | None:
         found = partition(
             edges[:, 0],
             edges[:, 1],
-            weights.astype(np.int64),
-            rng.choice([1, most], size=len(edges)).astype(np.int64),
+            _weights(rng, count),
+            np.maximum(1, _weights(rng, len(edges))),
             shares,
             parts,
             recursive=recursive,
         )
     except ValueError as error:  # as it says it does
-        raise StreamplaceError(str(error)) from None
+        raise UsageError(str(error)) from None
     if found.shape != (count,) or found.min() < 0 or found.max() >= parts:
         return "parts that do not exist"
     return None
 
 
-def job_graph(number: int, seed: int) -> tuple[int, np.ndarray]:
-    """Return the operators and streams of a problem, whatever else it is."""
-    from benchmarks.hardening.solvers.shapes import SHAPES  # noqa: PLC0415
-
-    rng = np.random.default_rng((seed, number))
-    size = int(rng.choice([2, 3, 5, 8, 17, 40]))
-    count, ends = SHAPES[number % len(SHAPES)](rng, size)
-    return count, np.array(ends, dtype=np.int64).reshape(-1, 2)
+def _weights(rng: np.random.Generator, count: int) -> NDArray[np.int64]:
+    """Return integers that add up to about a power of 2, sometimes more than METIS may be told."""
+    total = 2 ** int(rng.choice([1, 8, 20, 29, 29, 30, 30, 31, 62]))
+    kind = int(rng.integers(4))
+    weights = np.zeros(count, dtype=np.int64)
+    if kind == 1:  # all alike
+        weights += total // max(1, count)
+    elif kind == 2 and count:  # one giant
+        weights += 1
+        weights[rng.integers(count)] = max(1, total - count)
+    elif kind == 3:  # of all sizes
+        weights = (rng.dirichlet(np.full(count, 0.1)) * total).astype(np.int64) if count else weights
+    return weights
