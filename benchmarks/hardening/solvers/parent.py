@@ -41,8 +41,8 @@ class Account:
             self.slowest, self.slowest_number = answer["seconds"], number
         if answer["came"] in ("invalid", "errors"):
             self.fault(number, answer["said"])
-        if answer["out"]:
-            self.fault(number, f"{answer['out']} bytes on stdout")
+        if answer["out"] or answer["err"]:
+            self.fault(number, f"printed {answer['out']} and {answer['err']} bytes")
 
     def fault(self, number: int, said: str) -> None:
         """Tell what went wrong, and of which problem."""
@@ -54,11 +54,10 @@ class Account:
         figures = {
             "placed": f"{self.came['placed']:,}",
             "refused": f"{self.came['refused']:,}",
-            "bytes on stderr": f"{self.err:,}",
             "slowest": f"{self.slowest:.2f} s",
         }
         tried = self.came.total()
-        return Row(what, tried, {**wrong, "bytes on stdout": self.out}, figures, self.faults)
+        return Row(what, tried, {**wrong, "bytes on stdout": self.out, "on stderr": self.err}, figures, self.faults)
 
 
 def account(name: str, count: int, seed: int, limit_s: float = LIMIT_S) -> Account:
