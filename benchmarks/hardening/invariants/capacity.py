@@ -9,14 +9,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from benchmarks.hardening.invariants.tallies import above
 from sim.crossings import links_crossed
-from streamplace import Cluster, Device, LinkOverride, Network, Placement, Problem
+from streamplace import Cluster, Device, LinkOverride, Network, Problem
 from streamplace.flows import flow
-from streamplace.score import bound, throughput
+from streamplace.score import throughput
 from tests.changes import Link, remade
-from tests.strategies import Case
 
 More = Callable[[Problem, np.random.Generator], Problem]
 
@@ -85,17 +84,10 @@ MORE: tuple[More, ...] = (
 )  # fmt: skip
 
 
-def lowered(case: Case, more: More, rng: np.random.Generator) -> float:
-    """Return by how much more of something lowers the throughput of a placement."""
+def reaches(case: tuple[Problem, ArrayLike]) -> float:
+    """Return the throughput of a placement."""
     problem, on = case
-    better = more(problem, rng)
-    before, after = (throughput(one, np.array(on))[0] for one in (problem, better))
-    return above(float(before), float(after))
-
-
-def bounds_lowered(problem: Problem, more: More, rng: np.random.Generator) -> float:
-    """Return by how much more of something lowers the bound."""
-    return above(bound(problem), bound(more(problem, rng)))
+    return float(throughput(problem, np.asarray(on))[0])
 
 
 def shares_no_link(problem: Problem, on: list[int]) -> bool:
@@ -105,18 +97,6 @@ def shares_no_link(problem: Problem, on: list[int]) -> bool:
     used = [sends, receives] if arrays.nic else [sends]
     carried = np.concatenate([link[(link >= 0) & (arrays.stream_tuples > 0)] for link in used])
     return len(np.unique(carried)) == len(carried)
-
-
-def above_source_rate(case: Case) -> float:
-    """Return by how much the throughput of a closed form exceeds the source rate."""
-    problem, on = case
-    return above(float(throughput(problem, np.array(on))[0]), problem.source_rate)
-
-
-def above_bound(placement: Placement) -> float:
-    """Return by how much the throughput of a feasible placement exceeds the bound."""
-    problem = placement.problem
-    return above(float(throughput(problem, placement.devices)[0]), bound(problem))
 
 
 def _with_device(

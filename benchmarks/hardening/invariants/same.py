@@ -1,7 +1,8 @@
 """Other names, other orders, other units: the same scores."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 
@@ -10,12 +11,11 @@ from sim.engine import Settings
 from streamplace import Placement, Score, runs
 from streamplace.models import CLOSED_FORMS, Model
 from streamplace.score import EngineScore, bound, ceiling, measured, simulate
-from tests.changes import as_fast, in_other_time, in_other_units, remade, renamed, restreamed
+from tests.changes import in_other_time, in_other_units, renamed, restreamed
 from tests.strategies import Case
 
 TIED = 1e-9  # of utilisations: what rounding may make the larger one
 SETTINGS = Settings(duration_s=6.0)
-Name = Callable[[str | None], str | None]
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,6 @@ class Change:
         Under which nothing must change.
     factor
         By how much rates are higher then.
-    load
-        By how much utilisations are.
     prefix
         What names begin with then.
     """
@@ -42,7 +40,6 @@ class Change:
     change: Callable[[Case, np.random.Generator], Case]
     models: tuple[Model, ...]
     factor: float = 1.0
-    load: float = 1.0
     prefix: str = ""
 
 
@@ -62,19 +59,6 @@ def order_of_streams(case: Case, rng: np.random.Generator) -> Case:
     return restreamed(problem, [streams[i] for i in rng.permutation(len(streams))]), on
 
 
-def half_a_cluster(case: Case) -> Case:
-    """Have half of every device and link, rather than leave half of it unused."""
-    problem, on = case
-    smaller = as_fast(problem.cluster, 0.5 * problem.target_utilisation)
-    return remade(problem, cluster=smaller, target_utilisation=1.0), on
-
-
-def half_unused(case: Case) -> Case:
-    """Leave half of what may be used unused."""
-    problem, on = case
-    return remade(problem, target_utilisation=0.5 * problem.target_utilisation), on
-
-
 BY_ENGINE: tuple[Model, ...] = (*CLOSED_FORMS, "engine")
 CHANGES = (
     Change("other names, operators and devices in another order", names_and_order, BY_ENGINE,
@@ -87,28 +71,21 @@ CHANGES = (
 )  # fmt: skip
 
 
-def differences(case: Case, change: Change, rng: np.random.Generator) -> Iterator[float]:
-    """Yield by how much the scores of a case differ once it is changed, model by model."""
-    for model in change.models:
-        one = remade(case[0], model=model), case[1]
-        yield difference(one, change.change(one, rng), change)
-
-
-def difference(one: Case, other: Case, change: Change) -> float:
-    """Return by how much two scores differ at most."""
-    first, second = (score_of(Placement(*case)) for case in (one, other))
+def difference(one: Placement, score: Score, other: Placement, change: Change) -> float:
+    """Return by how much the scores of a placement, and of the same once changed, differ."""
+    second = score_of(other)
     numbers = [
-        (first.throughput * change.factor, second.throughput),
-        (first.relative_throughput, second.relative_throughput),
-        (first.bottleneck.utilisation, second.bottleneck.utilisation),
-        (first.devices_used, second.devices_used),
+        (score.throughput * change.factor, second.throughput),
+        (score.relative_throughput, second.relative_throughput),
+        (score.bottleneck.utilisation, second.bottleneck.utilisation),
+        (score.devices_used, second.devices_used),
     ]
-    if not isinstance(first, EngineScore):
-        numbers += [(f(one[0]) * change.factor, f(other[0])) for f in (bound, ceiling)]
-    least = 1.0 if isinstance(first, EngineScore) else 0.0  # sums over the time, less other sums
-    loads = loads_of(first, change.prefix), loads_of(second)
+    if not isinstance(score, EngineScore):
+        numbers += [(f(one.problem) * change.factor, f(other.problem)) for f in (bound, ceiling)]
+    least = 1.0 if isinstance(score, EngineScore) else 0.0  # sums over the time, less other sums
+    loads = loads_of(score, change.prefix), loads_of(second)
     if loads[0].keys() != loads[1].keys() or not same_bottleneck(loads[0], second):
-        return np.inf
+        return inf
     numbers += [(loads[0][name], loads[1][name]) for name in loads[0]]
     return furthest(apart(a, b, least) for a, b in numbers)
 

@@ -10,7 +10,7 @@ from streamplace import Cluster, Constraints, Device, Network, Problem, StreamGr
 from streamplace.arrays import Floats
 
 SIZES = (2, 3, 5, 8, 17, 40)
-LARGE, LARGE_EVERY = 10_000, 500  # operators, of one problem in so many
+LARGE, LARGE_EVERY = 10_000, 250  # operators, of one problem in so many
 Numbers = Callable[[np.random.Generator, int], Floats]
 
 

@@ -57,7 +57,13 @@ class Account:
             "slowest": f"{self.slowest:.2f} s",
         }
         tried = self.came.total()
-        return Row(what, tried, {**wrong, "bytes on stdout": self.out, "on stderr": self.err}, figures, self.faults)
+        return Row(
+            what,
+            tried,
+            {**wrong, "bytes on stdout": self.out, "on stderr": self.err},
+            figures,
+            self.faults,
+        )
 
 
 def account(name: str, count: int, seed: int, limit_s: float = LIMIT_S) -> Account:

@@ -115,5 +115,7 @@ def _weights(rng: np.random.Generator, count: int) -> NDArray[np.int64]:
         weights += 1
         weights[rng.integers(count)] = max(1, total - count)
     elif kind == 3:  # of all sizes
-        weights = (rng.dirichlet(np.full(count, 0.1)) * total).astype(np.int64) if count else weights
+        weights = (
+            (rng.dirichlet(np.full(count, 0.1)) * total).astype(np.int64) if count else weights
+        )
     return weights
