@@ -1,7 +1,6 @@
 """Problems for solvers, drawn by number: odd shapes, with numbers from nothing to far too much."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -106,7 +105,8 @@ def _cluster(rng: np.random.Generator) -> Cluster:
     devices = [
         Device(f"d{d}", m, c, room) for d, (m, c) in enumerate(zip(mips, cores, strict=True))
     ]
-    bandwidth: Any = rng.choice([None, 1e-9, 10.0, 1000.0, 1000.0, 1e15])
+    bandwidths = (None, 1e-9, 10.0, 1000.0, 1000.0, 1e15)
+    bandwidth = bandwidths[int(rng.integers(len(bandwidths)))]
     return Cluster(
         devices,
         Network(
