@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from itertools import count, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -57,10 +57,14 @@ def chromium() -> Iterator[Evaluate | None]:
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        page = browser.new_page()
-        page.add_script_tag(content=script())
-        yield lambda batch: page.evaluate(SCORES, batch)
+        yield in_page(browser.new_page())
         browser.close()
+
+
+def in_page(page: Any) -> Evaluate:
+    """Return what scores a batch in an empty page of a browser."""
+    page.add_script_tag(content=script())
+    return lambda batch: cast("list[Any]", page.evaluate(SCORES, batch))
 
 
 @contextmanager

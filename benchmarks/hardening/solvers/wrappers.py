@@ -11,7 +11,6 @@ from benchmarks.hardening.solvers.shapes import SHAPES
 from streamplace import Placement
 from streamplace.errors import UsageError
 from streamplace.placers.metis_library import partition
-from streamplace.placers.ready import ready_placer
 
 Try = Callable[[int, int], str | None]
 """Takes a problem's number and seed; returns what is wrong with the answer, None if nothing."""
@@ -52,6 +51,8 @@ def of_name(name: str) -> Try:
 
 def try_placer(name: str, number: int, seed: int) -> str | None:
     """Place a problem; partitioners are told parts, or not, and either kind of weights."""
+    from streamplace.placers.ready import ready_placer  # noqa: PLC0415 - heavy
+
     problem = job(number, seed, QUADRATIC.get(name, LARGE))
     options = ""
     if name in ("metis", "metis-recursive", "fuser"):
