@@ -7,11 +7,10 @@ import pytest
 from hypothesis import strategies as st
 
 from benchmarks.hardening.invariants import of_problems, placers, run
-from benchmarks.hardening.invariants import page as pages
 from benchmarks.hardening.invariants.conservation import above_offered, balances
 from benchmarks.hardening.invariants.drawing import Checks, draw_problems
 from benchmarks.hardening.invariants.oracle import against_oracle
-from benchmarks.hardening.invariants.page import compared, node
+from benchmarks.hardening.invariants.page import against_page, compared, node
 from benchmarks.hardening.invariants.pairs import drawn
 from benchmarks.hardening.invariants.same import CHANGES, difference, score_of
 from benchmarks.hardening.invariants.tallies import EXACT, above, apart, furthest
@@ -64,8 +63,8 @@ def test_a_page_that_is_slightly_off_is_noticed() -> None:
 
 
 def test_where_nothing_runs_the_page_nothing_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages.shutil, "which", lambda name: None)
-    row = pages.against_page(10, 0).row()
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    row = against_page(10, 0).row()
     assert (row.tried, row.good) == (0, False)
     assert row.figures["not run"] == "no Chromium, no Node.js"
 
