@@ -46,8 +46,8 @@ from streamplace.training import TrainConfig, read_config
 from streamplace.training.learner import Learner
 from streamplace.training.problems import largest_first
 from streamplace.training.workers import Workers
+from tests.changes import renamed, shares
 from tests.sim.engine.plain import PlainEngine
-from tests.test_invariances import renamed, shares
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 TESTS = Path(__file__).resolve().parents[1] / "tests" / "sim" / "engine"

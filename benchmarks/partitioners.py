@@ -71,6 +71,8 @@ def mt_kahypar(problem: Problem) -> Ints:
     """Mt-KaHyPar's default preset on one thread, edges cut (Gottesbüren et al. 2021)."""
     import mtkahypar as library  # noqa: PLC0415 - optional
 
+    if len(problem.cluster.devices) == 1:  # it makes two parts at least
+        return np.zeros(len(problem.graph.names), np.int32)
     units, edges = _graph(problem)
     library.set_seed(0)
     started = _mt_kahypar_on_one_thread()

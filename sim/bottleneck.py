@@ -11,6 +11,7 @@ from sim.flow import Columns, Floats, Flow, Ints, as_rows, checked
 from sim.jit import kernel
 
 LANES = 4  # placements scored side by side: hides the latency of adding to the same device
+NOTHING = 1e-100  # a utilisation that is none: what is divided by less may overflow
 U = np.uint64  # unsigned indices spare the wrap-around check of negative ones
 
 
@@ -47,12 +48,12 @@ def worst_utilisation(flow: Flow, placements: NDArray[np.integer]) -> Floats:
 def lowest_utilisation(flow: Flow) -> float:
     """Return the utilisation that the busiest device of any placement has at least.
 
-    max(total CPU / total capacity, largest operator / fastest device); 1 where there is no work.
+    max(total CPU / total capacity, largest operator / fastest device); 1 where there is no work, or
+    next to none.
     """
     total, largest = float(flow.work.sum()), float(flow.work.max())
-    if total <= 0:
-        return 1.0
-    return max(total / float(flow.capacity.sum()), largest / float(flow.capacity.max()))
+    lowest = max(total / float(flow.capacity.sum()), largest / float(flow.capacity.max()))
+    return lowest if lowest > NOTHING else 1.0
 
 
 def utilisations(flow: Flow, placement: NDArray[np.integer]) -> tuple[Floats, Floats]:

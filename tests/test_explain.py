@@ -24,10 +24,10 @@ from streamplace.placement import Placement
 from streamplace.problem import Model, Problem
 from streamplace.score import simulate, throughput
 from tests import oracle
+from tests.changes import as_fast
 from tests.placers.jobs import pipeline
 from tests.placers.test_every_placer import constrained
 from tests.strategies import cases
-from tests.test_invariances import as_fast
 
 MBIT = 125_000.0
 models = pytest.mark.parametrize("model", CLOSED_FORMS)

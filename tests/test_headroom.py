@@ -18,9 +18,9 @@ from streamplace.score import bound, simulate, throughput
 from streamplace.solve import place
 from streamplace.trials import compare
 from tests import oracle
+from tests.changes import as_fast
 from tests.placers.jobs import pipeline
 from tests.strategies import Case, batches, cases, problems
-from tests.test_invariances import as_fast
 
 SHARES = st.sampled_from([0.1, 0.5, 0.8, 1.0])
 

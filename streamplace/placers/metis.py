@@ -13,7 +13,7 @@ from streamplace.grouping import Grouping, Quotient
 from streamplace.nearest import hint
 from streamplace.placement import Placement
 from streamplace.placers.base import PartsOption, devices_of_parts, parts_for
-from streamplace.placers.metis_library import partition
+from streamplace.placers.metis_library import LARGEST_SUM, partition
 from streamplace.placers.repair import feasible
 from streamplace.problem import Problem
 
@@ -21,8 +21,8 @@ Weights = Literal["instructions", "utilisation"]
 
 TRAFFIC_UNIT_BITS = 1000.0  # edge weight: Mbit per source tuple, times 1000
 UTILISATION_UNIT = 1000.0
-LARGEST_SUM = 2**30  # METIS adds weights up, in some builds as 32-bit integers
 LEAST_MEAN = 100.0  # finer vertex weights than this would be lost in rounding
+TINY = 1e-200  # what is divided by less may overflow
 
 
 @dataclass(frozen=True)
@@ -89,16 +89,23 @@ def cut(problem: Problem, quotient: Quotient, parts: int, *, recursive: bool) ->
 def vertex_weights(load: Floats) -> NDArray[np.int64]:
     if not load.any():
         return np.ones(len(load), dtype=np.int64)
+    load = _of_some_size(load)
     return _bounded(np.rint(load * max(1.0, LEAST_MEAN / load.mean())))
 
 
 def edge_weights(traffic: Floats) -> NDArray[np.int64]:
     """Return kbit per source tuple, at least 1; scaled up where all would round to that."""
-    weights = traffic / TRAFFIC_UNIT_BITS
+    weights = _of_some_size(traffic) / TRAFFIC_UNIT_BITS
     largest = weights.max(initial=0.0)
     if 0.0 < largest < 1.0:
         weights = weights * (TRAFFIC_UNIT_BITS / largest)
     return _bounded(np.maximum(1.0, np.rint(weights)))
+
+
+def _of_some_size(weights: Floats) -> Floats:
+    """Return weights as they are, or in proportion where they are too small to divide by."""
+    largest = weights.max(initial=0.0)
+    return weights / largest if 0.0 < largest < TINY else weights
 
 
 def _bounded(weights: Floats) -> NDArray[np.int64]:

@@ -1,4 +1,7 @@
-"""pymetis behind checks: it ends the process on a graph that is not symmetric or out of range."""
+"""pymetis behind checks: it ends the process on a graph that is not symmetric or out of range.
+
+So it does where weights add up to more than its integers hold.
+"""
 
 import ctypes
 import os
@@ -13,6 +16,8 @@ from numpy.typing import NDArray
 from streamplace.errors import PlacementError
 
 Integers = NDArray[np.integer]
+
+LARGEST_SUM = 2**30  # METIS adds weights up, in some builds as 32-bit integers
 
 _ONE_AT_A_TIME = threading.Lock()  # stdout belongs to the process
 
@@ -34,7 +39,7 @@ def partition(
     source, target
         (Q,) ends of edges in any direction; repeated ones add up.
     vertex_weights, edge_weights
-        (N,) at least 0; (Q,) at least 1.
+        (N,) at least 0; (Q,) at least 1. Either add up to at most `LARGEST_SUM`.
     shares
         (parts,) of the vertex weight that each part should get; None: equal.
     parts
@@ -52,6 +57,9 @@ def partition(
         raise ValueError(f"parts must be 1 to {count} (got {parts})")
     if vertex_weights.min() < 0 or edge_weights.min(initial=1) < 1:
         raise ValueError("vertex weights must be at least 0, edge weights at least 1")
+    for column in (vertex_weights, edge_weights):
+        if column.sum(dtype=np.float64) > LARGEST_SUM:
+            raise ValueError(f"weights must add up to at most {LARGEST_SUM:,}")
     if shares is not None and not (shares.shape == (parts,) and (shares > 0).all()):
         raise ValueError(f"shares must be {parts} numbers above 0")
     if parts == 1:

@@ -23,6 +23,7 @@ Single = NDArray[np.float32]
 
 OF_OPERATOR, OF_STREAM, OF_JOB = 14, 4, 12  # numbers of each
 OF_PUBLISHED = 2
+MOST = 1e30  # of a feature: float32 holds little more
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,5 +142,5 @@ def _features(arrays: Flow, overload_counts: bool) -> tuple[Single, Single, Sing
         np.stack(operators, axis=1).astype(np.float32),
         np.stack(streams, axis=1).astype(np.float32),
         np.array(whole, dtype=np.float32),
-        (np.stack([load, sent], axis=1) * reference).astype(np.float32),
+        np.minimum(np.stack([load, sent], axis=1) * reference, MOST).astype(np.float32),
     )

@@ -7,6 +7,7 @@ from streamplace import (
     Cluster,
     Constraints,
     Device,
+    Network,
     Operator,
     Placement,
     Problem,
@@ -65,6 +66,17 @@ def test_a_device_that_hardly_moves(name: str) -> None:
     assert reached(found) > 0
     if name in BY_SCORE:
         assert set(found.assignment.values()) == {"fast"}
+
+
+@EVERY
+@MODELS
+@pytest.mark.parametrize("instructions", [1e-80, 1e-300, 5e-324])
+def test_work_of_next_to_nothing(name: str, model: Model, instructions: float) -> None:
+    """Warnings of what overflows are errors here."""
+    graph = pipeline(instructions, 0.0, instructions, payload_bytes=5e5)
+    cluster = Cluster.equal(3, mips=1e15, network=Network("nic", bandwidth_mbps=1e-9))
+    problem = Problem(graph, cluster, model=model)
+    assert 0 < reached(place(problem, name)) <= bound(problem) * (1 + 1e-9)
 
 
 def test_a_device_of_no_speed_is_none() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from streamplace import Cluster, Constraints, Device, Problem, Recipe
 from streamplace.errors import PlacementError
-from streamplace.placers.metis import Metis, MetisRecursive
+from streamplace.placers.metis import Metis, MetisRecursive, edge_weights, vertex_weights
 from streamplace.placers.metis_library import partition
 from streamplace.score import throughput
 from tests.placers.jobs import pipeline
@@ -120,6 +120,23 @@ def test_work_of_any_size_keeps_its_proportions() -> None:
         graph = pipeline(*(scale * x for x in (4.0, 1.0, 1.0, 1.0, 1.0, 4.0)))
         problem = Problem(graph, Cluster.equal(2))
         assert sorted(map(len, Metis()(problem, RNG).pes.values())) == [3, 3]
+
+
+@pytest.mark.parametrize("scale", [5e-324, 1e-310, 1e-300])
+def test_weights_too_small_to_divide_by_keep_their_proportions(scale: float) -> None:
+    weights = scale * np.array([4.0, 0.0, 2.0])
+    for made in (vertex_weights(weights), edge_weights(weights)):
+        assert made[0] == 2 * made[2] > 2
+        assert made[1] <= 1
+
+
+@pytest.mark.parametrize("weight", [2**30, 2**31, 2**62])
+def test_weights_that_add_up_to_more_than_metis_holds_are_refused(weight: int) -> None:
+    """It ends the process on some of them."""
+    ends, light, heavy = np.array([0, 1]), np.ones(3, int), np.array([weight, 1, 1])
+    for vertices, edges in ((heavy, light[:2]), (light, heavy[:2])):
+        with pytest.raises(ValueError, match="must add up to at most 1,073,741,824"):
+            partition(ends, ends + 1, vertices, edges, None, 2, recursive=False)
 
 
 @pytest.mark.parametrize("parts", [-1, 0, 4, 500])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim import crossings, newton, path_average
-from streamplace.cluster import Cluster, Network, NetworkKind
+from streamplace.cluster import Cluster, LinkOverride, Network, NetworkKind
 from streamplace.flows import flow as flow_of
 from streamplace.graph import Operator, Stream, StreamGraph
 from streamplace.problem import Problem
@@ -63,6 +63,26 @@ def test_a_link_crossed_twice_by_hand() -> None:
     problem = job(dict.fromkeys("abcd", 0.8), "ab bc cd", devices=2)
     s = (-0.8 + np.sqrt(0.64 + 3.2)) / 1.6
     assert throughput(problem, [0, 1, 0, 1]) == pytest.approx(1000 * s * s, rel=1e-11)
+
+
+def test_a_wider_link_can_hurt_by_hand() -> None:
+    """What one link lets through takes another from tuples of which three would have come."""
+    mbits = {"a": 0.5, "b": 2.0, "c": 1.0, "x": 0.0, "y": 0.0, "z": 0.0}
+    operators = [Operator(name, 0, mbit * MBIT) for name, mbit in mbits.items()]
+    streams = [
+        Stream("a", "x"), Stream("x", "y", selectivity=3.0), Stream("b", "c"), Stream("c", "z")
+    ]  # fmt: skip
+    reached = []
+    for override in (None, 2000.0):
+        wider = () if override is None else (LinkOverride("d2", "d0", bandwidth_mbps=override),)
+        cluster = Cluster.equal(3, network=Network("pair", overrides=wider))
+        graph = StreamGraph(operators, streams)
+        problem = Problem(graph, cluster, source_rate=2000, model="path-average")
+        devices = [0, 2, 0, 1, 1, 1]
+        reached.append(throughput(problem, devices))
+        assert reached[-1] == pytest.approx(oracle.path_average(problem, devices), rel=1e-9)
+    full, shared = 2000 * (3000 + 500) / 4000, 2000 * (2 / 3)
+    assert reached == pytest.approx([full, shared], rel=1e-11)
 
 
 def test_interfaces_in_series_by_hand() -> None:

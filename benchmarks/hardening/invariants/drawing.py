@@ -1,0 +1,93 @@
+"""Problems that Hypothesis draws, and what is counted while they are checked."""
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
+from hypothesis import strategies as st
+
+from benchmarks.hardening.invariants.tallies import EXACT, Tally
+from streamplace import Placement
+from streamplace.files.placements import placement_to
+from tests.strategies import Case
+from tests.whole_problems import whole_cases
+
+
+class ViolationError(AssertionError):
+    """An invariant does not hold of a problem."""
+
+
+@dataclass
+class Checks:
+    """Tallies by what they are of, while problems are drawn.
+
+    Parameters
+    ----------
+    watched
+        Of what need not hold.
+    counting
+        Not once an invariant was violated: what Hypothesis tries then, to find a smaller problem,
+        is no problem of its own.
+    """
+
+    tallies: dict[str, Tally] = field(default_factory=dict)
+    watched: dict[str, Tally] = field(default_factory=dict)
+    counting: bool = True
+
+    def see(self, what: str, deviation: float, most: float = EXACT) -> None:
+        """Count one try of an invariant.
+
+        Raises
+        ------
+        ViolationError
+            If it does not hold.
+        """
+        tally = self.tallies.setdefault(what, Tally(what, most))
+        seen = tally if self.counting else Tally(what, most)
+        if not seen.see(deviation):
+            raise ViolationError(what, deviation)
+
+    def watch(self, what: str, deviation: float) -> None:
+        """Count one try of what need not hold."""
+        if self.counting:
+            self.watched.setdefault(what, Tally(what)).see(deviation)
+
+
+Check = Callable[[Checks, Case, st.DataObject], None]
+
+
+def draw_problems(checks: Checks, number: int, count: int, checked: Check) -> None:
+    """Draw a block of problems and check each; the block ends at the first violation."""
+    checks.counting = True
+    smallest: dict[str, str] = {}
+
+    @settings(
+        max_examples=count,
+        deadline=None,
+        database=None,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+        verbosity=Verbosity.quiet,
+        report_multiple_bugs=False,
+    )
+    @seed(number)
+    @given(case=whole_cases(), data=st.data())
+    def draw(case: Case, data: st.DataObject) -> None:
+        try:
+            checked(checks, case, data)
+        except ViolationError as violation:
+            checks.counting = False
+            what, deviation = violation.args
+            smallest[what] = f"block {number}: off by {deviation:.2g}: {_written(case)}"
+            raise
+
+    with suppress(ViolationError):
+        draw()
+    for what, fault in smallest.items():
+        checks.tallies[what].faults.append(fault)
+
+
+def _written(case: Case) -> str:
+    return json.dumps(placement_to(Placement(*case)))

@@ -1,0 +1,60 @@
+"""The closed forms against a scorer that shares no code with them."""
+
+from collections.abc import Callable
+
+from benchmarks.hardening.invariants.pairs import drawn
+from benchmarks.hardening.invariants.tallies import Tally, apart, furthest
+from sim import bottleneck
+from streamplace import Problem
+from streamplace.arrays import Floats, Ints
+from streamplace.flows import flow
+from streamplace.models import CLOSED_FORMS
+from streamplace.score import throughput
+from tests import oracle
+from tests.changes import remade
+
+Form = Callable[[Problem, Ints], Floats]
+
+
+def against_oracle(pairs: int, seed: int, form: Form = throughput) -> list[Tally]:
+    """Score so many pairs of problem and placement twice, under either closed form.
+
+    Parameters
+    ----------
+    form
+        Scores placements of a problem, (K, V).
+    """
+    tallies = {model: Tally(f"closed form against the oracle: {model}") for model in CLOSED_FORMS}
+    loads = Tally("utilisations against the oracle")
+    done, number = 0, 0
+    while done < pairs:
+        problem, rows = drawn(number, seed)
+        rows = rows[: pairs - done]
+        for model, tally in tallies.items():
+            one = remade(problem, model=model)
+            for row, found in zip(rows, form(one, rows), strict=True):
+                expected = oracle.throughput(one, row.tolist())
+                if not tally.see(apart(float(found), expected)):
+                    tally.faults.append(where(number, seed, row))
+        for row in rows:
+            if not loads.see(difference(problem, row)):
+                loads.faults.append(where(number, seed, row))
+        done, number = done + len(rows), number + 1
+    return [*tallies.values(), loads]
+
+
+def where(number: int, seed: int, row: Ints) -> str:
+    """Return what it takes to look at a pair again."""
+    return f"pairs.drawn({number}, {seed}), on {row.tolist()}"
+
+
+def difference(problem: Problem, row: Ints) -> float:
+    """Return by how much utilisations differ from the oracle's at most."""
+    device, link = bottleneck.utilisations(flow(problem), row)
+    of_device, of_link = oracle.utilisations(problem, row.tolist())
+    names, ends = problem.cluster.names, problem.cluster.link_ends
+    pairs = [(float(u), float(of_device[name])) for u, name in zip(device, names, strict=True)]
+    for i, found in enumerate(link.tolist()):
+        a, b = ends(i)
+        pairs.append((found, float(of_link.get(f"{a or ''}->{b or ''}", 0))))
+    return furthest(apart(a, b) for a, b in pairs)

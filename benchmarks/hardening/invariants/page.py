@@ -1,0 +1,160 @@
+"""The page's arithmetic, run as browsers run it, against Python's."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from itertools import count, islice
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from benchmarks.hardening.invariants.oracle import where as pair
+from benchmarks.hardening.invariants.pairs import drawn
+from benchmarks.hardening.invariants.tallies import Tally, apart, furthest
+from streamplace import Placement, Score, report
+from streamplace.files.clusters import cluster_to
+from streamplace.files.graphs import graph_to
+from streamplace.report.sums import sums_of
+from streamplace.score import simulate
+from tests.changes import remade
+
+PAGE = Path(report.__file__).parent / "page"
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+BATCH = 200  # placements a call
+TIED = 1e-12  # of utilisations: what rounding may make the larger one
+HEADROOM = 0.75  # of every third problem
+SCORES = """(batch) => batch.map(({ graph, sums: told, cluster, setting, assignment, most }) => {
+  const network = SP.model.networkOf(cluster);
+  const sums = graph
+    ? SP.model.sumsOf(SP.model.flowOf(graph), assignment, network.count, network.nic)
+    : { ...told, links: new Map(told.links.map(([link, ...load]) => [link, load])) };
+  const score = SP.model.scoreOf(sums, cluster, network, setting, most);
+  const links = score.links.map((load) => [SP.model.linkName(load, cluster), load.utilisation]);
+  return { ...score, links };
+})"""
+
+WHAT = "the page's model against Python"
+Evaluate = Callable[[list[Any]], list[Any]]
+
+
+def script() -> str:
+    """Return the page's own script, from the names that all of it shares to the model."""
+    return "const SP = {};\n" + (PAGE / "model.js").read_text()
+
+
+@contextmanager
+def chromium() -> Iterator[Evaluate | None]:
+    """Give what scores a batch in Debian's Chromium; None where it or Playwright is missing."""
+    path = shutil.which("chromium")
+    if path is None or find_spec("playwright") is None:
+        yield None
+        return
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - optional
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield in_page(browser.new_page())
+        browser.close()
+
+
+def in_page(page: Any) -> Evaluate:
+    """Return what scores a batch in an empty page of a browser."""
+    page.add_script_tag(content=script())
+    return lambda batch: cast("list[Any]", page.evaluate(SCORES, batch))
+
+
+@contextmanager
+def node() -> Iterator[Evaluate | None]:
+    """Give what scores a batch in Node.js, which has Chromium's own engine; None without it."""
+    path = shutil.which("node")
+    if path is None:
+        yield None
+        return
+    program = f"{script()}\nconst score = {SCORES};\n" + (
+        'const lines = require("node:readline").createInterface({ input: process.stdin });\n'
+        'lines.on("line", (line) => console.log(JSON.stringify(score(JSON.parse(line)))));\n'
+    )
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([path, "-e", program], **pipes) as process:
+        stdin, stdout = process.stdin, process.stdout
+        assert stdin is not None
+        assert stdout is not None
+
+        def evaluate(batch: list[Any]) -> list[Any]:
+            stdin.write(json.dumps(batch) + "\n")
+            stdin.flush()
+            scores: list[Any] = json.loads(stdout.readline())
+            return scores
+
+        yield evaluate
+        stdin.close()
+
+
+def against_page(pairs: int, seed: int) -> Tally:
+    """Score so many pairs in Chromium, or in Node.js where that is missing, and in Python."""
+    for where, started in (("Chromium", chromium), ("Node.js", node)):
+        with started() as evaluate:
+            if evaluate is not None:
+                return compared(pairs, seed, where, evaluate)
+    return Tally(WHAT, figures={"not run": "no Chromium, no Node.js"})
+
+
+def compared(pairs: int, seed: int, where: str, evaluate: Evaluate) -> Tally:
+    """Score so many pairs of problem and placement there and here, under ``bottleneck``."""
+    tally = Tally(WHAT, figures={"in": where})
+    cases = islice(_cases(seed), pairs)
+    while batch := list(islice(cases, BATCH)):
+        shown = evaluate([asked(placement, number % 4 == 0) for number, placement in batch])
+        for (number, placement), score in zip(batch, shown, strict=True):
+            if not tally.see(difference(score, simulate(placement))):
+                tally.faults.append(pair(number, seed, placement.devices))
+    return tally
+
+
+def _cases(seed: int) -> Iterator[tuple[int, Placement]]:
+    for number in count():
+        problem, rows = drawn(number, seed)
+        most = HEADROOM if number % 3 == 0 else 1.0
+        problem = remade(problem, target_utilisation=most)
+        for row in rows:
+            yield number, Placement(problem, row)
+
+
+def asked(placement: Placement, large: bool) -> dict[str, Any]:
+    """Return what the page is told of a placement, as JSON: of a large graph only sums."""
+    problem = placement.problem
+    return {
+        **({"sums": sums_of(placement)} if large else {"graph": graph_to(problem.graph)}),
+        "cluster": cluster_to(problem.cluster),
+        "assignment": placement.devices.tolist(),
+        "most": problem.target_utilisation,
+        "setting": {
+            "rate": problem.source_rate,
+            "mips": [device.mips for device in problem.cluster.devices],
+            "bandwidth": problem.cluster.network.bandwidth_mbps,
+        },
+    }
+
+
+def difference(shown: dict[str, Any], score: Score) -> float:
+    """Return by how much what a page shows differs from a score at most."""
+    links, own = dict(shown["links"]), {link.name: link.utilisation for link in score.links}
+    if links.keys() != own.keys() or len(links) != len(shown["links"]):
+        return np.inf
+    loads = {load.name: load.utilisation for load in score.devices} | own
+    top = shown["bottleneck"]
+    if loads[top["name"]] < score.bottleneck.utilisation * (1 - TIED):
+        return np.inf
+    pairs = [
+        (shown["throughput"], score.throughput),
+        (shown["relative"], score.relative_throughput),
+        (shown["used"], score.devices_used),
+        (top["utilisation"], score.bottleneck.utilisation),
+        *zip(shown["devices"], [load.utilisation for load in score.devices], strict=True),
+        *((links[name], own[name]) for name in own),
+    ]
+    return furthest(apart(float(a), float(b)) for a, b in pairs)

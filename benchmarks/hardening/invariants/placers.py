@@ -1,0 +1,41 @@
+"""Placers look at numbers: other names and another order of streams change no placement."""
+
+import numpy as np
+
+from streamplace.errors import PlacementError
+from streamplace.placers.base import Placer
+from streamplace.placers.ready import ready_placer
+from streamplace.placers.registry import NAMES
+from tests.changes import renamed, restreamed
+from tests.strategies import Case
+
+BY_COUNT = {
+    "auto": "auto:evaluations=300",
+    "search": "search:evaluations=1000",
+    "multilevel": "multilevel:changes=1",
+}
+NAMED = tuple(BY_COUNT.get(name, name) for name in NAMES if name != "exact")  # which has a clock
+
+
+def placed_apart(name: str, case: Case, rng: np.random.Generator) -> float:
+    """Return the share of operators that a placer puts elsewhere once names are others."""
+    problem, on = case
+    streams = list(problem.graph.streams)
+    shuffled = [streams[i] for i in rng.permutation(len(streams))]
+    other = renamed(restreamed(problem, shuffled), range(len(on)), range(problem_devices(case)))
+    placer = ready_placer(name, problem.model)
+    found = [_placed(placer, (one, on)) for one in (problem, other)]
+    return float((found[0] != found[1]).mean())
+
+
+def problem_devices(case: Case) -> int:
+    """Return the number of devices."""
+    return len(case[0].cluster.devices)
+
+
+def _placed(placer: Placer, case: Case) -> np.ndarray:
+    """Return devices; all -1 where the placer finds no placement."""
+    try:
+        return placer(case[0], np.random.default_rng(0)).devices
+    except PlacementError:
+        return np.full(len(case[1]), -1, dtype=np.int32)

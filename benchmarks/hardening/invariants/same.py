@@ -1,0 +1,111 @@
+"""Other names, other orders, other units: the same scores."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+
+from benchmarks.hardening.invariants.tallies import apart, furthest
+from sim.engine import Settings
+from streamplace import Placement, Score, runs
+from streamplace.models import CLOSED_FORMS, Model
+from streamplace.score import EngineScore, bound, ceiling, measured, simulate
+from tests.changes import in_other_time, in_other_units, renamed, restreamed
+from tests.strategies import Case
+
+TIED = 1e-9  # of utilisations: what rounding may make the larger one
+SETTINGS = Settings(duration_s=6.0)
+
+
+@dataclass(frozen=True)
+class Change:
+    """A case changed so that its score must be the same.
+
+    Parameters
+    ----------
+    what
+        Was changed.
+    change
+        Returns the case as it is then; all chance is drawn from the generator.
+    models
+        Under which nothing must change.
+    factor
+        By how much rates are higher then.
+    prefix
+        What names begin with then.
+    """
+
+    what: str
+    change: Callable[[Case, np.random.Generator], Case]
+    models: tuple[Model, ...]
+    factor: float = 1.0
+    prefix: str = ""
+
+
+def names_and_order(case: Case, rng: np.random.Generator) -> Case:
+    """Name everything anew, and shuffle operators and devices."""
+    problem, on = case
+    operators = rng.permutation(len(on)).tolist()
+    devices = rng.permutation(len(problem.cluster.devices)).tolist()
+    moved = [devices.index(on[v]) for v in operators]
+    return renamed(problem, operators, devices), moved
+
+
+def order_of_streams(case: Case, rng: np.random.Generator) -> Case:
+    """Shuffle streams."""
+    problem, on = case
+    streams = list(problem.graph.streams)
+    return restreamed(problem, [streams[i] for i in rng.permutation(len(streams))]), on
+
+
+BY_ENGINE: tuple[Model, ...] = (*CLOSED_FORMS, "engine")
+CHANGES = (
+    Change("other names, operators and devices in another order", names_and_order, BY_ENGINE,
+           prefix="new "),
+    Change("streams in another order", order_of_streams, BY_ENGINE),
+    Change("instructions and bytes in another unit",
+           lambda case, _: (in_other_units(case[0], 3.0), case[1]), BY_ENGINE),
+    Change("everything 1,000 times as fast",
+           lambda case, _: (in_other_time(case[0], 1e3), case[1]), CLOSED_FORMS, factor=1e3),
+)  # fmt: skip
+
+
+def difference(one: Placement, score: Score, other: Placement, change: Change) -> float:
+    """Return by how much the scores of a placement, and of the same once changed, differ."""
+    second = score_of(other)
+    numbers = [
+        (score.throughput * change.factor, second.throughput),
+        (score.relative_throughput, second.relative_throughput),
+        (score.bottleneck.utilisation, second.bottleneck.utilisation),
+        (score.devices_used, second.devices_used),
+    ]
+    if not isinstance(score, EngineScore):
+        numbers += [(f(one.problem) * change.factor, f(other.problem)) for f in (bound, ceiling)]
+    least = 1.0 if isinstance(score, EngineScore) else 0.0  # sums over the time, less other sums
+    loads = loads_of(score, change.prefix), loads_of(second)
+    if loads[0].keys() != loads[1].keys() or not same_bottleneck(loads[0], second):
+        return inf
+    numbers += [(loads[0][name], loads[1][name]) for name in loads[0]]
+    return furthest(apart(a, b, least) for a, b in numbers)
+
+
+def score_of(placement: Placement) -> Score:
+    """Return the score; the engine's is that of a short run."""
+    if placement.problem.model == "engine":
+        return measured(*runs.worst_run(placement, SETTINGS))
+    return simulate(placement)
+
+
+def loads_of(score: Score, prefix: str = "") -> dict[str, float]:
+    """Return utilisations by name: of devices, and of links that carry anything."""
+    found = {f"{prefix}{load.name}": load.utilisation for load in score.devices}
+    for link in score.links:
+        ends = (end and f"{prefix}{end}" for end in (link.source, link.target))
+        found["->".join(end or "" for end in ends)] = link.utilisation
+    return found
+
+
+def same_bottleneck(loads: dict[str, float], score: Score) -> bool:
+    """Return whether what a score names is the most loaded, or as loaded to rounding."""
+    return loads[score.bottleneck.name] >= max(loads.values()) * (1 - TIED) - TIED

@@ -1,0 +1,70 @@
+"""Counts of what was tried of each invariant, and how far off it was at most."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from math import inf, isnan
+
+from benchmarks.hardening.rows import Row
+
+EXACT = 1e-9
+
+
+@dataclass
+class Tally:
+    """What was seen of one invariant.
+
+    Parameters
+    ----------
+    what
+        Holds.
+    most
+        The largest deviation that is rounding.
+    largest
+        The largest deviation seen.
+    figures
+        What was measured besides.
+    """
+
+    what: str
+    most: float = EXACT
+    tried: int = 0
+    violations: int = 0
+    largest: float = 0.0
+    figures: dict[str, str] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)
+
+    def see(self, deviation: float) -> bool:
+        """Count one try; return whether the invariant held."""
+        self.tried += 1
+        self.largest = max(self.largest, inf if isnan(deviation) else deviation)
+        held = deviation <= self.most
+        self.violations += not held
+        return held
+
+    def row(self) -> Row:
+        """Return the line of the table."""
+        figures = {"largest deviation": f"{self.largest:.1e}", **self.figures}
+        return Row(self.what, self.tried, {"violations": self.violations}, figures, self.faults)
+
+
+def apart(one: float, other: float, least: float = 0.0) -> float:
+    """Return by how much two numbers differ, as a share of the larger one or of `least`."""
+    if one == other:
+        return 0.0
+    return abs(one - other) / max(abs(one), abs(other), least)
+
+
+def above(value: float, most: float) -> float:
+    """Return by how much a value is above what it may be at most, as a share of that."""
+    return max(0.0, value / most - 1.0) if most else (inf if value > 0 else 0.0)
+
+
+def furthest(differences: Iterable[float]) -> float:
+    """Return the largest difference, 0 of none; NaN where one is no number."""
+    worst = 0.0
+    for difference in differences:
+        if not difference <= worst:
+            worst = difference
+        if isnan(worst):
+            break
+    return worst

@@ -1,0 +1,27 @@
+"""The page's model agrees with Python on 1,250 placements; and is caught where it is off."""
+
+from typing import Any
+
+from playwright.sync_api import Browser
+
+from benchmarks.hardening.invariants.page import compared, in_page
+
+SLIGHT = 1.0 + 1e-8
+
+
+def test_model_and_python_agree(browser: Browser) -> None:
+    tally = compared(1250, 0, "Chromium", in_page(browser.new_page()))
+    assert tally.tried == 1250
+    assert tally.faults == []
+
+
+def test_a_load_that_is_slightly_off_is_noticed(browser: Browser) -> None:
+    evaluate = in_page(browser.new_page())
+
+    def off(batch: list[Any]) -> list[Any]:
+        scores = evaluate(batch)
+        for shown in scores:
+            shown["devices"] = [load * SLIGHT for load in shown["devices"]]
+        return scores
+
+    assert compared(12, 0, "Chromium", off).violations > 6

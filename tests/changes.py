@@ -1,0 +1,116 @@
+"""Problems changed in ways that ought to change nothing, or one thing."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from streamplace import Cluster, Constraints, LinkOverride, Network, Problem, Stream, StreamGraph
+
+Link = TypeVar("Link", Network, LinkOverride)
+
+
+def remade(problem: Problem, graph: StreamGraph | None = None, **told: Any) -> Problem:
+    """Return the problem with another graph, or whatever else of `Problem` is told."""
+    own = {
+        "cluster": problem.cluster,
+        "source_rate": problem.source_rates,
+        "constraints": problem.constraints,
+        "model": problem.model,
+        "target_utilisation": problem.target_utilisation,
+    }
+    return Problem(problem.graph if graph is None else graph, **{**own, **told})
+
+
+def shares(graph: StreamGraph) -> dict[str, float]:
+    return {graph.names[v]: float(graph.source_share[v]) for v in graph.sources}
+
+
+def renamed(problem: Problem, operators: Sequence[int], devices: Sequence[int]) -> Problem:
+    """Return the problem with other names for all, rows in the order of these old indices."""
+    graph, cluster = problem.graph, problem.cluster
+    rows = [replace(graph.operators[v], name=f"new {graph.names[v]}") for v in operators]
+    streams = [
+        replace(s, source=f"new {s.source}", target=f"new {s.target}") for s in graph.streams
+    ]
+    other = StreamGraph(
+        rows, streams, source_shares={f"new {v}": x for v, x in shares(graph).items()}
+    )
+
+    def end(name: str | None) -> str | None:
+        return name and f"new {name}"
+
+    overrides = [
+        replace(o, source=end(o.source), target=end(o.target)) for o in cluster.network.overrides
+    ]
+    network = replace(cluster.network, overrides=tuple(overrides))
+    hosts = [replace(cluster.devices[d], name=f"new {cluster.devices[d].name}") for d in devices]
+    rules = _renamed(problem.constraints)
+    return remade(problem, other, cluster=Cluster(hosts, network), constraints=rules)
+
+
+def _renamed(rules: Constraints) -> Constraints:
+    def each(groups: Sequence[Sequence[str]]) -> list[list[str]]:
+        return [[f"new {name}" for name in group] for group in groups]
+
+    allowed: Mapping[str, Sequence[str]] = rules.allowed
+    return Constraints(
+        pins={f"new {v}": f"new {d}" for v, d in rules.pins.items()},
+        colocate=each(rules.colocate),
+        exlocate=each(rules.exlocate),
+        allowed={f"new {v}": [f"new {d}" for d in names] for v, names in allowed.items()},
+    )
+
+
+def restreamed(problem: Problem, streams: Sequence[Stream]) -> Problem:
+    """Return the problem with its streams in another order."""
+    graph = problem.graph
+    return remade(problem, StreamGraph(graph.operators, streams, source_shares=shares(graph)))
+
+
+def in_other_units(problem: Problem, factor: float) -> Problem:
+    """Return the problem with instructions, and the unit of speeds, `factor` times as many.
+
+    Of bytes, and the unit of bandwidths, there are as many times fewer.
+    """
+    graph, network = problem.graph, problem.cluster.network
+    rows = [
+        replace(o, instructions=o.instructions * factor, payload_bytes=o.payload_bytes / factor)
+        for o in graph.operators
+    ]
+    streams = [replace(s, payload_bytes=(s.payload_bytes or 0.0) / factor) for s in graph.streams]
+    devices = [replace(d, mips=d.mips * factor) for d in problem.cluster.devices]
+    overrides = tuple(wider(o, 1 / factor) for o in network.overrides)
+    return remade(
+        problem,
+        StreamGraph(rows, streams, source_shares=shares(graph)),
+        cluster=Cluster(devices, replace(wider(network, 1 / factor), overrides=overrides)),
+    )
+
+
+def in_other_time(problem: Problem, factor: float) -> Problem:
+    """Return the problem with everything `factor` times as fast: sources, devices, links."""
+    rates = [rate * factor for rate in problem.source_rates]
+    return remade(problem, cluster=as_fast(problem.cluster, factor), source_rate=rates)
+
+
+def as_fast(cluster: Cluster, factor: float) -> Cluster:
+    """Return the cluster with devices and links `factor` times as fast."""
+    devices = [replace(d, mips=d.mips * factor) for d in cluster.devices]
+    network = faster(cluster.network, factor)
+    overrides = tuple(faster(o, factor) for o in network.overrides)
+    return Cluster(devices, replace(network, overrides=overrides))
+
+
+def wider(link: Link, factor: float) -> Link:
+    bandwidth = link.bandwidth_mbps
+    return replace(link, bandwidth_mbps=None if bandwidth is None else bandwidth * factor)
+
+
+def faster(link: Link, factor: float) -> Link:
+    """Return the link with its times shortened."""
+    overhead, gap = link.overhead_s, link.gap_s
+    return replace(
+        wider(link, factor),
+        overhead_s=None if overhead is None else overhead / factor,
+        gap_s=None if gap is None else gap / factor,
+    )

@@ -1,0 +1,81 @@
+"""Solvers that do what solvers must not; each is given to a process of its own by its name."""
+
+import os
+import signal
+import sys
+import time
+
+from streamplace.errors import PlacementError
+
+BAD = 3
+"""The number of the problem that they cannot take."""
+
+
+def aborts(number: int, seed: int) -> str | None:
+    if number == BAD:
+        os.abort()
+    return None
+
+
+def leaves(number: int, seed: int) -> str | None:
+    """End the process as `exit` in a library does."""
+    if number == BAD:
+        os._exit(0)
+    return None
+
+
+def is_killed(number: int, seed: int) -> str | None:
+    if number == BAD:
+        os.kill(os.getpid(), signal.SIGSEGV)
+    return None
+
+
+def ends_badly(number: int, seed: int) -> str | None:
+    """Break what only the end of the process shows."""
+    import atexit  # noqa: PLC0415
+
+    if number == BAD:
+        atexit.register(os._exit, 7)
+    return None
+
+
+def prints(number: int, seed: int) -> str | None:
+    if number == BAD:
+        os.write(1, b"a complaint\n")  # past sys.stdout, as C does
+    return None
+
+
+def complains(number: int, seed: int) -> str | None:
+    if number == BAD:
+        os.write(2, b"a complaint\n")
+    return None
+
+
+def hangs(number: int, seed: int) -> str | None:
+    if number == BAD:
+        time.sleep(60)
+    return None
+
+
+def raises(number: int, seed: int) -> str | None:
+    if number == BAD:
+        raise ZeroDivisionError("by nothing")
+    return None
+
+
+def refuses(number: int, seed: int) -> str | None:
+    if number == BAD:
+        raise PlacementError("found none")
+    return None
+
+
+def is_wrong(number: int, seed: int) -> str | None:
+    return "an operator is nowhere" if number == BAD else None
+
+
+def never_starts(number: int, seed: int) -> str | None:
+    return None
+
+
+if sys.argv[1:2] == ["tests.hardening.bad_solvers::never_starts"]:
+    raise ImportError("no such library")

@@ -1,0 +1,166 @@
+"""Invariants hold of 500 problems; and each is missed where it does not hold."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+from benchmarks.hardening.invariants import of_problems, placers, run
+from benchmarks.hardening.invariants.conservation import above_offered, balances
+from benchmarks.hardening.invariants.drawing import Checks, draw_problems
+from benchmarks.hardening.invariants.oracle import against_oracle
+from benchmarks.hardening.invariants.page import against_page, compared, node
+from benchmarks.hardening.invariants.pairs import drawn
+from benchmarks.hardening.invariants.same import CHANGES, difference, score_of
+from benchmarks.hardening.invariants.tallies import EXACT, above, apart, furthest
+from sim.engine import Measures, Scene, Settings
+from sim.flow import Flow
+from streamplace import Placement, Problem, runs, score
+from streamplace.arrays import Floats, Ints
+from streamplace.models import MODELS, Model
+from streamplace.placers.base import Placer
+from streamplace.score import throughput
+from tests.changes import remade
+from tests.strategies import Case
+
+SHARE = 0.025  # 500 problems, 1,250 pairs
+SLIGHT = 1.0 + 1e-8
+
+
+def test_all_of_them_hold() -> None:
+    rows = list(run(SHARE))
+    assert len(rows) == 18
+    for row in rows:
+        assert row.good or "not run" in row.figures, f"{row}: {row.faults}"
+
+
+@pytest.mark.parametrize("model", ["bottleneck", "path-average"])
+def test_a_closed_form_that_is_slightly_off_is_noticed(model: Model) -> None:
+    def off(problem: Problem, rows: Ints) -> Floats:
+        factor = SLIGHT if problem.model == model else 1.0
+        return throughput(problem, rows) * factor
+
+    for tally in against_oracle(20, 0, off):
+        assert tally.tried == 20
+        assert tally.violations == (20 if model in tally.what else 0)
+        assert len(tally.faults) == tally.violations
+
+
+def test_a_page_that_is_slightly_off_is_noticed() -> None:
+    with node() as evaluate:
+        if evaluate is None:
+            pytest.skip("there is no Node.js")
+
+        def off(batch: list[Any]) -> list[Any]:
+            scores = evaluate(batch)
+            for shown in scores:
+                shown["throughput"] *= SLIGHT
+            return scores
+
+        assert compared(12, 0, "Node.js", evaluate).violations == 0
+        assert compared(12, 0, "Node.js", off).violations == 12
+
+
+def test_where_nothing_runs_the_page_nothing_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    row = against_page(10, 0).row()
+    assert (row.tried, row.good) == (0, False)
+    assert row.figures["not run"] == "no Chromium, no Node.js"
+
+
+def ran() -> Measures:
+    problem, rows = drawn(5, 0)
+    return runs.run(Placement(remade(problem, model="engine"), rows[0]), Settings(duration_s=3.0))
+
+
+@pytest.mark.parametrize(
+    ("part", "column"),
+    [
+        ("streams", "sent"), ("streams", "taken"), ("operators", "processed"),
+        ("sources", "offered"),
+    ],
+)  # fmt: skip
+def test_tuples_that_are_lost_are_missed(part: str, column: str) -> None:
+    found = ran()
+    assert furthest(balances(found, Scene())) <= EXACT
+    getattr(found.raw.end, part)[column][0] *= SLIGHT
+    assert furthest(balances(found, Scene())) > EXACT
+
+
+def test_tuples_that_come_from_nowhere_are_noticed() -> None:
+    found = ran()
+    assert above_offered(found) <= EXACT
+    found.raw.arrived[-1] *= 1e6
+    assert above_offered(found) > EXACT
+    assert furthest(balances(found, Scene())) > EXACT
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.what)
+def test_what_a_change_must_not_change_is_compared(change: Any, model: Model) -> None:
+    if model not in change.models:
+        return
+    problem, rows = drawn(5, 0)
+    case = remade(problem, model=model), rows[0].tolist()
+    one, other = Placement(*case), Placement(*change.change(case, np.random.default_rng(0)))
+    assert difference(one, score_of(one), other, change) <= EXACT
+    faster = remade(other.problem, source_rate=other.problem.source_rate * SLIGHT)
+    assert difference(one, score_of(one), Placement(faster, other.devices), change) > EXACT
+
+
+def test_a_model_that_gives_more_than_is_offered_is_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def twice(flow: Flow, rows: Ints) -> Floats:
+        return np.full(len(np.atleast_2d(rows)), 2.0 * flow.source_rate)
+
+    monkeypatch.setattr(score, "THROUGHPUT", dict.fromkeys(MODELS, twice))
+    wrong = {row.what for row in of_problems(20, 0) if not row.good}
+    assert wrong == {"throughput within the source rate: closed forms"}
+
+
+def test_a_placer_that_reads_names_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ready(name: str, model: Model) -> Placer:
+        return lambda problem, rng, start=None: Placement(
+            problem, np.full(len(problem.graph.names), int("new" in problem.graph.names[0]))
+        )
+
+    monkeypatch.setattr(placers, "ready_placer", ready)
+    problem, rows = drawn(5, 0)
+    assert placers.placed_apart("reads", (problem, rows[0].tolist()), np.random.default_rng(0)) == 1
+
+
+def test_a_violation_is_counted_once_and_told_by_the_smallest_problem() -> None:
+    def small(checks: Checks, case: Case, data: st.DataObject) -> None:
+        checks.see("one device", len(case[0].cluster.devices) - 1.0)
+
+    checks = Checks()
+    for block in range(2):
+        draw_problems(checks, block, 50, small)
+    tally = checks.tallies["one device"]
+    assert (tally.violations, len(tally.faults)) == (2, 2)
+    assert tally.tried < 100
+    for block, fault in enumerate(tally.faults):
+        assert fault.startswith(f"block {block}: off by ")
+        assert fault.count('"instructions"') == 1
+
+
+def test_all_problems_of_a_block_are_drawn() -> None:
+    def any_will_do(checks: Checks, case: Case, data: st.DataObject) -> None:
+        checks.see("drawn", 0.0)
+
+    checks = Checks()
+    draw_problems(checks, 0, 50, any_will_do)
+    assert checks.tallies["drawn"].tried >= 50
+
+
+def test_deviations() -> None:
+    assert apart(2.0, 1.0) == 0.5
+    assert apart(0.0, 0.0) == 0.0
+    assert apart(1e-9, 0.0, least=1.0) == 1e-9
+    assert above(1.5, 1.0) == 0.5
+    assert above(0.5, 1.0) == 0.0
+    assert above(0.0, 0.0) == 0.0
+    assert above(1.0, 0.0) == np.inf
+    assert np.isnan(furthest([0.0, np.nan, 1.0]))
