@@ -142,7 +142,7 @@ class Comparison(Shown):
         )
         cases = [(i, j) for i in range(len(self.source_rates)) for j in range(len(self.placers))]
         header = ["graph", "source_rate", "placer", "relative_throughput", "devices_used"]
-        lines = [
+        lines = (
             [
                 name,
                 self.source_rates[i],
@@ -152,5 +152,5 @@ class Comparison(Shown):
             ]
             for n, name in enumerate(self.graphs)
             for i, j in cases
-        ]
+        )
         write_text(folder / "graphs.csv", to_csv(header, lines))

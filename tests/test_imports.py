@@ -55,9 +55,9 @@ MAY_IMPORT = {
     "env": MODEL | {"files", "flows", "generate", "policy", "score", "sim", "env"},
     "pyg": MODEL | {"files", "placers", "policy", "sim", "solve", "pyg"},
     "trials": MODEL
-    | {"score", "placers", "solve", "comparison", "backends", "parallel", "progress"},
+    | {"score", "placers", "solve", "comparison", "files", "backends", "parallel", "progress"},
     "backends": {"errors", "nearest"},
-    "parallel": {"backends"},
+    "parallel": {"backends", "errors"},
     "progress": set[str](),
     "policy": MODEL | {"flows", "score", "sim", "placers", "policy"},
     "engines": MODEL | {"files", "flows", "sim", "engines"},

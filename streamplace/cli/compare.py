@@ -77,7 +77,7 @@ def compare(
     from streamplace.backends import Backend  # noqa: PLC0415
     from streamplace.cli.show_comparison import comparison  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
-    from streamplace.files import read_dataset  # noqa: PLC0415
+    from streamplace.files import open_dataset  # noqa: PLC0415
     from streamplace.files.atomic import check_folder  # noqa: PLC0415
     from streamplace.files.text import name_of  # noqa: PLC0415
     from streamplace.progress import working  # noqa: PLC0415
@@ -88,7 +88,7 @@ def compare(
 
     workers = Backend(backend, address)
     with working("reading"):
-        graphs = read_dataset(dataset)
+        graphs = open_dataset(dataset)
     cluster = options.the_cluster(cluster_file, devices)
     with located(name_of(dataset)):
         result = trials.compare(
