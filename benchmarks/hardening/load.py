@@ -8,10 +8,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.hardening.losing import BACKENDS, lost_workers
-from benchmarks.hardening.processes import KIB, Used, used_by
+from benchmarks.hardening.processes import MIB, Used, used_by
 from benchmarks.hardening.rows import Row
 
-MIB = KIB * KIB
 GRAPHS = 20_000
 PLACERS = "metis,round-robin"
 COMPARE_MIB, TOGETHER_MIB = 300, 700

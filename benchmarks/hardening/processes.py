@@ -15,6 +15,7 @@ from benchmarks.hardening.forks import ROOT
 COMMAND = (sys.executable, "-m", "streamplace.cli.main")
 EVERY_S = 0.05
 KIB = 1024
+MIB = KIB * KIB
 
 
 @dataclass(frozen=True)
