@@ -29,7 +29,7 @@ _INSTALL = re.compile(r"pip install|\$\(INSTALL\)|\$\(LOCKED\)")
 
 
 def run(share: float = WHOLE, seed: int = 0) -> Iterator[Row]:
-    """Yield rows on locks, licences and builds; the whole tries advisories and other versions too."""
+    """Yield rows on locks, licences, builds; the whole tries advisories and other versions too."""
     yield locked()
     yield installs((ROOT / "Makefile").read_text())
     yield licensed((ROOT / "LICENSES.md").read_text())
