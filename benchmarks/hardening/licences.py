@@ -132,7 +132,7 @@ def _metadata(locked: list[Entry]) -> dict[str, dict[str, Any]]:
     """Return what packages say of themselves, by their names; nothing is installed."""
     with TemporaryDirectory() as folder:
         report, pins = Path(folder, "report.json"), Path(folder, "pins.txt")
-        pins.write_text("".join(f"{entry.name}=={entry.version}\n" for entry in locked))
+        pins.write_text("".join({f"{entry.name}=={entry.version}\n": 0 for entry in locked}))
         told = ["--dry-run", "--no-deps", "--ignore-installed", "-q", "--report", str(report)]
         pip = [tool("python"), "-m", "pip", "install", *told, "-r", str(pins)]
         subprocess.run(pip, check=True, stderr=subprocess.DEVNULL)

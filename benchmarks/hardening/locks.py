@@ -10,7 +10,7 @@ versions of much, its versions in its lock.
 
 uv resolves; it is told by UV_… variables where packages are. torch is to be the CPU build, which
 on Linux is not where the other packages are: pip has to be told of it (PIP_FIND_LINKS or
-PIP_EXTRA_INDEX_URL). Its hash joins those of the same version.
+PIP_EXTRA_INDEX_URL). Its hash joins those of other machines.
 """
 
 import hashlib
@@ -19,8 +19,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -38,6 +37,7 @@ ALONE = {
 OWN_VERSIONS = ("flink",)
 BASE = "dev"
 PYTHON = "3.11.5"  # the oldest on which all of these versions run
+ON_LINUX, ELSEWHERE = "sys_platform == 'linux'", "sys_platform != 'linux'"
 TOP = "# Every version that the Makefile and the extras install. torch is the CPU build.\n"
 MADE = "# Made by `make locks`; do not edit.\n"
 _ENTRY = re.compile(r"^([A-Za-z0-9._-]+)==([^ ;\\]+)(?: ; ([^\\]*?))? ?\\?$")
@@ -120,7 +120,7 @@ def main() -> None:
     base: list[Entry] = []
     versions: dict[str, Entry] = {}
     for name in lock_names():
-        found = [_with_cpu_build(name, entry) for entry in _resolved(name)]
+        found = [build for entry in _resolved(name) for build in _builds(name, entry)]
         if name == BASE:
             base = found
         layered = name != BASE and name not in ALONE
@@ -170,15 +170,18 @@ def tool(name: str) -> str:
     return str(path) if path.exists() else sys.exit(f"{path} is missing: make locks installs it")
 
 
-def _with_cpu_build(name: str, entry: Entry) -> Entry:
-    """Return an entry of torch with the hashes of CPU builds: known ones, and the one here."""
+def _builds(name: str, entry: Entry) -> list[Entry]:
+    """Return an entry as it is; of torch two, of which Linux gets CPU builds: known ones and this.
+
+    In one entry pip would take the build whose hash its index tells, which is that for CUDA.
+    """
     if entry.key != "torch":
-        return entry
+        return [entry]
     before = read_lock(name) if (LOCKS / f"{name}.txt").exists() else []
-    known = [e.hashes for e in before if (e.key, e.version) == (entry.key, entry.version)]
-    hashes: Iterable[str] = [*entry.hashes, *(h for hashes in known for h in hashes)]
-    hashes = {*hashes, *_cpu_build(entry.version)}
-    return Entry(entry.name, entry.version, entry.marker, tuple(sorted(hashes)))
+    here = Entry(entry.name, entry.version, ON_LINUX, _cpu_build(entry.version))
+    known = {h for e in before if replace(e, hashes=here.hashes) == here for h in e.hashes}
+    hashes = tuple(sorted(known.union(here.hashes)))
+    return [replace(entry, marker=ELSEWHERE), replace(here, hashes=hashes)]
 
 
 @cache
