@@ -9,7 +9,7 @@ SUPPLY := .venv-supply
 INSTALL := -m pip install -q --disable-pip-version-check
 LOCKED := $(INSTALL) --require-hashes --only-binary :all: -r
 
-.PHONY: venv demo test test-backends test-browser lint bench docs flink-loop testbed testbed-short testbed-flink harden locks release clean
+.PHONY: venv demo test test-backends test-browser lint bench docs flink-loop testbed testbed-short testbed-flink harden audit locks release clean
 
 venv: $(READY)
 
@@ -75,6 +75,9 @@ $(SUPPLY)/.ready: locks/supply.txt
 	$(PYTHON) -m venv $(SUPPLY)
 	$(SUPPLY)/bin/python $(LOCKED) locks/supply.txt
 	touch $@
+
+audit: $(SUPPLY)/.ready
+	for lock in locks/*.txt; do $(SUPPLY)/bin/pip-audit --require-hashes --disable-pip -r $$lock || exit 1; done
 
 locks: $(READY) $(SUPPLY)/.ready
 	$(BIN)/python -m benchmarks.hardening.locks
