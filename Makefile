@@ -5,14 +5,18 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 FLINK := .venv-flink
 FLINK_HOME := $(FLINK)/lib/$(notdir $(PYTHON))/site-packages/pyflink
+SUPPLY := .venv-supply
+INSTALL := -m pip install -q --disable-pip-version-check
+LOCKED := $(INSTALL) --require-hashes --only-binary :all: -r
 
-.PHONY: venv demo test test-backends test-browser lint bench docs flink-loop testbed testbed-short testbed-flink harden clean
+.PHONY: venv demo test test-backends test-browser lint bench docs flink-loop testbed testbed-short testbed-flink harden audit locks release clean
 
 venv: $(READY)
 
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml locks/dev.txt
 	$(PYTHON) -m venv $(VENV)
-	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install -q --disable-pip-version-check -e '.[dev]'
+	$(BIN)/python $(LOCKED) locks/dev.txt
+	$(BIN)/python $(INSTALL) --no-deps --no-build-isolation -e .
 	touch $@
 
 demo: $(READY)
@@ -22,11 +26,11 @@ test: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 test-backends: $(READY)
-	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install -q --disable-pip-version-check -e '.[ray,dask]'
+	$(BIN)/python $(LOCKED) locks/ray.txt -r locks/dask.txt
 	$(BIN)/python -m pytest tests/test_backends.py
 
 test-browser: $(READY)
-	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install -q --disable-pip-version-check -e '.[browser]'
+	$(BIN)/python $(LOCKED) locks/browser.txt
 	$(BIN)/python -m pytest tests/browser
 
 lint: $(READY)
@@ -38,13 +42,14 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.speed
 
 docs: $(READY)
-	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install -q --disable-pip-version-check -e '.[docs]'
+	$(BIN)/python $(LOCKED) locks/docs.txt
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 	@echo "site/index.html"
 
-$(FLINK)/.ready:
+$(FLINK)/.ready: locks/flink.txt locks/flink-build.txt # with which some of it is built
 	$(PYTHON) -m venv $(FLINK)
-	$(FLINK)/bin/python -m pip install -q --disable-pip-version-check apache-flink==2.3.0
+	$(FLINK)/bin/python $(LOCKED) locks/flink-build.txt
+	$(FLINK)/bin/python $(INSTALL) --require-hashes --no-build-isolation -r locks/flink.txt
 	touch $@
 
 flink-loop: $(READY) $(FLINK)/.ready
@@ -61,10 +66,26 @@ testbed: $(READY)
 testbed-flink: $(READY) $(FLINK)/.ready
 	PYTHONPATH=examples/flink $(BIN)/python -m benchmarks.testbed.flink $(FLINK_HOME)
 
-harden: $(READY)
+harden: $(READY) $(SUPPLY)/.ready
+	$(BIN)/python $(LOCKED) locks/ray.txt -r locks/dask.txt
 	$(BIN)/python -m benchmarks.hardening all
 	$(BIN)/python -m benchmarks.hardening report
 
+$(SUPPLY)/.ready: locks/supply.txt
+	$(PYTHON) -m venv $(SUPPLY)
+	$(SUPPLY)/bin/python $(LOCKED) locks/supply.txt
+	touch $@
+
+audit: $(SUPPLY)/.ready
+	for lock in locks/*.txt; do $(SUPPLY)/bin/pip-audit --require-hashes --disable-pip -r $$lock || exit 1; done
+
+locks: $(READY) $(SUPPLY)/.ready
+	$(BIN)/python -m benchmarks.hardening.locks
+	$(BIN)/python -m benchmarks.hardening.licences
+
+release: $(READY)
+	$(BIN)/python -m benchmarks.hardening.release
+
 clean:
-	rm -rf $(VENV) $(FLINK) flink-loop testbed site build dist demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(FLINK) $(SUPPLY) flink-loop testbed site build dist demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

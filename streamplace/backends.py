@@ -58,10 +58,22 @@ LOCAL = Backend()
 
 @dataclass(frozen=True)
 class Connected:
-    """A cluster that answers: what joblib is told of it, and how many processes it gives us."""
+    """A cluster that answers.
+
+    Parameters
+    ----------
+    options
+        What joblib is told of it.
+    processes
+        It gives us.
+    lost
+        What is raised where one of them is lost, and others can go on; none where the cluster goes
+        on by itself.
+    """
 
     options: dict[str, Any]
     processes: int
+    lost: tuple[type[Exception], ...] = ()
 
 
 @contextmanager
@@ -102,7 +114,8 @@ def _ray(backend: Backend, jobs: int) -> Iterator[Connected]:
         register_ray()
         processors = int(ray.cluster_resources().get("CPU", 0))
         options = {"backend": "ray", "ray_remote_args": {"scheduling_strategy": "SPREAD"}}
-        yield Connected(options, processors)
+        gone = (ray.exceptions.RayActorError, ray.exceptions.WorkerCrashedError)
+        yield Connected(options, processors, gone)
     except ray.exceptions.RayError as error:
         raise _failed(backend, error) from error
     finally:

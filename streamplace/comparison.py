@@ -142,7 +142,7 @@ class Comparison(Shown):
         write_text(table, to_csv(list(rows[0]), [list(row.values()) for row in rows]))
         cases = [(i, j) for i in range(len(self.source_rates)) for j in range(len(self.placers))]
         header = ["graph", "source_rate", "placer", "relative_throughput", "devices_used"]
-        lines = [
+        lines = (
             [
                 name,
                 self.source_rates[i],
@@ -152,5 +152,5 @@ class Comparison(Shown):
             ]
             for n, name in enumerate(self.graphs)
             for i, j in cases
-        ]
+        )
         write_text(graphs, to_csv(header, lines))

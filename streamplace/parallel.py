@@ -4,19 +4,28 @@ import os
 import threading
 import time
 import warnings
-from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures.process import BrokenProcessPool
-from typing import TypeVar
+from collections.abc import Callable, Generator, Iterator
+from itertools import islice
+from typing import Protocol, TypeVar
 
 from streamplace.backends import LOCAL, Backend, connected, interrupts_ignored
 from streamplace.errors import BackendError
 
 Item = TypeVar("Item")
+Item_co = TypeVar("Item_co", covariant=True)
 Result = TypeVar("Result")
 
 ITEMS_PER_PROCESS = 32  # fewer are done before a process has started
 WATCH_S = 0.5
 BLOCK = 64  # items a process that a cluster is given at once
+LOSSES = 3  # of processes at the same work, after which the work is to blame
+
+
+class Items(Protocol[Item_co]):
+    """What can be gone through again, from the start; lists, and files of graphs."""
+
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[Item_co]: ...
 
 
 def cpu_count() -> int:
@@ -28,11 +37,14 @@ def cpu_count() -> int:
 
 def each(
     function: Callable[[Item], Result],
-    items: Sequence[Item],
+    items: Items[Item],
     jobs: int | None = None,
     backend: Backend = LOCAL,
 ) -> Generator[Result, None, None]:
     """Yield function(item) for every item, in order, whatever the backend.
+
+    Few items are in memory at a time. What a process was at that is killed, or whose machine is
+    gone, others do again.
 
     Parameters
     ----------
@@ -45,7 +57,8 @@ def each(
     UsageError
         If the backend's package is not installed, or there is no such address.
     BackendError
-        If nobody answers at the address, or the cluster or one of the processes fails.
+        If nobody answers at the address, the cluster fails, or processes are killed at the same
+        work again and again.
     """
     if backend.name == "local":
         yield from _on_processes(function, items, jobs)
@@ -54,30 +67,34 @@ def each(
 
 
 def _on_processes(
-    function: Callable[[Item], Result], items: Sequence[Item], jobs: int | None
+    function: Callable[[Item], Result], items: Items[Item], jobs: int | None
 ) -> Iterator[Result]:
     processes = min(jobs or cpu_count(), len(items) // ITEMS_PER_PROCESS)
     if processes <= 1:
         yield from map(function, items)
         return
     import joblib  # noqa: PLC0415 - heavy
+    from joblib.externals.loky.process_executor import BrokenProcessPool  # noqa: PLC0415
 
-    pool = joblib.Parallel(
-        n_jobs=processes,
-        return_as="generator",
-        batch_size="auto",
-        initializer=_end_with,
-        initargs=(os.getpid(),),
-    )
+    def results_from(start: int) -> Iterator[Result]:
+        pool = joblib.Parallel(
+            n_jobs=processes,
+            return_as="generator",
+            batch_size="auto",
+            initializer=_end_with,
+            initargs=(os.getpid(),),
+        )
+        with interrupts_ignored():  # which the workers that start here inherit
+            results = pool(joblib.delayed(function)(item) for item in islice(items, start, None))
+        yield from results
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of tasks cancelled by an interruption
-        with interrupts_ignored():  # which the workers that start here inherit
-            results = pool(joblib.delayed(function)(item) for item in items)
         try:
-            yield from results
+            yield from _going_on(results_from, BrokenProcessPool)
         except BrokenProcessPool:
-            said = "one of the processes was killed, perhaps for want of memory; see --jobs"
-            raise BackendError(said) from None
+            said = "processes were killed at the same work again and again; is there memory enough"
+            raise BackendError(f"{said} for {processes} at a time? --jobs tells how many") from None
 
 
 def _end_with(parent: int) -> None:
@@ -92,18 +109,42 @@ def _end_with(parent: int) -> None:
 
 
 def _on_cluster(
-    function: Callable[[Item], Result], items: Sequence[Item], jobs: int | None, backend: Backend
+    function: Callable[[Item], Result], items: Items[Item], jobs: int | None, backend: Backend
 ) -> Iterator[Result]:
     """Go on block by block: joblib's Ray backend returns lists, and memory is to stay bounded."""
     import joblib  # noqa: PLC0415 - heavy
 
     with connected(backend, jobs or cpu_count()) as cluster:
         processes = min(jobs or cluster.processes, cluster.processes)
-        with joblib.parallel_config(**cluster.options):
-            workers = joblib.Parallel(
-                n_jobs=processes, max_nbytes=None
-            )  # no files between machines
-        with workers as pool:
-            for start in range(0, len(items), BLOCK * processes):
-                block = items[start : start + BLOCK * processes]
-                yield from pool(joblib.delayed(function)(item) for item in block)
+
+        def results_from(start: int) -> Iterator[Result]:
+            rest = islice(items, start, None)
+            with joblib.parallel_config(**cluster.options):
+                workers = joblib.Parallel(
+                    n_jobs=processes, max_nbytes=None
+                )  # no files between machines
+            with workers as pool:
+                while block := list(islice(rest, BLOCK * processes)):
+                    yield from pool(joblib.delayed(function)(item) for item in block)
+
+        yield from _going_on(results_from, cluster.lost)
+
+
+def _going_on(
+    results_from: Callable[[int], Iterator[Result]],
+    lost: type[Exception] | tuple[type[Exception], ...],
+) -> Iterator[Result]:
+    """Yield all results; when a process is lost, go on from the first that is missing."""
+    done = losses = 0
+    while True:
+        before = done
+        try:
+            for result in results_from(done):
+                yield result
+                done += 1
+        except lost:
+            losses = 1 if done > before else losses + 1
+            if losses == LOSSES:
+                raise
+        else:
+            return

@@ -1,7 +1,8 @@
 """Placers x graphs -> table."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -11,6 +12,7 @@ from streamplace.backends import LOCAL, Backend
 from streamplace.cluster import Cluster
 from streamplace.comparison import Comparison
 from streamplace.errors import UsageError, within
+from streamplace.files import StoredGraphs
 from streamplace.given import check_seed
 from streamplace.graph import StreamGraph
 from streamplace.parallel import each
@@ -23,7 +25,7 @@ from streamplace.solve import name_of, timed
 
 
 def compare(
-    graphs: StreamGraph | Iterable[StreamGraph],
+    graphs: StreamGraph | StoredGraphs | Iterable[StreamGraph],
     placers: str | Placer | Iterable[str | Placer] | Mapping[str, str | Placer],
     source_rates: float | Iterable[float | None] | None = None,
     *,
@@ -40,7 +42,7 @@ def compare(
     Parameters
     ----------
     graphs, placers, source_rates
-        One or several.
+        One or several. Of graphs in a file that `open_dataset` has opened few are in memory.
     placers
         Names with options, or placers themselves, as for `place`; a mapping gives them the names
         that the table shows.
@@ -60,8 +62,8 @@ def compare(
     StreamplaceError
         If a name is wrong, any graph has no score (it names graph and placer), or a cluster fails.
     """
-    graphs, named, rates = _graphs(graphs), _named(placers), _rates(source_rates)
-    if not (graphs and named and rates):
+    several, named, rates = _several(graphs), _named(placers), _rates(source_rates)
+    if not (several.names and named and rates):
         raise UsageError("compare needs at least one graph, one placer and one source rate")
     check_seed(seed)
     task = partial(
@@ -73,12 +75,12 @@ def compare(
         target_utilisation=target_utilisation,
         seed=seed,
     )
-    with closing(each(task, list(enumerate(graphs)), jobs, backend)) as results:
-        done = list(track(results, len(graphs), "comparing"))
+    with closing(each(task, several, jobs, backend)) as results:
+        done = list(track(results, len(several), "comparing"))
     outcome = np.stack(done, axis=-1)  # (3, rates, placers, graphs)
     return Comparison(
         dataset,
-        tuple(graph.name for graph in graphs),
+        several.names,
         model,
         tuple(named),
         rates,
@@ -86,13 +88,29 @@ def compare(
     )
 
 
-def _graphs(given: StreamGraph | Iterable[StreamGraph]) -> list[StreamGraph]:
+@dataclass(frozen=True)
+class _Several:
+    """Graphs with their numbers, as often as they are gone through."""
+
+    graphs: StoredGraphs | list[StreamGraph]
+    names: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __iter__(self) -> Iterator[tuple[int, StreamGraph]]:
+        return enumerate(self.graphs)
+
+
+def _several(given: StreamGraph | StoredGraphs | Iterable[StreamGraph]) -> _Several:
+    if isinstance(given, StoredGraphs):
+        return _Several(given, tuple(given.names))
     if isinstance(given, StreamGraph):
-        return [given]
+        given = [given]
     graphs = [] if isinstance(given, str) else list(given)
     if isinstance(given, str) or not all(isinstance(graph, StreamGraph) for graph in graphs):
         raise UsageError("compare: graphs must be stream graphs; read_dataset reads them")
-    return graphs
+    return _Several(graphs, tuple(graph.name for graph in graphs))
 
 
 def _named(

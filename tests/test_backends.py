@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.hardening.losing import lost_workers
 from streamplace import Backend, Constraints, Recipe, StreamGraph, backends, compare, write_dataset
 from streamplace.errors import UsageError
 from streamplace.training import read_config, train
@@ -167,6 +168,13 @@ def test_without_an_address_a_cluster_is_started_here(name: str, tmp_path: Path)
     done(*words, tmp_path / "here.jsonl")
     assert one_line_said(done(*words, tmp_path / "there.jsonl", "--backend", name))
     assert (tmp_path / "here.jsonl").read_bytes() == (tmp_path / "there.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["ray", "dask"])
+def test_a_killed_worker_changes_nothing(name: str) -> None:
+    pytest.importorskip(PACKAGES[name])
+    row = lost_workers(name, share=0.2, seed=2)
+    assert row.good, row.faults
 
 
 @pytest.mark.parametrize("name", ["ray", "dask"])

@@ -34,7 +34,7 @@ MAY_IMPORT = {
     "sim": {"sim"},
     "nearest": set[str](),
     "errors": set[str](),
-    **dict.fromkeys(("printable", "raw"), set[str]()),
+    "printable": set[str](),
     **dict.fromkeys(MODEL - {"errors", "nearest", "printable"}, MODEL),
     "shown": {"views"},  # when somebody looks
     "views": MODEL | {"comparison", "planning", "replacing", "score", "solve", "views"},
@@ -58,7 +58,7 @@ MAY_IMPORT = {
     "env": MODEL | {"files", "flows", "generate", "policy", "score", "sim", "env"},
     "pyg": MODEL | {"files", "placers", "policy", "sim", "solve", "pyg"},
     "trials": MODEL
-    | {"score", "placers", "solve", "comparison", "backends", "parallel", "progress"},
+    | {"score", "placers", "solve", "comparison", "files", "backends", "parallel", "progress"},
     "backends": {"errors", "nearest"},
     "parallel": {"backends", "errors"},
     "progress": set[str](),

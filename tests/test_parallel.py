@@ -1,10 +1,11 @@
-"""Processes that work for another: they end with it, and it is told when one of them is killed."""
+"""Results in order, from processes that may be killed; they end with who started them."""
 
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -15,7 +16,8 @@ from streamplace.errors import BackendError
 from streamplace.parallel import each
 from tests.cli.command import ENVIRONMENT
 
-ITEMS = 64
+COUNT = 400
+AT = 250
 MAIN = """
 import sys
 from tests.test_parallel import busy
@@ -24,23 +26,55 @@ list(each(busy, [sys.argv[1]] * 64, 2))
 """
 
 
-def killed_at(number: int, *, last: int) -> int:
-    """Return the number; be killed at the last."""
-    if number == last:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return number
-
-
 def busy(folder: str) -> None:
     """Leave a sign, and go on for long."""
     (Path(folder) / str(os.getpid())).touch()
     time.sleep(60)
 
 
-def test_a_process_that_is_killed() -> None:
-    with pytest.raises(BackendError, match="one of the processes was killed"):
-        list(each(partial(killed_at, last=40), range(ITEMS), 2))
-    assert list(each(partial(killed_at, last=-1), range(ITEMS), 2)) == [*range(ITEMS)]
+def killed_once(flag: Path, number: int) -> int:
+    """Return the square; of one number not before a process was killed by it."""
+    if number == AT and not flag.exists():
+        flag.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number**2
+
+
+def killed_always(number: int) -> int:
+    """Return the square, but of one number."""
+    if number == AT:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number**2
+
+
+def test_what_a_killed_process_was_at_is_done_again(tmp_path: Path) -> None:
+    flag = tmp_path / "killed"
+    found = list(each(partial(killed_once, flag), range(COUNT), 2))
+    assert flag.exists()
+    assert found == [number**2 for number in range(COUNT)]
+
+
+def test_work_that_kills_every_process_is_told() -> None:
+    found = []
+    with pytest.raises(BackendError, match="killed at the same work again and again"):
+        found.extend(each(killed_always, range(COUNT), 2))
+
+
+class Broken:
+    """Items that cannot be gone through to the end."""
+
+    def __len__(self) -> int:
+        return COUNT
+
+    def __iter__(self) -> Iterator[int]:
+        yield from range(AT)
+        raise BackendError("no more")
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_fault_of_the_items_is_raised(jobs: int) -> None:
+    with pytest.raises(BackendError, match="no more"):
+        list(each(abs, Broken(), jobs))
 
 
 def test_they_end_with_the_process_that_started_them(tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def compare(
     from streamplace.cli.show_comparison import comparison  # noqa: PLC0415
     from streamplace.cli.targets import refuse_folder, weights_of  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
-    from streamplace.files import read_dataset  # noqa: PLC0415
+    from streamplace.files import open_dataset  # noqa: PLC0415
     from streamplace.files.holding import held  # noqa: PLC0415
     from streamplace.files.text import name_of  # noqa: PLC0415
     from streamplace.progress import working  # noqa: PLC0415
@@ -93,7 +93,7 @@ def compare(
     workers = Backend(backend, address)
     with nullcontext() if folder is None else held(folder):  # before anything runs
         with working("reading"):
-            graphs = read_dataset(dataset)
+            graphs = open_dataset(dataset)
         cluster = options.the_cluster(cluster_file, devices)
         with located(name_of(dataset)):
             result = trials.compare(

@@ -5,14 +5,21 @@ from typing import Any
 
 from streamplace.cluster import Cluster
 from streamplace.constraints import Constraints
-from streamplace.files.atomic import write_text
+from streamplace.files.atomic import atomic
 from streamplace.files.clusters import cluster_from, cluster_to
-from streamplace.files.datasets import iter_graphs, read_dataset, read_graph, write_dataset
+from streamplace.files.datasets import (
+    StoredGraphs,
+    iter_graphs,
+    open_dataset,
+    read_dataset,
+    read_graph,
+    write_dataset,
+)
 from streamplace.files.formats import ConstraintsForm
 from streamplace.files.graphs import constraints_from
 from streamplace.files.placements import placement_to, read_placement
 from streamplace.files.shipped import resolve
-from streamplace.files.text import check, name_of, read_json, to_json
+from streamplace.files.text import check, json_pieces, name_of, read_json
 from streamplace.placement import Placement
 
 
@@ -38,11 +45,15 @@ def write_placement(path: str | Path, placement: Placement, **result: Any) -> No
 
 def write_json(path: str | Path, value: Any) -> None:
     """Write a JSON value for people: indented, in UTF-8."""
-    write_text(path, to_json(value))
+    with atomic(path) as file:
+        for piece in json_pieces(value):
+            file.write(piece.encode())
 
 
 __all__ = [
+    "StoredGraphs",
     "iter_graphs",
+    "open_dataset",
     "read_cluster",
     "read_constraints",
     "read_dataset",

@@ -10,6 +10,7 @@ from streamplace.errors import FormatError
 from streamplace.files.atomic import STDOUT, atomic
 from streamplace.files.columns import read_columns, write_columns
 from streamplace.files.graphs import graph_from, graph_to
+from streamplace.files.lines import read_json_lines
 from streamplace.files.shipped import resolve
 from streamplace.files.text import STDIN, json_lines, name_of, parse, read_text
 from streamplace.graph import StreamGraph
@@ -49,6 +50,57 @@ def read_dataset(path: str | Path) -> list[StreamGraph]:
     return graphs
 
 
+class StoredGraphs:
+    """The graphs of a dataset, read anew whenever they are gone through: few are in memory.
+
+    Parameters
+    ----------
+    path
+        Of a file or folder; not of a pipe, which is read once.
+
+    Attributes
+    ----------
+    names
+        Of the graphs, all of which were read once and found good.
+
+    Raises
+    ------
+    FormatError
+        If it cannot be read, or holds none; later on, if there are now other graphs in it.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = path
+        self.names = [graph.name for graph in iter_graphs(path)]
+        if not self.names:
+            raise FormatError(f"{name_of(path)}: holds no graph")
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __iter__(self) -> Iterator[StreamGraph]:
+        read = 0
+        for name, graph in zip(self.names, iter_graphs(self._path), strict=False):
+            if graph.name != name:
+                break
+            yield graph
+            read += 1
+        if read < len(self.names):
+            raise FormatError(f"{name_of(self._path)}: was changed while it was read")
+
+
+def open_dataset(path: str | Path) -> StoredGraphs | list[StreamGraph]:
+    """Read all graphs of a dataset, and keep them only where they cannot be read again.
+
+    Raises
+    ------
+    FormatError
+        If it cannot be read, or holds none.
+    """
+    found = resolve(path)
+    return StoredGraphs(path) if found.is_file() or found.is_dir() else read_dataset(path)
+
+
 def iter_graphs(path: str | Path) -> Iterator[StreamGraph]:
     """Yield the graphs of a dataset one by one, in the order of the file or of the file names."""
     found = resolve(path)
@@ -76,8 +128,12 @@ def files_of(path: str | Path) -> list[Path]:
 
 def iter_values(path: Path) -> Iterator[tuple[str, str, Any]]:
     """Yield (place, name if it carries none, JSON value) of a text file, or stdin for ``-``."""
-    text, where = read_text(path), name_of(path)
-    stem = path.name.split(".")[0] or "graph"
+    where, stem = name_of(path), path.name.split(".")[0] or "graph"
+    if path.name.endswith(LINES) and path.is_file():
+        for number, (place, value) in enumerate(read_json_lines(path)):
+            yield place, f"{stem}_{number}", value
+        return
+    text = read_text(path)
     if path.name.endswith(LINES) or (str(path) == STDIN and _is_lines(text)):
         for number, (place, value) in enumerate(json_lines(text, where)):
             yield place, f"{stem}_{number}", value

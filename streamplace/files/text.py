@@ -7,6 +7,7 @@ import sys
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -35,6 +36,7 @@ SAID = {  # pydantic's words where ours fit a file better
     "finite_number": "must be a finite number",
 }
 LONGEST_SHOWN = 40
+PARTS = 2**14  # of JSON text written at once; tens of bytes each
 
 
 def read_bytes(path: str | Path) -> bytes:
@@ -102,7 +104,15 @@ def read_json(path: str | Path) -> Any:
 
 def to_json(value: Any) -> str:
     """Return a JSON value for people: indented, with a final newline."""
-    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+    return "".join(json_pieces(value))
+
+
+def json_pieces(value: Any) -> Iterator[str]:
+    """Yield the text of `to_json` piece by piece: that of a large graph is not whole in memory."""
+    parts = json.JSONEncoder(indent=1, ensure_ascii=False).iterencode(value)
+    while several := list(islice(parts, PARTS)):
+        yield "".join(several)
+    yield "\n"
 
 
 def to_csv(header: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
@@ -110,7 +120,7 @@ def to_csv(header: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     quoted = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
-    for row in (header, *map(list, rows)):
+    for row in chain([header], map(list, rows)):
         # a lone carriage return ends a line for readers, but not for the writer
         broken = any("\r" in cell for cell in row if isinstance(cell, str))
         (quoted if broken else writer).writerow(row)

@@ -1,0 +1,92 @@
+"""Load: many graphs, large graphs, and processes that are lost on the way.
+
+Memory is that of whole programs, as the kernel counts it, Python and its libraries included.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from benchmarks.hardening.losing import BACKENDS, lost_workers
+from benchmarks.hardening.processes import MIB, Used, used_by
+from benchmarks.hardening.rows import Row
+
+GRAPHS = 20_000
+PLACERS = "metis,round-robin"
+COMPARE_MIB, TOGETHER_MIB = 300, 700
+BYTES_A_GRAPH = 3_000
+"""Of the rows of one more graph: its name, and three numbers a placer."""
+OPERATORS = 1_000_000
+PLACE_MIB, WRITE_MIB = 1_500, 3_000
+
+
+def run(share: float = 1.0, seed: int = 0) -> Iterator[Row]:
+    """Yield rows on memory, and on workers that are killed."""
+    with TemporaryDirectory(prefix="streamplace-load-") as name:
+        folder = Path(name)
+        yield many_graphs(folder, max(400, round(GRAPHS * share)), seed)
+        yield from large_graph(folder, max(10_000, round(OPERATORS * share)), seed)
+    for backend in BACKENDS:
+        yield lost_workers(backend, share, seed)
+
+
+def many_graphs(folder: Path, count: int, seed: int) -> Row:
+    """Compare placers over many graphs, and over a quarter as many, in bounded memory."""
+    peaks, faults = [], []
+    wrong = {"failures": 0, "over the memory stated": 0, "memory grows with the graphs": 0}
+    for number in (count // 4, count):
+        dataset = folder / f"{number}.jsonl.gz"
+        _made("generate", "dream", "--count", number, "--seed", seed, "--jobs", 2, "-o", dataset)
+        words = ("compare", dataset, "--placers", PLACERS, "--jobs", 2, "-o", folder / "table")
+        used = used_by(*words, data_bytes=TOGETHER_MIB * MIB)
+        if used.code:
+            wrong["failures"] += 1
+            faults.append(f"{number} graphs: exit {used.code}: {used.err.strip()[-300:]}")
+        if used.largest_bytes > COMPARE_MIB * MIB or used.together_bytes > TOGETHER_MIB * MIB:
+            wrong["over the memory stated"] += 1
+            faults.append(f"{number} graphs: {_peaks(used)}")
+        peaks.append(used)
+    fewer, all_ = peaks
+    more = all_.largest_bytes - fewer.largest_bytes
+    if more > BYTES_A_GRAPH * (count - count // 4) + 8 * MIB:
+        wrong["memory grows with the graphs"] += 1
+        faults.append(f"{more:,} bytes more for {count} graphs than for {count // 4}")
+    figures = {
+        "largest process": f"{all_.largest_bytes // MIB} MiB (at most {COMPARE_MIB})",
+        "all processes": f"{all_.together_bytes // MIB} MiB (at most {TOGETHER_MIB})",
+        "with a quarter of the graphs": f"{fewer.largest_bytes // MIB} MiB",
+        "CPU": f"{all_.cpu_seconds:.0f} s",
+    }
+    return Row(f"graphs of one compare, {PLACERS}, 2 processes", count, wrong, figures, faults)
+
+
+def large_graph(folder: Path, count: int, seed: int) -> Iterator[Row]:
+    """Place a large graph, and write the placement down, in bounded memory."""
+    graph = folder / "layered.npz"
+    asked = ("--operators", count, "--seed", seed, "-o", graph)
+    _made("generate", "layered", "--count", 1, *asked)
+    words = ("place", graph, "--devices", "16x2500", "--source-rate", 1e4, "--placer", "multilevel")
+    for more, most in (((), PLACE_MIB), (("-o", folder / "placement.json"), WRITE_MIB)):
+        used = used_by(*words, *more, data_bytes=most * MIB)
+        what = "operators of one place" + (" -o placement.json" if more else "")
+        wrong = {
+            "failures": int(used.code != 0),
+            "over the memory stated": int(used.largest_bytes > most * MIB),
+        }
+        faults = [f"exit {used.code}: {used.err.strip()[-300:]}"] if used.code else []
+        figures = {
+            "peak": f"{used.largest_bytes // MIB} MiB (at most {most})",
+            "CPU": f"{used.cpu_seconds:.0f} s",
+        }
+        yield Row(what, count, wrong, figures, faults)
+
+
+def _made(*words: object) -> None:
+    used = used_by(*words)
+    if used.code:
+        raise RuntimeError(f"{words[:2]} failed: {used.err}")
+
+
+def _peaks(used: Used) -> str:
+    largest, together = used.largest_bytes // MIB, used.together_bytes // MIB
+    return f"{largest} MiB the largest process, {together} MiB all"

@@ -1,0 +1,94 @@
+"""A placer whose process is killed once, and what is left of the work that it was at."""
+
+import os
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from benchmarks.hardening.processes import Used, used_by
+from benchmarks.hardening.rows import Row
+from streamplace.placement import Placement
+from streamplace.placers.simple import RoundRobin
+from streamplace.problem import Problem
+
+BACKENDS = {"local": "joblib", "dask": "distributed", "ray": "ray"}
+QUIET = {"RAY_USAGE_STATS_ENABLED": "0"}
+GRAPHS = 300
+TIMES = 5
+
+
+@dataclass(frozen=True)
+class Losing:
+    """Round robin; the first process that places a certain graph is killed.
+
+    Parameters
+    ----------
+    at
+        The name of the graph.
+    flag
+        A file that is made when that has happened.
+    """
+
+    at: str
+    flag: str
+
+    def __call__(
+        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
+    ) -> Placement:
+        """Return the placement, if the process is still there."""
+        if problem.graph.name == self.at and not Path(self.flag).exists():
+            Path(self.flag).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return RoundRobin()(problem, rng, start)
+
+
+def lost_workers(backend: str, share: float, seed: int) -> Row:
+    """Compare placers on two processes, one of which is killed mid-way; the table is the same."""
+    times = max(1, round(TIMES * share))
+    what = f"compare --backend {backend}, a worker killed mid-way"
+    wrong = {"tables that differ": 0, "failures": 0}
+    if find_spec(BACKENDS[backend]) is None:
+        return Row(what, 0, wrong, {"not run": f"{BACKENDS[backend]} is not installed"})
+    faults: list[str] = []
+    rng = np.random.default_rng([seed, 7])
+    with TemporaryDirectory(prefix="streamplace-losing-") as name:
+        for number in range(times):
+            folder = Path(name, str(number))
+            folder.mkdir()
+            at = f"dream_{rng.integers(GRAPHS // 4, GRAPHS * 3 // 4)}"
+            for kind, fault in _faults(folder, backend, at, seed + number):
+                wrong[kind] += 1
+                faults.append(f"{at} of seed {seed + number}: {fault}")
+    return Row(what, times, wrong, {"graphs": f"{GRAPHS}"}, faults)
+
+
+def _faults(folder: Path, backend: str, at: str, seed: int) -> Iterator[tuple[str, str]]:
+    """Yield what goes wrong when the worker that places a graph is killed."""
+    dataset, flag = folder / "dream.jsonl.gz", folder / "killed"
+    made = used_by(
+        "generate", "dream", "--count", GRAPHS, "--seed", seed, "--jobs", 1, "-o", dataset
+    )
+    assert made.code == 0, made.err
+    placer = f"benchmarks.hardening.losing:Losing:at={at}:flag={flag}"
+    words = ("compare", dataset, "--placers", f"{placer},greedy", "--plots", "none", "-o")
+    there = used_by(*words, folder / "there", "--jobs", 2, "--backend", backend, environment=QUIET)
+    if not flag.exists():
+        yield "failures", f"nothing was killed: {_last(there)}"
+        return
+    if there.code:
+        yield "failures", f"exit {there.code}: {_last(there)}"
+        return
+    here = used_by(*words, folder / "here", "--jobs", 1)
+    assert here.code == 0, here.err
+    one, other = ((folder / where / "graphs.csv").read_bytes() for where in ("here", "there"))
+    if one != other:
+        yield "tables that differ", "graphs.csv"
+
+
+def _last(used: Used) -> str:
+    return (used.err.strip().splitlines() or ["says nothing"])[-1][:300]

@@ -1,0 +1,104 @@
+"""The command line as a program of its own, and the memory that it and its children take."""
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.hardening.forks import ROOT
+
+COMMAND = (sys.executable, "-m", "streamplace.cli.main")
+EVERY_S = 0.05
+KIB = 1024
+MIB = KIB * KIB
+
+
+@dataclass(frozen=True)
+class Used:
+    """What a program said, and took.
+
+    Parameters
+    ----------
+    largest_bytes
+        The most that was resident of any one of its processes, as the kernel counts it.
+    together_bytes
+        The most that all had together when they were looked at, 20 times a second; what several
+        share is counted once.
+    """
+
+    out: str
+    err: str
+    code: int
+    cpu_seconds: float
+    largest_bytes: int
+    together_bytes: int
+
+
+def used_by(
+    *arguments: object,
+    environment: Mapping[str, str] | None = None,
+    data_bytes: int | None = None,
+) -> Used:
+    """Run the command line to its end.
+
+    Parameters
+    ----------
+    data_bytes
+        The most data that each of its processes may have; for more the kernel gives no memory.
+    """
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        process = subprocess.Popen(
+            [*COMMAND, *map(str, arguments)],
+            env={**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
+        )
+        if data_bytes is not None:
+            resource.prlimit(process.pid, resource.RLIMIT_DATA, (data_bytes, data_bytes))
+        ended, most = threading.Event(), [0]
+        watch = threading.Thread(target=_watch, args=(process.pid, ended, most))
+        watch.start()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        ended.set()
+        watch.join()
+        said = []
+        for file in (out, err):
+            file.seek(0)
+            said.append(file.read().decode(errors="replace"))
+    largest = usage.ru_maxrss * KIB  # its own, or that of a child it has waited for
+    cpu = usage.ru_utime + usage.ru_stime
+    return Used(said[0], said[1], process.returncode, cpu, largest, max(most[0], largest))
+
+
+def _watch(session: int, ended: threading.Event, most: list[int]) -> None:
+    while not ended.wait(EVERY_S):
+        most[0] = max(most[0], sum(map(_proportional_bytes, _of_session(session))))
+
+
+def _of_session(session: int) -> list[Path]:
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            told = (process / "stat").read_text().rpartition(")")[2].split()
+        except OSError:  # it has just ended
+            continue
+        if int(told[3]) == session:
+            found.append(process)
+    return found
+
+
+def _proportional_bytes(process: Path) -> int:
+    """Return what is resident of a process; of what n processes share, an n-th."""
+    try:
+        lines = (process / "smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0
+    return sum(int(line.split()[1]) * KIB for line in lines if line.startswith("Pss:"))

@@ -1,0 +1,95 @@
+"""Memory is bounded, lost workers are made good, and neither goes unnoticed."""
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.hardening import load, losing
+from benchmarks.hardening.load import large_graph, many_graphs
+from benchmarks.hardening.losing import lost_workers
+from benchmarks.hardening.processes import MIB, Used, used_by
+
+SHARE = 0.02
+
+
+def test_many_graphs_in_bounded_memory(tmp_path: Path) -> None:
+    row = many_graphs(tmp_path, 200, seed=1)
+    assert row.good, row.faults
+
+
+def test_a_large_graph_in_bounded_memory(tmp_path: Path) -> None:
+    for row in large_graph(tmp_path, 10_000, seed=1):
+        assert row.good, row.faults
+
+
+def test_a_killed_worker_changes_nothing() -> None:
+    row = lost_workers("local", SHARE, seed=1)
+    assert row.good, row.faults
+
+
+def test_memory_is_that_of_all_processes(tmp_path: Path) -> None:
+    used = used_by("info", "dataset:real/q4")
+    assert used.code == 2
+    assert used.err.startswith("streamplace: ")
+    assert 20 * MIB < used.largest_bytes < 300 * MIB
+
+
+def test_the_bound_on_data_is_one(tmp_path: Path) -> None:
+    words = ("generate", "layered", "--operators", 100_000, "-o", tmp_path / "graph.npz")
+    bounded = used_by(*words, data_bytes=40 * MIB)
+    assert bounded.code == 1
+    assert list(tmp_path.iterdir()) == []
+    assert used_by(*words).code == 0
+
+
+@pytest.mark.parametrize(
+    ("used", "kind"),
+    [
+        (Used("", "Traceback", 1, 1.0, MIB, MIB), "failures"),
+        (Used("", "", 0, 1.0, 2000 * MIB, 2000 * MIB), "over the memory stated"),
+    ],
+)
+def test_faults_are_noticed(
+    used: Used, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Used("", "", 0, 1.0, MIB, MIB)
+
+    def pretend(command: object, *_: object, **__: object) -> Used:
+        return made if command == "generate" else used
+
+    monkeypatch.setattr(load, "used_by", pretend)
+    assert many_graphs(tmp_path, 400, 0).wrong[kind] == 2
+    assert next(large_graph(tmp_path, 400, 0)).wrong[kind] == 1
+
+
+def test_growth_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    peaks = iter([100, 100, 100, 150])
+    monkeypatch.setattr(
+        load, "used_by", lambda *_, **__: Used("", "", 0, 1, n := next(peaks) * MIB, n)
+    )
+    assert many_graphs(tmp_path, 400, 0).wrong["memory grows with the graphs"] == 1
+
+
+@pytest.mark.parametrize("fault", ["not killed", "exit 1", "another table"])
+def test_losses_are_noticed(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def pretend(command: str, *words: object, **_: object) -> Used:
+        if command == "compare":
+            folder, placer = Path(str(words[words.index("-o") + 1])), str(words[2])
+            if fault != "not killed":
+                Path(placer.partition("flag=")[2].partition(",")[0]).touch()
+            folder.mkdir()
+            (folder / "graphs.csv").write_text(folder.name if fault == "another table" else "")
+        code = int(fault == "exit 1" and command == "compare")
+        return Used("", "streamplace: a worker died", code, 1.0, MIB, MIB)
+
+    monkeypatch.setattr(losing, "used_by", pretend)
+    row = lost_workers("local", SHARE, 0)
+    kind = "tables that differ" if fault == "another table" else "failures"
+    assert row.wrong[kind] == row.tried == 1
+
+
+def test_what_is_not_installed_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(losing.BACKENDS, "ray", "no_such_package")
+    row = lost_workers("ray", SHARE, 0)
+    assert row.tried == 0
+    assert row.figures == {"not run": "no_such_package is not installed"}
