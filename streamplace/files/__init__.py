@@ -5,7 +5,7 @@ from typing import Any
 
 from streamplace.cluster import Cluster
 from streamplace.constraints import Constraints
-from streamplace.files.atomic import atomic
+from streamplace.files.atomic import write_pieces
 from streamplace.files.clusters import cluster_from, cluster_to
 from streamplace.files.datasets import (
     StoredGraphs,
@@ -45,9 +45,7 @@ def write_placement(path: str | Path, placement: Placement, **result: Any) -> No
 
 def write_json(path: str | Path, value: Any) -> None:
     """Write a JSON value for people: indented, in UTF-8."""
-    with atomic(path) as file:
-        for piece in json_pieces(value):
-            file.write(piece.encode())
+    write_pieces(path, json_pieces(value))
 
 
 __all__ = [

@@ -6,7 +6,7 @@ import os
 import secrets
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO
@@ -100,8 +100,14 @@ def check_folder(path: str | Path) -> None:
 
 def write_text(path: str | Path, text: str) -> None:
     """Write a whole text file, or stdout for ``-``."""
+    write_pieces(path, (text,))
+
+
+def write_pieces(path: str | Path, pieces: Iterable[str]) -> None:
+    """Write a text file that is never in memory as a whole, or stdout for ``-``."""
     with atomic(path) as file:
-        file.write(text.encode())
+        for piece in pieces:
+            file.write(piece.encode())
 
 
 def make_folder(path: str | Path) -> Path:
