@@ -27,9 +27,8 @@ def executed(case: Case) -> Ended:
         errors="replace",
     ) as process:
         out, err = process.communicate(timeout=120)
-        return Ended(
-            out, err, process.pid, process.returncode, False, time.monotonic() - begin, 0.0, 0
-        )
+        seconds = time.monotonic() - begin
+        return Ended(out, err, process.returncode, False, seconds, 0.0, 0, process.pid)
 
 
 def same(places: Places, forks: Forks, readers: Sequence[str], count: int, seed: int) -> Row:
