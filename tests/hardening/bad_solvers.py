@@ -5,6 +5,7 @@ import signal
 import sys
 import time
 
+from benchmarks.hardening.solvers.jobs import NoJobError
 from streamplace.errors import PlacementError
 
 BAD = 3
@@ -66,6 +67,12 @@ def raises(number: int, seed: int) -> str | None:
 def refuses(number: int, seed: int) -> str | None:
     if number == BAD:
         raise PlacementError("found none")
+    return None
+
+
+def is_given_none(number: int, seed: int) -> str | None:
+    if number == BAD:
+        raise NoJobError("a cycle")
     return None
 
 

@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 from benchmarks.hardening.solvers import run
-from benchmarks.hardening.solvers.jobs import LARGE_EVERY, NUMBERS, job
-from benchmarks.hardening.solvers.parent import Account, account
+from benchmarks.hardening.solvers.jobs import LARGE_EVERY, NUMBERS, NoJobError, job
+from benchmarks.hardening.solvers.parent import NOT_GIVEN, Account, account
 from benchmarks.hardening.solvers.shapes import SHAPES
 from benchmarks.hardening.solvers.wrappers import fault, wrappers
 from streamplace import Constraints, Placement, Problem
-from streamplace.errors import StreamplaceError
 from streamplace.placers.registry import PLACERS
 from tests.hardening.bad_solvers import BAD
 from tests.placers.jobs import pipeline
@@ -25,7 +24,7 @@ def test_all_of_them_are_well() -> None:
     for row in rows:
         assert row.tried == 60
         assert row.good, f"{row}: {row.faults}"
-        assert int(row.figures["placed"]) > 20
+        assert int(row.figures["placed"]) > 30
 
 
 def test_all_that_wraps_anything_is_there() -> None:
@@ -77,6 +76,13 @@ def test_what_is_refused_is_well() -> None:
     assert (row.figures["refused"], row.figures["placed"]) == ("1", str(GIVEN - 1))
 
 
+def test_what_no_solver_is_given_does_not_count() -> None:
+    found = given("is_given_none")
+    row = found.row("is given none")
+    assert (row.tried, row.good, row.figures["placed"]) == (GIVEN, True, str(GIVEN))
+    assert found.came[NOT_GIVEN] == 1
+
+
 def test_what_never_starts_is_no_count() -> None:
     with pytest.raises(RuntimeError, match="does not start: exit code 1 ImportError: no such lib"):
         given("never_starts")
@@ -96,7 +102,7 @@ def test_problems_are_odd_in_every_way() -> None:
     for number in range(len(SHAPES) * len(NUMBERS)):
         try:
             problem = job(number, 0)
-        except StreamplaceError:
+        except NoJobError:
             refused += 1
             continue
         sizes.add(len(problem.graph.names))
@@ -113,5 +119,5 @@ def test_problems_are_odd_in_every_way() -> None:
 def _size(number: int) -> float:
     try:
         return float(len(job(number, 0).graph.names))
-    except StreamplaceError:
+    except NoJobError:
         return np.nan

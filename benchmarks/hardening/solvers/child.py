@@ -1,6 +1,6 @@
 """A process that gives problems to one wrapper and says of each what came of it.
 
-    python -m benchmarks.hardening.solvers.child WRAPPER SEED FIRST LAST ANSWERS
+    python -m benchmarks.hardening.solvers.child WRAPPER SEED FIRST COUNT ANSWERS
 
 ANSWERS is a file descriptor: a line before each problem and one after it, so that whoever reads
 them knows which problem a process ended with.
@@ -13,19 +13,24 @@ import sys
 import time
 from typing import Any
 
+from benchmarks.hardening.solvers.jobs import NoJobError
+from benchmarks.hardening.solvers.parent import NOT_GIVEN
 from benchmarks.hardening.solvers.wrappers import Try, of_name
 from streamplace.errors import StreamplaceError
 
 
 def main() -> None:
-    """Go through the problems from FIRST up to LAST."""
+    """Go through the problems from FIRST on until COUNT have been given to the wrapper."""
     name, *numbers = sys.argv[1:]
-    seed, first, last, answers = map(int, numbers)
+    seed, number, left, answers = map(int, numbers)
     attempt = made(name)
     with os.fdopen(answers, "w", buffering=1) as told:
-        for number in range(first, last):
+        while left:
             print(json.dumps({"begins": number}), file=told)
-            print(json.dumps(tried(attempt, number, seed)), file=told)
+            answer = tried(attempt, number, seed)
+            print(json.dumps(answer), file=told)
+            left -= answer["came"] != NOT_GIVEN
+            number += 1
 
 
 def made(name: str) -> Try:
@@ -38,12 +43,14 @@ def made(name: str) -> Try:
 
 
 def tried(attempt: Try, number: int, seed: int) -> dict[str, Any]:
-    """Return what came of a problem: placed, refused, invalid or an error; and what was printed."""
+    """Return what came of a problem: placed, refused, invalid, an error; and what was printed."""
     before, begin = written(), time.perf_counter()
     came, said = "placed", ""
     try:
         if (wrong := attempt(number, seed)) is not None:
             came, said = "invalid", wrong
+    except NoJobError as error:
+        came, said = NOT_GIVEN, str(error)
     except StreamplaceError as error:
         came, said = "refused", f"{type(error).__name__}: {error}"
     except Exception as error:  # whatever else is a fault

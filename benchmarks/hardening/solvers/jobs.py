@@ -7,6 +7,8 @@ import numpy as np
 from benchmarks.hardening.solvers.shapes import SHAPES
 from streamplace import Cluster, Constraints, Device, Network, Problem, StreamGraph
 from streamplace.arrays import Floats
+from streamplace.errors import StreamplaceError
+from streamplace.flows import flow
 
 SIZES = (2, 3, 5, 8, 17, 40)
 LARGE, LARGE_EVERY = 10_000, 250  # operators, of one problem in so many
@@ -44,6 +46,10 @@ SELECTIVITIES: tuple[Numbers, ...] = (
 )
 
 
+class NoJobError(Exception):
+    """What was drawn is refused as a problem, so that no solver sees it."""
+
+
 def job(number: int, seed: int, largest: int = LARGE) -> Problem:
     """Return a problem; all shapes and all kinds of numbers come round.
 
@@ -54,9 +60,19 @@ def job(number: int, seed: int, largest: int = LARGE) -> Problem:
 
     Raises
     ------
-    StreamplaceError
-        If the problem is none.
+    NoJobError
+        If it is none: its constraints contradict one another, its loads overflow, or no tuple ever
+        reaches a sink.
     """
+    try:
+        made = _drawn(number, seed, largest)
+        flow(made)
+    except StreamplaceError as error:
+        raise NoJobError(f"{type(error).__name__}: {error}") from None
+    return made
+
+
+def _drawn(number: int, seed: int, largest: int) -> Problem:
     rng = np.random.default_rng((seed, number))
     graph = _graph(rng, number, largest)
     cluster = _cluster(rng)

@@ -17,6 +17,7 @@ from benchmarks.hardening.rows import Row
 
 ROOT = Path(__file__).resolve().parents[3]
 LIMIT_S = 120.0  # of one problem, and of the start
+NOT_GIVEN = "not given"  # what is drawn and is no problem
 
 
 @dataclass
@@ -48,37 +49,36 @@ class Account:
         """Tell what went wrong, and of which problem."""
         self.faults.append(f"{self.name}: problem {number} of seed {self.seed}: {said}")
 
+    @property
+    def given(self) -> int:
+        """How many problems the wrapper was given."""
+        return self.came.total() - self.came[NOT_GIVEN]
+
     def row(self, what: str) -> Row:
         """Return the line of the table."""
         wrong = {kind: self.came[kind] for kind in ("crashes", "hangs", "invalid", "errors")}
+        wrong |= {"bytes on stdout": self.out, "on stderr": self.err}
         figures = {
             "placed": f"{self.came['placed']:,}",
             "refused": f"{self.came['refused']:,}",
             "slowest": f"{self.slowest:.2f} s",
         }
-        tried = self.came.total()
-        return Row(
-            what,
-            tried,
-            {**wrong, "bytes on stdout": self.out, "on stderr": self.err},
-            figures,
-            self.faults,
-        )
+        return Row(what, self.given, wrong, figures, self.faults)
 
 
 def account(name: str, count: int, seed: int, limit_s: float = LIMIT_S) -> Account:
     """Give so many problems to a wrapper, in a new process after every one that ended early."""
     found, first = Account(name, seed), 0
     with tempfile.TemporaryDirectory() as folder:
-        while first < count:
-            first = _until_it_ends(found, first, count, limit_s, Path(folder))
+        while (left := count - found.given) > 0:
+            first = _until_it_ends(found, first, left, limit_s, Path(folder))
     return found
 
 
-def _until_it_ends(found: Account, first: int, last: int, limit_s: float, folder: Path) -> int:
-    """Give problems to one process; return the first that it was not given."""
+def _until_it_ends(found: Account, first: int, count: int, limit_s: float, folder: Path) -> int:
+    """Give problems to one process; return the first that it has not looked at."""
     begun, ended = first - 1, "crashes"
-    with _child(found, first, last, folder) as (process, answers):
+    with _child(found, first, count, folder) as (process, answers):
         for line in _lines(answers, limit_s):
             if line is None:
                 ended = "hangs"
@@ -102,11 +102,11 @@ def _until_it_ends(found: Account, first: int, last: int, limit_s: float, folder
 
 @contextmanager
 def _child(
-    found: Account, first: int, last: int, folder: Path
+    found: Account, first: int, count: int, folder: Path
 ) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     """Start a process whose answers are read from a pipe, and whose stdout and stderr are files."""
     answers, writes = os.pipe()
-    told = [found.name, found.seed, first, last, writes]
+    told = [found.name, found.seed, first, count, writes]
     command = [sys.executable, "-m", "benchmarks.hardening.solvers.child", *map(str, told)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     try:

@@ -84,9 +84,10 @@ def try_library(number: int, seed: int, *, recursive: bool) -> str | None:
     rng = np.random.default_rng((seed, number))
     count, ends = SHAPES[number % len(SHAPES)](rng, int(rng.choice(SIZES)))
     edges = np.array(ends, dtype=np.int64).reshape(-1, 2)
-    parts = int(rng.choice([1, 2, 2, 3, 7, count // 2, count, count, count + 1, 0]))
+    some = [1, 2, 2, 3, 7, count // 2, count, count]
+    parts = min(count, max(1, int(rng.choice(some)))) if rng.random() < 0.95 else count + 1
     shares = None
-    if parts > 0 and rng.random() < 0.5:
+    if rng.random() < 0.5:
         shares = 10.0 ** rng.uniform(-float(rng.choice([1, 12, 40, 300])), 0, size=parts)
     try:
         found = partition(
@@ -107,7 +108,7 @@ def try_library(number: int, seed: int, *, recursive: bool) -> str | None:
 
 def _weights(rng: np.random.Generator, count: int) -> NDArray[np.int64]:
     """Return integers that add up to about a power of 2, sometimes more than METIS may be told."""
-    total = 2 ** int(rng.choice([1, 8, 20, 29, 29, 30, 30, 31, 62]))
+    total = 2 ** int(rng.choice([1, 8, 16, 20, 24, 28, 29, 30, 30, 31, 62]))
     kind = int(rng.integers(4))
     weights = np.zeros(count, dtype=np.int64)
     if kind == 1:  # all alike
