@@ -38,7 +38,7 @@ def test_what_a_killed_process_was_at_is_done_again(tmp_path: Path) -> None:
 
 
 def test_work_that_kills_every_process_is_told() -> None:
-    found = []
+    found: list[int] = []
     with pytest.raises(BackendError, match="killed at the same work again and again"):
         found.extend(each(killed_always, range(COUNT), 2))
 
