@@ -1,14 +1,13 @@
 """The default placer: several others, then a search from what they found, within a time limit."""
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
 from math import inf
 
 import numpy as np
 
-from streamplace.errors import CheckpointError, PlacementError
+from streamplace.errors import PlacementError
 from streamplace.placement import Placement
 from streamplace.placers.annealing import Budget, check_limits
 from streamplace.placers.base import Placer, throughputs
@@ -42,7 +41,8 @@ class Auto:
         Whom to ask where operators x devices is above 5,000: partitioners that try every number
         of parts, and the fuser, whose time grows with the square of the graph, take too long there.
     policy
-        Loads a policy, asked last of `placers`; it is left out where its weights cannot be read.
+        Loads a policy, asked last of `placers`; weights that cannot be read are told, since without
+        them the answer would be another.
     seconds
         Wall time, 1 unless told or limited by `evaluations`. Answers then depend on the machine.
     evaluations
@@ -122,10 +122,9 @@ class Auto:
             yield from self.of_large
             return
         yield from self.placers
-        with suppress(CheckpointError):
-            with budget.paused():
-                policy = self.policy()
-            yield policy
+        with budget.paused():
+            policy = self.policy()
+        yield policy
 
 
 def _is_large(problem: Problem) -> bool:

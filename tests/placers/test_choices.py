@@ -1,15 +1,18 @@
 """Oracles, auto and greedy: placers that choose by score."""
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from streamplace import Cluster, Network, Operator, Placement, Problem, Recipe, Stream, StreamGraph
-from streamplace.errors import PlacementError
+from streamplace.errors import CheckpointError, PlacementError
+from streamplace.placers.auto import Auto
 from streamplace.placers.oracle import Oracle
 from streamplace.placers.registry import AUTO_POLICY, AUTO_TRIES, NAMES, make_placer
 from streamplace.score import throughput
+from tests.cli.command import ROOT
 from tests.placers.jobs import pipeline
 
 
@@ -50,6 +53,20 @@ def test_auto_is_never_worse_than_whom_it_asks(preset: str) -> None:
 def test_auto_takes_no_more_devices_than_it_needs() -> None:
     placement = make_placer("auto:evaluations=2000")(Problem(pipeline(*[1.0] * 8)), rng())
     assert len(placement.pes) == 1
+
+
+def test_auto_tells_of_weights_that_are_damaged(tmp_path: Path) -> None:
+    """Without the policy the same seed would give another answer, and nobody would know."""
+    shipped = next((ROOT / "streamplace/policy/shipped").glob("*.safetensors"))
+    data = bytearray(shipped.read_bytes())
+    data[-1] ^= 1
+    (tmp_path / "damaged.safetensors").write_bytes(data)
+    auto = make_placer("auto:evaluations=2000")
+    assert isinstance(auto, Auto)
+    text = f"policy:file={tmp_path / 'damaged.safetensors'}"
+    damaged = replace(auto, policy=lambda: make_placer(text))
+    with pytest.raises(CheckpointError, match="damaged"):
+        damaged(Problem(pipeline(1e9, 1e9, 1e9, payload_bytes=1e6)), rng())
 
 
 def test_auto_asks_only_what_exists() -> None:
