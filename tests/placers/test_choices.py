@@ -10,6 +10,7 @@ from streamplace import Cluster, Network, Operator, Placement, Problem, Recipe, 
 from streamplace.errors import CheckpointError, PlacementError
 from streamplace.placers.auto import Auto
 from streamplace.placers.oracle import Oracle
+from streamplace.placers.ready import ready_placer
 from streamplace.placers.registry import AUTO_POLICY, AUTO_TRIES, NAMES, make_placer
 from streamplace.score import throughput
 from tests.cli.command import ROOT
@@ -64,9 +65,9 @@ def test_auto_tells_of_weights_that_are_damaged(tmp_path: Path) -> None:
     auto = make_placer("auto:evaluations=2000")
     assert isinstance(auto, Auto)
     text = f"policy:file={tmp_path / 'damaged.safetensors'}"
-    damaged = replace(auto, policy=lambda: make_placer(text))
+    damaged = replace(auto, policy=lambda: ready_placer(text, "bottleneck"))
     with pytest.raises(CheckpointError, match="damaged"):
-        damaged(Problem(pipeline(1e9, 1e9, 1e9, payload_bytes=1e6)), rng())
+        damaged(Problem(Recipe("dream", 40, seed=3).graph(0), model="path-average"), rng())
 
 
 def test_auto_asks_only_what_exists() -> None:
