@@ -66,7 +66,8 @@ def fuzzed(name: str, seconds: float, seed: int = 0, keep: bool = True) -> Row:
             folder.mkdir()
         _seeds(name, inputs)
         corpora.unpack(name, inputs)
-        until, executed, peak, reached, faults = time.monotonic() + seconds, 0, 0, "0", {}
+        faults: dict[str, str] = {}
+        until, executed, peak, reached = time.monotonic() + seconds, 0, 0, "0"
         while len(faults) < MOST_CRASHES and (left := until - time.monotonic()) > 0:
             said = _fuzz(name, [inputs], crashes, left, seed + executed + 1)
             executed += _executed(said)

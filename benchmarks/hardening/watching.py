@@ -146,7 +146,7 @@ class Watcher:
             self._watched = False
         took = took or time.process_time() - began
         self.seen.longest_s = max(self.seen.longest_s, took)
-        if took > HANG_S:
+        if HANG_S < took < STOP_S:
             self.seen.blame("hangs", which, f"{took:.2f} s")
         for act in self._acts:
             self.seen.blame("acts", which, act)
