@@ -112,8 +112,13 @@ def read_policy(path: str | Path) -> tuple[Network, dict[str, Any]]:
         raise CheckpointError(f"{path}: holds no policy of version {VERSION}")
     try:
         kind = {"kind": words["kind"], "sizes": parsed(words["sizes"])}
-        network = make_network(check_kind(kind))
-        network.load_state_dict({name: x.to(torch.float32) for name, x in tensors.items()})
+        checked = check_kind(kind)
+        with torch.device("meta"):  # sizes that the file does not hold ask for no memory
+            sketch = make_network(checked)
+        weights = {name: x.to(torch.float32) for name, x in tensors.items()}
+        sketch.load_state_dict(weights, assign=True)
+        network = make_network(checked)
+        network.load_state_dict(weights)
         card: dict[str, Any] = dict(parsed(words["card"]))
     except (ValueError, KeyError, TypeError, RuntimeError) as error:
         raise CheckpointError(f"{path}: {' '.join(str(error).split())}") from None

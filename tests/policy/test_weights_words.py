@@ -38,3 +38,12 @@ def test_sizes_of_another_kind_are_told_in_a_line(tmp_path: Path) -> None:
 def test_a_device_is_no_file_of_weights() -> None:
     with pytest.raises(CheckpointError, match="is a device"):
         read_policy("/dev/zero")
+
+
+def test_sizes_that_are_not_there_ask_for_no_memory(tmp_path: Path) -> None:
+    """A network of these would take 34 GB."""
+    tensors, words = unpacked(weights(), "file")
+    path = tmp_path / "file.safetensors"
+    path.write_bytes(packed(tensors, {**words, "sizes": '{"hidden": 8192, "hops": 64}'}))
+    with pytest.raises(CheckpointError, match="size mismatch"):
+        read_policy(path)
