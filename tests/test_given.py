@@ -160,8 +160,9 @@ def test_a_graph_cannot_be_changed_in_place(
 
 
 def test_fractions_are_numbers() -> None:
-    half = Fraction(1, 2)
-    graph = sp.StreamGraph([("a", half, 2)], source_rate=half, source_shares={"a": Fraction(1)})
+    half: Any = Fraction(1, 2)
+    whole: Any = Fraction(1)
+    graph = sp.StreamGraph([("a", half, 2)], source_rate=half, source_shares={"a": whole})
     assert (graph.source_rate, graph.instructions.tolist()) == (0.5, [0.5])
 
 

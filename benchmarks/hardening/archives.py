@@ -162,7 +162,7 @@ def _words(tensors: Arrays, words: dict[str, str], chance: random.Random) -> Non
     key = chance.choice(sorted(words))
     try:
         words[key] = values.text_of(values.spoil(json.loads(words[key]), chance))
-    except ValueError:
+    except (ValueError, RecursionError):
         words[key] = chance.choice(("", "1", "2", "x", "null", "encoder-decoder"))
     if chance.random() < 0.1:
         del words[key]
@@ -207,9 +207,9 @@ def _own_header(data: bytes, chance: random.Random) -> bytes:
     length = int.from_bytes(data[:8], "little")
     try:
         value = json.loads(data[8 : 8 + length])
-    except (ValueError, RecursionError):
+        header = values.text_of(values.spoil(value, chance)).encode()
+    except (ValueError, RecursionError):  # an earlier fault's
         return data
-    header = values.text_of(values.spoil(value, chance)).encode()
     return struct.pack("<Q", len(header)) + header + data[8 + length :]
 
 

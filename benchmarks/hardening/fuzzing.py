@@ -17,6 +17,7 @@ from pathlib import Path
 from benchmarks.hardening import corpora
 from benchmarks.hardening.forks import ROOT
 from benchmarks.hardening.rows import Row, read_rows, write_rows
+from streamplace.files.atomic import make_folder
 
 SECONDS = 600.0
 RESULTS = Path(__file__).parent / "results" / "fuzzing.json"
@@ -61,12 +62,13 @@ def installed() -> bool:
 def fuzzed(name: str, seconds: float, seed: int = 0, keep: bool = True) -> Row:
     """Fuzz one reader for so long, going on after what crashes it."""
     with tempfile.TemporaryDirectory(prefix="streamplace-corpus-") as made:
-        inputs, crashes, merged = (Path(made) / part for part in ("inputs", "crashes", "merged"))
-        for folder in (inputs, crashes, merged):
-            folder.mkdir()
+        inputs, crashes = Path(made) / "inputs", Path(made) / "crashes"
+        inputs.mkdir()
+        crashes.mkdir()
         _seeds(name, inputs)
         corpora.unpack(name, inputs)
-        until, executed, peak, reached, faults = time.monotonic() + seconds, 0, 0, "0", {}
+        faults: dict[str, str] = {}
+        until, executed, peak, reached = time.monotonic() + seconds, 0, 0, "0"
         while len(faults) < MOST_CRASHES and (left := until - time.monotonic()) > 0:
             said = _fuzz(name, [inputs], crashes, left, seed + executed + 1)
             executed += _executed(said)
@@ -77,8 +79,7 @@ def fuzzed(name: str, seconds: float, seed: int = 0, keep: bool = True) -> Row:
                 break
             faults.setdefault(fault[0], fault[1])
         if keep:
-            _target(name, "-merge=1", str(merged), str(inputs))
-            corpora.pack(name, merged)
+            corpora.pack(name, inputs)  # what libFuzzer leaves there has reached something new
     hangs = sum("TooLong" in what or "timeout" in what for what in faults)
     wrong = {"crashes": len(faults) - hangs, "hangs": hangs}
     figures = {"features": f"{int(reached):,}", "time": f"{seconds:.0f} s", "memory": f"{peak} MiB"}
@@ -155,6 +156,7 @@ def main() -> int:
     told = parser.parse_args()
     rows, about = read_rows(RESULTS) if RESULTS.exists() else ([], {})
     known = {row.what: row for row in rows}
+    make_folder(RESULTS.parent)
     for row in run(told.seconds / SECONDS, told.seed, told.readers):
         print(row, *row.faults, sep="\n    ", flush=True)
         known[row.what] = row

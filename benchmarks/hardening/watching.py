@@ -123,7 +123,7 @@ class Watcher:
         signal.setitimer(signal.ITIMER_REAL, BLOCKED_S)
         self._watched = True
         took = 0.0
-        reading = True
+        reading, hung = True, False
         try:
             value = self.parser.read(path)
             took, reading = time.process_time() - began, False
@@ -137,6 +137,7 @@ class Watcher:
         except WrongError as error:
             self.seen.blame("wrong figures", which, error)
         except HungError:
+            hung = True
             self.seen.blame("hangs", which, f"ended after {STOP_S} s")
         except BaseException as error:
             self.seen.blame("tracebacks", which, f"{type(error).__name__}: {error}")
@@ -146,7 +147,7 @@ class Watcher:
             self._watched = False
         took = took or time.process_time() - began
         self.seen.longest_s = max(self.seen.longest_s, took)
-        if took > HANG_S:
+        if took > HANG_S and not hung:
             self.seen.blame("hangs", which, f"{took:.2f} s")
         for act in self._acts:
             self.seen.blame("acts", which, act)

@@ -1,11 +1,10 @@
 """What weights or a checkpoint hold, in a few facts."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 from streamplace.errors import CheckpointError
-from streamplace.policy.weights import read, unpacked
+from streamplace.policy.weights import parsed, read, unpacked
 
 HISTORY = ("optimiser.", "memory.")  # what a checkpoint holds beside parameters
 
@@ -26,11 +25,11 @@ def summary(path: str | Path) -> dict[str, Any]:
             "weights": numbers,
         }
         if "card" in words:
-            sizes = json.loads(words["sizes"])
-            facts |= {"network": words["kind"], "sizes": sizes} | json.loads(words["card"])
+            sizes = parsed(words["sizes"])
+            facts |= {"network": words["kind"], "sizes": sizes} | parsed(words["card"])
         else:
-            run = json.loads(words["run"])
-            facts |= json.loads(words["position"]) | {"problems": run["problems"]} | run["config"]
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
+            run = parsed(words["run"])
+            facts |= parsed(words["position"]) | {"problems": run["problems"]} | run["config"]
+    except (KeyError, TypeError, ValueError) as error:
         raise CheckpointError(f"{path}: not one of ours: {error}") from None
     return facts

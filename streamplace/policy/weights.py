@@ -47,6 +47,22 @@ def unpacked(data: bytes, where: str) -> tuple[dict[str, Tensor], dict[str, str]
     return tensors, words
 
 
+def parsed(word: str) -> Any:
+    """Return what a word of JSON says.
+
+    Raises
+    ------
+    ValueError
+        If it is no JSON, holds numbers that are none, or is nested too deeply.
+    """
+    try:
+        value = json.loads(word)
+        json.dumps(value, allow_nan=False)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    return value
+
+
 def pack_policy(
     network: nn.Module,
     kind: DeviceScorerKind | EncoderDecoderKind,
@@ -95,10 +111,15 @@ def read_policy(path: str | Path) -> tuple[Network, dict[str, Any]]:
     if words.get("format") != FORMAT or words.get("version") != VERSION:
         raise CheckpointError(f"{path}: holds no policy of version {VERSION}")
     try:
-        kind = {"kind": words["kind"], "sizes": json.loads(words["sizes"])}
-        network = make_network(check_kind(kind))
-        network.load_state_dict({name: x.to(torch.float32) for name, x in tensors.items()})
-        card: dict[str, Any] = json.loads(words["card"])
+        kind = {"kind": words["kind"], "sizes": parsed(words["sizes"])}
+        checked = check_kind(kind)
+        with torch.device("meta"):  # sizes that the file does not hold ask for no memory
+            sketch = make_network(checked)
+        weights = {name: x.to(torch.float32) for name, x in tensors.items()}
+        sketch.load_state_dict(weights, assign=True)
+        network = make_network(checked)
+        network.load_state_dict(weights)
+        card: dict[str, Any] = parsed(words["card"])
         if not isinstance(card, dict):
             raise TypeError("card: must be an object")
     except (ValueError, KeyError, TypeError, RuntimeError) as error:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from streamplace.errors import CheckpointError, TrainingError
 from streamplace.files.atomic import atomic
-from streamplace.policy.weights import packed, read, unpacked
+from streamplace.policy.weights import packed, parsed, read, unpacked
 from streamplace.training.memory import Memory
 
 FORMAT = "streamplace-checkpoint"
@@ -105,9 +105,9 @@ def load_checkpoint(
     if words.get("format") != FORMAT or words.get("version") != VERSION:
         raise CheckpointError(f"{path}: holds no checkpoint of version {VERSION}")
     try:
-        before = dict(json.loads(words["run"]))
-        position = _position(json.loads(words["position"]))
-    except (KeyError, ValueError, TypeError, RecursionError) as error:
+        before = dict(parsed(words["run"]))
+        position = _position(parsed(words["position"]))
+    except (KeyError, ValueError, TypeError) as error:
         raise CheckpointError(f"{path}: tells no run and position: {error}") from None
     if other := _difference(before, run):
         raise CheckpointError(f"{path}: is of another run: {other}")

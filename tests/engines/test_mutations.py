@@ -16,7 +16,7 @@ from streamplace.files.graphs import graph_from, graph_to
 from streamplace.files.text import decode
 from tests.shared import engine_document
 
-COUNT = 500
+COUNT = 2_000
 EVERY = 40  # of the numbers of bad files; the campaign of tests/hardening reads others
 REAL = (
     ("flink-plan", "flink23_mixed_chained_plan.json"),
