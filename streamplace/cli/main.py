@@ -126,18 +126,33 @@ def _explain(error: BaseException) -> tuple[str, int]:
 def script() -> None:
     """Run the command line of this process; a SIGTERM leaves nothing half-written either."""
     signal.signal(signal.SIGTERM, _terminated)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupted)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # names of operators are any text
-    code = main()
-    for number in (signal.SIGINT, signal.SIGTERM):  # all is written: they need no answer any more
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, signal.SIG_DFL)
+    code = INTERRUPTED
+    with suppress(KeyboardInterrupt):
+        code = main()
+        for number in (signal.SIGINT, signal.SIGTERM):  # all is written: no answer is needed
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, signal.SIG_DFL)
     sys.exit(code)
 
 
+def _interrupted(number: int, frame: object) -> None:
+    _let_go_quietly()
+    raise KeyboardInterrupt
+
+
 def _terminated(number: int, frame: object) -> None:
+    _let_go_quietly()
     raise SystemExit(TERMINATED)
+
+
+def _let_go_quietly() -> None:
+    """Say nothing of objects that cannot be taken apart since they were never finished."""
+    sys.unraisablehook = lambda unraisable: None
 
 
 if __name__ == "__main__":

@@ -89,7 +89,7 @@ def refuse_folder(
     read = [one for one in inputs if one is not None]
     for one in read:
         with suppress(OSError, ValueError):  # it is not there; reading tells what is wrong with it
-            if os.path.samefile(folder, one):
+            if os.path.isdir(one) and os.path.samefile(folder, one):
                 raise UsageError(f"{option} {folder}: is an input, which its files would add to")
     refuse_inputs([(option, Path(folder) / name) for name in names], read)
 

@@ -30,6 +30,32 @@ main.cli.main = lambda *arguments, **options: os.kill(os.getpid(), {number})
 start.script()
 """
 
+UNFINISHED = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from streamplace.cli import main, start
+class Half:
+    def __del__(self):
+        raise AttributeError("is not there yet")
+def load(*arguments, **options):
+    half = Half()
+    os.kill(os.getpid(), {number})
+main.cli.main = load
+start.script()
+"""
+AFTER = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from streamplace.cli import main, start
+def late(number, handler):
+    os.kill(os.getpid(), {number})
+def done():
+    signal.signal = late
+    return 0
+main.main = done
+start.script()
+"""
+
 
 def ended(program: str, number: int) -> "subprocess.CompletedProcess[str]":
     """Run a program that sends itself a signal."""
@@ -57,3 +83,16 @@ def test_a_signal_while_it_works(number: signal.Signals, code: int, said: str) -
     done = ended(WITHIN, number)
     assert done.returncode == code
     assert done.stderr == f"streamplace: {said}; nothing was half-written\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_what_was_never_finished_is_let_go_quietly(number: signal.Signals) -> None:
+    """llvmlite's objects complain when they are taken apart half-made."""
+    done = ended(UNFINISHED, number)
+    assert done.returncode == 128 + number
+    assert done.stderr.count("\n") == 1
+
+
+def test_ctrl_c_when_all_is_written() -> None:
+    done = ended(AFTER, signal.SIGINT)
+    assert (done.returncode, done.stderr) == (0, "")
