@@ -11,7 +11,7 @@ from benchmarks.hardening.forks import Ended
 from benchmarks.hardening.parsers import PARSERS
 
 LIGHT = tuple(name for name, parser in PARSERS.items() if not parser.torch)
-REFUSED = Ended("", "streamplace: x.json: is empty\n", 2, False, 0.2, 0.1, 10**8)
+REFUSED = Ended("", "streamplace: x.json: is empty\n", 2, False, 0.2, 0.1, 10**8, 1)
 
 
 def test_a_share_of_every_reader() -> None:
