@@ -216,7 +216,7 @@ def at_worst_rate(placement: Placement) -> Placement:
     if len(cases) == 1:
         return placement
     relative = [_throughput(one, placement.devices)[0] / one.source_rate for one in cases]
-    return Placement(cases[int(np.argmin(relative))], placement.devices)
+    return Placement(cases[runs.worst_of(relative)], placement.devices)
 
 
 def busiest(placement: Placement) -> Bottleneck:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,6 +14,7 @@ from streamplace.placement import Placement
 from streamplace.placers.economy import cheapest
 from streamplace.placers.registry import NAMES
 from streamplace.problem import Model, Problem
+from streamplace.runs import worst_of
 from streamplace.score import bound, simulate, throughput
 from streamplace.solve import place, solve
 from tests import oracle
@@ -150,3 +152,21 @@ def test_the_bound_is_told_at_the_rate_of_the_score() -> None:
         best = bound(found.placement.problem) / 4000
         assert found.gap == pytest.approx(1 - found.score.relative_throughput / best)
         assert found.bound == pytest.approx(best * found.score.source_rate)
+
+
+@pytest.mark.parametrize("order", range(12))
+@pytest.mark.parametrize("model", ["path-average", "engine"])
+def test_of_rates_that_are_alike_to_rounding_the_highest_is_told(model: Model, order: int) -> None:
+    """Sums in another order may make any of them the lowest by a last bit."""
+    ends = [("op0", "op2", 0.25), ("op0", "op8", 1.5), ("op0", "op8", 1.5)]
+    names = [f"op{v}" for v in np.random.default_rng(order).permutation(9)]
+    streams = [Stream(*end) for end in ends]
+    graph = StreamGraph([Operator(name, 0.0, 0.0) for name in names], streams)
+    problem = Problem(graph, "1x500", source_rate=[400.0, 300.0], model=model)
+    assert simulate(Placement(problem, [0] * 9)).source_rate == 400.0
+
+
+def test_the_worst_is_the_first_of_those_alike() -> None:
+    assert worst_of([1.0, 1.0 - 2e-16, 1.0]) == 0
+    assert worst_of([1.0, 0.9, 0.9 - 1e-15]) == 1
+    assert worst_of([0.0, 0.0]) == 0

@@ -30,7 +30,7 @@ SLIGHT = 1.0 + 1e-8
 
 def test_all_of_them_hold() -> None:
     rows = list(run(SHARE))
-    assert len(rows) == 17
+    assert len(rows) == 18
     for row in rows:
         assert row.good or "not run" in row.figures, f"{row}: {row.faults}"
 
@@ -144,6 +144,18 @@ def test_a_violation_is_counted_once_and_told_by_the_smallest_problem() -> None:
     for block, fault in enumerate(tally.faults):
         assert fault.startswith(f"block {block}: off by ")
         assert fault.count('"instructions"') == 1
+
+
+def test_an_error_that_nobody_expects_is_a_violation() -> None:
+    def divides(checks: Checks, case: Case, data: st.DataObject) -> None:
+        assert 1 / (len(case[1]) - 1)
+
+    checks = Checks()
+    draw_problems(checks, 0, 50, divides)
+    tally = checks.tallies["every problem is answered without an error"]
+    assert tally.violations == 1
+    assert tally.faults[0].count('"instructions"') == 1
+    assert "off by inf (ZeroDivisionError('division by zero'))" in tally.faults[0]
 
 
 def test_all_problems_of_a_block_are_drawn() -> None:

@@ -19,7 +19,7 @@ from benchmarks.hardening.invariants.same import CHANGES, difference, score_of
 from benchmarks.hardening.invariants.tallies import above, furthest
 from sim.engine import Scene
 from streamplace import Placement, Problem, runs
-from streamplace.errors import PlacementError, ProblemError
+from streamplace.errors import InfeasibleError, PlacementError, ProblemError
 from streamplace.models import CLOSED_FORMS, MODELS
 from streamplace.placers.repair import feasible
 from streamplace.score import bound
@@ -28,6 +28,7 @@ from tests.sim.engine.test_against_plain import scenes, told
 from tests.strategies import Case
 
 PLACED = 0.05  # share of the problems that go through all placers
+PLACED_ALIKE = "placers: other names, other order of streams"
 HURTS_NOBODY = "more capacity never hurts: path-average"
 SHARED = "where streams share links it did"
 TICKS = 1_000  # of a run, at most
@@ -41,9 +42,7 @@ def check(checks: Checks, case: Case, data: st.DataObject) -> None:
     check_engine(checks, case, data)
     if rng.random() < PLACED:
         for name in NAMED:
-            checks.see(
-                "placers: other names, other order of streams", placed_apart(name, case, rng)
-            )
+            checks.see(PLACED_ALIKE, placed_apart(name, case, rng))
 
 
 def check_same(checks: Checks, case: Case, rng: np.random.Generator) -> None:
@@ -65,7 +64,7 @@ def check_closed_forms(checks: Checks, case: Case, rng: np.random.Generator) -> 
         reached = reaches((problem, case[1]))
         over = above(reached, problem.source_rate)
         checks.see("throughput within the source rate: closed forms", over)
-        with suppress(PlacementError):
+        with suppress(PlacementError, InfeasibleError):
             allowed = feasible(problem, np.array(case[1], dtype=np.int32))
             over = above(reaches((problem, allowed.devices)), bound(problem))
             checks.see("throughput within the bound", over)
@@ -93,9 +92,8 @@ def check_engine(checks: Checks, case: Case, data: st.DataObject) -> None:
         found = runs.run(placement, settings, scene)
     except ProblemError:  # the scene offers nothing that could reach a sink
         return
-    checks.see(
-        "engine: in = out + queued + lost", furthest([found.raw.lost, *balances(found, scene)])
-    )
+    lost = furthest([found.raw.lost, *balances(found, scene)])
+    checks.see("engine: in = out + queued + lost", lost)
     if not scene.windows:
         checks.see("throughput within the source rate: engine", above_offered(found))
     if scene == Scene():  # what was offered before would be measured too, had it waited

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from streamplace.errors import PlacementError
+from streamplace.arrays import Ints
+from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placers.base import Placer
 from streamplace.placers.ready import ready_placer
 from streamplace.placers.registry import NAMES
@@ -22,20 +23,17 @@ def placed_apart(name: str, case: Case, rng: np.random.Generator) -> float:
     problem, on = case
     streams = list(problem.graph.streams)
     shuffled = [streams[i] for i in rng.permutation(len(streams))]
-    other = renamed(restreamed(problem, shuffled), range(len(on)), range(problem_devices(case)))
+    other = renamed(
+        restreamed(problem, shuffled), range(len(on)), range(len(problem.cluster.devices))
+    )
     placer = ready_placer(name, problem.model)
     found = [_placed(placer, (one, on)) for one in (problem, other)]
     return float((found[0] != found[1]).mean())
 
 
-def problem_devices(case: Case) -> int:
-    """Return the number of devices."""
-    return len(case[0].cluster.devices)
-
-
-def _placed(placer: Placer, case: Case) -> np.ndarray:
+def _placed(placer: Placer, case: Case) -> Ints:
     """Return devices; all -1 where the placer finds no placement."""
     try:
         return placer(case[0], np.random.default_rng(0)).devices
-    except PlacementError:
+    except (PlacementError, InfeasibleError):
         return np.full(len(case[1]), -1, dtype=np.int32)
