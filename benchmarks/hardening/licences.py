@@ -22,6 +22,9 @@ FILE = ROOT / "LICENSES.md"
 VENDORED = ROOT / "streamplace" / "report" / "page" / "vendor" / "README.md"
 USERS = "users"
 UNKNOWN = "UNKNOWN"
+READ = {
+    "atheris": "Apache-2.0"
+}  # in the licence that lies in the package, whose metadata is silent
 LONGEST = 60  # of what is a licence's name; longer is its text
 TOP = """# Licences
 
@@ -109,7 +112,8 @@ def main() -> None:
         users = of_users(metadata)
         for entry in locked:
             who = USERS if name == "dev" and entry.key in users else name
-            lines.add(Licence(entry.key, entry.version, licence_of(told[entry.key]), who))
+            licence = READ.get(entry.key) or licence_of(told[entry.key])
+            lines.add(Licence(entry.key, entry.version, licence, who))
     unknown = sorted(line.package for line in lines if line.licence == UNKNOWN)
     head = "| package | version | licence | needed by |\n|---|---|---|---|\n"
     table = head + "".join(map(str, _joined(lines)))

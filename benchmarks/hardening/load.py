@@ -17,7 +17,7 @@ COMPARE_MIB, TOGETHER_MIB = 300, 700
 BYTES_A_GRAPH = 3_000
 """Of the rows of one more graph: its name, and three numbers a placer."""
 OPERATORS = 1_000_000
-PLACE_MIB, WRITE_MIB = 1_500, 3_000
+PLACE_MIB, WRITE_MIB = 1_200, 2_000
 
 
 def run(share: float = 1.0, seed: int = 0) -> Iterator[Row]:
