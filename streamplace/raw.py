@@ -5,6 +5,8 @@ import gzip
 import io
 import os
 import stat
+from collections.abc import Iterator
+from math import inf
 from pathlib import Path
 from typing import IO
 
@@ -18,6 +20,7 @@ Graphs are 7 to 25 times as large as zipped, the same line over and over 170 tim
 times.
 """
 PIECE = 2**18
+GZIP = b"\x1f\x8b"
 
 
 def read_raw(path: str | Path) -> bytes:
@@ -34,10 +37,37 @@ def read_raw(path: str | Path) -> bytes:
     with open(path, "rb") as file:
         about = os.fstat(file.fileno())
         if _is_device(about.st_mode) and not file.isatty():
-            raise OSError(errno.EINVAL, "is a device, and no file")
+            raise _a_device()
         if about.st_size > LARGEST:
-            raise _too_large()
+            raise too_large()
         return file.read() if stat.S_ISREG(about.st_mode) else read_stream(file)
+
+
+def read_pieces(path: str | Path) -> Iterator[bytes]:
+    """Yield what is in a file, unzipped if it is gzip, some at a time; of any size.
+
+    Raises
+    ------
+    OSError, EOFError, zlib.error
+        As `read_raw` and `unzipped` do, but for `LARGEST`.
+    """
+    with open(path, "rb") as file:
+        if _is_device(os.fstat(file.fileno()).st_mode):
+            raise _a_device()
+        if file.peek(len(GZIP))[: len(GZIP)] != GZIP:
+            yield from _pieces(file)
+            return
+        with gzip.GzipFile(fileobj=file) as zipped:
+            size = 0
+            for piece in _pieces(zipped):
+                size += len(piece)
+                refuse_bomb(size, file.tell(), most=inf)
+                yield piece
+
+
+def _pieces(file: IO[bytes] | gzip.GzipFile) -> Iterator[bytes]:
+    while piece := file.read(PIECE):
+        yield piece
 
 
 def read_stream(file: IO[bytes]) -> bytes:
@@ -49,10 +79,10 @@ def read_stream(file: IO[bytes]) -> bytes:
         If that is more than `LARGEST`.
     """
     found = bytearray()
-    while piece := file.read(PIECE):
+    for piece in _pieces(file):
         found += piece
         if len(found) > LARGEST:
-            raise _too_large()
+            raise too_large()
     return bytes(found)
 
 
@@ -67,21 +97,26 @@ def unzipped(data: bytes) -> bytes:
     """
     found, zipped = bytearray(), io.BytesIO(data)
     with gzip.GzipFile(fileobj=zipped) as file:
-        while piece := file.read(PIECE):
+        for piece in _pieces(file):
             found += piece
             refuse_bomb(len(found), zipped.tell())
     return bytes(found)
 
 
-def refuse_bomb(unzipped_bytes: int, zipped_bytes: int) -> None:
+def refuse_bomb(unzipped_bytes: int, zipped_bytes: int, most: float = LARGEST) -> None:
     """Refuse what would be more than `MOST_FOLD` times as large, and `SPARE`, unzipped.
+
+    Parameters
+    ----------
+    most
+        Bytes, however many it was zipped.
 
     Raises
     ------
     OSError
         If it would.
     """
-    if unzipped_bytes > min(SPARE + MOST_FOLD * zipped_bytes, LARGEST):
+    if unzipped_bytes > min(SPARE + MOST_FOLD * zipped_bytes, most):
         said = f"{unzipped_bytes:,} bytes or more from {zipped_bytes:,}"
         raise OSError(f"unzips to {said}, which no graph does")
 
@@ -90,5 +125,10 @@ def _is_device(mode: int) -> bool:
     return stat.S_ISCHR(mode) or stat.S_ISBLK(mode)
 
 
-def _too_large() -> OSError:
+def _a_device() -> OSError:
+    return OSError(errno.EINVAL, "is a device, and no file")
+
+
+def too_large() -> OSError:
+    """Return the fault of what is larger than `LARGEST`."""
     return OSError(errno.EFBIG, f"is larger than {LARGEST >> 30} GiB")

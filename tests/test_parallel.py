@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.hardening.orphans import left
+from streamplace.backends import interrupts_ignored
 from streamplace.errors import BackendError
 from streamplace.parallel import each
 from tests.cli.command import ENVIRONMENT
@@ -86,3 +87,19 @@ def test_they_end_with_the_process_that_started_them(tmp_path: Path) -> None:
         assert len(left(process.pid, 0.0)) >= 3
         process.kill()
     assert left(process.pid, 10.0) == []
+
+
+def test_ctrl_c_while_processes_start_is_answered_afterwards() -> None:
+    """Those that start pass it by; it was lost once."""
+    ignores = "import signal; print(signal.getsignal(signal.SIGINT) == signal.SIG_IGN)"
+    said = []
+
+    def start() -> None:
+        with interrupts_ignored():
+            signal.raise_signal(signal.SIGINT)
+            said.append(subprocess.check_output([sys.executable, "-c", ignores]))
+
+    with pytest.raises(KeyboardInterrupt):
+        start()
+    assert said == [b"True\n"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

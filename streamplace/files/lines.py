@@ -2,15 +2,13 @@
 
 import zlib
 from collections.abc import Iterable, Iterator
-from gzip import GzipFile
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from streamplace.errors import FormatError
 from streamplace.files.text import parse
+from streamplace.raw import LARGEST, read_pieces, too_large
 
-PIECE = 2**18
-GZIP = b"\x1f\x8b"
 MARK = b"\xef\xbb\xbf"  # byte order
 
 
@@ -23,11 +21,7 @@ def read_json_lines(path: Path) -> Iterator[tuple[str, Any]]:
         If it cannot be read, is not UTF-8, or a line is not JSON.
     """
     try:
-        with path.open("rb") as file:
-            zipped = file.read(len(GZIP)) == GZIP
-            file.seek(0)
-            pieces = _pieces(GzipFile(fileobj=file) if zipped else file)  # type: ignore[arg-type]
-            yield from _values(_lines(pieces), str(path))
+        yield from _values(_lines(read_pieces(path)), str(path))
     except (EOFError, zlib.error) as error:
         raise FormatError(f"{path}: broken gzip: {error}") from None
     except OSError as error:  # of gzip without an errno
@@ -35,17 +29,16 @@ def read_json_lines(path: Path) -> Iterator[tuple[str, Any]]:
         raise FormatError(f"{path}: {said}") from None
 
 
-def _pieces(file: IO[bytes]) -> Iterator[bytes]:
-    while piece := file.read(PIECE):
-        yield piece
-
-
 def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """Yield lines without their ends, and what is after the last."""
     parts: list[bytes] = []
+    size = 0
     for piece in pieces:
         first, *others = piece.split(b"\n")
         parts.append(first)
+        size = len(piece) if others else size + len(piece)
+        if size > LARGEST:
+            raise too_large()
         for other in others:
             yield b"".join(parts)
             parts = [other]

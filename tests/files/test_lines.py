@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamplace import Recipe, compare, write_dataset
+from streamplace import Recipe, compare, raw, write_dataset
 from streamplace.errors import FormatError
-from streamplace.files import lines, open_dataset, read_dataset
+from streamplace.files import iter_graphs, open_dataset, read_dataset
 from streamplace.files.datasets import StoredGraphs
 from streamplace.files.lines import read_json_lines
 from streamplace.files.text import json_lines, json_pieces, read_text, to_json
@@ -40,7 +40,7 @@ def test_what_is_read_line_by_line_is_what_is_read_at_once(
     path = tmp_path_factory.mktemp("lines") / "some.jsonl"
     path.write_bytes(gzip.compress(data) if zipped else data)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lines, "PIECE", piece)
+        patch.setattr(raw, "PIECE", piece)
         found = told(lambda: read_json_lines(path))
     at_once = told(lambda: json_lines(read_text(path), str(path)))
     if isinstance(at_once, str) and "UTF-8" in at_once and isinstance(found, str):
@@ -110,3 +110,17 @@ def test_json_in_pieces_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("streamplace.files.text.PARTS", 3)
     assert len(list(json_pieces(value))) > 3
     assert to_json(value) == expected
+
+
+def test_a_bomb_of_lines_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.jsonl.gz"
+    path.write_bytes(gzip.compress(b"\n" * 2**26, 9))
+    with pytest.raises(FormatError, match="unzips to"):
+        list(iter_graphs(path))
+
+
+def test_a_device_is_no_dataset(tmp_path: Path) -> None:
+    path = tmp_path / "zero.jsonl"
+    path.symlink_to("/dev/zero")
+    with pytest.raises(FormatError, match="is a device"):
+        list(iter_graphs(path))
