@@ -1,7 +1,7 @@
 """The command line as a program of its own, and the memory that it and its children take."""
 
+import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -13,6 +13,19 @@ from pathlib import Path
 from benchmarks.hardening.forks import ROOT
 
 COMMAND = (sys.executable, "-m", "streamplace.cli.main")
+LAUNCHER = """
+import json, os, resource, subprocess, sys
+data, *command = json.loads(sys.argv[1])
+process = subprocess.Popen(command)
+if data is not None:
+    resource.prlimit(process.pid, resource.RLIMIT_DATA, (data, data))
+_, status, used = os.wait4(process.pid, 0)
+told = [os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime, used.ru_maxrss]
+os.write(int(sys.argv[2]), json.dumps(told).encode())
+"""
+"""Starts a program, from little memory: the kernel counts as a program's own what the process that
+started it had.
+"""
 EVERY_S = 0.05
 KIB = 1024
 MIB = KIB * KIB
@@ -51,31 +64,34 @@ def used_by(
     data_bytes
         The most data that each of its processes may have; for more the kernel gives no memory.
     """
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+    asked = json.dumps([data_bytes, *COMMAND, *map(str, arguments)])
+    with (
+        tempfile.TemporaryFile() as out,
+        tempfile.TemporaryFile() as err,
+        tempfile.TemporaryFile() as told,
+    ):
         process = subprocess.Popen(
-            [*COMMAND, *map(str, arguments)],
+            [sys.executable, "-c", LAUNCHER, asked, str(told.fileno())],
             env={**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})},
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=err,
+            pass_fds=[told.fileno()],
             start_new_session=True,
         )
-        if data_bytes is not None:
-            resource.prlimit(process.pid, resource.RLIMIT_DATA, (data_bytes, data_bytes))
         ended, most = threading.Event(), [0]
         watch = threading.Thread(target=_watch, args=(process.pid, ended, most))
         watch.start()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
+        process.wait()
         ended.set()
         watch.join()
         said = []
-        for file in (out, err):
+        for file in (out, err, told):
             file.seek(0)
             said.append(file.read().decode(errors="replace"))
-    largest = usage.ru_maxrss * KIB  # its own, or that of a child it has waited for
-    cpu = usage.ru_utime + usage.ru_stime
-    return Used(said[0], said[1], process.returncode, cpu, largest, max(most[0], largest))
+    code, cpu, kib = json.loads(said[2])
+    largest = kib * KIB  # its own, or that of a child it has waited for
+    return Used(said[0], said[1], code, cpu, largest, max(most[0], largest))
 
 
 def _watch(session: int, ended: threading.Event, most: list[int]) -> None:
