@@ -1,20 +1,19 @@
 """The hardening campaign.
 
 python -m benchmarks.hardening PART …   run parts, whole; `all` are all
-python -m benchmarks.hardening report   the table of what was counted
+python -m benchmarks.hardening report   what was counted
 """
 
 import argparse
 import importlib
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol, cast
 
-from benchmarks.hardening.rows import MOST_FAULTS, Row, markdown, read_rows, write_rows
+from benchmarks.hardening.rows import MOST_FAULTS, Row, about_run, write_rows
+from benchmarks.hardening.tables import found, full, written
 from streamplace.files.atomic import make_folder, write_text
 
 FOLDER = Path(__file__).parent / "results"
@@ -30,8 +29,6 @@ PARTS = (
     "load",
     "supply",
 )
-BEGIN, END = "<!-- hardening: begin -->\n", "<!-- hardening: end -->\n"
-HEADER = "| what | tried | went wrong | measured | command |\n|---|---|---|---|---|\n"
 
 
 class Part(Protocol):
@@ -45,7 +42,7 @@ def main() -> int:
     """Run parts, or tell what they counted; return 1 if anything is wrong."""
     arguments = _parsed()
     if arguments.parts == ["report"]:
-        return report(arguments.folder, arguments.into)
+        return report(arguments.folder, arguments.write)
     chosen = PARTS if arguments.parts == ["all"] else arguments.parts
     make_folder(arguments.folder)
     bad = [name for name in chosen if not run(name, arguments)]
@@ -62,51 +59,22 @@ def run(name: str, arguments: argparse.Namespace) -> bool:
         for fault in row.faults[:MOST_FAULTS]:
             print(f"    {fault}", flush=True)
         rows.append(row)
-    about = {
-        "command": f"python -m benchmarks.hardening {name}",
-        "share": arguments.share,
-        "seed": arguments.seed,
-        "commit": _commit(),
-        "on": f"{datetime.now(UTC):%Y-%m-%d}",
-        "seconds": round(time.monotonic() - begin, 1),
+    about = about_run(name, arguments.share, arguments.seed) | {
+        "seconds": round(time.monotonic() - begin, 1)
     }
     write_rows(arguments.folder / f"{name}.json", rows, **about)
     return all(row.good for row in rows)
 
 
-def report(folder: Path, into: Path | None) -> int:
-    """Print the table of what was counted last; return 1 if a part is missing or wrong."""
-    text, good = table(folder)
-    if into is None:
-        print(text, end="")
+def report(folder: Path, write: bool) -> int:
+    """Print what was counted last, or write it; return 1 if a row is missing or wrong."""
+    if write:
+        for path, text in written(folder, PARTS).items():
+            write_text(path, text)
     else:
-        before, _, rest = into.read_text().partition(BEGIN)
-        _, end, after = rest.partition(END)
-        if not end:
-            raise SystemExit(f"{into}: has no place for the table, {BEGIN.strip()}")
-        write_text(into, before + BEGIN + text + END + after)
-    return 0 if good else 1
-
-
-def table(folder: Path) -> tuple[str, bool]:
-    """Return the table of what was counted last, and whether all of it is there and good."""
-    text, good = HEADER, True
-    for name in PARTS:
-        path = folder / f"{name}.json"
-        if not path.exists():
-            text += f"| {name} | 0 | not run | | |\n"
-            good = False
-            continue
-        rows, about = read_rows(path)
-        good = good and all(row.good for row in rows)
-        text += markdown(rows, about["command"])
-    return text, good
-
-
-def _commit() -> str:
-    told = ["git", "describe", "--always", "--dirty"]
-    found = subprocess.run(told, capture_output=True, text=True, check=False)
-    return found.stdout.strip()
+        print(full(folder, PARTS), end="")
+    counted = [found(folder, name)[0] for name in PARTS]
+    return 0 if all(rows and all(row.good for row in rows) for rows in counted) else 1
 
 
 def _parsed() -> argparse.Namespace:
@@ -119,7 +87,8 @@ def _parsed() -> argparse.Namespace:
     parser.add_argument("--share", type=float, default=1.0, help="of the whole campaign")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("-o", type=Path, default=FOLDER, dest="folder")
-    parser.add_argument("--into", type=Path, help="file that holds the report's table")
+    told = "the report into RESULTS.md and README.md"
+    parser.add_argument("--write", action="store_true", help=told)
     return parser.parse_args()
 
 

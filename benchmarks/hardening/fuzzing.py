@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmarks.hardening import corpora
 from benchmarks.hardening.forks import ROOT
-from benchmarks.hardening.rows import Row, read_rows, write_rows
+from benchmarks.hardening.rows import Row, about_run, read_rows, write_rows
 from streamplace.files.atomic import make_folder
 
 SECONDS = 600.0
@@ -154,13 +154,13 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=SECONDS)
     parser.add_argument("--seed", type=int, default=0)
     told = parser.parse_args()
-    rows, about = read_rows(RESULTS) if RESULTS.exists() else ([], {})
+    rows = read_rows(RESULTS)[0] if RESULTS.exists() else []
     known = {row.what: row for row in rows}
     make_folder(RESULTS.parent)
     for row in run(told.seconds / SECONDS, told.seed, told.readers):
         print(row, *row.faults, sep="\n    ", flush=True)
         known[row.what] = row
-        about |= {"command": "python -m benchmarks.hardening fuzzing"}
+        about = about_run("fuzzing", told.seconds / SECONDS, told.seed)
         write_rows(RESULTS, known.values(), **about)
     return 0 if all(known[f"fuzzing {name}"].good for name in told.readers) else 1
 

@@ -1,8 +1,10 @@
-"""What a part of the campaign has counted, and the tables made of it."""
+"""What a part of the campaign has counted, kept as JSON."""
 
 import json
+import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +48,19 @@ class Row:
         return f"{self.what}: {self.tried:,} tried, {wrong}{figures}"
 
 
+def about_run(part: str, share: float, seed: int) -> dict[str, Any]:
+    """Return what tells a run of a part from others: its command, share, seed, commit and day."""
+    told = ["git", "describe", "--always", "--dirty"]
+    commit = subprocess.run(told, capture_output=True, text=True, check=False).stdout.strip()
+    return {
+        "command": f"python -m benchmarks.hardening {part}",
+        "share": share,
+        "seed": seed,
+        "commit": commit,
+        "on": f"{datetime.now(UTC):%Y-%m-%d}",
+    }
+
+
 def write_rows(path: Path, rows: Iterable[Row], **run: Any) -> None:
     """Write what a part has counted, and of which run it is."""
     write_json(path, {**run, "rows": [asdict(row) for row in rows]})
@@ -56,13 +71,3 @@ def read_rows(path: Path) -> tuple[list[Row], dict[str, Any]]:
     found = json.loads(path.read_text())
     rows = [Row(**row) for row in found.pop("rows")]
     return rows, found
-
-
-def markdown(rows: Iterable[Row], command: str) -> str:
-    """Return rows as lines of a Markdown table: what, tried, wrong, measured, command."""
-    lines = []
-    for row in rows:
-        wrong = ", ".join(f"{count} {what}" for what, count in row.wrong.items())
-        figures = ", ".join(f"{what} {value}" for what, value in row.figures.items())
-        lines.append(f"| {row.what} | {row.tried:,} | {wrong} | {figures} | `{command}` |")
-    return "".join(line + "\n" for line in lines)

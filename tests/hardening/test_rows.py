@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.hardening.rows import Row, markdown, read_rows, write_rows
+from benchmarks.hardening.rows import Row, read_rows, write_rows
 
 ROW = Row("graphs", 1200, {"tracebacks": 0, "hangs": 0}, {"longest": "0.4 s"})
 
@@ -20,8 +20,3 @@ def test_good_is_tried_and_nothing_wrong(row: Row, good: bool) -> None:
 def test_written_and_read(tmp_path: Path) -> None:
     write_rows(tmp_path / "a.json", [ROW], seed=3)
     assert read_rows(tmp_path / "a.json") == ([ROW], {"seed": 3})
-
-
-def test_a_line_of_the_table() -> None:
-    expected = "| graphs | 1,200 | 0 tracebacks, 0 hangs | longest 0.4 s | `python x` |\n"
-    assert markdown([ROW], "python x") == expected
