@@ -167,6 +167,7 @@ def _hash(tensors: Mapping[str, Tensor], words: Mapping[str, str]) -> str:
     for name in sorted(tensors):
         tensor = tensors[name]
         found.update(json.dumps([name, str(tensor.dtype), list(tensor.shape)]).encode())
-        numbers = tensor.reshape(-1).view(torch.uint8)  # numpy does not have every dtype
-        found.update(numbers.numpy().tobytes())
+        if tensor.numel():  # else there is nothing to view
+            numbers = tensor.reshape(-1).view(torch.uint8)  # numpy does not have every dtype
+            found.update(numbers.numpy().tobytes())
     return found.hexdigest()

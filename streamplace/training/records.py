@@ -4,14 +4,13 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from math import isfinite
 from pathlib import Path
-from typing import Any
 
 from streamplace.errors import FormatError
 from streamplace.files.atomic import write_text
 from streamplace.files.logs import LOG
+from streamplace.training.board import Board
 
 
 class Records:
@@ -33,11 +32,7 @@ class Records:
         write_text(path, "".join(kept))
         with self._writing():
             self._file = path.open("ab", buffering=0)
-        self._board: Any = None
-        if find_spec("tensorboard") is not None:
-            from torch.utils.tensorboard import SummaryWriter  # noqa: PLC0415 - slow to load
-
-            self._board = SummaryWriter(folder / "tensorboard", purge_step=step + 1)
+        self._board = Board(folder, step)
 
     def write(self, record: dict[str, float | int]) -> None:
         """Add what a step tells: ``step`` and any other numbers; those not finite are left out."""
@@ -46,23 +41,18 @@ class Records:
         with self._writing():
             while line:  # at once, unless the disk is full
                 line = line[self._file.write(line) :]
-        if self._board is not None:
-            for name, value in record.items():
-                if name != "step":
-                    self._board.add_scalar(name, value, record["step"])
+        self._board.write(record)
 
     def flush(self) -> None:
         """Bring everything to the disk."""
         with self._writing():
             os.fsync(self._file.fileno())
-        if self._board is not None:
-            self._board.flush()
+        self._board.flush()
 
     def close(self) -> None:
         """Write no more."""
         self._file.close()
-        if self._board is not None:
-            self._board.close()
+        self._board.close()
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

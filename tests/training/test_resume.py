@@ -281,6 +281,24 @@ def test_a_log_that_cannot_be_written(tmp_path: Path) -> None:
     train(graphs(), rare, folder)
 
 
+def test_a_picture_that_cannot_be_written(
+    whole: Whole, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The run goes on without TensorBoard, says so once, and comes to the same."""
+    pytest.importorskip("tensorboard")
+    wanted, expected = whole
+
+    def tell(record: Record) -> None:
+        if record["step"] == 1:
+            shutil.rmtree(tmp_path / "run" / "tensorboard")
+            (tmp_path / "run" / "tensorboard").touch()
+
+    train(graphs(), wanted, tmp_path / "run", tell=tell)
+    (told,) = caplog.messages
+    assert told.startswith(f"{tmp_path / 'run' / 'tensorboard'}: ends here: ")
+    check_same(tmp_path / "run", expected)
+
+
 def test_two_runs_into_one_folder(whole: Whole, tmp_path: Path) -> None:
     wanted, expected = whole
 
