@@ -67,9 +67,9 @@ testbed-flink: $(READY) $(FLINK)/.ready
 	PYTHONPATH=examples/flink $(BIN)/python -m benchmarks.testbed.flink $(FLINK_HOME)
 
 harden: $(READY) $(SUPPLY)/.ready
-	$(BIN)/python $(LOCKED) locks/ray.txt -r locks/dask.txt
-	$(BIN)/python -m benchmarks.hardening all
-	$(BIN)/python -m benchmarks.hardening report
+	$(BIN)/python $(LOCKED) locks/ray.txt -r locks/dask.txt -r locks/partitioners.txt -r locks/fuzz.txt
+	-$(BIN)/python -m benchmarks.hardening all
+	$(BIN)/python -m benchmarks.hardening report --write
 
 $(SUPPLY)/.ready: locks/supply.txt
 	$(PYTHON) -m venv $(SUPPLY)
@@ -77,7 +77,7 @@ $(SUPPLY)/.ready: locks/supply.txt
 	touch $@
 
 audit: $(SUPPLY)/.ready
-	for lock in locks/*.txt; do $(SUPPLY)/bin/pip-audit --require-hashes --disable-pip -r $$lock || exit 1; done
+	for lock in locks/*.txt; do $(SUPPLY)/bin/pip-audit --strict --require-hashes --disable-pip -r $$lock || exit 1; done
 
 locks: $(READY) $(SUPPLY)/.ready
 	$(BIN)/python -m benchmarks.hardening.locks

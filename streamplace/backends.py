@@ -198,18 +198,12 @@ def _sigterm_kept() -> Iterator[None]:
 
 @contextmanager
 def interrupts_ignored() -> Iterator[None]:
-    """Let processes that start here pass by a Ctrl-C, which a terminal sends to all of them.
-
-    One is to answer it, this one: what comes meanwhile is answered afterwards.
-    """
+    """Let a Ctrl-C pass by: a terminal sends it to every process, and one is to answer it."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    # what is blocked is kept even where it is ignored, and processes inherit both
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, handler)
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)

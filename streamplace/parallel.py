@@ -1,14 +1,16 @@
 """The same function over many items, on several processes or machines, results in order."""
 
 import os
+import signal
 import threading
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from itertools import islice
 from typing import Protocol, TypeVar
 
-from streamplace.backends import LOCAL, Backend, connected, interrupts_ignored
+from streamplace.backends import LOCAL, Backend, connected
 from streamplace.errors import BackendError
 
 Item = TypeVar("Item")
@@ -81,12 +83,17 @@ def _on_processes(
             n_jobs=processes,
             return_as="generator",
             batch_size="auto",
-            initializer=_end_with,
+            initializer=_work_for,
             initargs=(os.getpid(),),
         )
-        with interrupts_ignored():  # which the workers that start here inherit
-            results = pool(joblib.delayed(function)(item) for item in islice(items, start, None))
-        yield from results
+        rest, results = islice(items, start, None), None
+        try:
+            with _interrupts_later():
+                results = pool(joblib.delayed(function)(item) for item in rest)
+            yield from results
+        finally:
+            if results is not None:
+                results.close()  # here, where what it warns of is expected
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of tasks cancelled by an interruption
@@ -97,8 +104,31 @@ def _on_processes(
             raise BackendError(f"{said} for {processes} at a time? --jobs tells how many") from None
 
 
-def _end_with(parent: int) -> None:
-    """End this process once the one that started it has: a kill leaves it no time to tell."""
+@contextmanager
+def _interrupts_later() -> Iterator[None]:
+    """Answer a Ctrl-C afterwards; processes that start meanwhile inherit that it is blocked."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    # other threads do not block it, and what they get is to be noted
+    handler = signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        if came:
+            signal.raise_signal(signal.SIGINT)
+
+
+def _work_for(parent: int) -> None:
+    """Leave Ctrl-C to the process that started this one, and end once it has.
+
+    A kill leaves it no time to tell.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def watch() -> None:
         while os.getppid() == parent:

@@ -1,6 +1,10 @@
 """Text from outside, such as names in a file, made safe to show: on a screen, a page, a picture."""
 
-JOINER = "\u200d"  # of which some emoji are made; no control, though not printable
+from unicodedata import bidirectional, category
+
+CONTROLS = ("Cc", "Cs", "Zl", "Zp")
+MARKS = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
+DIRECTIONS = "\u061c\u200e\u200f"
 
 
 def printable(text: str) -> str:
@@ -11,4 +15,8 @@ def printable(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(c if c.isprintable() or c == JOINER else ascii(c)[1:-1] for c in text)
+    return "".join(ascii(c)[1:-1] if _is_obeyed(c) else c for c in text)
+
+
+def _is_obeyed(c: str) -> bool:
+    return category(c) in CONTROLS or bidirectional(c) in MARKS or c in DIRECTIONS

@@ -40,7 +40,7 @@ def test_a_file_of_a_tebibyte_of_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", [b"\0", b"[],", b" "])
 def test_bombs_are_refused_as_they_burst(text: bytes) -> None:
     member = gzip.compress(text * (2**24 // len(text)))
-    with pytest.raises(OSError, match=r"unzips to \d,\d{3},\d{3} bytes or more"):
+    with pytest.raises(OSError, match=r"unzips to \d+,\d{3},\d{3} bytes or more"):
         unzipped(member * 640)  # of 10 GiB, no more than some MiB are unzipped
 
 
@@ -54,5 +54,5 @@ def test_what_folds_less_is_read() -> None:
 def test_a_bomb_is_named(tmp_path: Path) -> None:
     path = tmp_path / "bomb.jsonl.gz"
     path.write_bytes(gzip.compress(bytes(2**24)))
-    with pytest.raises(FormatError, match=r"bomb.jsonl.gz: broken gzip: unzips to"):
+    with pytest.raises(FormatError, match=r"bomb.jsonl.gz: unzips to"):
         read_graph(path)

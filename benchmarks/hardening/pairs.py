@@ -8,7 +8,7 @@ from benchmarks.hardening.kills import LIMIT_S
 from benchmarks.hardening.rows import Row
 from benchmarks.hardening.writing import Command, parameter_hash
 
-TOLD = "another process writes into it"
+TOLD = "another run of streamplace writes into it"
 
 
 def one_folder(

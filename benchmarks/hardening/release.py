@@ -56,7 +56,7 @@ def version_faults(released: bool = False) -> list[str]:
         faults.append(f"CITATION.cff is not of version {version}")
     if first is None or first[1] != version:
         faults.append(f"CHANGELOG.md does not begin with version {version}")
-    elif released and not re.search(r"\\d{4}-\\d\\d-\\d\\d$", first[2]):
+    elif released and not re.search(r"\d{4}-\d\d-\d\d$", first[2]):
         faults.append(f"CHANGELOG.md gives no day to version {version}")
     return faults
 

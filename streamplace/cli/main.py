@@ -25,6 +25,7 @@ from streamplace.cli import (
     train,
 )
 from streamplace.errors import StreamplaceError
+from streamplace.printable import printable
 
 INTERRUPTED = 130
 TERMINATED = 128 + signal.SIGTERM
@@ -120,7 +121,7 @@ def _explain(error: BaseException) -> tuple[str, int]:
             said, code = f"{error.filename or 'output'}: {error.strerror or error}", 1
         case _:
             raise error
-    return "streamplace: " + " ".join(said.split()), code
+    return "streamplace: " + printable(" ".join(said.split())), code
 
 
 def script() -> None:

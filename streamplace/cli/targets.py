@@ -64,6 +64,8 @@ def refuse_inputs(
         if str(target) == STDIO:
             continue
         path = os.path.realpath(target)
+        if Path(target).exists() and not Path(target).is_file():
+            continue  # a pipe or a device
         if path in options:
             raise UsageError(f"{options[path]} and {option} name one file")
         options[path] = option

@@ -9,13 +9,16 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from socket import gethostname
 from typing import IO
+from zlib import crc32
 
 from streamplace.errors import FormatError
 from streamplace.files.locks import folder_handle, lock
 
 STDOUT = "-"
 TEMPORARY = ".streamplace-"
+_cleaned: set[Path] = set()
 
 
 @contextmanager
@@ -46,11 +49,11 @@ def atomic(
         if str(path) == STDOUT:
             with _gathered() as file:
                 yield file
-        elif (target := Path(os.path.realpath(path))).exists() and not target.is_file():
-            with target.open("wb") as file:
+        elif Path(path).exists() and not Path(path).is_file():
+            with open(path, "wb") as file:
                 yield file
         else:
-            with _replacing(target, verify) as file:
+            with _replacing(Path(os.path.realpath(path)), verify) as file:
                 yield file
     except BrokenPipeError:
         raise
@@ -70,6 +73,8 @@ def check_target(path: str | Path, make: bool = False) -> None:
         return
     target = Path(os.path.realpath(path))
     try:
+        if Path(path).exists() and not (Path(path).is_file() or target.is_dir()):
+            return  # a pipe or a device
         if target.is_dir():
             raise FormatError(f"{path}: cannot be written: is a folder")
         there = target if target.exists() else target.parent
@@ -80,7 +85,8 @@ def check_target(path: str | Path, make: bool = False) -> None:
     if there != target and not there.is_dir():
         said = f"{there} is no folder" if there.exists() else "no such folder"
         raise FormatError(f"{path}: cannot be written: {said}")
-    if not os.access(there, os.W_OK):
+    folder = target.parent if there.is_file() else there  # a file is replaced, not opened
+    if not os.access(there, os.W_OK) or not os.access(folder, os.W_OK):
         raise FormatError(f"{path}: cannot be written")
 
 
@@ -136,11 +142,9 @@ def _replacing(
     target: Path, verify: Callable[[bytes], object] | None = None
 ) -> Iterator[IO[bytes]]:
     _remove_orphans(target.parent)
-    temporary = target.parent / f"{TEMPORARY}{secrets.token_hex(8)}"
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     with ExitStack() as later:
-        later.callback(temporary.unlink, missing_ok=True)  # told first: Ctrl-C comes at any time
-        raw = _made(temporary, 0o666 if mode is None else 0o600)
+        temporary, raw = _made(target.parent, 0o666 if mode is None else 0o600, later)
         later.callback(os.close, os.dup(raw.fileno()))  # keeps the lock until it has its name
         with raw:
             if target.suffix == ".gz":
@@ -158,32 +162,46 @@ def _replacing(
         _sync(target.parent)
 
 
-def _made(temporary: Path, mode: int) -> IO[bytes]:
-    """Open a new file and lock it, so that it is known to be written."""
+def _made(folder: Path, mode: int, later: ExitStack) -> tuple[Path, IO[bytes]]:
+    """Open a new file and lock it, so that it is known to be written; it is removed later."""
     while True:
+        temporary = folder / f"{TEMPORARY}{host()}-{secrets.token_hex(8)}"
+        later.callback(temporary.unlink, missing_ok=True)  # told first: Ctrl-C comes at any time
         raw = os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb")
         lock(raw.fileno(), wait=True)
         if temporary.exists():
-            return raw
+            return temporary, raw
         raw.close()  # taken for an orphan before it was locked
 
 
 def _remove_orphans(folder: Path) -> None:
-    """Remove what killed processes were writing: nobody holds its lock any more."""
+    """Remove what killed processes were writing: nobody holds its lock any more.
+
+    Once for each folder, since all of its names are looked at; and of this host alone, since not
+    every file system tells others of its locks.
+    """
+    if folder in _cleaned:
+        return
+    _cleaned.add(folder)
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
-            if entry.name.startswith(TEMPORARY) and entry.is_file(follow_symlinks=False):
+            ours = entry.name.startswith(f"{TEMPORARY}{host()}-")
+            if ours and entry.is_file(follow_symlinks=False):
                 with suppress(OSError), open(entry.path, "rb") as found:
                     if lock(found.fileno()):
                         os.unlink(entry.path)
+
+
+def host() -> str:
+    """Return what tells the files of this host: its name may have any letters."""
+    return f"{crc32(gethostname().encode()):08x}"
 
 
 def _sync(folder: Path) -> None:
     """Bring the names in a folder to the disk: a file that lost its name is lost."""
     with suppress(OSError):  # of file systems that cannot
         handle = folder_handle(folder)
-        if handle is not None:
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -16,6 +16,7 @@ from streamplace.files.text import STDIN, json_lines, name_of, parse, read_text
 from streamplace.graph import StreamGraph
 
 LINES = (".jsonl", ".jsonl.gz")
+KEPT = 32  # graphs that need not be read twice
 GRAPHS = (*LINES, ".json", ".json.gz", ".npz")
 
 
@@ -51,7 +52,7 @@ def read_dataset(path: str | Path) -> list[StreamGraph]:
 
 
 class StoredGraphs:
-    """The graphs of a dataset, read anew whenever they are gone through: few are in memory.
+    """The graphs of a dataset, read anew whenever they are gone through, unless they are few.
 
     Parameters
     ----------
@@ -71,7 +72,14 @@ class StoredGraphs:
 
     def __init__(self, path: str | Path) -> None:
         self._path = path
-        self.names = [graph.name for graph in iter_graphs(path)]
+        self.names: list[str] = []
+        self._kept: list[StreamGraph] = []
+        for graph in iter_graphs(path):
+            self.names.append(graph.name)
+            if len(self.names) <= KEPT:
+                self._kept.append(graph)
+            else:
+                self._kept.clear()
         if not self.names:
             raise FormatError(f"{name_of(path)}: holds no graph")
 
@@ -79,6 +87,9 @@ class StoredGraphs:
         return len(self.names)
 
     def __iter__(self) -> Iterator[StreamGraph]:
+        if self._kept:
+            yield from self._kept
+            return
         read = 0
         for name, graph in zip(self.names, iter_graphs(self._path), strict=False):
             if graph.name != name:

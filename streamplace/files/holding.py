@@ -40,11 +40,11 @@ def _holds(folder: Path, later: ExitStack) -> bool:
         handle = folder_handle(folder)
     except OSError as error:
         raise FormatError(f"{folder}: cannot be opened: {error.strerror}") from None
-    if handle is None:
-        return True
     later.callback(os.close, handle)
     if lock(handle) is False:
-        raise FormatError(f"{folder}: another process writes into it")
+        raise FormatError(
+            f"{folder}: another run of streamplace writes into it; wait, or name another folder"
+        )
     try:
         return os.path.samestat(os.fstat(handle), folder.stat())
     except OSError:

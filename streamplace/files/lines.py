@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from streamplace.errors import FormatError
-from streamplace.files.text import parse
+from streamplace.files.text import parse, told
 from streamplace.raw import LARGEST, read_pieces, too_large
 
 MARK = b"\xef\xbb\xbf"  # byte order
@@ -22,11 +22,8 @@ def read_json_lines(path: Path) -> Iterator[tuple[str, Any]]:
     """
     try:
         yield from _values(_lines(read_pieces(path)), str(path))
-    except (EOFError, zlib.error) as error:
-        raise FormatError(f"{path}: broken gzip: {error}") from None
-    except OSError as error:  # of gzip without an errno
-        said = error.strerror or f"broken gzip: {error}"
-        raise FormatError(f"{path}: {said}") from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise FormatError(f"{path}: {told(error)}") from None
 
 
 def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:

@@ -1,10 +1,7 @@
 """Locks of the operating system: each dies with the process that holds it, however that ends."""
 
+import fcntl
 import os
-import sys
-
-if sys.platform != "win32":
-    import fcntl
 
 
 def lock(handle: int, wait: bool = False) -> bool | None:
@@ -20,19 +17,15 @@ def lock(handle: int, wait: bool = False) -> bool | None:
     locked
         False where somebody else holds it; None where the file system knows no locks.
     """
-    if sys.platform != "win32":
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        except BlockingIOError:
-            return False
-        except OSError:
-            return None
-        return True
-    return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
 
 
-def folder_handle(path: str | os.PathLike[str]) -> int | None:
-    """Open a folder; None where the system opens none."""
-    if sys.platform != "win32":
-        return os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    return None
+def folder_handle(path: str | os.PathLike[str]) -> int:
+    """Open a folder, to lock it or to bring it to the disk."""
+    return os.open(path, os.O_RDONLY | os.O_DIRECTORY)

@@ -58,8 +58,13 @@ def read_bytes(path: str | Path) -> bytes:
         try:
             data = unzipped(data)
         except (OSError, EOFError, zlib.error) as error:
-            raise FormatError(f"{where}: broken gzip: {error}") from None
+            raise FormatError(f"{where}: {told(error)}") from None
     return data
+
+
+def told(error: Exception) -> str:
+    """Return what to say of a file that cannot be read or unzipped."""
+    return getattr(error, "strerror", None) or f"broken gzip: {error}"
 
 
 def read_text(path: str | Path) -> str:

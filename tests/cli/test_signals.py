@@ -9,10 +9,15 @@ import pytest
 from tests.cli.command import ENVIRONMENT
 
 EARLY = """
-import os, signal
+import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
-import streamplace.cli.start
-os.kill(os.getpid(), {number})
+from streamplace.cli.start import script
+class Loading:
+    def find_spec(self, name, path, target=None):
+        if name == "streamplace.cli.main":
+            os.kill(os.getpid(), {number})
+sys.meta_path.insert(0, Loading())
+script()
 """
 LATE = """
 import atexit, os, signal, sys

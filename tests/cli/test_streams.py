@@ -174,3 +174,22 @@ def test_a_shipped_graph_is_read_from_any_folder(tmp_path: Path) -> None:
     done = run("info", "dataset:real/riotbench-etl.json", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["name"] == read_graph("dataset:real/riotbench-etl.json").name
+
+
+def test_an_output_that_is_a_pipe(job: Job) -> None:
+    done = run("place", job.graph, "--placer", "greedy", "-o", "/dev/stdout")
+    assert done.returncode == 0, done.stderr
+    written, _ = json.JSONDecoder().raw_decode(done.stdout)  # the summary follows
+    assert written["format"] == "streamplace-placement"
+
+
+def test_names_in_messages_are_printable(tmp_path: Path) -> None:
+    """A terminal would obey what a file says."""
+    name = "a\x1b[31mred\a"
+    streams = [{"source": name, "target": "b"}, {"source": "b", "target": name}]
+    operators = [{"name": one, "instructions": 1, "payload_bytes": 1} for one in (name, "b")]
+    graph = {"format": "streamplace-graph", "version": 1, "operators": operators}
+    (tmp_path / "graph.json").write_text(json.dumps(graph | {"streams": streams}))
+    done = run("info", tmp_path / "graph.json")
+    assert done.returncode == 2
+    assert r"a\x1b[31mred\x07" in one_line(done.stderr)

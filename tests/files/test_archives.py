@@ -2,7 +2,9 @@
 
 import io
 import struct
+import warnings
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -41,7 +43,7 @@ def test_arrays_are_read() -> None:
 
 
 @pytest.mark.parametrize(
-    "shape", ["(1000000000000,)", "(-1,)", "(2, 3000000000)", "(9223372036854775807, 9)", "(2,)"]
+    "shape", ["(1000000000000,)", "(2, 3000000000)", "(9223372036854775807, 9)", "(2,)"]
 )
 def test_a_shape_that_is_not_there(shape: str) -> None:
     """No memory is asked for before it is known that the numbers are there."""
@@ -51,12 +53,21 @@ def test_a_shape_that_is_not_there(shape: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["(" * 9000, "{" * 9000, "{'a': 1}", "[1if 1else 2]", "", header("(1,)", "'|O'"), "'''", "{\n"],
+    [
+        "(" * 9000,
+        "{" * 9000,
+        "{'a': 1}",
+        "[1if 1else 2]",
+        "",
+        header("(1,)", "'|O'"),
+        header("(-1,)"),
+        "'''",
+        "{\n",
+    ],
 )
 def test_headers_that_are_none(text: str) -> None:
-    with pytest.raises(ValueError) as caught:  # noqa: PT011 - says whatever numpy says
+    with pytest.raises(ValueError, match=r"^an array's header is not what numpy writes"):
         read_arrays(npz(("a.npy", npy(text, bytes(8)))))
-    assert len(str(caught.value).splitlines()) == 1
 
 
 def test_members_that_burst() -> None:
@@ -70,3 +81,12 @@ def test_one_name_twice() -> None:
     array = npy(header("(1,)"), bytes(8))
     with pytest.raises(ValueError, match="two arrays have one name"):
         read_arrays(npz(("a.npy", array), ("a.npy", array)))
+
+
+def test_threads_leave_warnings_as_they_are() -> None:
+    made = io.BytesIO()
+    np.savez(made, a=np.zeros(3))
+    before = warnings.filters[:]
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(read_arrays, [made.getvalue()] * 400))
+    assert warnings.filters == before

@@ -11,7 +11,7 @@ import pytest
 from benchmarks.hardening.documents import GRAPH
 from streamplace.errors import FormatError
 from streamplace.files import read_dataset, write_dataset
-from streamplace.files.atomic import TEMPORARY, atomic, make_folder, write_text
+from streamplace.files.atomic import TEMPORARY, atomic, host, make_folder, write_text
 from streamplace.files.graphs import graph_from
 from streamplace.files.locks import lock
 from streamplace.graph import StreamGraph
@@ -92,16 +92,18 @@ def test_text_that_is_no_text_leaves_the_old_file(tmp_path: Path) -> None:
 
 def test_what_a_killed_process_left_goes_with_the_next_write(tmp_path: Path) -> None:
     """And only that: what another process is writing stays."""
-    orphan, foreign = tmp_path / f"{TEMPORARY}orphan", tmp_path / ".other-0"
+    orphan, foreign = tmp_path / f"{TEMPORARY}{host()}-0", tmp_path / ".other-0"
+    elsewhere = tmp_path / f"{TEMPORARY}00000000-0"  # of a host whose locks may not be seen here
     orphan.write_text("half")
     foreign.write_text("somebody's")
+    elsewhere.write_text("half")
     with atomic(tmp_path / "a.txt") as file:
         file.write(b"a")
         write_text(tmp_path / "b.txt", "b")
         assert not orphan.exists()
-        assert len(list(tmp_path.glob(f"{TEMPORARY}*"))) == 1
+        assert len(list(tmp_path.glob(f"{TEMPORARY}*"))) == 2
     names = {path.name for path in tmp_path.iterdir()}
-    assert names == {"a.txt", "b.txt", foreign.name}
+    assert names == {"a.txt", "b.txt", foreign.name, elsewhere.name}
 
 
 def test_what_a_killed_process_left_is_no_graph(tmp_path: Path) -> None:

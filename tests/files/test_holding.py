@@ -22,7 +22,11 @@ with held(sys.argv[1]):
 
 def test_one_at_a_time(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    with held(run), pytest.raises(FormatError, match="another process writes"), held(run):
+    with (
+        held(run),
+        pytest.raises(FormatError, match="another run of streamplace writes"),
+        held(run),
+    ):
         pass
     with held(tmp_path / "run"):
         pass
@@ -33,7 +37,7 @@ def test_a_process_that_is_killed_holds_nothing(tmp_path: Path) -> None:
     with subprocess.Popen(words, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "held\n"
-        with pytest.raises(FormatError, match="another process"), held(tmp_path / "run"):
+        with pytest.raises(FormatError, match="another run"), held(tmp_path / "run"):
             pass
         process.send_signal(signal.SIGKILL)
         process.wait()

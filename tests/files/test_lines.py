@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from streamplace import Recipe, compare, raw, write_dataset
 from streamplace.errors import FormatError
-from streamplace.files import iter_graphs, open_dataset, read_dataset
+from streamplace.files import datasets, iter_graphs, open_dataset, read_dataset
 from streamplace.files.datasets import StoredGraphs
 from streamplace.files.lines import read_json_lines
 from streamplace.files.text import json_lines, json_pieces, read_text, to_json
@@ -86,7 +86,10 @@ def test_graphs_of_a_file_are_read_again_and_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", ["fewer", "others", "gone"])
-def test_graphs_that_have_changed_are_refused(tmp_path: Path, change: str) -> None:
+def test_graphs_that_have_changed_are_refused(
+    tmp_path: Path, change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(datasets, "KEPT", 0)
     path = tmp_path / "graphs.jsonl"
     write_dataset(path, GRAPHS)
     stored = open_dataset(path)
@@ -124,3 +127,11 @@ def test_a_device_is_no_dataset(tmp_path: Path) -> None:
     path.symlink_to("/dev/zero")
     with pytest.raises(FormatError, match="is a device"):
         list(iter_graphs(path))
+
+
+def test_few_graphs_are_read_once(tmp_path: Path) -> None:
+    path = tmp_path / "graphs.jsonl"
+    write_dataset(path, GRAPHS)
+    stored = open_dataset(path)
+    path.unlink()
+    assert list(stored) == GRAPHS

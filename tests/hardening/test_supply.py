@@ -115,6 +115,17 @@ def test_a_release_needs_a_day_and_one_version(monkeypatch: pytest.MonkeyPatch) 
     assert [fault.partition(" ")[0] for fault in faults] == ["CITATION.cff", "CHANGELOG.md"]
 
 
+@pytest.mark.parametrize(("day", "good"), [("2026-11-21", True), ("unreleased", False)])
+def test_a_release_has_a_day(
+    day: str, good: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "CITATION.cff").write_text("version: 9.9.9\n")
+    (tmp_path / "CHANGELOG.md").write_text(f"# Changelog\n\n## 9.9.9 – {day}\n")
+    monkeypatch.setattr(release, "project", lambda: {"version": "9.9.9"})
+    monkeypatch.setattr(release, "ROOT", tmp_path)
+    assert (release.version_faults(released=True) == []) is good
+
+
 def test_advisories_that_do_not_answer_are_not_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

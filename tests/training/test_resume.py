@@ -303,7 +303,7 @@ def test_two_runs_into_one_folder(whole: Whole, tmp_path: Path) -> None:
     wanted, expected = whole
 
     def tell(record: Record) -> None:
-        with pytest.raises(FormatError, match="another process writes into it"):
+        with pytest.raises(FormatError, match="another run of streamplace writes into it"):
             train(graphs(), wanted, tmp_path / "run", resume=record["step"] > 2)
 
     train(graphs(), wanted, tmp_path / "run", tell=tell)
