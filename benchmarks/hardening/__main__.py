@@ -8,6 +8,7 @@ import argparse
 import importlib
 import sys
 import time
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol, cast
@@ -54,16 +55,24 @@ def run(name: str, arguments: argparse.Namespace) -> bool:
     part = cast("Part", importlib.import_module(f"benchmarks.hardening.{name}"))
     begin, rows = time.monotonic(), []
     print(f"{name}:", flush=True)
-    for row in part.run(arguments.share, arguments.seed):
+    about = about_run(name, arguments.share, arguments.seed)
+    for row in _all_of(part.run(arguments.share, arguments.seed)):
         print(f"  {row}", flush=True)
         for fault in row.faults[:MOST_FAULTS]:
             print(f"    {fault}", flush=True)
         rows.append(row)
-    about = about_run(name, arguments.share, arguments.seed) | {
-        "seconds": round(time.monotonic() - begin, 1)
-    }
+    about["seconds"] = round(time.monotonic() - begin, 1)
     write_rows(arguments.folder / f"{name}.json", rows, **about)
     return all(row.good for row in rows)
+
+
+def _all_of(rows: Iterator[Row]) -> Iterator[Row]:
+    """Yield rows, and one more where counting ended by an exception: what was counted is kept."""
+    try:
+        yield from rows
+    except Exception:
+        last = traceback.format_exc().strip().splitlines()
+        yield Row("the counting itself", 1, {"exceptions": 1}, {}, [" | ".join(last[-3:])])
 
 
 def report(folder: Path, write: bool) -> int:

@@ -120,7 +120,7 @@ def test_a_release_has_a_day(
     day: str, good: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "CITATION.cff").write_text("version: 9.9.9\n")
-    (tmp_path / "CHANGELOG.md").write_text(f"# Changelog\n\n## 9.9.9 – {day}\n")
+    (tmp_path / "CHANGELOG.md").write_text(f"# Changelog\n\n## 9.9.9 - {day}\n")
     monkeypatch.setattr(release, "project", lambda: {"version": "9.9.9"})
     monkeypatch.setattr(release, "ROOT", tmp_path)
     assert (release.version_faults(released=True) == []) is good
