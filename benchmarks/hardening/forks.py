@@ -106,6 +106,7 @@ class Forks:
         number: int = signal.SIGKILL,
         after_s: float | None = None,
         once: Path | None = None,
+        nth: int = 1,
         alone: bool = False,
         limit_s: float = 60.0,
         file_bytes: int | None = None,
@@ -118,8 +119,8 @@ class Forks:
             To be in.
         number, after_s
             The signal that it gets after so long, if it still runs, with all of its group.
-        once
-            A folder; the time begins when a temporary turns up in it.
+        once, nth
+            A folder; the time begins when the n-th temporary turns up in it.
         alone
             Its children do not get the signal.
         limit_s
@@ -140,6 +141,7 @@ class Forks:
             "number": int(number),
             "after_s": after_s,
             "once": None if once is None else str(once),
+            "nth": nth,
             "alone": alone,
             "limit_s": limit_s,
             "file_bytes": file_bytes,
@@ -222,7 +224,7 @@ def _end_of(child: int, asked: dict[str, Any], begin: float) -> tuple[int, bool,
     """Wait for a process; return its status, whether it hung, and what it used."""
     handle, hung = os.pidfd_open(child), False
     if asked["once"] is not None:
-        _wait_for_temporary(handle, asked["once"], begin + asked["limit_s"])
+        _wait_for_temporary(handle, asked["once"], asked["nth"], begin + asked["limit_s"])
     if asked["after_s"] is not None and not _readable(handle, asked["after_s"]):
         (os.kill if asked["alone"] else os.killpg)(child, asked["number"])
     if not _readable(handle, begin + asked["limit_s"] - time.monotonic()):
@@ -233,11 +235,12 @@ def _end_of(child: int, asked: dict[str, Any], begin: float) -> tuple[int, bool,
     return status, hung, used
 
 
-def _wait_for_temporary(handle: int, folder: str, until: float) -> None:
-    """Wait until a new temporary turns up in a folder, or the process has ended."""
-    before = temporaries(folder)
+def _wait_for_temporary(handle: int, folder: str, nth: int, until: float) -> None:
+    """Wait until the n-th new temporary turns up in a folder, or the process has ended."""
+    before, seen = temporaries(folder), set[str]()
     while not _readable(handle, LOOK_S) and time.monotonic() < until:
-        if temporaries(folder) - before:
+        seen |= temporaries(folder) - before
+        if len(seen) >= nth:
             return
 
 

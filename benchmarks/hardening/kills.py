@@ -2,9 +2,11 @@
 
 import random
 import shutil
+import signal
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from benchmarks.hardening.forks import Ended, Forks, temporaries
 from benchmarks.hardening.orphans import left
@@ -16,6 +18,7 @@ WRITES_S = 0.004  # about what it takes to bring a file to the disk
 ORPHANS_S = 5.0
 LIMIT_S = 120.0
 TRIES = 4  # for a kill: some come when it is over
+FILES = 20  # that a run of training writes: config, log, and two a checkpoint
 
 
 @dataclass
@@ -37,38 +40,29 @@ class Tally:
             self.orphans.append(f"{command.name}: a process went on, {ended.seconds:.3f} s")
 
 
-def killed(
-    forks: Forks, command: Command, chance: random.Random, *more: str, alone: bool = False
-) -> Ended:
-    """Run a command and kill it at a random moment; again if it had ended before.
-
-    Half of the moments are uniform over a whole run, half within the writing of a file.
-    """
+def killed(forks: Forks, command: Command, chance: random.Random, *, alone: bool = False) -> Ended:
+    """Run a command and kill it at a random moment; again if it had ended before."""
     for _ in range(TRIES * 10):
-        if chance.random() < 0.5:
-            ended = forks.run(
-                *command.words,
-                *more,
-                after_s=chance.uniform(0.0, command.seconds),
-                alone=alone,
-                limit_s=LIMIT_S,
-            )
-        else:
-            ended = forks.run(
-                *command.words,
-                *more,
-                once=command.folder,
-                after_s=chance.uniform(0.0, WRITES_S),
-                alone=alone,
-                limit_s=LIMIT_S,
-            )
-        if ended.hung:
-            raise RuntimeError(f"{command.name} does not end: {ended.err}")
-        if ended.code == -9:
+        moment = _moment(command, chance, len(command.new))
+        ended = forks.run(*command.words, **moment, alone=alone, limit_s=LIMIT_S)
+        if _was_killed(command, ended):
             return ended
-        if not more:
-            command.restore()
+        command.restore()
     raise RuntimeError(f"{command.name} is over before it can be killed: {ended.err}")
+
+
+def _moment(command: Command, chance: random.Random, files: int) -> dict[str, Any]:
+    """Return when to kill: uniform over a whole run, or within the writing of one of its files."""
+    if chance.random() < 0.5:
+        return {"after_s": chance.uniform(0.0, command.seconds)}
+    within = {"once": command.folder, "nth": chance.randint(1, files)}
+    return within | {"after_s": chance.uniform(0.0, WRITES_S)}
+
+
+def _was_killed(command: Command, ended: Ended) -> bool:
+    if ended.hung:
+        raise RuntimeError(f"{command.name} does not end: {ended.err}")
+    return ended.code == -signal.SIGKILL
 
 
 def kill_writers(
@@ -101,23 +95,41 @@ def kill_leaders(
 def kill_training(
     forks: Forks, command: Command, expected: str, count: int, chance: random.Random
 ) -> Iterator[Row]:
-    """Kill every run twice; after each kill go on with a copy to the end."""
-    tally = Tally()
-    run = command.target
-    for i in range(count):
-        if i % 2 == 0:
+    """Kill runs in the middle of their training, so often; after each go on with a copy to the end.
+
+    What is killed before the first step or after the last is looked at as well, and not counted.
+    What was killed is taken up and killed again, until it is done.
+    """
+    tally, run, others = Tally(), command.target, 0
+    command.restore()
+    whole = forks.run(*command.words, limit_s=LIMIT_S)
+    command, (total, _) = replace(command, seconds=whole.seconds), steps_of(run)
+    for _ in range(TRIES * count):
+        resume = ["--resume"] if (run / CHECKPOINT).exists() and steps_of(run)[0] < total else []
+        if not resume:
             command.restore()
-        there = (run / CHECKPOINT).exists()
-        ended = killed(forks, command, chance, *(["--resume"] if there else []))
+        moment = _moment(command, chance, FILES)
+        ended = forks.run(*command.words, *resume, **moment, limit_s=LIMIT_S)
+        if not _was_killed(command, ended):
+            continue
         tally.look(command, ended)
         done, saved = steps_of(run)
         tally.lost.append(done - saved)
-        tally.steps.append(done)
         copy = run.with_name("copy")
         shutil.copytree(run, copy)
         tally.other_hash += _other_hash(forks, command, copy, expected, saved)
         shutil.rmtree(copy)
-    yield row("SIGKILL of `train`", count, tally)
+        if 0 < done < total:
+            tally.steps.append(done)
+        else:
+            others += 1
+        if len(tally.steps) == count:
+            break
+    else:
+        tally.faults.append(f"only {len(tally.steps)} of {count} in the middle of the training")
+    counted = row("SIGKILL of `train`, in the middle of it", len(tally.steps), tally)
+    figures = {**counted.figures, "besides, before the first step or after the last": str(others)}
+    yield replace(counted, figures=figures)
 
 
 def _other_hash(forks: Forks, command: Command, run: Path, expected: str, saved: int) -> list[str]:
@@ -139,5 +151,5 @@ def row(what: str, count: int, tally: Tally) -> Row:
         wrong["lost over a checkpoint interval"] = sum(lost > EVERY for lost in tally.lost)
         wrong["other hash"] = len(tally.other_hash)
         figures["most steps lost"] = f"{max(tally.lost)} of {EVERY}"
-        figures["at steps"] = f"{min(tally.steps)} to {max(tally.steps)}"
+        figures["at steps"] = f"{min(tally.steps, default=0)} to {max(tally.steps, default=0)}"
     return Row(what, count, wrong, figures, [*tally.faults, *tally.orphans, *tally.other_hash])

@@ -24,7 +24,7 @@ def _in_place(target: Path, verify: Callable[[bytes], object] | None = None) -> 
     with target.open("wb", buffering=0) as file:
         for i in range(PARTS):
             file.write(data[len(data) * i // PARTS : len(data) * (i + 1) // PARTS])
-            time.sleep(0.02)
+            time.sleep(0.05)
 
 
 atomic._replacing = _in_place

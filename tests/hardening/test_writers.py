@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.hardening.forks import Forks
-from benchmarks.hardening.kills import kill_leaders, kill_training, kill_writers
+from benchmarks.hardening.kills import Tally, kill_leaders, kill_training, kill_writers
 from benchmarks.hardening.orphans import left
 from benchmarks.hardening.writing import Command, generating, unreadable
 from tests.hardening.stopping import folder, forks, inputs, place, train
@@ -23,7 +23,7 @@ def test_train_killed(forks: Forks, train: tuple[Command, str]) -> None:
 
 def test_another_hash_is_noticed(forks: Forks, train: tuple[Command, str]) -> None:
     (row,) = kill_training(forks, train[0], "another", 1, random.Random(1))
-    assert row.wrong["other hash"] == 1
+    assert row.wrong["other hash"] >= 1
 
 
 def test_writers_killed(forks: Forks, place: Command) -> None:
@@ -39,9 +39,11 @@ def test_no_process_outlives_the_first(forks: Forks, inputs: Path, folder: Path)
 
 def test_a_writer_that_is_not_atomic_is_noticed(inputs: Path, tmp_path: Path) -> None:
     with Forks(modules=("tests.hardening.careless",)) as careless:
-        command = generating(careless, inputs, tmp_path)
-        (row,) = kill_writers(careless, [command], 3, random.Random(1))
-    assert row.wrong["unreadable or lost"] > 0
+        command, tally = generating(careless, inputs, tmp_path), Tally()
+        for part in (0.5, 0.6, 0.7, 0.8, 0.9):  # of the run, most of which is writing
+            command.restore()
+            tally.look(command, careless.run(*command.words, after_s=part * command.seconds))
+    assert tally.faults
 
 
 def test_a_process_that_goes_on_is_noticed() -> None:
