@@ -17,6 +17,7 @@ from benchmarks.hardening.commands import COMMANDS, good_files
 from benchmarks.hardening.executed import executed, same
 from benchmarks.hardening.flink_server import serving
 from benchmarks.hardening.forks import Ended, Forks
+from benchmarks.hardening.kernels import compile_all
 from benchmarks.hardening.parsers import PARSERS
 from benchmarks.hardening.places import COUNT, Places
 from benchmarks.hardening.rows import Row
@@ -101,6 +102,7 @@ def run(
     share: float = 1.0, seed: int = 0, readers: Sequence[str] = tuple(COMMANDS)
 ) -> Iterator[Row]:
     """Yield a row a reader, and one of processes that start as a shell starts them."""
+    compile_all()
     with _ready() as (places, plain, torch):
         for name in readers:
             heavy = PARSERS[name].torch

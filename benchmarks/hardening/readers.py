@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.hardening.forks import ROOT
+from benchmarks.hardening.kernels import compile_all
 from benchmarks.hardening.parsers import PARSERS
 from benchmarks.hardening.rows import Row
 from benchmarks.hardening.spoiling import spoilt
@@ -22,6 +23,7 @@ def run(
     share: float = 1.0, seed: int = 0, readers: Sequence[str] = tuple(PARSERS)
 ) -> Iterator[Row]:
     """Yield a row a reader."""
+    compile_all()
     told = [sys.executable, "-m", "benchmarks.hardening.reading", str(share), str(seed), *readers]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(told, env=environment, stdout=subprocess.PIPE, text=True) as process:

@@ -63,17 +63,18 @@ def refuse_inputs(
     for option, target in targets:
         if str(target) == STDIO:
             continue
-        path = os.path.realpath(target)
-        if Path(target).exists() and not Path(target).is_file():
+        there = None
+        with suppress(OSError):  # it is not there yet
+            there = os.stat(target)
+        if there is not None and not stat.S_ISREG(there.st_mode):
             continue  # a pipe or a device
+        path = os.path.realpath(target)
         if path in options:
             raise UsageError(f"{options[path]} and {option} name one file")
         options[path] = option
-        with suppress(OSError):  # it is not there yet
-            there = os.stat(path)
-            for name, status in read:
-                if os.path.samestat(there, status):
-                    raise UsageError(f"{option} {target}: would write over {name}, an input")
+        for name, status in read:
+            if there is not None and os.path.samestat(there, status):
+                raise UsageError(f"{option} {target}: would write over {name}, an input")
 
 
 def refuse_folder(
