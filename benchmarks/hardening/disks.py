@@ -43,6 +43,8 @@ def full(
                 if command.name.startswith("train"):
                     found += _taken_up(forks, command, expected, command.folder.with_name("away"))
             break
+        else:
+            found = ["has room every time"]
         faults += [f"{command.name}, {free} bytes free: {fault}" for fault in found]
     return Row("a full disk", count, {"not clean": len(faults)}, {"had room": str(room)}, faults)
 

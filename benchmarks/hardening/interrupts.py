@@ -45,6 +45,8 @@ def interrupt(
                 break
             over += 1  # the work was done when the signal came
             faults += [f"{command.name}, {moment:.4f} s: {fault}" for fault in found]
+        else:
+            found = ["is over whenever the signal comes"]
         if command.name == "train" and not found:
             found = list(_taken_up(forks, command, expected))
         faults += [f"{command.name}, {moment:.4f} s: {fault}" for fault in found]

@@ -28,6 +28,13 @@ def test_interrupted(
     assert row.good, row.faults
 
 
+def test_a_signal_that_is_always_late_is_noticed(forks: Forks, place: Command) -> None:
+    slow = replace(place, seconds=1e6)
+    row = interrupt(forks, [slow], "", signal.SIGTERM, 1, random.Random(4))
+    assert not row.good
+    assert "is over whenever the signal comes" in row.faults[0]
+
+
 @mounts
 def test_a_full_disk(forks: Forks, train: tuple[Command, str], place: Command) -> None:
     commands = [resuming(forks, train[0]), place]
