@@ -3,6 +3,7 @@
 python -m benchmarks.hardening.fuzz_target READER [libFuzzer's options] [folders of inputs]
 """
 
+import importlib
 import signal
 import sys
 import tempfile
@@ -19,6 +20,9 @@ with atheris.instrument_imports(include=["streamplace"]), warnings.catch_warning
     from benchmarks.hardening.parsers import PARSERS, Parser
     from benchmarks.hardening.spoiling import Document
     from streamplace.errors import StreamplaceError
+
+    for late in ("policy.weights", "training.config", "training.checkpoint"):
+        importlib.import_module(f"streamplace.{late}")  # else only when they are first read with
 
 HANG_S = 1.0  # of CPU time
 STOP_S = 5.0
