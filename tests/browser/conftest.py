@@ -49,12 +49,21 @@ class Report:
     def drag(self, operator: int, device: int) -> None:
         """Drag an operator into a device's lane with the mouse."""
         mouse = self.page.mouse
+        self.settle()
         mouse.move(*self.where_is("operator", operator))
         mouse.down()
+        self.settle()
         _, y = self.where_is("device", device)
         x, _ = self.where_is("operator", operator)
         mouse.move(x, y, steps=3)
+        self.settle()
         mouse.up()
+        self.settle()
+
+    def settle(self) -> None:
+        """Wait until what was done has been drawn, however busy the machine is."""
+        drawn = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+        self.page.evaluate(drawn)
 
     def press(self, where: str | Locator, *keys: str) -> None:
         """Focus something and press keys."""
