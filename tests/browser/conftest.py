@@ -49,6 +49,7 @@ class Report:
     def drag(self, operator: int, device: int) -> None:
         """Drag an operator into a device's lane with the mouse."""
         mouse = self.page.mouse
+        self.page.locator("#graph").scroll_into_view_if_needed()
         self.settle()
         mouse.move(*self.where_is("operator", operator))
         mouse.down()
