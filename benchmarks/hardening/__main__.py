@@ -7,14 +7,13 @@ python -m benchmarks.hardening report   what was counted
 import argparse
 import importlib
 import sys
-import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol, cast
 
-from benchmarks.hardening.rows import MOST_FAULTS, Row, about_run, write_rows
-from benchmarks.hardening.tables import found, full, written
+from benchmarks.hardening.rows import MOST_FAULTS, Counted, Row, Run, keep
+from benchmarks.hardening.tables import full, missing, written
 from streamplace.files.atomic import make_folder, write_text
 
 FOLDER = Path(__file__).parent / "results"
@@ -35,7 +34,7 @@ PARTS = (
 class Part(Protocol):
     """A module of the campaign."""
 
-    def run(self, share: float = 1.0, seed: int = 0) -> Iterator[Row]:
+    def run(self, share: float = 1.0, seed: int = 0, **of: Sequence[str]) -> Iterator[Row]:
         """Yield rows; a smaller share tries less, on the same paths."""
 
 
@@ -51,19 +50,21 @@ def main() -> int:
 
 
 def run(name: str, arguments: argparse.Namespace) -> bool:
-    """Run a part and keep what it counts; return whether all is well."""
+    """Run a part and keep what it counts, row by row; return whether all is well."""
     part = cast("Part", importlib.import_module(f"benchmarks.hardening.{name}"))
-    begin, rows = time.monotonic(), []
+    counted: list[Counted] = []
     print(f"{name}:", flush=True)
-    about = about_run(name, arguments.share, arguments.seed)
-    for row in _all_of(part.run(arguments.share, arguments.seed)):
+    told = Run.of(name, arguments.share, arguments.seed)
+    path = arguments.folder / f"{name}.json"
+    of = {"readers": arguments.only} if arguments.only else {}
+    for row in _all_of(part.run(arguments.share, arguments.seed, **of)):
         print(f"  {row}", flush=True)
         for fault in row.faults[:MOST_FAULTS]:
             print(f"    {fault}", flush=True)
-        rows.append(row)
-    about["seconds"] = round(time.monotonic() - begin, 1)
-    write_rows(arguments.folder / f"{name}.json", rows, **about)
-    return all(row.good for row in rows)
+        counted.append((row, told))
+        keep(path, counted)
+    keep(path, counted, only=not of)
+    return all(row.good for row, _ in counted)
 
 
 def _all_of(rows: Iterator[Row]) -> Iterator[Row]:
@@ -76,14 +77,16 @@ def _all_of(rows: Iterator[Row]) -> Iterator[Row]:
 
 
 def report(folder: Path, write: bool) -> int:
-    """Print what was counted last, or write it; return 1 if a row is missing or wrong."""
+    """Print what was counted last, or write it; return 1 if the table is not complete."""
     if write:
         for path, text in written(folder, PARTS).items():
             write_text(path, text)
     else:
         print(full(folder, PARTS), end="")
-    counted = [found(folder, name)[0] for name in PARTS]
-    return 0 if all(rows and all(row.good for row in rows) for rows in counted) else 1
+    lacking = missing(folder, PARTS)
+    for line in lacking:
+        print(line, file=sys.stderr)
+    return 1 if lacking else 0
 
 
 def _parsed() -> argparse.Namespace:
@@ -95,6 +98,7 @@ def _parsed() -> argparse.Namespace:
     parser.add_argument("parts", nargs="+", choices=[*PARTS, "all", "report"])
     parser.add_argument("--share", type=float, default=1.0, help="of the whole campaign")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", nargs="+", metavar="READER", help="of parts that try readers")
     parser.add_argument("-o", type=Path, default=FOLDER, dest="folder")
     told = "the report into RESULTS.md and README.md"
     parser.add_argument("--write", action="store_true", help=told)

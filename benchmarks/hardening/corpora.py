@@ -10,7 +10,6 @@ from streamplace.files.atomic import atomic
 
 FOLDER = Path(__file__).parent / "corpus"
 MOST_BYTES = 40_000
-LONGEST = 4096
 
 
 def unpack(name: str, folder: Path) -> int:
@@ -27,10 +26,7 @@ def unpack(name: str, folder: Path) -> int:
 def pack(name: str, folder: Path) -> int:
     """Keep the inputs in a folder, the shortest, as many as fit; return how many that are."""
     FOLDER.mkdir(exist_ok=True)
-    found = sorted(
-        (path for path in folder.iterdir() if path.stat().st_size <= LONGEST),
-        key=lambda path: (path.stat().st_size, path.name),
-    )
+    found = sorted(folder.iterdir(), key=lambda path: (path.stat().st_size, path.name))
     count = len(found)
     while len(gzip.compress(data := _archive(found[:count]))) > MOST_BYTES:
         count = count * 9 // 10

@@ -4,6 +4,7 @@ python -m benchmarks.hardening.fuzz_target READER [libFuzzer's options] [folders
 """
 
 import importlib
+import os
 import signal
 import sys
 import tempfile
@@ -17,12 +18,14 @@ import atheris
 
 with atheris.instrument_imports(include=["streamplace"]), warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of other libraries
+    from benchmarks.hardening.fuzzing import AGAIN
     from benchmarks.hardening.parsers import PARSERS, Parser
     from benchmarks.hardening.spoiling import Document
     from streamplace.errors import StreamplaceError
 
     for late in ("policy.weights", "training.config", "training.checkpoint"):
         importlib.import_module(f"streamplace.{late}")  # else only when they are first read with
+    from benchmarks.hardening.signing import signed, unsigned
 
 HANG_S = 1.0  # of CPU time
 STOP_S = 5.0
@@ -61,19 +64,28 @@ class Target:
             name, data = self.names[data[0] % len(self.names) if data else 0], data[1:]
         else:
             name = self.names[0]
-        self.read(Document(name, data))
+        self.read(Document(name, signed(data) if is_signed(name) else data))
+
+
+def is_signed(name: str) -> bool:
+    """Whether a file of this name carries a hash of what it holds."""
+    return name.endswith(".safetensors")
 
 
 def inputs(parser: Parser) -> list[bytes]:
     """Return the good files of a reader as inputs."""
     names = sorted({document.name for document in parser.documents()})
     first = len(names) > 1
-    return [bytes([names.index(d.name)] * first) + d.data for d in parser.documents()]
+    return [
+        bytes([names.index(d.name)] * first) + (unsigned(d.data) if is_signed(d.name) else d.data)
+        for d in parser.documents()
+    ]
 
 
 def main() -> None:
     """Fuzz a reader."""
     parser = PARSERS[sys.argv.pop(1)]
+    sys.argv[0] = os.environ.get(AGAIN, sys.argv[0])
     with tempfile.TemporaryDirectory(prefix="streamplace-fuzz-") as folder:
         target = Target(parser, Path(folder))
         for document in parser.documents():  # which loads what is loaded once

@@ -1,12 +1,10 @@
-"""Fuzzing: atheris, guided by coverage, ten minutes on each reader; what it finds is kept.
+"""Fuzzing: atheris, guided by coverage, ten minutes on each reader; what it finds is kept."""
 
-python -m benchmarks.hardening.fuzzing READER … [--seconds S]   those alone; their rows are renewed
-"""
-
-import argparse
 import importlib.util
 import os
 import re
+import resource
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -16,21 +14,20 @@ from pathlib import Path
 
 from benchmarks.hardening import corpora
 from benchmarks.hardening.forks import ROOT
-from benchmarks.hardening.rows import Row, about_run, read_rows, write_rows
-from streamplace.files.atomic import make_folder
+from benchmarks.hardening.parsers import PARSERS
+from benchmarks.hardening.rows import Row
 
 SECONDS = 600.0
-RESULTS = Path(__file__).parent / "results" / "fuzzing.json"
-FUZZED = (
-    *("graph", "dataset", "columns", "dream-graph", "cluster", "constraints", "placement"),
-    *("cepsim-placement", "scene", "config", "log", "costs", "flink-plan", "storm-flux"),
-    *("storm-ui", "ibm-adl", "ibm-streamsx", "kafka-streams", "graphml", "dot", "flink-rest"),
-    "weights",
-)
+AGAIN = "STREAMPLACE_FUZZ_AGAIN"
+"""Of the environment: the command by which libFuzzer starts itself."""
+OF_OTHERS = frozenset({"dream", "info", "info-weights"})
+"""Readers that only ask which of the others is to read."""
+FUZZED = tuple(name for name in PARSERS if name not in OF_OTHERS)
 MOST_CRASHES = 10  # until it gives up on a reader
-LONGEST = 4096  # bytes of an input
+SHORT = 4096  # bytes that an input may have, and twice as many as the longest good file
 MISSING = "fuzzing: atheris is not installed (pip install -e '.[fuzz]')"
 WRONG = ("crashes", "hangs")
+GROUP = "executions of the fuzzer"
 STATUS = re.compile(r"cov: (\d+) ft: (\d+)")
 EXECUTED = re.compile(r"stat::number_of_executed_units: *(\d+)")
 RUNS = re.compile(r"^#(\d+)", re.MULTILINE)
@@ -68,9 +65,11 @@ def fuzzed(name: str, seconds: float, seed: int = 0, keep: bool = True) -> Row:
         _seeds(name, inputs)
         corpora.unpack(name, inputs)
         faults: dict[str, str] = {}
-        until, executed, peak, reached = time.monotonic() + seconds, 0, 0, "0"
+        executed, peak, reached = 0, 0, "0"
+        began, used = time.monotonic(), _cpu_s()
+        until = began + seconds
         while len(faults) < MOST_CRASHES and (left := until - time.monotonic()) > 0:
-            said = _fuzz(name, [inputs], crashes, left, seed + executed + 1)
+            said = _fuzz(name, inputs, crashes, left, seed + executed + 1)
             executed += _executed(said)
             peak = max(peak, *map(int, PEAK.findall(said)), 0)
             reached = (STATUS.findall(said) or [("0", reached)])[-1][1]
@@ -78,12 +77,21 @@ def fuzzed(name: str, seconds: float, seed: int = 0, keep: bool = True) -> Row:
             if fault is None:
                 break
             faults.setdefault(fault[0], fault[1])
+        took, used = time.monotonic() - began, _cpu_s() - used
         if keep:
-            corpora.pack(name, inputs)  # what libFuzzer leaves there has reached something new
+            least = Path(made) / "least"
+            least.mkdir()
+            _target(name, "-merge=1", str(least), str(inputs))
+            corpora.pack(name, least)
     hangs = sum("TooLong" in what or "timeout" in what for what in faults)
     wrong = {"crashes": len(faults) - hangs, "hangs": hangs}
-    figures = {"features": f"{int(reached):,}", "time": f"{seconds:.0f} s", "memory": f"{peak} MiB"}
-    return Row(f"fuzzing {name}", executed, wrong, figures, [*faults.values()])
+    figures = {
+        "features": f"{int(reached):,}",
+        "time": f"{took:.0f} s",
+        "CPU": f"{used:.0f} s",
+        "memory": f"{peak} MiB",
+    }
+    return Row(f"fuzzing {name}", executed, wrong, figures, [*faults.values()], GROUP)
 
 
 def _seeds(name: str, folder: Path) -> None:
@@ -96,31 +104,41 @@ def _seeds(name: str, folder: Path) -> None:
     )  # fmt: skip
 
 
-def _fuzz(name: str, folders: list[Path], crashes: Path, seconds: float, seed: int) -> str:
+def _fuzz(name: str, inputs: Path, crashes: Path, seconds: float, seed: int) -> str:
     """Fuzz until something crashes, or the time is over; return what is said."""
     return _target(
         name,
         f"-max_total_time={max(1, int(seconds))}",
         f"-artifact_prefix={crashes}/",
         f"-seed={seed}",
-        f"-max_len={LONGEST}",
+        f"-max_len={max(SHORT, *(2 * path.stat().st_size for path in inputs.glob('good-*')))}",
         "-timeout=20",
         "-rss_limit_mb=2048",
         "-print_final_stats=1",
-        *map(str, folders),
+        str(inputs),
     )
 
 
 def _target(name: str, *options: str) -> str:
-    told = [sys.executable, "-m", "benchmarks.hardening.fuzz_target", name, *options]
-    done = subprocess.run(
-        told,
-        env=_environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        check=False,
-    )
+    with tempfile.TemporaryDirectory(prefix="streamplace-fuzz-") as folder:
+        again = Path(folder) / "fuzz"
+        told = [sys.executable, "-m", "benchmarks.hardening.fuzz_target", name]
+        again.write_text(f'#!/bin/sh\nexec {shlex.join(told)} "$@"\n')
+        again.chmod(0o700)
+        done = subprocess.run(
+            [again, *options],
+            env={**_environment(), AGAIN: str(again)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
     return done.stdout.decode(errors="replace")
+
+
+def _cpu_s() -> float:
+    """Return the CPU time of the processes that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _environment() -> dict[str, str]:
@@ -145,25 +163,3 @@ def _fault(said: str, crashes: Path) -> tuple[str, str] | None:
     at = [i for i, line in enumerate(lines) if "Uncaught Python exception" in line]
     what = lines[at[-1] + 1] if at else kind
     return f"{kind}: {what:.100}", f"{kind}: {what:.200}: {data[:2000]!r}"
-
-
-def main() -> int:
-    """Fuzz some readers, and renew their rows."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.hardening.fuzzing")
-    parser.add_argument("readers", nargs="+", choices=FUZZED, metavar="READER")
-    parser.add_argument("--seconds", type=float, default=SECONDS)
-    parser.add_argument("--seed", type=int, default=0)
-    told = parser.parse_args()
-    rows = read_rows(RESULTS)[0] if RESULTS.exists() else []
-    known = {row.what: row for row in rows}
-    make_folder(RESULTS.parent)
-    for row in run(told.seconds / SECONDS, told.seed, told.readers):
-        print(row, *row.faults, sep="\n    ", flush=True)
-        known[row.what] = row
-        about = about_run("fuzzing", told.seconds / SECONDS, told.seed)
-        write_rows(RESULTS, known.values(), **about)
-    return 0 if all(known[f"fuzzing {name}"].good for name in told.readers) else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -5,8 +5,9 @@ import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Self
 
 from streamplace.files import write_json
 
@@ -29,6 +30,9 @@ class Row:
         What was measured besides, with its unit: ``{"longest": "0.41 s"}``.
     faults
         What went wrong, told so that it can be done again; the first few.
+    group
+        Under which rows of one part that count the same are one line of the README; none: a line
+        of its own.
     """
 
     what: str
@@ -36,6 +40,7 @@ class Row:
     wrong: Mapping[str, int]
     figures: Mapping[str, str] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
+    group: str = ""
 
     @property
     def good(self) -> bool:
@@ -48,26 +53,67 @@ class Row:
         return f"{self.what}: {self.tried:,} tried, {wrong}{figures}"
 
 
-def about_run(part: str, share: float, seed: int) -> dict[str, Any]:
-    """Return what tells a run of a part from others: its command, share, seed, commit and day."""
+@dataclass(frozen=True)
+class Run:
+    """Which run counted a row: what is typed to count it again, and of what it was.
+
+    Parameters
+    ----------
+    share
+        Of the whole campaign.
+    commit
+        With ``-dirty`` where files were changed since.
+    """
+
+    command: str
+    share: float
+    seed: int
+    commit: str
+    on: str
+
+    @classmethod
+    def of(cls, words: str, share: float, seed: int) -> Self:
+        """Return a run that begins now.
+
+        Parameters
+        ----------
+        words
+            After ``python -m benchmarks.hardening`` on the command line.
+        """
+        command = f"python -m benchmarks.hardening {words}"
+        if share != 1.0:
+            command += f" --share {share:g}"
+        if seed:
+            command += f" --seed {seed}"
+        return cls(command, share, seed, _commit(), f"{datetime.now(UTC):%Y-%m-%d}")
+
+
+Counted = tuple[Row, Run]
+
+
+def keep(path: Path, counted: Iterable[Counted], *, only: bool = False) -> None:
+    """Write rows into the file of a part, each with its run.
+
+    Parameters
+    ----------
+    only
+        Whether no other rows stay there; else those of the same names are replaced.
+    """
+    kept = {} if only or not path.exists() else {row.what: (row, run) for row, run in read(path)}
+    kept |= {row.what: (row, run) for row, run in counted}
+    write_json(path, [{**asdict(row), "run": asdict(run)} for row, run in kept.values()])
+
+
+def read(path: Path) -> list[Counted]:
+    """Return the rows that `keep` wrote; none where there is no such file."""
+    found = json.loads(path.read_text()) if path.exists() else []
+    return [(Row(**row), Run(**run)) for row in found if (run := row.pop("run"))]
+
+
+@cache
+def _commit() -> str:
+    """Return the commit once and for all: what is running does not change with the files."""
     told = ["git", "describe", "--always", "--dirty"]
-    commit = subprocess.run(told, capture_output=True, text=True, check=False).stdout.strip()
-    return {
-        "command": f"python -m benchmarks.hardening {part}",
-        "share": share,
-        "seed": seed,
-        "commit": commit,
-        "on": f"{datetime.now(UTC):%Y-%m-%d}",
-    }
-
-
-def write_rows(path: Path, rows: Iterable[Row], **run: Any) -> None:
-    """Write what a part has counted, and of which run it is."""
-    write_json(path, {**run, "rows": [asdict(row) for row in rows]})
-
-
-def read_rows(path: Path) -> tuple[list[Row], dict[str, Any]]:
-    """Return what `write_rows` wrote."""
-    found = json.loads(path.read_text())
-    rows = [Row(**row) for row in found.pop("rows")]
-    return rows, found
+    return subprocess.run(
+        told, capture_output=True, text=True, check=False, cwd=Path(__file__).parent
+    ).stdout.strip()

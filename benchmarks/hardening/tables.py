@@ -1,16 +1,15 @@
-"""The tables made of what was counted: a line a part for the README, all of it for RESULTS.md."""
+"""The tables made of what was counted: a short one for the README, all of it for RESULTS.md."""
 
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from benchmarks.hardening.rows import Row, read_rows
+from benchmarks.hardening.rows import Row, Run, read
 
 HERE = Path(__file__).resolve().parent
 README, RESULTS = HERE.parents[1] / "README.md", HERE / "RESULTS.md"
 BEGIN, END = "<!-- hardening: begin -->\n", "<!-- hardening: end -->\n"
-OF_PARTS = "| part | share of the whole | tried | went wrong | command |\n|---|---|---|---|---|\n"
+OF_LINES = "| what | tried | went wrong | command |\n|---|---|---|---|\n"
 OF_ROWS = "| what | tried | went wrong | measured |\n|---|---|---|---|\n"
 NOT_RUN = "not run"
 
@@ -35,48 +34,67 @@ def written(folder: Path, parts: Sequence[str]) -> dict[Path, str]:
 
 
 def summary(folder: Path, parts: Sequence[str]) -> str:
-    """Return a table with a line a part."""
-    text = OF_PARTS
-    for name in parts:
-        rows, about = found(folder, name)
-        command = f"`python -m benchmarks.hardening {name}`"
-        if not rows:
-            text += f"| {name} | 0 | 0 | {NOT_RUN} | {command} |\n"
-            continue
-        wrong: Counter[str] = Counter()
-        for row in rows:
-            wrong.update(row.wrong)
-        bad = ", ".join(f"{count:,} {what}" for what, count in wrong.items() if count) or "0"
-        missing = [row.what for row in rows if not row.tried]
-        bad += f"; {NOT_RUN}: {', '.join(missing)}" if missing else ""
-        tried = sum(row.tried for row in rows)
-        text += f"| {name} | {about['share']:g} | {tried:,} | {bad} | {command} |\n"
+    """Return a table with a line a row, or a group of rows that count the same."""
+    text = OF_LINES
+    for part in parts:
+        lines: dict[tuple[str, Run], list[Row]] = {}
+        for row, run in read(folder / f"{part}.json"):
+            lines.setdefault((row.group or row.what, run), []).append(row)
+        if not lines:
+            text += _cells(part, "0", NOT_RUN, f"`python -m benchmarks.hardening {part}`")
+        for (what, run), rows in lines.items():
+            text += _cells(what, *_sum(rows), f"`{run.command}`")
     return text
 
 
 def full(folder: Path, parts: Sequence[str]) -> str:
     """Return a section a part, with all its rows."""
     text = ""
-    for name in parts:
-        rows, about = found(folder, name)
-        text += f"\n## {name}\n"
-        if not rows:
-            text += f"{NOT_RUN}\n"
-            continue
-        command = about.pop("command")
-        told = ", ".join(f"{key} {value}" for key, value in about.items())
-        text += f"`{command}`, {told}\n\n{OF_ROWS}" + "".join(map(_line, rows))
+    for part in parts:
+        text += f"\n## {part}\n"
+        by_run: dict[Run, list[Row]] = {}
+        for row, run in read(folder / f"{part}.json"):
+            by_run.setdefault(run, []).append(row)
+        for run, rows in by_run.items():
+            told = f"share {run.share:g}, seed {run.seed}, commit {run.commit}, on {run.on}"
+            text += f"`{run.command}`: {told}\n\n{OF_ROWS}" + "".join(map(_line, rows)) + "\n"
+        text = f"{text.rstrip()}\n" if by_run else f"{text}{NOT_RUN}\n"
     return text
 
 
-def found(folder: Path, name: str) -> tuple[list[Row], dict[str, Any]]:
-    """Return what a part has counted last, and of which run it is; nothing if it was never run."""
-    path = folder / f"{name}.json"
-    return read_rows(path) if path.exists() else ([], {})
+def missing(folder: Path, parts: Sequence[str]) -> list[str]:
+    """Return what keeps the table from being complete: rows not run, in part only, or wrong."""
+    found = []
+    for part in parts:
+        counted = read(folder / f"{part}.json")
+        if not counted:
+            found.append(f"{part}: {NOT_RUN}")
+        for row, run in counted:
+            if not row.tried:
+                found.append(f"{part}: {row.what}: {NOT_RUN}")
+            elif not row.good:
+                found.append(f"{part}: {row}")
+            elif run.share < 1.0:
+                found.append(f"{part}: {row.what}: {run.share:g} of the whole")
+    return found
+
+
+def _sum(rows: Sequence[Row]) -> tuple[str, str]:
+    """Return how often all was tried, and what went wrong."""
+    wrong: Counter[str] = Counter()
+    for row in rows:
+        wrong.update(row.wrong)
+    told = [f"{count:,} {what}" for what, count in wrong.items() if count] or ["0"]
+    told += [f"{NOT_RUN}: {row.what}" for row in rows if len(rows) > 1 and not row.tried]
+    tried = sum(row.tried for row in rows)
+    return f"{tried:,}", ", ".join(told) if tried else NOT_RUN
 
 
 def _line(row: Row) -> str:
     wrong = ", ".join(f"{count:,} {what}" for what, count in row.wrong.items())
     figures = ", ".join(f"{what} {value}" for what, value in row.figures.items())
-    cells = [row.what, f"{row.tried:,}", wrong if row.tried else NOT_RUN, figures]
+    return _cells(row.what, f"{row.tried:,}", wrong if row.tried else NOT_RUN, figures)
+
+
+def _cells(*cells: str) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"

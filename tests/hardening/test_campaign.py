@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 
 from benchmarks.hardening import __main__ as campaign
-from benchmarks.hardening.rows import Row, read_rows
+from benchmarks.hardening.rows import Row, read
 
 
 def rows(share: float = 1.0, seed: int = 0) -> Iterator[Row]:
@@ -25,7 +25,7 @@ def test_a_part_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     words = ["hardening", "failing", "--share", "0.5", "-o", str(tmp_path)]
     monkeypatch.setattr(sys, "argv", words)
     assert campaign.main() == 1
-    found, about = read_rows(tmp_path / "failing.json")
-    assert [row.good for row in found] == [True, False]
-    assert "RuntimeError: of the harness" in found[1].faults[0]
-    assert about["share"] == 0.5
+    (first, run), (second, _) = read(tmp_path / "failing.json")
+    assert (first.good, second.good) == (True, False)
+    assert "RuntimeError: of the harness" in second.faults[0]
+    assert run.share == 0.5

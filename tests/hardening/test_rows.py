@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.hardening.rows import Row, read_rows, write_rows
+from benchmarks.hardening.rows import Row, Run, keep, read
 
 ROW = Row("graphs", 1200, {"tracebacks": 0, "hangs": 0}, {"longest": "0.4 s"})
 
@@ -17,6 +17,15 @@ def test_good_is_tried_and_nothing_wrong(row: Row, good: bool) -> None:
     assert row.good is good
 
 
-def test_written_and_read(tmp_path: Path) -> None:
-    write_rows(tmp_path / "a.json", [ROW], seed=3)
-    assert read_rows(tmp_path / "a.json") == ([ROW], {"seed": 3})
+def test_rows_are_kept_with_their_run(tmp_path: Path) -> None:
+    first, second = Run.of("readers", 1.0, 0), Run.of("readers", 0.5, 3)
+    assert first.command == "python -m benchmarks.hardening readers"
+    assert second.command == "python -m benchmarks.hardening readers --share 0.5 --seed 3"
+    path, other = tmp_path / "a.json", Row("others", 7, {})
+    assert read(path) == []
+    keep(path, [(ROW, first), (other, first)])
+    again = Row("graphs", 600, {"tracebacks": 0, "hangs": 0})
+    keep(path, [(again, second)])
+    assert read(path) == [(again, second), (other, first)]
+    keep(path, [(again, second)], only=True)
+    assert read(path) == [(again, second)]

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.hardening.__main__ import FOLDER, PARTS
-from benchmarks.hardening.rows import Row, write_rows
-from benchmarks.hardening.tables import found, full, summary, written
+from benchmarks.hardening.rows import Row, Run, keep, read
+from benchmarks.hardening.tables import full, missing, summary, written
 
 
 @pytest.mark.parametrize("path", written(FOLDER, PARTS), ids=lambda path: path.name)
@@ -16,24 +16,36 @@ def test_they_tell_what_was_counted(path: Path) -> None:
 
 @pytest.mark.parametrize("part", PARTS)
 def test_nothing_went_wrong(part: str) -> None:
-    for row in found(FOLDER, part)[0]:
+    for row, _ in read(FOLDER / f"{part}.json"):
         assert not any(row.wrong.values()), row.what
 
 
 def test_what_went_wrong_or_was_not_run_is_told(tmp_path: Path) -> None:
+    run = Run("x", 0.5, 3, "0a1b", "2026-11-21")
     rows = [
         Row("graphs", 1200, {"tracebacks": 0, "hangs": 2}, {"longest": "0.4 s"}),
         Row("others", 0, {"tracebacks": 0, "hangs": 0}),
+        Row("of a", 3, {"hangs": 0}, group="of all"),
+        Row("of b", 4, {"hangs": 0}, group="of all"),
+        Row("of c", 0, {"hangs": 0}, group="of all"),
     ]
-    write_rows(tmp_path / "readers.json", rows, command="x", share=0.5, seed=3)
-    told = summary(tmp_path, ["readers", "load"]).splitlines()[2:]
-    command = "`python -m benchmarks.hardening"
-    assert told == [
-        f"| readers | 0.5 | 1,200 | 2 hangs; not run: others | {command} readers` |",
-        f"| load | 0 | 0 | not run | {command} load` |",
+    keep(tmp_path / "readers.json", [(row, run) for row in rows])
+    assert summary(tmp_path, ["readers", "load"]).splitlines()[2:] == [
+        "| graphs | 1,200 | 2 hangs | `x` |",
+        "| others | 0 | not run | `x` |",
+        "| of all | 7 | 0, not run: of c | `x` |",
+        "| load | 0 | not run | `python -m benchmarks.hardening load` |",
     ]
     text = full(tmp_path, ["readers", "load"])
-    assert "`x`, share 0.5, seed 3\n" in text
+    assert "`x`: share 0.5, seed 3, commit 0a1b, on 2026-11-21\n" in text
     assert "| graphs | 1,200 | 0 tracebacks, 2 hangs | longest 0.4 s |\n" in text
     assert "| others | 0 | not run |  |\n" in text
     assert text.endswith("## load\nnot run\n")
+    assert missing(tmp_path, ["readers", "load"]) == [
+        "readers: graphs: 1,200 tried, 0 tracebacks, 2 hangs; longest 0.4 s",
+        "readers: others: not run",
+        "readers: of a: 0.5 of the whole",
+        "readers: of b: 0.5 of the whole",
+        "readers: of c: not run",
+        "load: not run",
+    ]
