@@ -19,13 +19,13 @@ import atheris
 with atheris.instrument_imports(include=["streamplace"]), warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of other libraries
     from benchmarks.hardening.fuzzing import AGAIN
+    from benchmarks.hardening.inputs import document_of, input_of, names_of
     from benchmarks.hardening.parsers import PARSERS, Parser
     from benchmarks.hardening.spoiling import Document
     from streamplace.errors import StreamplaceError
 
     for late in ("policy.weights", "training.config", "training.checkpoint"):
         importlib.import_module(f"streamplace.{late}")  # else only when they are first read with
-    from benchmarks.hardening.signing import signed, unsigned
 
 HANG_S = 1.0  # of CPU time
 STOP_S = 5.0
@@ -36,11 +36,11 @@ class TooLongError(BaseException):
 
 
 class Target:
-    """Reads inputs as files; the first byte says which name a file has, where there are several."""
+    """Reads inputs as files."""
 
     def __init__(self, parser: Parser, folder: Path) -> None:
         self.parser, self.folder = parser, folder
-        self.names = sorted({document.name for document in parser.documents()})
+        self.names = names_of(parser)
 
     def read(self, document: Document) -> None:
         """Read a file; raise anything but what is expected."""
@@ -60,26 +60,13 @@ class Target:
 
     def __call__(self, data: bytes) -> None:
         """Read an input."""
-        if len(self.names) > 1:
-            name, data = self.names[data[0] % len(self.names) if data else 0], data[1:]
-        else:
-            name = self.names[0]
-        self.read(Document(name, signed(data) if is_signed(name) else data))
-
-
-def is_signed(name: str) -> bool:
-    """Whether a file of this name carries a hash of what it holds."""
-    return name.endswith(".safetensors")
+        self.read(document_of(self.names, data))
 
 
 def inputs(parser: Parser) -> list[bytes]:
     """Return the good files of a reader as inputs."""
-    names = sorted({document.name for document in parser.documents()})
-    first = len(names) > 1
-    return [
-        bytes([names.index(d.name)] * first) + (unsigned(d.data) if is_signed(d.name) else d.data)
-        for d in parser.documents()
-    ]
+    names = names_of(parser)
+    return [input_of(names, document) for document in parser.documents()]
 
 
 def main() -> None:

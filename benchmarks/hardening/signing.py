@@ -8,7 +8,7 @@ import struct
 
 import safetensors.torch
 
-from streamplace.policy.weights import packed
+from streamplace.policy.weights import WORDS, packed
 
 MOST_BYTES = 2**20  # that tensors may claim here
 
@@ -26,21 +26,18 @@ def signed(data: bytes) -> bytes:
     try:
         header, end = json.JSONDecoder().raw_decode(text)
         claimed = max(
-            (one["data_offsets"][1] for name, one in header.items() if name != "__metadata__"),
+            (one["data_offsets"][1] for name, one in header.items() if name != WORDS),
             default=0,
         )
-        body = data[end : end + claimed].ljust(min(claimed, MOST_BYTES), b"\0")
+        begin = end + -end % 8  # of tensors, where spaces are between
+        begin = end if data[end:begin].strip() else begin
+        body = data[begin : begin + claimed].ljust(min(claimed, MOST_BYTES), b"\0")
         whole = _file(text[:end].encode("latin-1"), body)
-        words = dict(header["__metadata__"])
+        words = dict(header[WORDS])
         words.pop("sha256", None)
         return packed(safetensors.torch.load(whole), words)
     except Exception:  # of many kinds: whatever is wrong with it, the reader is to say so
         return _file(data, b"")
-
-
-def unsigned(data: bytes) -> bytes:
-    """Return what follows the length in a file of safetensors."""
-    return data[8:]
 
 
 def _file(header: bytes, body: bytes) -> bytes:

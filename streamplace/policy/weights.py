@@ -18,13 +18,24 @@ from streamplace.raw import read_raw
 
 FORMAT = "streamplace-policy"
 VERSION = "1"
+WORDS = "__metadata__"
+"""What a safetensors header calls the words that a file carries."""
 
 
 def packed(tensors: Mapping[str, Tensor], words: Mapping[str, str]) -> bytes:
-    """Return tensors and words as a safetensors file that carries their hash."""
+    """Return tensors and words as a safetensors file that carries their hash.
+
+    The same tensors and words give the same bytes.
+    """
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     signed = {**words, "sha256": _hash(plain, words)}
-    return safetensors.torch.save(plain, signed)
+    data = safetensors.torch.save(plain, signed)
+    end = 8 + int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:end])
+    header[WORDS] = dict(sorted(header[WORDS].items()))  # safetensors' order differs by process
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)  # tensors are to be aligned
+    return len(text).to_bytes(8, "little") + text + data[end:]
 
 
 def unpacked(data: bytes, where: str) -> tuple[dict[str, Tensor], dict[str, str]]:
@@ -38,7 +49,7 @@ def unpacked(data: bytes, where: str) -> tuple[dict[str, Tensor], dict[str, str]
     try:
         tensors = safetensors.torch.load(data)
         length = int.from_bytes(data[:8], "little")
-        words = dict(json.loads(data[8 : 8 + length])["__metadata__"])
+        words = dict(json.loads(data[8 : 8 + length])[WORDS])
     except (safetensors.SafetensorError, ValueError, KeyError, TypeError, RuntimeError) as error:
         raise CheckpointError(f"{where}: no safetensors file of streamplace: {error}") from None
     signed = words.pop("sha256", None)
