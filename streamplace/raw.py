@@ -21,6 +21,8 @@ Graphs are 7 to 25 times as large as zipped, the same short one over and over 26
 """
 PIECE = 2**18
 GZIP = b"\x1f\x8b"
+STDIO = "-"
+"""In place of a file's name: stdin where it is read, stdout where it is written."""
 
 
 def read_raw(path: str | Path) -> bytes:

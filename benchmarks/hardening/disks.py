@@ -1,20 +1,21 @@
 """Disks that are full, and folders that take no files."""
 
 import random
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from benchmarks.hardening.forks import Ended, Forks, temporaries
-from benchmarks.hardening.kills import LIMIT_S
 from benchmarks.hardening.mounts import make_read_only, mount, unmount
 from benchmarks.hardening.rows import Row
-from benchmarks.hardening.writing import Command, parameter_hash
+from benchmarks.hardening.training_runs import FILLING, LIMIT_S, goes_on
+from benchmarks.hardening.turns import Attempt, in_turn
+from benchmarks.hardening.writing import Command
 
 PAGE = 4096
 ROOM = 64 * PAGE  # beyond what is there
 TRIES = 10
+FULL, READ_ONLY = "a full disk", "a read-only folder"
 
 
 def full(
@@ -27,39 +28,39 @@ def full(
     expected
         The hash of the parameters that `train` ends with.
     """
-    faults: list[str] = []
-    room = 0
-    for i in range(count):
-        command = commands[i % len(commands)]
-        for _ in range(TRIES):
-            with _disk(command):
-                free = chance.randrange(0, max(_pages(command.new), 2 * PAGE), PAGE)
-                _leave(command.folder, free)
-                ended = forks.run(*command.words, limit_s=LIMIT_S)
-                if ended.code == 0 and command.over():
-                    room += 1
-                    continue
-                found = list(_faults(command, ended, "No space left on device"))
-                if command.name.startswith("train"):
-                    found += _taken_up(forks, command, expected, command.folder.with_name("away"))
-            break
-        else:
-            found = ["has room every time"]
-        faults += [f"{command.name}, {free} bytes free: {fault}" for fault in found]
-    return Row("a full disk", count, {"not clean": len(faults)}, {"had room": str(room)}, faults)
+
+    def attempt(command: Command) -> Attempt:
+        free = chance.randrange(0, max(_pages(command.new), 2 * PAGE), PAGE)
+        with _disk(command):
+            _leave(command.folder, free)
+            ended = forks.run(*command.words, limit_s=LIMIT_S)
+            room = ended.code == 0 and command.over()
+            found = [] if room else list(_faults(command, ended, "No space left on device"))
+            if command.name.startswith("train") and not room:
+                found += goes_on(forks, command, expected)
+        return Attempt(f"{free} bytes free", found, not room)
+
+    faults, room = in_turn(commands, count, attempt, TRIES)
+    return Row(FULL, count, {"not clean": len(faults)}, {"had room": str(room)}, faults)
 
 
 def read_only(forks: Forks, commands: list[Command], count: int) -> Row:
     """Let a folder be on a disk that nobody may write to."""
-    faults: list[str] = []
-    for i in range(count):
-        command = commands[i % len(commands)]
+
+    def attempt(command: Command) -> Attempt:
         with _disk(command):
             make_read_only(command.folder)
             ended = forks.run(*command.words, limit_s=LIMIT_S)
-            found = _faults(command, ended, "cannot be written")
-            faults += [f"{command.name}: {fault}" for fault in found]
-    return Row("a read-only folder", count, {"not clean": len(faults)}, {}, faults)
+            return Attempt("read-only", list(_faults(command, ended, "cannot be written")))
+
+    faults, _ = in_turn(commands, count, attempt)
+    return Row(READ_ONLY, count, {"not clean": len(faults)}, {}, faults)
+
+
+def not_run() -> Iterator[Row]:
+    """Yield what stands in the table where no disks may be mounted."""
+    for what in (FULL, READ_ONLY):
+        yield Row(f"{what} (needs root on Linux)", 0, {"not clean": 0}, {"not run": "is not root"})
 
 
 @contextmanager
@@ -79,8 +80,8 @@ def _pages(files: Mapping[str, bytes | None]) -> int:
 
 def _leave(folder: Path, free: int) -> None:
     """Fill a disk but for so many bytes."""
-    (folder / "filling").mkdir()
-    filling = folder / "filling" / "filling"
+    (folder / FILLING).mkdir()
+    filling = folder / FILLING / "zeros"
     with filling.open("wb", buffering=0) as file:
         with suppress(OSError):
             while True:
@@ -98,13 +99,3 @@ def _faults(command: Command, ended: Ended, said: str) -> Iterator[str]:
     yield from command.faults()
     if found := temporaries(command.folder):
         yield f"leaves {found}"
-
-
-def _taken_up(forks: Forks, command: Command, expected: str, away: Path) -> Iterator[str]:
-    """Go on with a copy of a run on a disk that has room."""
-    shutil.copytree(command.target, away, ignore=shutil.ignore_patterns("filling"))
-    words = [str(away) if word == str(command.target) else word for word in command.words]
-    ended = forks.run(*words, limit_s=LIMIT_S)
-    if ended.code or parameter_hash(ended) != expected:
-        yield f"does not go on as before: exit {ended.code}: {ended.err!r}"
-    shutil.rmtree(away)

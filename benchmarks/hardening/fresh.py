@@ -1,9 +1,9 @@
 """Fresh processes in surroundings that differ, as they do between machines and days."""
 
 import hashlib
+import json
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -12,11 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.hardening.forks import ROOT
 from benchmarks.hardening.rows import MOST_FAULTS, Row
+from streamplace.parallel import ITEMS_PER_PROCESS
 
-ROOT = Path(__file__).resolve().parents[2]
-COMMAND = (sys.executable, "-m", "streamplace.cli.main")
 VARIED = "PYTHONHASHSEED, threads of OpenMP, BLAS and numba 1|2, current folder, LC_ALL, TZ"
+JOBS = (1, 2, 4)  # worker processes, in turn
+GRAPHS = ITEMS_PER_PROCESS * JOBS[-1]  # fewer are not shared out over four processes
+ON_WORKERS = f"{VARIED}, --jobs {'|'.join(map(str, JOBS))} in turn"
+TIMES = ("seconds", "seconds_per_graph")
 LIMIT_S = 600
 
 
@@ -53,6 +57,11 @@ class Surroundings:
             threads,
         )
         return cls(place, variables, number)
+
+    @property
+    def jobs(self) -> int:
+        """How many worker processes to ask for."""
+        return JOBS[self.number % len(JOBS)]
 
     def run(self, *arguments: object) -> str:
         """Run a program to its end, and return its stdout.
@@ -114,7 +123,8 @@ def differences(
         different += max(0, len(hashes) - 1)
         if len(hashes) > 1:
             faults.append(f"{name}: processes by hash: {[*hashes.values()]}")
-    figures = {"varied": varied, "took": f"{time.monotonic() - begin:.0f} s"}
+    took = f"{time.monotonic() - begin:.0f} s"
+    figures = {"fresh processes": f"{processes} each", "varied": varied, "took": took}
     wrong = {"differences": different, "failed": failed}
     return Row(what, tried, wrong, figures, faults[:MOST_FAULTS])
 
@@ -126,3 +136,8 @@ def cleaned(value: Any, dropped: Sequence[str]) -> Any:
     if isinstance(value, list):
         return [cleaned(item, dropped) for item in value]
     return value
+
+
+def without_times(text: str) -> bytes:
+    """Return an answer in JSON without what tells of time."""
+    return json.dumps(cleaned(json.loads(text), TIMES)).encode()

@@ -1,16 +1,16 @@
 """Ctrl-C and SIGTERM at random moments, to all processes of a command, as a terminal sends them."""
 
 import random
-import shutil
 import signal
 from collections.abc import Iterator
 
 from benchmarks.hardening.forks import Ended, Forks, temporaries
-from benchmarks.hardening.kills import LIMIT_S, ORPHANS_S
+from benchmarks.hardening.kills import ORPHANS_S
 from benchmarks.hardening.orphans import left
 from benchmarks.hardening.rows import Row
-from benchmarks.hardening.writing import Command, parameter_hash
-from streamplace.training.trainer import CHECKPOINT
+from benchmarks.hardening.training_runs import LIMIT_S, goes_on
+from benchmarks.hardening.turns import Attempt, in_turn
+from benchmarks.hardening.writing import Command
 
 SAID = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
 CODE = {signal.SIGINT: 130, signal.SIGTERM: 143}
@@ -32,26 +32,20 @@ def interrupt(
     expected
         The hash of the parameters that `train` ends with.
     """
-    faults: list[str] = []
-    over = 0
-    for i in range(count):
-        command = commands[i % len(commands)]
-        for _ in range(TRIES):
-            command.restore()
-            moment = chance.uniform(0.0, command.seconds)
-            ended = forks.run(*command.words, number=number, after_s=moment, limit_s=LIMIT_S)
-            found = list(_faults(command, ended, number))
-            if ended.code not in (0, -number):
-                break
-            over += 1  # the work was done when the signal came
-            faults += [f"{command.name}, {moment:.4f} s: {fault}" for fault in found]
-        else:
-            found = ["is over whenever the signal comes"]
-        if command.name == "train" and not found:
-            found = list(_taken_up(forks, command, expected))
-        faults += [f"{command.name}, {moment:.4f} s: {fault}" for fault in found]
+
+    def attempt(command: Command) -> Attempt:
+        command.restore()
+        moment = chance.uniform(0.0, command.seconds)
+        ended = forks.run(*command.words, number=number, after_s=moment, limit_s=LIMIT_S)
+        found = list(_faults(command, ended, number))
+        counts = ended.code not in (0, -number)  # else the work was done when the signal came
+        if command.name == "train" and counts and not found:
+            found = goes_on(forks, command, expected)
+        return Attempt(f"{moment:.4f} s", found, counts)
+
+    faults, late = in_turn(commands, count, attempt, TRIES)
     what = "Ctrl-C" if number == signal.SIGINT else number.name
-    return Row(what, count, {"not clean": len(faults)}, {"came after the work": str(over)}, faults)
+    return Row(what, count, {"not clean": len(faults)}, {"came after the work": str(late)}, faults)
 
 
 def _faults(command: Command, ended: Ended, number: signal.Signals) -> Iterator[str]:
@@ -79,12 +73,3 @@ def is_line(err: str, begins: str) -> bool:
     """Whether a single line was said that begins so; a newline goes before it after ^C."""
     line = err.removeprefix("\n")
     return line.startswith(begins) and line.count("\n") == 1 and line.endswith("\n")
-
-
-def _taken_up(forks: Forks, command: Command, expected: str) -> Iterator[str]:
-    resume = ["--resume"] if (command.target / CHECKPOINT).exists() else []
-    ended = forks.run(*command.words, *resume, limit_s=LIMIT_S)
-    if ended.code or parameter_hash(ended) != expected:
-        yield f"does not go on as before: exit {ended.code}: {ended.err!r}"
-    shutil.rmtree(command.target)
-    command.target.mkdir()

@@ -4,9 +4,9 @@ import ast
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from benchmarks.hardening.forks import ROOT
 from benchmarks.hardening.rows import Row
 
-ROOT = Path(__file__).resolve().parents[2]
 PICKLES = ("pickle", "cPickle", "_pickle", "cloudpickle", "dill", "jsonpickle", "marshal", "shelve")
 EXECUTED = ("eval", "exec", "compile", "__import__", "execfile")
 RUNS = ("runpy", "code", "subprocess", "pty")

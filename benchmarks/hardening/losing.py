@@ -53,7 +53,8 @@ def lost_workers(backend: str, share: float, seed: int) -> Row:
     what = f"compare --backend {backend}, a worker killed mid-way"
     wrong = {"tables that differ": 0, "failures": 0}
     if find_spec(BACKENDS[backend]) is None:
-        return Row(what, 0, wrong, {"not run": f"{BACKENDS[backend]} is not installed"})
+        said = f"{BACKENDS[backend]} is not installed"
+        return Row(f"{what} ({said})", 0, wrong, {"not run": said})
     faults: list[str] = []
     rng = np.random.default_rng([seed, 7])
     with TemporaryDirectory(prefix="streamplace-losing-") as name:

@@ -1,4 +1,4 @@
-"""Processes that go on when the one that started them is gone."""
+"""The processes of a session, and those that go on when the one that started them is gone."""
 
 import time
 from pathlib import Path

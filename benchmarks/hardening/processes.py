@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.hardening.forks import ROOT
+from benchmarks.hardening.orphans import members
 
 COMMAND = (sys.executable, "-m", "streamplace.cli.main")
 LAUNCHER = """
@@ -96,25 +97,13 @@ def used_by(
 
 def _watch(session: int, ended: threading.Event, most: list[int]) -> None:
     while not ended.wait(EVERY_S):
-        most[0] = max(most[0], sum(map(_proportional_bytes, _of_session(session))))
+        most[0] = max(most[0], sum(map(_proportional_bytes, members(session))))
 
 
-def _of_session(session: int) -> list[Path]:
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            told = (process / "stat").read_text().rpartition(")")[2].split()
-        except OSError:  # it has just ended
-            continue
-        if int(told[3]) == session:
-            found.append(process)
-    return found
-
-
-def _proportional_bytes(process: Path) -> int:
+def _proportional_bytes(process: int) -> int:
     """Return what is resident of a process; of what n processes share, an n-th."""
     try:
-        lines = (process / "smaps_rollup").read_text().splitlines()
+        lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
     except OSError:
         return 0
     return sum(int(line.split()[1]) * KIB for line in lines if line.startswith("Pss:"))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-STDIO = "-"
+from streamplace.raw import STDIO
 
 
 def check_targets(

@@ -15,8 +15,8 @@ from zlib import crc32
 
 from streamplace.errors import FormatError
 from streamplace.files.locks import folder_handle, lock
+from streamplace.raw import STDIO
 
-STDOUT = "-"
 TEMPORARY = ".streamplace-"
 _cleaned: set[Path] = set()
 
@@ -46,7 +46,7 @@ def atomic(
     if not str(path) or "\0" in str(path):
         raise FormatError(f"{str(path)!r} is no name for a file")
     try:
-        if str(path) == STDOUT:
+        if str(path) == STDIO:
             with _gathered() as file:
                 yield file
         elif Path(path).exists() and not Path(path).is_file():
@@ -69,7 +69,7 @@ def check_target(path: str | Path, make: bool = False) -> None:
     make
         Whether folders that are missing will be made.
     """
-    if str(path) == STDOUT or "\0" in str(path):
+    if str(path) == STDIO or "\0" in str(path):
         return
     target = Path(os.path.realpath(path))
     try:

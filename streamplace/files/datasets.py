@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from streamplace.errors import FormatError
-from streamplace.files.atomic import STDOUT, atomic
+from streamplace.files.atomic import atomic
 from streamplace.files.columns import read_columns, write_columns
 from streamplace.files.graphs import graph_from, graph_to
-from streamplace.files.lines import read_json_lines
+from streamplace.files.lines import json_lines, read_json_lines
 from streamplace.files.shipped import resolve
-from streamplace.files.text import STDIN, json_lines, name_of, parse, read_text
+from streamplace.files.text import name_of, parse, read_text
 from streamplace.graph import StreamGraph
+from streamplace.raw import STDIO
 
 LINES = (".jsonl", ".jsonl.gz")
 KEPT = 32  # graphs that need not be read twice
@@ -145,8 +146,8 @@ def iter_values(path: Path) -> Iterator[tuple[str, str, Any]]:
             yield place, f"{stem}_{number}", value
         return
     text = read_text(path)
-    if path.name.endswith(LINES) or (str(path) == STDIN and _is_lines(text)):
-        for number, (place, value) in enumerate(json_lines(text, where)):
+    if path.name.endswith(LINES) or (str(path) == STDIO and _is_lines(text)):
+        for number, (place, value) in enumerate(json_lines(text.split("\n"), where)):
             yield place, f"{stem}_{number}", value
         return
     value = parse(text, where)
@@ -166,7 +167,7 @@ def write_dataset(path: str | Path, graphs: Iterable[StreamGraph]) -> None:
         If the name ends otherwise, or the graphs do not fit.
     """
     name = Path(path).name
-    if not name.endswith((*LINES, ".json", ".npz")) and str(path) != STDOUT:
+    if not name.endswith((*LINES, ".json", ".npz")) and str(path) != STDIO:
         raise FormatError(f"{path}: must end in .jsonl, .jsonl.gz, .json or .npz")
     with atomic(path) as file:
         if name.endswith((".json", ".npz")):

@@ -21,9 +21,23 @@ def read_json_lines(path: Path) -> Iterator[tuple[str, Any]]:
         If it cannot be read, is not UTF-8, or a line is not JSON.
     """
     try:
-        yield from _values(_lines(read_pieces(path)), str(path))
+        yield from json_lines(_decoded(_lines(read_pieces(path)), str(path)), str(path))
     except (OSError, EOFError, zlib.error) as error:
         raise FormatError(f"{path}: {told(error)}") from None
+
+
+def json_lines(lines: Iterable[str], where: str) -> Iterator[tuple[str, Any]]:
+    """Yield (place, value) for the lines that are not blank.
+
+    Raises
+    ------
+    FormatError
+        If one is not JSON.
+    """
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            place = f"{where}: line {number}"
+            yield place, parse(line, place)
 
 
 def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -42,15 +56,12 @@ def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
     yield b"".join(parts)
 
 
-def _values(lines: Iterable[bytes], where: str) -> Iterator[tuple[str, Any]]:
+def _decoded(lines: Iterable[bytes], where: str) -> Iterator[str]:
     before = 0
     for number, line in enumerate(lines, start=1):
-        place = f"{where}: line {number}"
         try:
-            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
             mark = len(MARK) if number == 1 and line.startswith(MARK) else 0
             raise FormatError(f"{where}: byte {before + mark + error.start} is not UTF-8") from None
-        if text.strip():
-            yield place, parse(text, place)
         before += len(line) + 1

@@ -16,10 +16,9 @@ from pydantic import BaseModel, ValidationError
 from streamplace.errors import FormatError
 from streamplace.files.fields import fields_at
 from streamplace.nearest import hint
-from streamplace.raw import read_raw, read_stream, unzipped
+from streamplace.raw import GZIP, STDIO, read_raw, read_stream, unzipped
 
 Form = TypeVar("Form", bound=BaseModel)
-STDIN = "-"
 
 SAID = {  # pydantic's words where ours fit a file better
     "missing": "is missing",
@@ -51,10 +50,10 @@ def read_bytes(path: str | Path) -> bytes:
     """
     where = name_of(path)
     try:
-        data = _stdin() if str(path) == STDIN else read_raw(path)
+        data = _stdin() if str(path) == STDIO else read_raw(path)
     except (OSError, ValueError) as error:  # ValueError: a name with a NUL
         raise FormatError(f"{where}: {getattr(error, 'strerror', None) or error}") from None
-    if data[:2] == b"\x1f\x8b":
+    if data.startswith(GZIP):
         try:
             data = unzipped(data)
         except (OSError, EOFError, zlib.error) as error:
@@ -82,7 +81,7 @@ def decode(data: bytes, where: str) -> str:
 
 def name_of(path: str | Path) -> str:
     """Return what a file is called in messages."""
-    return "stdin" if str(path) == STDIN else str(path)
+    return "stdin" if str(path) == STDIO else str(path)
 
 
 def parse(text: str, where: str) -> Any:
@@ -130,14 +129,6 @@ def to_csv(header: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
         broken = any("\r" in cell for cell in row if isinstance(cell, str))
         (quoted if broken else writer).writerow(row)
     return text.getvalue()
-
-
-def json_lines(text: str, where: str) -> Iterator[tuple[str, Any]]:
-    """Yield (place, value) for the lines of JSON lines that are not blank."""
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            place = f"{where}: line {number}"
-            yield place, parse(line, place)
 
 
 def check(form: type[Form], value: Any, where: str) -> Form:

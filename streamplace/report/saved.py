@@ -39,5 +39,6 @@ def save_report(folder: str | Path, found: Comparison, pictures: str | None = "p
     if pictures is not None:
         from streamplace.report import comparison  # noqa: PLC0415 - heavy
 
-        comparison.throughput_picture(folder / f"throughput.{pictures}", found)
-        comparison.devices_picture(folder / f"devices.{pictures}", found)
+        drawn = (comparison.throughput_picture, comparison.devices_picture)
+        for name, draw in zip(PICTURES, drawn, strict=True):
+            draw(folder / f"{name}.{pictures}", found)

@@ -1,23 +1,24 @@
 """What the tests that stop commands share: a process that forks, and commands to stop."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from benchmarks.hardening.forks import Forks
 from benchmarks.hardening.mounts import own_mounts
+from benchmarks.hardening.training_runs import training
 from benchmarks.hardening.writers import ENVIRONMENT, WARM
-from benchmarks.hardening.writing import Command, make_inputs, placing, training
+from benchmarks.hardening.writing import Command
+from benchmarks.hardening.writing_commands import make_inputs, placing
 
 
 @pytest.fixture(scope="module")
 def forks() -> Iterator[Forks]:
     """Return what forks, with mounts of its own where this process may have any."""
     with ExitStack() as later:
-        with suppress(OSError):
-            later.enter_context(own_mounts())
+        later.enter_context(own_mounts())
         yield later.enter_context(Forks(ENVIRONMENT, WARM))
 
 

@@ -8,11 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.hardening import determinism
-from benchmarks.hardening.fresh import COMMAND, Surroundings, cleaned, differences
+from benchmarks.hardening import determinism, retraining
+from benchmarks.hardening.fresh import GRAPHS, JOBS, Surroundings, cleaned, differences
+from benchmarks.hardening.processes import COMMAND
 from benchmarks.hardening.rows import Row
+from streamplace.parallel import ITEMS_PER_PROCESS
 
-PROCESSES = 2  # of which the second has other threads, another folder, two workers
+PROCESSES = 2  # of which the second has other threads and another folder
+ON_WORKERS = len(JOBS)  # a process for each number of workers
+FAST = "greedy,random"
 
 
 def check(row: Row, tried: int) -> None:
@@ -26,7 +30,16 @@ def rng() -> np.random.Generator:
 
 
 def test_graphs(tmp_path: Path, rng: np.random.Generator) -> None:
-    check(determinism.generated(tmp_path, PROCESSES, rng, ["layered"], 64), 4)
+    check(determinism.generated(tmp_path, ON_WORKERS, rng, ["layered"]), 2 * ON_WORKERS)
+
+
+def test_compared(tmp_path: Path, rng: np.random.Generator) -> None:
+    check(determinism.compared(tmp_path, ON_WORKERS, rng, FAST), ON_WORKERS)
+
+
+def test_as_many_workers_as_are_asked_for_have_work() -> None:
+    assert JOBS == (1, 2, 4)
+    assert max(JOBS) <= GRAPHS // ITEMS_PER_PROCESS
 
 
 def test_search(tmp_path: Path, rng: np.random.Generator) -> None:
@@ -34,7 +47,7 @@ def test_search(tmp_path: Path, rng: np.random.Generator) -> None:
 
 
 def test_training(tmp_path: Path, rng: np.random.Generator) -> None:
-    check(determinism.trained(tmp_path, PROCESSES, rng, ["device-scorer"], steps=6), 2)
+    check(retraining.trained(tmp_path, PROCESSES, rng, ["device-scorer"], steps=6), 2)
 
 
 def by_python(program: str) -> Callable[[Surroundings], bytes]:

@@ -28,6 +28,15 @@ def test_a_killed_worker_changes_nothing() -> None:
 
 
 def test_memory_is_that_of_all_processes(tmp_path: Path) -> None:
+    dataset = tmp_path / "dream.jsonl"
+    assert used_by("generate", "dream", "--count", 100, "--jobs", 1, "-o", dataset).code == 0
+    words = ("compare", dataset, "--placers", "metis,greedy", "-o", tmp_path / "table")
+    used = used_by(*words, "--jobs", 2)
+    assert used.code == 0
+    assert used.together_bytes > used.largest_bytes + 30 * MIB  # libraries are shared
+
+
+def test_memory_is_that_of_the_command() -> None:
     used = used_by("info", "dataset:real/q4")
     assert used.code == 2
     assert used.err.startswith("streamplace: ")
@@ -47,6 +56,7 @@ def test_the_bound_on_data_is_one(tmp_path: Path) -> None:
     [
         (Used("", "Traceback", 1, 1.0, MIB, MIB), "failures"),
         (Used("", "", 0, 1.0, 2000 * MIB, 2000 * MIB), "over the memory stated"),
+        (Used("", "", 0, 1.0, MIB, 2000 * MIB), "over the memory stated"),
     ],
 )
 def test_faults_are_noticed(
@@ -92,4 +102,5 @@ def test_what_is_not_installed_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(losing.BACKENDS, "ray", "no_such_package")
     row = lost_workers("ray", SHARE, 0)
     assert row.tried == 0
+    assert row.what.endswith("(no_such_package is not installed)")
     assert row.figures == {"not run": "no_such_package is not installed"}

@@ -3,18 +3,36 @@
 import os
 import random
 import signal
+import subprocess
+import sys
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
-from benchmarks.hardening import disks, pairs
+from benchmarks.hardening import disks, interrupts, pairs
 from benchmarks.hardening.forks import Forks
 from benchmarks.hardening.interrupts import interrupt, is_line
-from benchmarks.hardening.writing import Command, resuming
+from benchmarks.hardening.training_runs import resuming
+from benchmarks.hardening.writers import ENVIRONMENT, WARM
+from benchmarks.hardening.writing import Command
 from tests.hardening.stopping import folder, forks, inputs, place, train
 
 __all__ = ["folder", "forks", "inputs", "place", "train"]
 FEW = 2
+
+NOBODY = [
+    sys.executable,
+    "-c",
+    """
+import os
+from benchmarks.hardening.mounts import own_mounts
+if os.geteuid() == 0:
+    os.setuid(65534)
+with own_mounts() as own:
+    print(own)
+""",
+]
 
 mounts = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to mount small disks")
 
@@ -28,11 +46,14 @@ def test_interrupted(
     assert row.good, row.faults
 
 
-def test_a_signal_that_is_always_late_is_noticed(forks: Forks, place: Command) -> None:
+def test_a_signal_that_is_always_late_is_noticed(
+    forks: Forks, place: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(interrupts, "TRIES", 3)
     slow = replace(place, seconds=1e6)
     row = interrupt(forks, [slow], "", signal.SIGTERM, 1, random.Random(4))
     assert not row.good
-    assert "is over whenever the signal comes" in row.faults[0]
+    assert "comes too late, 3 times" in row.faults[0]
 
 
 @mounts
@@ -54,9 +75,29 @@ def test_a_command_that_does_not_write_is_noticed(forks: Forks, place: Command) 
     assert not disks.read_only(forks, [idle], 1).good
 
 
-def test_two_into_one_file(forks: Forks, place: Command) -> None:
-    with Forks() as second:
-        row = pairs.one_file((forks, second), [place], FEW, random.Random(6))
+def test_without_root_disks_are_not_tried() -> None:
+    """What may not mount goes on without, and the table tells of it."""
+    ended = subprocess.run(NOBODY, capture_output=True, text=True, check=False)
+    assert ended.stdout == "False\n", ended.stderr
+    rows = list(disks.not_run())
+    assert [(row.tried, row.good) for row in rows] == [(0, False)] * 2
+    assert all("(needs root on Linux)" in row.what for row in rows)
+
+
+@pytest.fixture(scope="module")
+def second() -> Iterator[Forks]:
+    """Return another process that forks."""
+    with Forks(ENVIRONMENT, WARM) as forks:
+        yield forks
+
+
+def test_two_into_one_folder(forks: Forks, second: Forks, train: tuple[Command, str]) -> None:
+    row = pairs.one_folder((forks, second), [train[0]], train[1], FEW)
+    assert row.good, row.faults
+
+
+def test_two_into_one_file(forks: Forks, second: Forks, place: Command) -> None:
+    row = pairs.one_file((forks, second), [place], FEW, random.Random(6))
     assert row.good, row.faults
 
 

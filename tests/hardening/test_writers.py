@@ -6,10 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.hardening import kills
 from benchmarks.hardening.forks import Forks
-from benchmarks.hardening.kills import Tally, kill_leaders, kill_training, kill_writers
+from benchmarks.hardening.kills import Tally, kill_leaders, kill_training, kill_writers, killed, row
 from benchmarks.hardening.orphans import left
-from benchmarks.hardening.writing import Command, generating, unreadable
+from benchmarks.hardening.training_runs import EVERY
+from benchmarks.hardening.unreadable import unreadable
+from benchmarks.hardening.writing import Command
+from benchmarks.hardening.writing_commands import comparing, generating
 from tests.hardening.stopping import folder, forks, inputs, place, train
 
 __all__ = ["folder", "forks", "inputs", "place", "train"]
@@ -17,24 +21,66 @@ FEW = 2
 
 
 def test_train_killed(forks: Forks, train: tuple[Command, str]) -> None:
-    (row,) = kill_training(forks, *train, FEW, random.Random(1))
-    assert row.good, row.faults
+    (found,) = kill_training(forks, *train, FEW, random.Random(1))
+    assert found.good, found.faults
 
 
 def test_another_hash_is_noticed(forks: Forks, train: tuple[Command, str]) -> None:
-    (row,) = kill_training(forks, train[0], "another", 1, random.Random(1))
-    assert row.wrong["other hash"] >= 1
+    (found,) = kill_training(forks, train[0], "another", 1, random.Random(1))
+    assert found.wrong["other hash"] >= 1
 
 
 def test_writers_killed(forks: Forks, place: Command) -> None:
-    (row,) = kill_writers(forks, [place], 2 * FEW, random.Random(2))
-    assert row.good, row.faults
+    (found,) = kill_writers(forks, [place], 2 * FEW, random.Random(2))
+    assert found.good, found.faults
+
+
+def test_compare_and_generate_killed(forks: Forks, inputs: Path, folder: Path) -> None:
+    commands = [generating(forks, inputs, folder), comparing(forks, inputs, folder)]
+    for found in kill_writers(forks, commands, FEW, random.Random(2)):
+        assert found.good, found.faults
+
+
+def test_what_is_killed_before_it_writes_does_not_count(forks: Forks, place: Command) -> None:
+    tally = Tally()
+    place.restore()
+    before = place.entries()
+    ended = killed(forks, place, {"after_s": 0.0}, tally)
+    assert ended is not None
+    assert not tally.count(place, before, is_over=place.over())
+    assert (tally.early, tally.late, tally.counted) == (1, 0, 0)
+
+
+def test_what_is_over_before_the_kill_does_not_count(forks: Forks, place: Command) -> None:
+    place.restore()
+    tally, before = Tally(), place.entries()
+    assert killed(forks, place, {"after_s": 60.0}, tally) is None
+    assert tally.late == 1
+    assert not tally.count(place, before, is_over=place.over())
+    assert (tally.early, tally.late, tally.counted) == (0, 2, 0)
+
+
+def test_kills_that_all_come_too_early_are_noticed(
+    forks: Forks, place: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kills, "moment", lambda *_: {"after_s": 0.0})
+    monkeypatch.setattr(kills, "TRIES", 2)
+    (found,) = kill_writers(forks, [place], 1, random.Random(2))
+    assert not found.good
+    assert found.faults == ["only 0 of 1 kills came in time"]
+
+
+def test_more_than_an_interval_lost_is_noticed() -> None:
+    tally = Tally(counted=2, lost=[EVERY, EVERY + 1], steps=[4, 5])
+    found = row("train", 2, tally)
+    assert found.wrong["lost over a checkpoint interval"] == 1
+    assert found.figures["most steps lost"] == f"{EVERY + 1} of {EVERY}"
 
 
 def test_no_process_outlives_the_first(forks: Forks, inputs: Path, folder: Path) -> None:
     generate = generating(forks, inputs, folder, 2)
-    (row,) = kill_leaders(forks, [generate], FEW, random.Random(3))
-    assert row.good, row.faults
+    (found,) = kill_leaders(forks, [generate], FEW, random.Random(3))
+    assert found.good, found.faults
 
 
 def test_a_writer_that_is_not_atomic_is_noticed(inputs: Path, tmp_path: Path) -> None:

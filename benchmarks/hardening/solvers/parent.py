@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from benchmarks.hardening.forks import ROOT
 from benchmarks.hardening.rows import Row
 
-ROOT = Path(__file__).resolve().parents[3]
 LIMIT_S = 120.0  # of one problem, and of the start
 NOT_GIVEN = "not given"  # what is drawn and is no problem
 
