@@ -38,7 +38,7 @@ def run(share: float = WHOLE, seed: int = 0) -> Iterator[Row]:
     if share >= WHOLE:
         yield audited()
         for kind in versions.KINDS:
-            yield passes(kind)
+            yield versions.tested(kind).row(kind)
 
 
 def locked() -> Row:
@@ -139,12 +139,3 @@ def audited() -> Row:
     if not asked:
         figures = {"not run": "the advisory service is not reachable from here"}
     return Row(what, asked, {"vulnerabilities": len(faults)}, figures, faults)
-
-
-def passes(kind: str) -> Row:
-    """Run all tests with the oldest or the newest versions that are allowed."""
-    found = versions.tested(kind)
-    wanted = [normal(one.name) for one in versions.needed() if one.specifier]
-    figures = {"versions": ", ".join(f"{name} {found.versions[name]}" for name in wanted)}
-    what = f"tests with the {kind} versions allowed"
-    return Row(what, found.passed + found.failed, {"failures": found.failed}, figures, found.faults)

@@ -146,13 +146,45 @@ def test_advisories_that_do_not_answer_are_not_counted(
 
 def test_tests_that_fail_with_other_versions_are_noticed(tmp_path: Path) -> None:
     report = tmp_path / "report.xml"
-    assert versions._told(report)[1] == ["pytest did not come to its end"]
+    assert versions._told(report)[2] == ["pytest did not come to its end"]
     report.write_text(
         '<testsuites><testsuite><testcase classname="a" name="b"/>'
         '<testcase classname="a" name="c"><failure message="no"/></testcase>'
         '<testcase classname="a" name="d"><skipped/></testcase></testsuite></testsuites>'
     )
-    assert versions._told(report) == (1, ["a::c: no"])
+    assert versions._told(report) == (1, 1, ["a::c: no"])
+
+
+@pytest.mark.parametrize(("collected", "missing"), [(4, 0), (5, 1), (3853, 3849), (0, 0)])
+def test_a_run_that_is_cut_off_is_not_good(
+    collected: int, missing: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was collected and never told of counts as wrong; so does a collection of nothing."""
+    monkeypatch.setattr(versions, "needed", list)
+    row = versions.Tested(collected, 3, 1, [], {}).row("oldest")
+    assert row.wrong == {"failures": 0, "never run": missing, "never collected": not collected}
+    assert row.good is (collected == 4)
+
+
+@pytest.mark.parametrize(
+    ("said", "count"),
+    [
+        ("tests/a.py: 3\n4462 tests collected in 20.31s\n", 4462),
+        ("1 test collected in 0.1s", 1),
+        ("3/8 tests collected (5 deselected) in 0.1s", 3),
+        ("no tests collected in 0.1s", 0),
+        ("12 tests collected, 1 error in 0.1s", 12),
+    ],
+)
+def test_what_pytest_collects_is_counted(said: str, count: int) -> None:
+    assert versions._collected(said) == count
+
+
+def test_every_dependency_has_a_lower_bound() -> None:
+    told = project()
+    extras = [text for texts in told["optional-dependencies"].values() for text in texts]
+    unbound = [text for text in (*told["dependencies"], *extras) if ">=" not in text]
+    assert unbound == []
 
 
 def test_workflows_run_what_is_pinned() -> None:
