@@ -91,7 +91,7 @@ def draw_problems(checks: Checks, number: int, count: int, checked: Check) -> No
     with suppress(ViolationError, Flaky):  # one that does not recur was one all the same
         draw()
     for what, fault in smallest.items():
-        checks.tallies[what].faults.append(fault)
+        checks.tallies[what].tell(fault)
 
 
 def _answered(checks: Checks, case: Case, data: st.DataObject, checked: Check) -> None:

@@ -35,10 +35,10 @@ def against_oracle(pairs: int, seed: int, form: Form = throughput) -> list[Tally
             for row, found in zip(rows, form(one, rows), strict=True):
                 expected = oracle.throughput(one, row.tolist())
                 if not tally.see(apart(float(found), expected)):
-                    tally.faults.append(where(number, seed, row))
+                    tally.tell(where(number, seed, row))
         for row in rows:
             if not loads.see(difference(problem, row)):
-                loads.faults.append(where(number, seed, row))
+                loads.tell(where(number, seed, row))
         done, number = done + len(rows), number + 1
     return [*tallies.values(), loads]
 

@@ -111,7 +111,7 @@ def compared(pairs: int, seed: int, where: str, evaluate: Evaluate) -> Tally:
         shown = evaluate([asked(placement, number % 4 == 0) for number, placement in batch])
         for (number, placement), score in zip(batch, shown, strict=True):
             if not tally.see(difference(score, simulate(placement))):
-                tally.faults.append(pair(number, seed, placement.devices))
+                tally.tell(pair(number, seed, placement.devices))
     return tally
 
 
