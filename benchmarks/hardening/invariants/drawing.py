@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.errors import Flaky, HypothesisException
 
 from benchmarks.hardening.invariants.tallies import EXACT, Tally
+from reference.strategies import Case
+from reference.whole_problems import whole_cases
 from streamplace import Placement
 from streamplace.files.placements import placement_to
-from tests.strategies import Case
-from tests.whole_problems import whole_cases
 
 ANSWERED = "every problem is answered without an error"
 

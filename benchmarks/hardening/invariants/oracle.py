@@ -4,14 +4,14 @@ from collections.abc import Callable
 
 from benchmarks.hardening.invariants.pairs import drawn
 from benchmarks.hardening.invariants.tallies import Tally, apart, furthest
+from reference import oracle
+from reference.changes import remade
 from sim import bottleneck
 from streamplace import Problem
 from streamplace.arrays import Floats, Ints
 from streamplace.flows import flow
 from streamplace.models import CLOSED_FORMS
 from streamplace.score import throughput
-from tests import oracle
-from tests.changes import remade
 
 Form = Callable[[Problem, Ints], Floats]
 
