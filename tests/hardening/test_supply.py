@@ -126,22 +126,51 @@ def test_a_release_has_a_day(
     assert (release.version_faults(released=True) == []) is good
 
 
+@pytest.mark.parametrize(
+    ("said", "asked", "wrong"),
+    [
+        ("no json", 0, {}),
+        ('{"dependencies": [{"name": "a", "skip_reason": "x"}]}', 0, {}),
+        (
+            '{"dependencies": [{"name": "a", "vulns": [{"id": "CVE-1"}]}]}',
+            1,
+            {"vulnerabilities": 1, "no answer": 0},
+        ),
+        (
+            '{"dependencies": [{"name": "a", "vulns": []}, {"name": "b", "skip_reason": "x"}]}',
+            1,
+            {"vulnerabilities": 0, "no answer": 1},
+        ),
+        (
+            '{"dependencies": [{"name": "a", "vulns": []}]}',
+            1,
+            {"vulnerabilities": 0, "no answer": 0},
+        ),
+    ],
+)
 def test_advisories_that_do_not_answer_are_not_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    said: str, asked: int, wrong: dict[str, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Where nobody answers the row says so and is not good; nor is it where some do not."""
     audit = tmp_path / "pip-audit"
     monkeypatch.setattr(supply, "AUDIT", audit)
+    monkeypatch.setattr(supply, "lock_names", lambda: ["fuzz"])
     assert supply.audited().figures == {"not run": "make harden installs pip-audit"}
-    for said, tried, bad in (
-        ("no json", 0, 0),
-        ('{"dependencies": [{"name": "a", "skip_reason": "x"}]}', 0, 0),
-        ('{"dependencies": [{"name": "a", "vulns": [{"id": "CVE-1"}]}]}', 1, 1),
-    ):
-        audit.write_text(f"#!/bin/sh\necho '{said}'\n")
-        audit.chmod(0o755)
-        row = supply.audited()
-        assert row.tried == tried * len(lock_names())
-        assert row.wrong["vulnerabilities"] == bad * len(lock_names())
+    audit.write_text(f"#!/bin/sh\necho '{said}'\n")
+    audit.chmod(0o755)
+    row = supply.audited()
+    assert (row.tried, row.wrong) == (asked, wrong)
+    assert row.figures == ({} if asked else {"not run": "service not reachable"})
+    assert row.good is (asked > 0 and not any(wrong.values()))
+
+
+def test_advisories_are_asked_for_where_they_answer() -> None:
+    """In the public repository, once a week and after every change of a lock."""
+    audit = (ROOT / ".github" / "workflows" / "audit.yml").read_text()
+    assert "- run: make audit" in audit
+    assert "schedule:" in audit
+    makefile = (ROOT / "Makefile").read_text()
+    assert "pip-audit --strict" in makefile  # which fails where nobody answers
 
 
 def test_tests_that_fail_with_other_versions_are_noticed(tmp_path: Path) -> None:
