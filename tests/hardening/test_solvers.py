@@ -16,7 +16,7 @@ from streamplace.placers.registry import PLACERS
 from tests.hardening.bad_solvers import BAD
 from tests.placers.jobs import pipeline
 
-SHARE = 0.008  # 40 graphs
+SHARE = 0.005  # 25 graphs
 GIVEN = 6
 
 
@@ -29,9 +29,9 @@ def test_all_of_them_are_well() -> None:
         if row.what.endswith(", not installed"):
             assert (row.tried, row.good) == (0, False)
             continue
-        assert row.tried == 40
+        assert row.tried == 25
         assert row.good, f"{row}: {row.faults}"
-        assert int(row.figures["placed"]) > 20
+        assert int(row.figures["placed"]) > 12
 
 
 def test_all_that_wraps_anything_is_there() -> None:
@@ -41,7 +41,8 @@ def test_all_that_wraps_anything_is_there() -> None:
 
 def test_what_is_not_installed_has_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(solvers, "wrappers", lambda: ["KaHIP fast", "Mt-KaHyPar"])
-    monkeypatch.setattr("benchmarks.hardening.solvers.wrappers.find_spec", lambda name: None)
+    module = import_module("benchmarks.hardening.solvers.wrappers")
+    monkeypatch.setattr(module, "find_spec", lambda name: None)
     rows = list(run(SHARE))
     assert [row.what for row in rows] == [
         "odd graphs: KaHIP fast, not installed",
