@@ -111,7 +111,7 @@ def tested(kind: str, *tests: str) -> Tested:
         Of which alone; by default all.
     """
     wanted = oldest() if kind == "oldest" else newest()
-    with tempfile.TemporaryDirectory(prefix=f"streamplace-{kind}-") as name:
+    with tempfile.TemporaryDirectory(prefix=f"{kind}-versions-") as name:
         tree, python = _copied(Path(name)), Path(name, "venv", "bin", "python")
         _uv("venv", "-q", "--python", sys.executable, str(Path(name, "venv")))
         _uv("pip", "install", "-q", "--python", str(python), _torch(), *wanted)
