@@ -24,6 +24,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.speed import interleaved, report
+from reference.changes import renamed, shares
+from reference.engine import PlainEngine
 from sim.engine import Measures, Settings, Simulation
 from streamplace import (
     Cluster,
@@ -46,8 +48,6 @@ from streamplace.training import TrainConfig, read_config
 from streamplace.training.learner import Learner
 from streamplace.training.problems import largest_first
 from streamplace.training.workers import Workers
-from tests.changes import renamed, shares
-from tests.sim.engine.plain import PlainEngine
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 TESTS = Path(__file__).resolve().parents[1] / "tests" / "sim" / "engine"

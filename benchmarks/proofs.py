@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.speed import report
+from reference.random_problems import optimum, random_problem
 from streamplace import Problem, StreamGraph, read_dataset
 from streamplace.errors import PlacementError
 from streamplace.models import CLOSED_FORMS
@@ -26,7 +27,6 @@ from streamplace.placers.exact import Exact
 from streamplace.placers.ready import ready_placer
 from streamplace.placers.registry import NAMES
 from streamplace.score import bound, throughput
-from tests.random_problems import optimum, random_problem
 
 MOST = {"bottleneck": 10**6, "path-average": 10**5}  # placements
 PATIENCE_S = 600.0

@@ -7,6 +7,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from reference import oracle
+from reference.changes import as_fast
+from reference.strategies import cases
 from streamplace import (
     Cluster,
     Constraints,
@@ -23,11 +26,8 @@ from streamplace.models import CLOSED_FORMS
 from streamplace.placement import Placement
 from streamplace.problem import Model, Problem
 from streamplace.score import simulate, throughput
-from tests import oracle
-from tests.changes import as_fast
 from tests.placers.jobs import pipeline
 from tests.placers.test_every_placer import constrained
-from tests.strategies import cases
 
 MBIT = 125_000.0
 models = pytest.mark.parametrize("model", CLOSED_FORMS)

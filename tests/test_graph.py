@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
+from reference.strategies import graphs
 from streamplace.errors import GraphError
 from streamplace.graph import Operator, Stream, StreamGraph
-from tests.strategies import graphs
 
 A, B, C, D = (Operator(name, 1.0, 2.0) for name in "abcd")
 

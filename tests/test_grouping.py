@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reference.strategies import graphs
 from streamplace.errors import ProblemError
 from streamplace.graph import Operator, Stream, StreamGraph
 from streamplace.grouping import Grouping
-from tests.strategies import graphs
 
 CHAIN = StreamGraph(
     [Operator(name, 1, 1) for name in "abcd"], [Stream(*e) for e in ("ab", "bc", "cd")]

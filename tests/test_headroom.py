@@ -7,6 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reference import oracle
+from reference.changes import as_fast
+from reference.strategies import Case, batches, cases, problems
 from sim.engine import Profile, Scene, Settings, Speed
 from streamplace import runs
 from streamplace.files.traces import trace_to
@@ -17,10 +20,7 @@ from streamplace.problem import Model, Problem
 from streamplace.score import bound, simulate, throughput
 from streamplace.solve import place
 from streamplace.trials import compare
-from tests import oracle
-from tests.changes import as_fast
 from tests.placers.jobs import pipeline
-from tests.strategies import Case, batches, cases, problems
 
 SHARES = st.sampled_from([0.1, 0.5, 0.8, 1.0])
 

@@ -100,6 +100,18 @@ def test_placers_reach_policies_by_name_alone() -> None:
         assert taken <= shared, path
 
 
+def test_nobody_imports_a_test() -> None:
+    """What several tests and benchmarks use is in `reference`, which knows neither."""
+    for path in [
+        p for folder in ("reference", "benchmarks") for p in ROOT.glob(f"{folder}/**/*.py")
+    ]:
+        for module in imported(ast.walk(ast.parse(path.read_text()))):
+            names = module.split(".")
+            assert not names[-1].startswith("test_"), (path, module)
+            if dotted(path).startswith("reference"):
+                assert names[0] not in ("tests", "benchmarks"), (path, module)
+
+
 def dotted(path: Path) -> str:
     names = path.relative_to(ROOT).with_suffix("").parts
     return ".".join(names[:-1] if names[-1] == "__init__" else names)

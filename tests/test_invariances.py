@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reference.changes import in_other_time, in_other_units, renamed, restreamed
+from reference.strategies import Case, cases
 from streamplace.models import CLOSED_FORMS, MODELS
 from streamplace.problem import Model
 from streamplace.score import bound, throughput
-from tests.changes import in_other_time, in_other_units, renamed, restreamed
-from tests.strategies import Case, cases
 
 models = pytest.mark.parametrize("model", MODELS)
 closed_forms = pytest.mark.parametrize("model", CLOSED_FORMS)

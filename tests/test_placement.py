@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reference.strategies import device_lists, graphs, networks
 from streamplace.cluster import Cluster, Device, LinkOverride, Network
 from streamplace.constraints import Constraints
 from streamplace.errors import ProblemError
@@ -15,7 +16,6 @@ from streamplace.graph import Operator, StreamGraph
 from streamplace.placement import Placement, interchangeable, relabelled
 from streamplace.problem import Problem
 from streamplace.score import throughput
-from tests.strategies import device_lists, graphs, networks
 
 GRAPH = StreamGraph([Operator(name, 1, 1) for name in "abc"], [], source_rate=1)
 

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reference import oracle
+from reference.strategies import Case, cases, problems
 from sim import path_average
 from streamplace.cluster import Cluster, Device, Network
 from streamplace.errors import GraphError, SimulationError
@@ -16,8 +18,6 @@ from streamplace.graph import Operator, Stream, StreamGraph
 from streamplace.placement import Placement
 from streamplace.problem import Model, Problem
 from streamplace.score import THROUGHPUT, bound, simulate, throughput
-from tests import oracle
-from tests.strategies import Case, cases, problems
 
 MBIT = 125_000.0
 SPLIT = StreamGraph(

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 
 import streamplace as sp
+from reference.strategies import Case, cases
 from streamplace import score
 from streamplace.errors import ProblemError, UsageError
-from tests.strategies import Case, cases
 
 
 @settings(max_examples=30)

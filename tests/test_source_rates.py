@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reference import oracle
+from reference.strategies import batches, cases, problems
 from streamplace import Cluster, Operator, Stream, StreamGraph
 from streamplace.flows import flow, flows
 from streamplace.models import CLOSED_FORMS, MODELS
@@ -17,8 +19,6 @@ from streamplace.problem import Model, Problem
 from streamplace.runs import worst_of
 from streamplace.score import bound, simulate, throughput
 from streamplace.solve import place, solve
-from tests import oracle
-from tests.strategies import batches, cases, problems
 
 RATES = st.lists(st.integers(3, 20).map(lambda n: n * 100.0), min_size=1, max_size=3)
 MBIT = 125_000.0

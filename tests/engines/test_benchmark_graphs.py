@@ -5,12 +5,12 @@ import json
 from hypothesis import given
 
 from benchmarks.hardening.documents import CEPSIM, DREAM
+from reference.strategies import Case, cases
 from streamplace.files import cepsim
 from streamplace.files.export import as_cepsim
 from streamplace.files.graphs import graph_from, graph_to
 from streamplace.placement import Placement
 from tests.engines.reading import read, refused
-from tests.strategies import Case, cases
 
 
 def test_one_graph_by_two_names() -> None:

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 
 from benchmarks.hardening.engine_documents import DOT
+from reference.strategies import Case, cases, graphs
 from streamplace.engines import dot
 from streamplace.graph import Operator, Stream, StreamGraph
 from streamplace.placement import Placement
 from tests.engines.reading import edges, read, refused
 from tests.engines.strategies import drawn_graphs
-from tests.strategies import Case, cases, graphs
 
 C = 'c "quoted" \\'
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 
 from benchmarks.hardening.engine_documents import GRAPHML
+from reference.strategies import Case, cases, graphs
 from streamplace.engines import graphml
 from streamplace.errors import GraphError
 from streamplace.graph import Operator, Stream, StreamGraph
 from streamplace.placement import Placement
 from tests.engines.reading import read, refused
 from tests.engines.strategies import drawn_graphs
-from tests.strategies import Case, cases, graphs
 
 
 @given(drawn_graphs())

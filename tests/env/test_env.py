@@ -12,6 +12,7 @@ from gymnasium.utils.env_checker import check_env
 from hypothesis import given, settings
 
 import streamplace as sp
+from reference.strategies import problems
 from sim.prospects import F
 from streamplace.env import ID, PlacementEnv
 from streamplace.env.observation import HIGHEST, OF_OPERATOR, OF_PROBLEM, size_of
@@ -19,7 +20,6 @@ from streamplace.errors import FormatError, GraphError, ProblemError, UsageError
 from streamplace.policy import features
 from streamplace.score import throughput
 from tests.placers.test_every_placer import constrained
-from tests.strategies import problems
 
 FEW = sp.Recipe("series-parallel", 20, sizes=range(6, 9))
 

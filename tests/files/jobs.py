@@ -6,10 +6,10 @@ from typing import Any, ParamSpec, TypeVar
 
 from hypothesis import strategies as st
 
+from reference.strategies import graphs
 from streamplace.constraints import Constraints
 from streamplace.errors import StreamplaceError
 from streamplace.graph import Operator, Stream, StreamGraph
-from tests.strategies import graphs
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")

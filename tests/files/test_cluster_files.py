@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 
 from benchmarks.hardening.documents import CLUSTER
+from reference.strategies import clusters
 from streamplace.cluster import Cluster, Device, LinkOverride, Network
 from streamplace.errors import FormatError
 from streamplace.files import read_cluster, write_cluster
 from streamplace.files.clusters import cluster_from, cluster_to
 from streamplace.files.formats import ClusterForm
 from tests.files.jobs import outcome, spoilt
-from tests.strategies import clusters
 
 
 @given(clusters())

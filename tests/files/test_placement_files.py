@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from benchmarks.hardening.documents import CEPSIM, GRAPH
+from reference.strategies import Case, cases
 from streamplace.cluster import Cluster
 from streamplace.constraints import Constraints
 from streamplace.errors import FormatError
@@ -23,7 +24,6 @@ from streamplace.placement import Placement
 from streamplace.problem import Problem
 from streamplace.score import simulate
 from tests.files.jobs import outcome, spoilt
-from tests.strategies import Case, cases
 
 LINE = {k: v for k, v in GRAPH.items() if k not in ("constraints", "source_shares")}
 LINE["operators"] = [{"name": name, "instructions": 1e3} for name in "abc"]

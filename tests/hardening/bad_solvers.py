@@ -12,7 +12,14 @@ BAD = 3
 """The number of the problem that they cannot take."""
 
 
+def library(fails: bool = False) -> None:
+    """Do what a solver calls; where calls of it are counted."""
+    if fails:
+        raise RuntimeError("bad input")
+
+
 def aborts(number: int, seed: int) -> str | None:
+    library()
     if number == BAD:
         os.abort()
     return None
@@ -20,12 +27,14 @@ def aborts(number: int, seed: int) -> str | None:
 
 def leaves(number: int, seed: int) -> str | None:
     """End the process as `exit` in a library does."""
+    library()
     if number == BAD:
         os._exit(0)
     return None
 
 
 def is_killed(number: int, seed: int) -> str | None:
+    library()
     if number == BAD:
         os.kill(os.getpid(), signal.SIGSEGV)
     return None
@@ -33,6 +42,7 @@ def is_killed(number: int, seed: int) -> str | None:
 
 def ends_badly(number: int, seed: int) -> str | None:
     """Break what only the end of the process shows."""
+    library()
     import atexit  # noqa: PLC0415
 
     if number == BAD:
@@ -41,30 +51,35 @@ def ends_badly(number: int, seed: int) -> str | None:
 
 
 def prints(number: int, seed: int) -> str | None:
+    library()
     if number == BAD:
         os.write(1, b"a complaint\n")  # past sys.stdout, as C does
     return None
 
 
 def complains(number: int, seed: int) -> str | None:
+    library()
     if number == BAD:
         os.write(2, b"a complaint\n")
     return None
 
 
 def hangs(number: int, seed: int) -> str | None:
+    library()
     if number == BAD:
         time.sleep(60)
     return None
 
 
 def raises(number: int, seed: int) -> str | None:
+    library()
     if number == BAD:
         raise ZeroDivisionError("by nothing")
     return None
 
 
 def refuses(number: int, seed: int) -> str | None:
+    library()
     if number == BAD:
         raise PlacementError("found none")
     return None
@@ -73,14 +88,48 @@ def refuses(number: int, seed: int) -> str | None:
 def is_given_none(number: int, seed: int) -> str | None:
     if number == BAD:
         raise NoJobError("a cycle")
+    library()
     return None
 
 
+def refuses_before(number: int, seed: int) -> str | None:
+    if number == BAD:
+        raise PlacementError("weights are too large")
+    library()
+    return None
+
+
+def does_without(number: int, seed: int) -> str | None:
+    if number != BAD:
+        library()
+    return None
+
+
+def never_asks(number: int, seed: int) -> str | None:
+    return None
+
+
+def tells_of_failure(number: int, seed: int) -> str | None:
+    """Turn what a library raises into an error of ours."""
+    try:
+        library(fails=number == BAD)
+    except RuntimeError as error:
+        raise PlacementError(f"the library failed: {error}") from None
+    return None
+
+
+def places_none(number: int, seed: int) -> str | None:
+    library()
+    raise PlacementError("found none")
+
+
 def is_wrong(number: int, seed: int) -> str | None:
+    library()
     return "an operator is nowhere" if number == BAD else None
 
 
 def never_starts(number: int, seed: int) -> str | None:
+    library()
     return None
 
 

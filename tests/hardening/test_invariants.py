@@ -14,6 +14,8 @@ from benchmarks.hardening.invariants.page import against_page, compared, node
 from benchmarks.hardening.invariants.pairs import drawn
 from benchmarks.hardening.invariants.same import CHANGES, difference, score_of
 from benchmarks.hardening.invariants.tallies import EXACT, above, apart, furthest
+from reference.changes import remade
+from reference.strategies import Case
 from sim.engine import Measures, Scene, Settings
 from sim.flow import Flow
 from streamplace import Placement, Problem, runs, score
@@ -21,8 +23,6 @@ from streamplace.arrays import Floats, Ints
 from streamplace.models import MODELS, Model
 from streamplace.placers.base import Placer
 from streamplace.score import throughput
-from tests.changes import remade
-from tests.strategies import Case
 
 SHARE = 0.025  # 500 problems, 1,250 pairs
 SLIGHT = 1.0 + 1e-8

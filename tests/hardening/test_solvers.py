@@ -1,35 +1,66 @@
 """Solvers take graphs of every odd shape; and what they must not do is noticed."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
+from benchmarks.hardening import solvers
 from benchmarks.hardening.solvers import run
 from benchmarks.hardening.solvers.jobs import LARGE_EVERY, NUMBERS, NoJobError, job
-from benchmarks.hardening.solvers.parent import NOT_GIVEN, Account, account
+from benchmarks.hardening.solvers.parent import KINDS, MOST_DRAWN, Account, account
 from benchmarks.hardening.solvers.shapes import SHAPES
-from benchmarks.hardening.solvers.wrappers import fault, wrappers
+from benchmarks.hardening.solvers.wrappers import fault, is_installed, library_of, wrappers
 from streamplace import Constraints, Placement, Problem
 from streamplace.placers.registry import PLACERS
 from tests.hardening.bad_solvers import BAD
 from tests.placers.jobs import pipeline
 
-SHARE = 0.012  # 60 graphs
-KINDS = ("crashes", "hangs", "invalid", "errors", "bytes on stdout", "on stderr")
+SHARE = 0.005  # 25 graphs
 GIVEN = 6
 
 
 def test_all_of_them_are_well() -> None:
+    """Every graph that is counted has reached the library, and most of them were placed."""
     rows = list(run(SHARE))
-    assert [row.what.removeprefix("odd graphs: ") for row in rows] == wrappers()
+    names = [row.what.removeprefix("odd graphs: ").partition(",")[0] for row in rows]
+    assert names == [name.partition(",")[0] for name in wrappers()]
     for row in rows:
-        assert row.tried == 60
+        if row.what.endswith(", not installed"):
+            assert (row.tried, row.good) == (0, False)
+            continue
+        assert row.tried == 25
         assert row.good, f"{row}: {row.faults}"
-        assert int(row.figures["placed"]) > 30
+        assert int(row.figures["placed"]) > 12
 
 
 def test_all_that_wraps_anything_is_there() -> None:
     plain = {"single", "round-robin", "random"}
     assert {name.partition(":")[0] for name in wrappers()} >= set(PLACERS) - plain
+
+
+def test_what_is_not_installed_has_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solvers, "wrappers", lambda: ["KaHIP fast", "Mt-KaHyPar"])
+    module = import_module("benchmarks.hardening.solvers.wrappers")
+    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    rows = list(run(SHARE))
+    assert [row.what for row in rows] == [
+        "odd graphs: KaHIP fast, not installed",
+        "odd graphs: Mt-KaHyPar, not installed",
+    ]
+    assert [(row.tried, row.good) for row in rows] == [(0, False)] * 2
+
+
+@pytest.mark.parametrize("name", [name for name in wrappers() if is_installed(name)])
+def test_what_is_counted_is_there(name: str) -> None:
+    """Every place where calls are counted holds a function that can be replaced."""
+    for place in library_of(name):
+        module, _, path = place.partition(":")
+        *owners, last = path.split(".")
+        owner = import_module(module)
+        for part in owners:
+            owner = getattr(owner, part)
+        assert callable(getattr(owner, last))
 
 
 def given(name: str, limit_s: float = 60.0) -> Account:
@@ -50,7 +81,7 @@ def given(name: str, limit_s: float = 60.0) -> Account:
 )
 def test_what_goes_wrong_is_noticed(name: str, kind: str, count: int, said: str) -> None:
     """The problem is named, and those after it are tried all the same."""
-    row = given(name).row(name)
+    row = given(name).row()
     assert dict(row.wrong) == dict.fromkeys(KINDS, 0) | {kind: count}
     assert row.tried == GIVEN
     assert len(row.faults) == 1
@@ -59,28 +90,58 @@ def test_what_goes_wrong_is_noticed(name: str, kind: str, count: int, said: str)
 
 
 def test_what_takes_too_long_is_killed() -> None:
-    row = given("hangs", limit_s=6.0).row("hangs")
+    row = given("hangs", limit_s=6.0).row()
     assert (row.tried, row.wrong["hangs"], row.wrong["crashes"]) == (GIVEN, 1, 0)
     assert f"problem {BAD} of seed 0" in row.faults[0]
 
 
 def test_a_process_that_ends_badly_is_a_crash() -> None:
-    row = given("ends_badly").row("ends badly")
+    row = given("ends_badly").row()
     assert row.wrong["crashes"] == 1
     assert "exit code 7" in row.faults[0]
 
 
 def test_what_is_refused_is_well() -> None:
-    row = given("refuses").row("refuses")
+    row = given("refuses").row()
     assert row.good
     assert (row.figures["refused"], row.figures["placed"]) == ("1", str(GIVEN - 1))
+    assert row.figures["its library failed"] == "0"
 
 
-def test_what_no_solver_is_given_does_not_count() -> None:
-    found = given("is_given_none")
-    row = found.row("is given none")
+def test_a_library_that_fails_is_told_apart() -> None:
+    """One clean error: well, but not a graph that somebody placed."""
+    row = given("tells_of_failure").row()
+    assert row.good
+    assert (row.tried, row.figures["its library failed"]) == (GIVEN, "1")
+    assert (row.figures["refused"], row.figures["placed"]) == ("0", str(GIVEN - 1))
+
+
+@pytest.mark.parametrize(
+    ("name", "figure"),
+    [
+        ("is_given_none", "drawn besides: no problem"),
+        ("refuses_before", "refused before"),
+        ("does_without", "placed without it"),
+    ],
+)
+def test_what_never_reaches_the_library_does_not_count(name: str, figure: str) -> None:
+    """Another problem is drawn in its place."""
+    row = given(name).row()
     assert (row.tried, row.good, row.figures["placed"]) == (GIVEN, True, str(GIVEN))
-    assert found.came[NOT_GIVEN] == 1
+    assert row.figures[figure] == "1"
+
+
+def test_a_wrapper_that_never_calls_its_library_is_not_well() -> None:
+    """It is given no more problems than a bound."""
+    row = given("never_asks").row()
+    assert (row.tried, row.wrong["too few"], row.good) == (0, GIVEN, False)
+    assert row.figures["placed without it"] == str(MOST_DRAWN * GIVEN)
+
+
+def test_a_wrapper_that_places_nothing_is_not_well() -> None:
+    row = given("places_none").row()
+    assert (row.tried, row.wrong["nothing placed"], row.good) == (GIVEN, 1, False)
+    assert dict(row.wrong) == dict.fromkeys(KINDS, 0) | {"nothing placed": 1}
 
 
 def test_what_never_starts_is_no_count() -> None:

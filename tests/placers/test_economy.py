@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reference.random_problems import feasible_placements, random_problem
+from reference.strategies import cases
 from streamplace import Cluster, Constraints, Placement, Problem, Recipe
 from streamplace.flows import flow
 from streamplace.models import CLOSED_FORMS, Model
@@ -13,8 +15,6 @@ from streamplace.placers.economy import cheapest, economical
 from streamplace.placers.registry import make_placer
 from streamplace.score import throughput
 from tests.placers.jobs import pipeline
-from tests.random_problems import feasible_placements, random_problem
-from tests.strategies import cases
 
 
 def rng() -> np.random.Generator:

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reference.changes import as_fast
+from reference.strategies import problems
 from streamplace import Cluster, Constraints, Device, Problem, StreamGraph
 from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placers.registry import NAMES, make_placer
 from streamplace.score import bound, throughput
-from tests.changes import as_fast
 from tests.placers.jobs import pipeline
-from tests.strategies import problems
 
 QUICK = {"auto": "auto:evaluations=300"}
 """By a count, in place of a second each."""

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from reference.random_problems import optimum, random_problem
 from streamplace import Cluster, Constraints, Device, Problem, StreamGraph
 from streamplace.errors import InfeasibleError, PlacementError, UsageError
 from streamplace.models import CLOSED_FORMS, Model
@@ -13,7 +14,6 @@ from streamplace.placers.search import Search
 from streamplace.score import bound, throughput
 from streamplace.solve import solve
 from tests.placers.jobs import pipeline
-from tests.random_problems import optimum, random_problem
 
 EQUAL, ABOVE = 1e-9, 1 + 1e-9
 MOST = {"bottleneck": 20_000, "path-average": 3_000}  # placements tried by brute force

@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reference.random_problems import feasible_placements, random_problem
+from reference.strategies import cases
 from streamplace import Cluster, Constraints, Device, Network, Placement, Problem, Recipe
 from streamplace.errors import UsageError
 from streamplace.models import CLOSED_FORMS, Model
@@ -13,8 +15,6 @@ from streamplace.placers.replace import Replace, moving_seconds, stay
 from streamplace.score import throughput
 from tests.placers.jobs import pipeline
 from tests.placers.test_search import every_placement
-from tests.random_problems import feasible_placements, random_problem
-from tests.strategies import cases
 
 CHANGES = 4000
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reference.strategies import cases, problems
 from streamplace import Cluster, Constraints, Device, Network, Placement, Problem, StreamGraph
 from streamplace.arrays import Ints
 from streamplace.cluster import NetworkKind
@@ -19,7 +20,6 @@ from streamplace.placers.search import Search
 from streamplace.score import bound, throughput
 from tests.placers.jobs import pipeline
 from tests.placers.test_every_placer import constrained, some_placement_is_feasible
-from tests.strategies import cases, problems
 
 EVEN = 1 - 1e-12
 STARTS = ("metis", "metis-recursive", "greedy", "single")

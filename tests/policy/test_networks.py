@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from reference.strategies import problems
 from streamplace import Cluster, Constraints, Operator, Problem, Stream, StreamGraph
 from streamplace.arrays import Ints
 from streamplace.errors import UsageError
@@ -24,7 +25,6 @@ from streamplace.policy.trail import Trail
 from tests.placers.jobs import pipeline
 from tests.placers.test_every_placer import constrained
 from tests.policy.jobs import KINDS, SCRIPTING, batch_of, cluster_of, job, network_of, tiny
-from tests.strategies import problems
 
 pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 

@@ -11,6 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reference.strategies import problems
 from streamplace import Constraints, Problem
 from streamplace.arrays import Ints
 from streamplace.errors import (
@@ -27,7 +28,6 @@ from streamplace.score import bound, throughput
 from streamplace.solve import solve
 from tests.placers.test_every_placer import constrained, some_placement_is_feasible
 from tests.policy.jobs import KINDS, SCRIPTING, batch_of, cluster_of, job, network_of
-from tests.strategies import problems
 
 pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 

@@ -7,10 +7,10 @@ from hypothesis import given
 from torch_geometric.utils import to_networkx
 
 import streamplace as sp
+from reference.strategies import problems
 from streamplace.errors import GraphError, ProblemError
 from streamplace.flows import flow
 from streamplace.pyg import OPERATOR_COLUMNS, STREAM_COLUMNS, to_pyg
-from tests.strategies import problems
 
 
 @given(problem=problems())

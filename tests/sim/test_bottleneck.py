@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from reference import oracle
+from reference.strategies import Case, batches, cases, clusters, graphs, problems
 from sim import bottleneck
 from sim.flow import Flow
 from streamplace.cluster import Cluster, Device, LinkOverride, Network
 from streamplace.flows import flow as flow_of
 from streamplace.graph import Operator, Stream, StreamGraph
 from streamplace.problem import Problem
-from tests import oracle
-from tests.strategies import Case, batches, cases, clusters, graphs, problems
 
 MBIT = 125_000.0  # bytes
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reference.strategies import problems
 from sim.bottleneck import lowest_utilisation, worst_utilisation
 from sim.bounds import least_utilisation
 from streamplace.cluster import Cluster, Network
@@ -17,7 +18,6 @@ from streamplace.problem import Problem
 from streamplace.score import bound, throughput
 from tests.placers.jobs import pipeline
 from tests.placers.test_search import every_placement
-from tests.strategies import problems
 
 
 @settings(max_examples=200)

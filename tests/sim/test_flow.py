@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from numpy.typing import NDArray
 
+from reference import oracle
+from reference.strategies import problems
 from sim.flow import Flow, as_rows, checked
 from streamplace.cluster import Cluster, LinkOverride, Network
 from streamplace.flows import flow as flow_of
 from streamplace.graph import Operator, StreamGraph
 from streamplace.problem import Problem
-from tests import oracle
-from tests.strategies import problems
 
 
 def diamond(**changes: Any) -> Flow:

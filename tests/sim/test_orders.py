@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from reference.strategies import problems
 from sim import orders
 from sim.flow import Flow, Ints
 from streamplace.cluster import Cluster
 from streamplace.flows import flow as flow_of
 from streamplace.graph import Operator, Stream, StreamGraph
 from streamplace.problem import Problem
-from tests.strategies import problems
 
 
 def joined(*ends: str, names: str = "") -> Flow:

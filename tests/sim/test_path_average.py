@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reference import oracle
+from reference.strategies import Case, batches, cases, problems
 from sim import crossings, newton, path_average
 from streamplace.cluster import Cluster, LinkOverride, Network, NetworkKind
 from streamplace.flows import flow as flow_of
 from streamplace.graph import Operator, Stream, StreamGraph
 from streamplace.problem import Problem
-from tests import oracle
-from tests.strategies import Case, batches, cases, problems
 
 MBIT = 125_000.0  # bytes: at 1000 tuples/s a payload of 1 Mbit fills a link of 1000 Mbit/s
 

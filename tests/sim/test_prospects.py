@@ -15,6 +15,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from reference.strategies import cases, problems
 from sim import bottleneck
 from sim.bottleneck import lowest_utilisation
 from sim.flow import Flow, crossing_seconds
@@ -33,7 +34,6 @@ from streamplace.cluster import Cluster, Device, LinkOverride, Network
 from streamplace.flows import flow as flow_of
 from streamplace.graph import Operator, Stream, StreamGraph
 from streamplace.problem import Problem
-from tests.strategies import cases, problems
 
 AS_THEY_ARE = {"empty", "crowd", "last", "placed", "devices"}
 """Prospects that nothing is done to; the others are squashed."""

@@ -9,13 +9,13 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reference.strategies import batches, problems
 from streamplace import simulate
 from streamplace.placement import Placement
 from streamplace.policy.features import prepare
 from streamplace.problem import Problem
 from streamplace.score import bound
 from streamplace.training.reinforce import LEAST_SPREAD, advantages, policy_loss, rewards
-from tests.strategies import batches, problems
 
 Table = list[list[tuple[float, float, bool]]]  # rows of (reward, log-probability, counted)
 

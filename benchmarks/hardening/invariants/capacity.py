@@ -11,11 +11,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from reference.changes import Link, remade
 from sim.crossings import links_crossed
 from streamplace import Cluster, Device, LinkOverride, Network, Problem
 from streamplace.flows import flow
 from streamplace.score import throughput
-from tests.changes import Link, remade
 
 More = Callable[[Problem, np.random.Generator], Problem]
 

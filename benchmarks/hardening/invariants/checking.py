@@ -17,15 +17,15 @@ from benchmarks.hardening.invariants.drawing import Checks
 from benchmarks.hardening.invariants.placers import NAMED, placed_apart
 from benchmarks.hardening.invariants.same import CHANGES, difference, score_of
 from benchmarks.hardening.invariants.tallies import above, furthest
+from reference.changes import remade
+from reference.scenes import scenes, told
+from reference.strategies import Case
 from sim.engine import Scene
 from streamplace import Placement, Problem, runs
 from streamplace.errors import InfeasibleError, PlacementError, ProblemError
 from streamplace.models import CLOSED_FORMS, MODELS
 from streamplace.placers.repair import feasible
 from streamplace.score import bound
-from tests.changes import remade
-from tests.sim.engine.test_against_plain import scenes, told
-from tests.strategies import Case
 
 PLACED = 0.05  # share of the problems that go through all placers
 PLACED_ALIKE = "placers: other names, other order of streams"

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.errors import Flaky, HypothesisException
 
 from benchmarks.hardening.invariants.tallies import EXACT, Tally
+from reference.strategies import Case
+from reference.whole_problems import whole_cases
 from streamplace import Placement
 from streamplace.files.placements import placement_to
-from tests.strategies import Case
-from tests.whole_problems import whole_cases
 
 ANSWERED = "every problem is answered without an error"
 
@@ -91,7 +91,7 @@ def draw_problems(checks: Checks, number: int, count: int, checked: Check) -> No
     with suppress(ViolationError, Flaky):  # one that does not recur was one all the same
         draw()
     for what, fault in smallest.items():
-        checks.tallies[what].faults.append(fault)
+        checks.tallies[what].tell(fault)
 
 
 def _answered(checks: Checks, case: Case, data: st.DataObject, checked: Check) -> None:

@@ -4,14 +4,14 @@ from collections.abc import Callable
 
 from benchmarks.hardening.invariants.pairs import drawn
 from benchmarks.hardening.invariants.tallies import Tally, apart, furthest
+from reference import oracle
+from reference.changes import remade
 from sim import bottleneck
 from streamplace import Problem
 from streamplace.arrays import Floats, Ints
 from streamplace.flows import flow
 from streamplace.models import CLOSED_FORMS
 from streamplace.score import throughput
-from tests import oracle
-from tests.changes import remade
 
 Form = Callable[[Problem, Ints], Floats]
 
@@ -35,10 +35,10 @@ def against_oracle(pairs: int, seed: int, form: Form = throughput) -> list[Tally
             for row, found in zip(rows, form(one, rows), strict=True):
                 expected = oracle.throughput(one, row.tolist())
                 if not tally.see(apart(float(found), expected)):
-                    tally.faults.append(where(number, seed, row))
+                    tally.tell(where(number, seed, row))
         for row in rows:
             if not loads.see(difference(problem, row)):
-                loads.faults.append(where(number, seed, row))
+                loads.tell(where(number, seed, row))
         done, number = done + len(rows), number + 1
     return [*tallies.values(), loads]
 

@@ -15,12 +15,12 @@ import numpy as np
 from benchmarks.hardening.invariants.oracle import where as pair
 from benchmarks.hardening.invariants.pairs import drawn
 from benchmarks.hardening.invariants.tallies import Tally, apart, furthest
+from reference.changes import remade
 from streamplace import Placement, Score, report
 from streamplace.files.clusters import cluster_to
 from streamplace.files.graphs import graph_to
 from streamplace.report.sums import sums_of
 from streamplace.score import simulate
-from tests.changes import remade
 
 PAGE = Path(report.__file__).parent / "page"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
@@ -111,7 +111,7 @@ def compared(pairs: int, seed: int, where: str, evaluate: Evaluate) -> Tally:
         shown = evaluate([asked(placement, number % 4 == 0) for number, placement in batch])
         for (number, placement), score in zip(batch, shown, strict=True):
             if not tally.see(difference(score, simulate(placement))):
-                tally.faults.append(pair(number, seed, placement.devices))
+                tally.tell(pair(number, seed, placement.devices))
     return tally
 
 

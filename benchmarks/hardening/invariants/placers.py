@@ -2,13 +2,13 @@
 
 import numpy as np
 
+from reference.changes import renamed, restreamed
+from reference.strategies import Case
 from streamplace.arrays import Ints
 from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placers.base import Placer
 from streamplace.placers.ready import ready_placer
 from streamplace.placers.registry import NAMES
-from tests.changes import renamed, restreamed
-from tests.strategies import Case
 
 BY_COUNT = {
     "auto": "auto:evaluations=300",

@@ -7,12 +7,12 @@ from math import inf
 import numpy as np
 
 from benchmarks.hardening.invariants.tallies import apart, furthest
+from reference.changes import in_other_time, in_other_units, renamed, restreamed
+from reference.strategies import Case
 from sim.engine import Settings
 from streamplace import Placement, Score, runs
 from streamplace.models import CLOSED_FORMS, Model
 from streamplace.score import EngineScore, bound, ceiling, measured, simulate
-from tests.changes import in_other_time, in_other_units, renamed, restreamed
-from tests.strategies import Case
 
 TIED = 1e-9  # of utilisations: what rounding may make the larger one
 SETTINGS = Settings(duration_s=6.0)

@@ -1,50 +1,51 @@
 """Counts of what was tried of each invariant, and how far off it was at most."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import inf, isnan
 
+from benchmarks.hardening.counting import Count
 from benchmarks.hardening.rows import Row
 
 EXACT = 1e-9
+VIOLATIONS = "violations"
 
 
 @dataclass
-class Tally:
+class Tally(Count):
     """What was seen of one invariant.
 
     Parameters
     ----------
-    what
-        Holds.
     most
         The largest deviation that is rounding.
     largest
         The largest deviation seen.
-    figures
-        What was measured besides.
     """
 
-    what: str
     most: float = EXACT
-    tried: int = 0
-    violations: int = 0
     largest: float = 0.0
-    figures: dict[str, str] = field(default_factory=dict)
-    faults: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.kinds = (VIOLATIONS,)
+
+    @property
+    def violations(self) -> int:
+        """How often it did not hold."""
+        return self.wrong[VIOLATIONS]
 
     def see(self, deviation: float) -> bool:
         """Count one try; return whether the invariant held."""
         self.tried += 1
         self.largest = max(self.largest, inf if isnan(deviation) else deviation)
         held = deviation <= self.most
-        self.violations += not held
+        self.wrong[VIOLATIONS] += not held
         return held
 
     def row(self) -> Row:
         """Return the line of the table."""
-        figures = {"largest deviation": f"{self.largest:.1e}", **self.figures}
-        return Row(self.what, self.tried, {"violations": self.violations}, figures, self.faults)
+        self.figures = {"largest deviation": f"{self.largest:.1e}", **self.figures}
+        return super().row()
 
 
 def apart(one: float, other: float, least: float = 0.0) -> float:

@@ -13,72 +13,104 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from benchmarks.hardening.counting import Count
 from benchmarks.hardening.forks import ROOT
 from benchmarks.hardening.rows import Row
 
 LIMIT_S = 120.0  # of one problem, and of the start
+MOST_DRAWN = 20  # problems drawn at most, for one that is to reach the library
 NOT_GIVEN = "not given"  # what is drawn and is no problem
+PRINTED = "bytes on stdout", "on stderr"
+TOO_FEW, NOTHING_PLACED = "too few", "nothing placed"
+KINDS = ("crashes", "hangs", "invalid", "errors", *PRINTED, TOO_FEW, NOTHING_PLACED)
 
 
 @dataclass
-class Account:
-    """What came of the problems that a wrapper was given."""
+class Account(Count):
+    """What came of the problems that a wrapper was given.
+
+    Tried are those that reached its library.
+
+    Parameters
+    ----------
+    name
+        Of the wrapper.
+    seed
+        Of the problems.
+    goal
+        How many are to reach the library.
+    """
 
     name: str
     seed: int
-    came: Counter[str] = field(default_factory=Counter)
-    out: int = 0
-    err: int = 0
+    goal: int
+    reached: int = -1
+    came: Counter[tuple[str, bool]] = field(default_factory=Counter)
     slowest: float = 0.0
-    slowest_number: int = -1
-    faults: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.kinds = KINDS
+
+    def reach(self, number: int) -> None:
+        """Count a problem with which the library is called."""
+        self.reached = number
+        self.tried += 1
 
     def note(self, number: int, answer: dict[str, Any]) -> None:
         """Count what a process says of a problem."""
-        self.came[answer["came"]] += 1
-        self.out += answer["out"]
-        self.err += answer["err"]
-        if answer["seconds"] > self.slowest:
-            self.slowest, self.slowest_number = answer["seconds"], number
-        if answer["came"] in ("invalid", "errors"):
-            self.fault(number, answer["said"])
-        if answer["out"] or answer["err"]:
-            self.fault(number, f"printed {answer['out']} and {answer['err']} bytes")
+        came, reached = answer["came"], number == self.reached
+        self.came["failed" if came == "refused" and answer["failed"] else came, reached] += 1
+        self.slowest = max(self.slowest, answer["seconds"])
+        if came in KINDS:
+            self.blame(number, came, answer["said"])
+        out, err = answer["out"], answer["err"]
+        self.wrong.update(dict(zip(PRINTED, (out, err), strict=True)))
+        if out or err:
+            self.fault(number, f"printed {out} and {err} bytes")
+
+    def blame(self, number: int, kind: str, said: str) -> None:
+        """Count what went wrong with a problem."""
+        self.wrong[kind] += 1
+        self.fault(number, said)
 
     def fault(self, number: int, said: str) -> None:
         """Tell what went wrong, and of which problem."""
-        self.faults.append(f"{self.name}: problem {number} of seed {self.seed}: {said}")
+        self.tell(f"{self.name}: problem {number} of seed {self.seed}: {said}")
 
-    @property
-    def given(self) -> int:
-        """How many problems the wrapper was given."""
-        return self.came.total() - self.came[NOT_GIVEN]
-
-    def row(self, what: str) -> Row:
+    def row(self) -> Row:
         """Return the line of the table."""
-        wrong = {kind: self.came[kind] for kind in ("crashes", "hangs", "invalid", "errors")}
-        wrong |= {"bytes on stdout": self.out, "on stderr": self.err}
-        figures = {
-            "placed": f"{self.came['placed']:,}",
-            "refused": f"{self.came['refused']:,}",
-            "slowest": f"{self.slowest:.2f} s",
+        before = self.came[NOT_GIVEN, False], self.came["refused", False]
+        counts = {
+            "placed": self.came["placed", True],
+            "refused": self.came["refused", True],
+            "its library failed": self.came["failed", True],
+            "drawn besides: no problem": before[0],
+            "refused before": before[1],
+            "placed without it": self.came["placed", False],
         }
-        return Row(what, self.given, wrong, figures, self.faults)
+        told = {what: f"{count:,}" for what, count in counts.items()}
+        self.figures = {**told, "slowest": f"{self.slowest:.2f} s"}
+        self.wrong[TOO_FEW] = max(0, self.goal - self.tried)
+        self.wrong[NOTHING_PLACED] = int(not self.came["placed", True])
+        return super().row()
 
 
 def account(name: str, count: int, seed: int, limit_s: float = LIMIT_S) -> Account:
-    """Give so many problems to a wrapper, in a new process after every one that ended early."""
-    found, first = Account(name, seed), 0
+    """Give problems to a wrapper until so many reached its library.
+
+    There is a new process after every one that ended early.
+    """
+    found, first, end = Account(f"odd graphs: {name}", name, seed, count), 0, MOST_DRAWN * count
     with tempfile.TemporaryDirectory() as folder:
-        while (left := count - found.given) > 0:
-            first = _until_it_ends(found, first, left, limit_s, Path(folder))
+        while found.tried < count and first < end:
+            first = _until_it_ends(found, range(first, end), limit_s, Path(folder))
     return found
 
 
-def _until_it_ends(found: Account, first: int, count: int, limit_s: float, folder: Path) -> int:
+def _until_it_ends(found: Account, numbers: range, limit_s: float, folder: Path) -> int:
     """Give problems to one process; return the first that it has not looked at."""
-    begun, ended = first - 1, "crashes"
-    with _child(found, first, count, folder) as (process, answers):
+    begun, ended = numbers.start - 1, "crashes"
+    with _child(found, numbers, folder) as (process, answers):
         for line in _lines(answers, limit_s):
             if line is None:
                 ended = "hangs"
@@ -87,26 +119,30 @@ def _until_it_ends(found: Account, first: int, count: int, limit_s: float, folde
             answer = json.loads(line)
             if "begins" in answer:
                 begun, ended = answer["begins"], "crashes"
+            elif "reaches" in answer:
+                found.reach(answer["reaches"])
             else:
                 found.note(begun, answer)
                 ended = ""
         code = process.wait()
     said = (folder / "err").read_text(errors="replace").strip().splitlines()[-1:]
-    if begun < first:
+    if begun < numbers.start:
         raise RuntimeError(f"{found.name} does not start: exit code {code} {' '.join(said)}")
     if ended or code:
-        found.came[ended or "crashes"] += 1
-        found.fault(begun, f"{ended or 'at the end'}: exit code {code} {' '.join(said)}")
+        found.blame(
+            begun, ended or "crashes", f"{ended or 'at the end'}: exit code {code} {' '.join(said)}"
+        )
     return begun + 1
 
 
 @contextmanager
 def _child(
-    found: Account, first: int, count: int, folder: Path
+    found: Account, numbers: range, folder: Path
 ) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     """Start a process whose answers are read from a pipe, and whose stdout and stderr are files."""
     answers, writes = os.pipe()
-    told = [found.name, found.seed, first, count, writes]
+    left = found.goal - found.tried
+    told = [found.name, found.seed, numbers.start, numbers.stop, left, writes]
     command = [sys.executable, "-m", "benchmarks.hardening.solvers.child", *map(str, told)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     try:

@@ -1,6 +1,6 @@
 """Whom the problems are given to: every placer that wraps a library or compiled code."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 
 import numpy as np
@@ -8,8 +8,12 @@ from numpy.typing import NDArray
 
 from benchmarks.hardening.solvers.jobs import LARGE, SIZES, job
 from benchmarks.hardening.solvers.shapes import SHAPES
-from streamplace import Placement
+from streamplace import Placement, Problem
 from streamplace.errors import UsageError
+from streamplace.placers.annealing import Budget
+from streamplace.placers.bracket import Bracket
+from streamplace.placers.claim import Claim
+from streamplace.placers.greedy import Greedy
 from streamplace.placers.metis_library import partition
 
 Try = Callable[[int, int], str | None]
@@ -29,21 +33,64 @@ PLACERS = (
     "auto:evaluations=300",
 )
 LIBRARY = ("METIS itself, k-way", "METIS itself, recursive")
+CP_SAT = "CP-SAT itself"
 INSTALLED = {"KaHIP fast": "kahip", "KaHIP eco": "kahip", "Mt-KaHyPar": "mtkahypar"}
+OF_METIS = ("pymetis:part_graph",)
+ANNEALING = (
+    "streamplace.placers.annealing:anneal",
+    "streamplace.placers.annealing:anneal_throttled",
+)
+OF_CP_SAT = ("ortools.sat.python.cp_model:CpSolver.solve",)
+PROVING = (
+    "streamplace.placers.claim:refute",
+    "streamplace.placers.enumerating:enumerate_above",
+    *OF_CP_SAT,
+)
+CALLED = {
+    "fuser": ("streamplace.placers.fuser:fuse",),
+    "greedy": ("sim.greedy:_greedy",),
+    "search": ANNEALING,
+    "multilevel": ANNEALING,
+    "exact": (*ANNEALING, *PROVING),
+    "policy": ("streamplace.policy.device_scorer:DeviceScorer.sample",),
+    "auto": (*OF_METIS, *ANNEALING),
+    CP_SAT: OF_CP_SAT,
+    "KaHIP fast": ("kahip:kaffpa",),
+    "KaHIP eco": ("kahip:kaffpa",),
+    "Mt-KaHyPar": ("mtkahypar:Graph.partition",),
+}
+"""Where a wrapper calls what it wraps; all others METIS.
+
+`exact` searches before it proves anything, and its search mostly finds what nothing can be better
+than: what it asks CP-SAT, CP-SAT is asked alone.
+"""
 QUADRATIC = {"fuser": 300}
 """Operators that are enough for what takes their square."""
+SMALL = 60  # operators of a problem for CP-SAT alone
+EFFORT, SECONDS = 0.01, 5.0  # that it may take: in its deterministic seconds, and in wall time
 
 
 def wrappers() -> list[str]:
-    """Return the names of all that are installed."""
-    found = [name for name, module in INSTALLED.items() if find_spec(module)]
-    return [*LIBRARY, *PLACERS, *found]
+    """Return the names of all, whether installed or not."""
+    return [*LIBRARY, CP_SAT, *PLACERS, *INSTALLED]
+
+
+def is_installed(name: str) -> bool:
+    """Return whether what a wrapper calls is there."""
+    return name not in INSTALLED or find_spec(INSTALLED[name]) is not None
+
+
+def library_of(name: str) -> Sequence[str]:
+    """Return where a wrapper calls what it wraps."""
+    return CALLED.get(name.partition(":")[0], OF_METIS)
 
 
 def of_name(name: str) -> Try:
     """Return what to call."""
     if name in LIBRARY:
         return lambda number, seed: try_library(number, seed, recursive="recursive" in name)
+    if name == CP_SAT:
+        return try_cp_sat
     if name in INSTALLED:
         return lambda number, seed: try_partitioner(name, number, seed)
     return lambda number, seed: try_placer(name, number, seed)
@@ -77,6 +124,28 @@ def try_partitioner(name: str, number: int, seed: int) -> str | None:
     problem = job(number, seed)
     Placement(problem, partitioners()[name](problem))
     return None
+
+
+def try_cp_sat(number: int, seed: int) -> str | None:
+    """Ask CP-SAT for a better placement than a greedy one, whether or not others would know."""
+    from streamplace.placers.cp_sat import Model  # noqa: PLC0415 - heavy
+
+    drawn = job(number, seed, SMALL)
+    problem = Problem(
+        drawn.graph,
+        drawn.cluster,
+        source_rate=drawn.source_rate,
+        constraints=drawn.constraints,
+        target_utilisation=drawn.target_utilisation,
+    )
+    bracket = Bracket(problem, Greedy()(problem, np.random.default_rng(number)))
+    claim = Claim(problem, bracket.better)
+    if not Model.is_small(claim):
+        raise UsageError("too large a model")
+    outcome = Model(claim, 1, number).look(EFFORT, Budget(SECONDS))
+    if outcome.found is None:
+        return None
+    return fault(outcome.found)
 
 
 def try_library(number: int, seed: int, *, recursive: bool) -> str | None:

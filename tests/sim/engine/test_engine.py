@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reference.changes import renamed
+from reference.strategies import Case, cases
 from sim.engine import Measures, Profile, Scene, Settings, Simulation, Speed
 from sim.engine.sets import NOTHING, make_sets, more_sets
 from streamplace import Cluster, Network, Operator, Placement, Problem, Stream, StreamGraph, runs
 from streamplace.flows import flow as flow_of
-from tests.changes import renamed
-from tests.strategies import Case, cases
 
 SHORT = Settings(duration_s=6.0)
 

@@ -4,6 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reference.strategies import Case, cases
 from sim.bottleneck import utilisations, worst_utilisation
 from sim.jit import kernel
 from sim.search import Instance, Schedule, World, anneal, anneal_throttled, world
@@ -16,7 +17,6 @@ from streamplace.placers.repair import feasible
 from streamplace.problem import Problem
 from streamplace.score import throughput
 from tests.placers.test_every_placer import constrained, some_placement_is_feasible
-from tests.strategies import Case, cases
 
 SEEDS = st.integers(1, 2**31)
 PLAN = Schedule(steps=400, hot=0.2, cold=0.002, swaps=0.4, joins=0.25)

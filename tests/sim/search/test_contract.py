@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reference.strategies import problems
 from sim.bottleneck import utilisations
 from sim.search import contracted, joined, world
 from streamplace.cluster import Cluster
@@ -14,7 +15,6 @@ from streamplace.generate import Recipe
 from streamplace.instances import instance_of
 from streamplace.problem import Problem
 from tests.placers.jobs import pipeline
-from tests.strategies import problems
 
 
 @given(problems(max_size=12), st.integers(1, 6), st.randoms(use_true_random=False))

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from reference.strategies import Case, clusters, device_lists, graphs
 from streamplace import Cluster, Constraints, Problem
 from streamplace.errors import InfeasibleError
-from tests.strategies import Case, clusters, device_lists, graphs
 
 LIMITS = st.sampled_from([None, None, None, 4e6, 9e6, 2e7])  # bytes of memory
 LATENCIES = st.sampled_from([None, 0.0, 0.001, 0.12])
