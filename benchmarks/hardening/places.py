@@ -10,10 +10,11 @@ from pathlib import Path
 
 from benchmarks.hardening.commands import COMMANDS, Given
 from benchmarks.hardening.flink_server import Server
+from benchmarks.hardening.numbered import spoilt
 from benchmarks.hardening.odd_files import ODD
 from benchmarks.hardening.parsers import PARSERS
 from benchmarks.hardening.reading import COUNT as SPOILT
-from benchmarks.hardening.spoiling import Document, spoilt
+from benchmarks.hardening.spoiling import Document
 
 COUNT = 300
 CHECKPOINT = "checkpoint.safetensors"
