@@ -21,10 +21,23 @@ VERSION = "1"
 
 
 def packed(tensors: Mapping[str, Tensor], words: Mapping[str, str]) -> bytes:
-    """Return tensors and words as a safetensors file that carries their hash."""
+    """Return tensors and words as a safetensors file that carries their hash.
+
+    The same ones are the same bytes every time.
+    """
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     signed = {**words, "sha256": _hash(plain, words)}
-    return safetensors.torch.save(plain, signed)
+    return _sorted(safetensors.torch.save(plain, signed))
+
+
+def _sorted(data: bytes) -> bytes:
+    """Return a safetensors file with its words in order; safetensors writes them in any."""
+    end = 8 + int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:end])
+    header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
+    text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return len(text).to_bytes(8, "little") + text + data[end:]
 
 
 def unpacked(data: bytes, where: str) -> tuple[dict[str, Tensor], dict[str, str]]:
