@@ -72,7 +72,6 @@ def _ready() -> Iterator[tuple[Places, Forks, Forks]]:
         serving() as server,
     ):
         folder = Path(made)
-        folder.chmod(0o755)  # whoever may not read a file gets as far as that
         given, run = good_files(folder), folder / "run"
         told = ["train", given.paths["GRAPH"], "--config", given.paths["CONFIG"], "-o", run, "-q"]
         if (ended := torch.run(*told)).code:

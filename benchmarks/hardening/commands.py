@@ -13,8 +13,9 @@ from streamplace.files import write_placement
 
 BAD, OUT = "BAD", "OUT"
 """In a command: the bad file, and what it writes."""
-FAILS = ("place", "simulate", "compare", "plan", "train")
-"""Commands whose work may fail, with exit code 1: no placement is found, no score, no policy."""
+FAILS = ("place", "simulate", "compare", "plan", "train", "profile flink")
+"""Commands whose work may fail, with exit code 1: no placement is found, no score, no policy; a
+server does not answer as it should."""
 ENGINE = ("--model", "engine", "--duration", "2")
 WATCHED = ("--seconds", "0", "--timeout", "0.9", "--mips", "2500")
 GREEDY = ("--cluster", "GPUS", "--placer", "greedy")
@@ -37,7 +38,12 @@ class Command:
     @property
     def may_fail(self) -> bool:
         """Whether what is read well may still end with exit code 1."""
-        return self.words[0] in FAILS
+        return self.words[0] in FAILS or self.of_server
+
+    @property
+    def of_server(self) -> bool:
+        """Whether it reads what a server answers; whatever fails there is to name the address."""
+        return " ".join(self.words[:2]) in FAILS
 
     @property
     def trains(self) -> bool:

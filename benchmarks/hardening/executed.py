@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from benchmarks.hardening.forks import ROOT, Ended, Forks
 from benchmarks.hardening.places import COUNT, Case, Places
+from benchmarks.hardening.privileges import give_up
 from benchmarks.hardening.rows import Row
 
 ENDED_S = 60.0
@@ -23,7 +24,7 @@ def executed(case: Case) -> Ended:
         told,
         cwd=case.folder,
         env=environment,
-        user=case.user,
+        preexec_fn=give_up if case.closed else None,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -41,7 +42,7 @@ def forked(case: Case, forks: Forks) -> Ended:
     return forks.run(
         *case.words,
         folder=case.folder,
-        user=case.user,
+        closed=case.closed,
         limit_s=ENDED_S,
         after_s=TRAIN_S if trains else None,
         data_bytes=TRAIN_BYTES if trains else None,

@@ -19,6 +19,7 @@ from typing import Any
 
 from benchmarks.hardening.forks import temporaries
 from benchmarks.hardening.limits import asleep_s, scheduled_s
+from benchmarks.hardening.privileges import give_up
 from streamplace.cli.main import script
 
 LOOK_S = 0.0001
@@ -89,10 +90,8 @@ def _become(asked: dict[str, Any]) -> None:
     os.chdir(asked["folder"])
     if (most := asked["data_bytes"]) is not None:
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
-    if (user := asked["user"]) is not None:
-        os.setgroups([])
-        os.setgid(user)
-        os.setuid(user)
+    if asked["closed"]:
+        give_up()
 
 
 def _end_of(child: int, asked: dict[str, Any], begin: float) -> tuple[int, bool, Any, float]:

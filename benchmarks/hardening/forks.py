@@ -101,7 +101,7 @@ class Forks:
         alone: bool = False,
         limit_s: float = 60.0,
         data_bytes: int | None = None,
-        user: int | None = None,
+        closed: bool = False,
     ) -> Ended:
         """Run the command line to its end.
 
@@ -119,8 +119,8 @@ class Forks:
             After which it is killed and counts as hung.
         data_bytes
             The most memory that it gets.
-        user
-            As whom it runs, if this process may say so.
+        closed
+            Whether it is without what root may do to files that are closed.
         """
         assert self._process is not None
         assert self._process.stdin is not None
@@ -138,7 +138,7 @@ class Forks:
             "alone": alone,
             "limit_s": limit_s,
             "data_bytes": data_bytes,
-            "user": user,
+            "closed": closed,
         }
         self._process.stdin.write(json.dumps(asked) + "\n")
         self._process.stdin.flush()

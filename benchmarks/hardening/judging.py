@@ -101,7 +101,7 @@ def faults_of(case: Case, ended: Ended, left: list[str], torch: bool = False) ->
         found.append("tracebacks")
     elif ended.code and not (len(lines) == 1 and lines[0].startswith("streamplace: ")):
         found.append("unclear messages")
-    elif refused and not is_named(case.bad, lines[0]):
+    elif (refused or (ended.code and case.command.of_server)) and not is_named(case.bad, lines[0]):
         found.append(NOT_NAMED)
     if ended.code == FAILED and not case.command.may_fail:
         found.append(EXIT_1)

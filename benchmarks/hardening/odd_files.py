@@ -2,12 +2,11 @@
 
 import os
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 CLOSED = "a file that may not be read"
-NOBODY = 65534  # whom nothing belongs to
 Made = Callable[[Path, bytes], str]
 """Makes something in an empty folder, given good data; returns the path to read."""
 
@@ -98,24 +97,3 @@ ODD: dict[str, Made] = {
     "no name": lambda folder, good: "",
 }
 """By what it is."""
-
-
-def user_of(what: str) -> int | None:
-    """Return as whom something is read: root may read what is closed to all others."""
-    return NOBODY if what == CLOSED and os.geteuid() == 0 else None
-
-
-@contextmanager
-def unprivileged(what: str, *folders: Path) -> Iterator[None]:
-    """Be who may not read something, in folders that are open to all."""
-    user = user_of(what)
-    if user is None:
-        yield
-        return
-    for folder in folders:
-        folder.chmod(0o755)
-    os.seteuid(user)
-    try:
-        yield
-    finally:
-        os.seteuid(0)

@@ -11,7 +11,7 @@ from pathlib import Path
 from benchmarks.hardening.commands import COMMANDS, Command, Given
 from benchmarks.hardening.flink_server import Server
 from benchmarks.hardening.numbered import BOMBS_AT, CUT_AT, spoilt
-from benchmarks.hardening.odd_files import ODD, user_of
+from benchmarks.hardening.odd_files import CLOSED, ODD
 from benchmarks.hardening.parsers import PARSERS
 from benchmarks.hardening.reading import COUNT as SPOILT
 from benchmarks.hardening.spoiling import Document
@@ -33,8 +33,8 @@ class Case:
         What it is told of the bad file: a path, or an address.
     there
         What is in the folder before it runs.
-    user
-        As whom it runs, if not as this process.
+    closed
+        Whether it is to be without what root may do to files that are closed.
     """
 
     command: Command
@@ -42,7 +42,7 @@ class Case:
     bad: str
     folder: Path
     there: frozenset[Path]
-    user: int | None = None
+    closed: bool = False
 
     def left(self) -> list[str]:
         """Return what is in the folder since."""
@@ -79,7 +79,7 @@ class Places:
         with self._folder(name) as inside:
             if isinstance(what, str):
                 bad = ODD[what](inside, documents[0].data)
-                yield self._made(command, bad, inside, user_of(what))
+                yield self._made(command, bad, inside, what == CLOSED)
                 return
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -111,10 +111,10 @@ class Places:
             return self.server.url
         return str(inside if PARSERS[name].of_folder else inside / document.name)
 
-    def _made(self, command: Command, bad: str, inside: Path, user: int | None = None) -> Case:
+    def _made(self, command: Command, bad: str, inside: Path, closed: bool = False) -> Case:
         paths = {**self.given.paths, "RUN": str(inside), "URL": self.server.url}
         words = Given(paths).filled(command.words, bad, str(inside / OUT_NAME))
-        return Case(command, words, bad, inside, frozenset(inside.rglob("*")), user)
+        return Case(command, words, bad, inside, frozenset(inside.rglob("*")), closed)
 
 
 def what_of(name: str, number: int) -> str | int:

@@ -7,13 +7,12 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
 from benchmarks.hardening import readers
 from benchmarks.hardening.forks import ROOT
-from benchmarks.hardening.parsers import PARSERS, Parser
-from benchmarks.hardening.reading import COUNT, numbers_of, seen_of
 from benchmarks.hardening.numbered import (
     BOMBS_AT,
     CUT_AT,
@@ -22,6 +21,8 @@ from benchmarks.hardening.numbered import (
     cut_numbers,
     spoilt,
 )
+from benchmarks.hardening.parsers import PARSERS, Parser
+from benchmarks.hardening.reading import COUNT, numbers_of, seen_of
 from benchmarks.hardening.spoiling import Document
 from benchmarks.hardening.using import WrongError
 from benchmarks.hardening.watching import Watcher
@@ -179,7 +180,8 @@ def _renames(path: str) -> None:
 
 
 def _removes(path: str) -> None:
-    os.remove(os.path.join(os.path.dirname(path), "nobody"))
+    with suppress(FileNotFoundError):
+        os.remove(Path(path).with_name("nobody"))
 
 
 def _changes_its_mode(path: str) -> None:
@@ -192,7 +194,8 @@ def _makes_a_pipe(path: str) -> None:
 
 
 def _calls(path: str) -> None:
-    socket.socket(socket.AF_INET, socket.SOCK_DGRAM).connect(("127.0.0.1", 9))
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+        asked.connect(("127.0.0.1", 9))
 
 
 def _sleeps(path: str) -> None:
