@@ -45,10 +45,9 @@ class Acts:
     def _audit(self, event: str, arguments: tuple[Any, ...]) -> None:
         if not self._watched:
             return
-        if event == "pickle.find_class" and _by_numba():
-            return
         acts = event.startswith((*RUNS, *CALLS, *TOUCHES))
-        if acts or (event == "open" and _writes(*arguments[:3])):
+        acts = acts or (event == "open" and _writes(*arguments[:3]))
+        if acts and not _by_numba():
             self._acts.append(f"{event} {arguments!r:.100}")
 
 
@@ -60,7 +59,7 @@ def _writes(path: Any, mode: str | None, flags: int = 0) -> bool:
 
 
 def _by_numba() -> bool:
-    """Whether kernels that were compiled before are being loaded."""
+    """Whether kernels that were compiled before are being loaded, from a folder that is tried."""
     frame = inspect.currentframe()
     while frame is not None:
         if frame.f_globals.get("__name__") == "numba.core.caching":

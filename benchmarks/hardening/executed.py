@@ -24,7 +24,7 @@ def executed(case: Case) -> Ended:
         told,
         cwd=case.folder,
         env=environment,
-        preexec_fn=give_up if case.closed else None,
+        preexec_fn=give_up if case.closed else None,  # noqa: PLW1509 - it takes no lock
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

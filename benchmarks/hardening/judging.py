@@ -34,6 +34,8 @@ class Seen:
         Whether they load it.
     good
         How many good files they were told before, to see that it is the bad one which is refused.
+    longest
+        Seconds of CPU time, by whether a file was refused.
     """
 
     torch: bool
@@ -42,7 +44,7 @@ class Seen:
     codes: Counter[int] = field(default_factory=Counter)
     wrong: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
-    longest: Counter[bool] = field(default_factory=Counter)  # s of CPU, by whether it was refused
+    longest: dict[bool, float] = field(default_factory=lambda: {True: 0.0, False: 0.0})
     peak_bytes: int = 0
 
     def judge_good(self, which: str, ended: Ended) -> None:
