@@ -6,96 +6,33 @@ python -m benchmarks.hardening.command_line READER NUMBER [SEED]   run that one 
 import json
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from benchmarks.hardening.commands import COMMANDS, good_files
-from benchmarks.hardening.executed import executed, same
+from benchmarks.hardening.commands import COMMANDS, WITH_TORCH, good_files
+from benchmarks.hardening.executed import executed, forked, same
 from benchmarks.hardening.flink_server import serving
-from benchmarks.hardening.forks import Ended, Forks
+from benchmarks.hardening.forks import Forks
+from benchmarks.hardening.judging import Seen
 from benchmarks.hardening.kernels import compile_all
-from benchmarks.hardening.parsers import PARSERS
-from benchmarks.hardening.places import COUNT, Places
+from benchmarks.hardening.limits import most_bytes
+from benchmarks.hardening.places import CHECKPOINT, COUNT, Places
 from benchmarks.hardening.rows import Row
 
-HANG_S = 1.0  # of CPU time, where it is refused; where it is read there is work to do
-ENDED_S = 60.0
-MOST_BYTES = 300 * 2**20
-WRONG = ("tracebacks", "unclear messages", "hangs", "over 300 MB", "files left", "bad output")
 EXECUTED = 30
-FAILED = 1
+SHIFT = 37
 
 
-@dataclass
-class Seen:
-    """What was seen of the commands of one reader."""
+def numbers_of(name: str, share: float) -> list[int]:
+    """Return the numbers of the cases of a share: from everywhere among all.
 
-    torch: bool
-    tried: int = 0
-    codes: Counter[int] = field(default_factory=Counter)
-    wrong: Counter[str] = field(default_factory=Counter)
-    faults: list[str] = field(default_factory=list)
-    longest_s: float = 0.0
-    peak_bytes: int = 0
-
-    def judge(self, which: str, ended: Ended, left: list[str]) -> None:
-        """Count what is wrong with how a command ended."""
-        self.tried += 1
-        self.codes[ended.code] += 1
-        self.longest_s = max(self.longest_s, ended.cpu_seconds if ended.code else 0.0)
-        self.peak_bytes = max(self.peak_bytes, ended.peak_bytes)
-        for what in faults_of(ended, left, self.torch):
-            self.wrong[what] += 1
-            said = " ".join((ended.err or ended.out).split())[-300:]
-            used = f"{ended.cpu_seconds:.2f} s, {ended.peak_bytes >> 20} MiB, left {left}"
-            self.faults.append(f"{which}: {what}: exit {ended.code}, {used}: {said}")
-
-    def row(self, what: str) -> Row:
-        """Return the row of the table."""
-        figures = {
-            "refused": f"{self.codes[2]:,}",
-            "read as valid": f"{self.codes[0]:,}",
-            "failed with exit 1": f"{self.codes[FAILED]:,}",
-            "longest refusal": f"{self.longest_s:.2f} s of CPU",
-            "memory": f"{self.peak_bytes >> 20} MiB" + " with torch" * self.torch,
-        }
-        return Row(
-            what, self.tried, {**dict.fromkeys(WRONG, 0), **self.wrong}, figures, self.faults
-        )
-
-
-def faults_of(ended: Ended, left: list[str], torch: bool = False) -> list[str]:
-    """Return what is wrong with how a command ended on a bad file.
-
-    Parameters
-    ----------
-    left
-        The files that it has left behind.
+    They begin elsewhere for each reader, so that a small share of all readers has some of each
+    kind of bad file.
     """
-    found = []
-    lines = ended.err.splitlines()
-    if ended.code not in (0, FAILED, 2) or any(w in ended.err for w in ("Traceback", "Warning")):
-        found.append("tracebacks")
-    elif ended.code and not (len(lines) == 1 and lines[0].startswith("streamplace: ")):
-        found.append("unclear messages")
-    if ended.hung or (ended.code and ended.cpu_seconds > HANG_S):
-        found.append("hangs")
-    if ended.peak_bytes > MOST_BYTES and not torch:
-        found.append("over 300 MB")
-    if ended.code == 2 and (left or ended.out):
-        found.append("files left")
-    if ended.code == 0 and ended.out[:1] in ("{", "[") and not _is_json(ended.out):
-        found.append("bad output")
-    return found
-
-
-def numbers_of(count: int) -> list[int]:
-    """Return so many numbers of cases, from everywhere among all."""
-    return [i * COUNT // count for i in range(count)]
+    count = max(1, round(COUNT * share))
+    first = SHIFT * [*COMMANDS].index(name)
+    return sorted((first + i * COUNT // count) % COUNT for i in range(count))
 
 
 def run(
@@ -103,19 +40,26 @@ def run(
 ) -> Iterator[Row]:
     """Yield a row a reader, and one of processes that start as a shell starts them."""
     compile_all()
+    most_bytes(torch=True)  # measured before there is much to do
     with _ready() as (places, plain, torch):
         for name in readers:
-            heavy = PARSERS[name].torch
-            seen = Seen(heavy)
-            for number in numbers_of(max(1, round(COUNT * share))):
+            heavy = name in WITH_TORCH
+            forks, seen = torch if heavy else plain, Seen(heavy)
+            _read_good(seen, name, places, forks)
+            for number in numbers_of(name, share):
                 with places.case(name, number, seed) as case:
-                    ended = (torch if heavy else plain).run(
-                        *case.words, folder=case.folder, limit_s=ENDED_S
-                    )
-                    seen.judge(f"{name} {number} (seed {seed})", ended, case.left())
+                    seen.judge(f"{name} {number} (seed {seed})", case, forked(case, forks))
             yield seen.row(f"command line, {name}")
-        light = [name for name in readers if not PARSERS[name].torch]
+        light = [name for name in readers if name not in WITH_TORCH]
         yield same(places, plain, light, max(1, round(EXECUTED * share)), seed)
+
+
+def _read_good(seen: Seen, name: str, places: Places, forks: Forks) -> None:
+    """Tell each command the good files that it takes; else nobody knows what it refuses next."""
+    for command in COMMANDS[name]:
+        for document in places.documents(name, command):
+            with places.good(name, command, document) as case:
+                seen.judge_good(f"{' '.join(command.words)}: good", forked(case, forks))
 
 
 @contextmanager
@@ -132,18 +76,17 @@ def _ready() -> Iterator[tuple[Places, Forks, Forks]]:
         told = ["train", given.paths["GRAPH"], "--config", given.paths["CONFIG"], "-o", run, "-q"]
         if (ended := torch.run(*told)).code:
             raise RuntimeError(f"training ended with {ended.code}: {ended.err}")
+        _without_time(run / CHECKPOINT)
         yield Places(folder, given, run, server), plain, torch
 
 
-def _is_json(text: str) -> bool:
-    def refuse(word: str) -> Any:
-        raise ValueError(word)
+def _without_time(checkpoint: Path) -> None:
+    """Say in a checkpoint that it took no time: all else is the same in every run."""
+    from streamplace.policy.weights import packed, unpacked  # noqa: PLC0415 - torch is heavy
 
-    try:
-        json.loads(text, parse_constant=refuse)
-    except ValueError:
-        return False
-    return True
+    tensors, words = unpacked(checkpoint.read_bytes(), checkpoint.name)
+    position = {**json.loads(words["position"]), "seconds": 0.0}
+    checkpoint.write_bytes(packed(tensors, {**words, "position": json.dumps(position)}))
 
 
 def main() -> int:

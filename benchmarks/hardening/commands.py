@@ -13,9 +13,50 @@ from streamplace.files import write_placement
 
 BAD, OUT = "BAD", "OUT"
 """In a command: the bad file, and what it writes."""
+FAILS = ("place", "simulate", "compare", "plan", "train", "profile flink")
+"""Commands whose work may fail, with exit code 1: no placement is found, no score, no policy; a
+server does not answer as it should."""
 ENGINE = ("--model", "engine", "--duration", "2")
 WATCHED = ("--seconds", "0", "--timeout", "0.9", "--mips", "2500")
-SCORED = ("--source-rate", "100", "--placers", "single", "--jobs", "1")
+GREEDY = ("--cluster", "GPUS", "--placer", "greedy")
+SCORED = ("--source-rate", "100", "--placers", "greedy", "--jobs", "1")
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command that reads a bad file.
+
+    Parameters
+    ----------
+    of
+        Which of the reader's good files it takes, by number; all if None.
+    """
+
+    words: tuple[str, ...]
+    of: tuple[int, ...] | None = None
+
+    @property
+    def may_fail(self) -> bool:
+        """Whether what is read well may still end with exit code 1."""
+        return self.words[0] in FAILS or self.of_server
+
+    @property
+    def of_server(self) -> bool:
+        """Whether it reads what a server answers; whatever fails there is to name the address."""
+        return " ".join(self.words[:2]) in FAILS
+
+    @property
+    def trains(self) -> bool:
+        """Whether what is read well is trained with: for as long as it says, in what memory."""
+        return self.words[0] == "train"
+
+
+def _plain(*words: str) -> Command:
+    return Command(words)
+
+
+def _first(*words: str) -> Command:
+    return Command(words, (0,))
 
 
 @dataclass(frozen=True)
@@ -42,6 +83,7 @@ def good_files(folder: Path) -> Given:
     data = {
         "GRAPH": own_files.PLAIN.encode(),
         "CLUSTER": own["cluster"][1].data,
+        "GPUS": own["cluster"][0].data,
         "CEPSIM": json.dumps(CEPSIM).encode(),
         "KAFKA": KAFKA.encode(),
         "CONFIG": own_files.CONFIG.encode(),
@@ -55,67 +97,74 @@ def good_files(folder: Path) -> Given:
     return Given({name: str(path) for name, path in paths.items()})
 
 
-def _export(kind: str) -> tuple[str, ...]:
-    return ("export", BAD, "--to", kind, "-o", OUT)
+def _export(kind: str) -> Command:
+    return _plain("export", BAD, "--to", kind, "-o", OUT)
 
 
-COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
+COMMANDS: dict[str, tuple[Command, ...]] = {
     "graph": (
-        ("place", BAD, "--placer", "single", "-o", OUT),
-        ("place", BAD, "--placer", "round-robin", "--source-rate", "1e3,10", "--json"),
-        ("simulate", BAD, "PLACEMENT", "--json"),
-        ("compare", BAD, *SCORED, "-o", OUT),
-        ("plan", BAD, "--json"),
-        ("info", BAD, "--json"),
+        _plain("place", BAD, *GREEDY, "-o", OUT),
+        _plain("place", BAD, *GREEDY, "--source-rate", "1e3,10", "--json"),
+        _first("simulate", BAD, "PLACEMENT", "--json"),
+        _plain("compare", BAD, "--cluster", "GPUS", *SCORED, "-o", OUT),
+        _first("plan", BAD, "--json"),
+        _plain("info", BAD, "--json"),
     ),
     "dataset": (
-        ("compare", BAD, *SCORED, "--json"),
-        ("info", BAD),
-        ("place", BAD, "--placer", "single", "-o", OUT),
+        _plain("compare", BAD, "--cluster", "GPUS", *SCORED, "--json"),
+        _plain("info", BAD),
     ),
-    "columns": (("place", BAD, "--placer", "single", "-o", OUT), ("info", BAD, "--json")),
+    "columns": (_plain("place", BAD, *GREEDY, "-o", OUT), _plain("info", BAD, "--json")),
     "dream-graph": (
-        ("place", BAD, "--placer", "single", "-o", OUT),
-        ("simulate", BAD, "CEPSIM", "--json"),
-        ("import", BAD, "--from", "dream", "-o", OUT),
+        _plain("place", BAD, "--placer", "single", "-o", OUT),
+        _plain("simulate", BAD, "CEPSIM", "--json"),
+        _plain("import", BAD, "--from", "dream", "-o", OUT),
     ),
     "cluster": (
-        ("place", "GRAPH", "--cluster", BAD, "--placer", "single", "-o", OUT),
-        ("simulate", "GRAPH", "PLACEMENT", "--cluster", BAD, "--json"),
-        ("compare", "GRAPH", "--cluster", BAD, *SCORED, "--json"),
-        ("info", BAD),
+        _plain("place", "GRAPH", "--cluster", BAD, "--placer", "single", "-o", OUT),
+        _plain("simulate", "GRAPH", "PLACEMENT", "--cluster", BAD, "--json"),
+        _plain("compare", "GRAPH", "--cluster", BAD, *SCORED, "--json"),
+        _plain("info", BAD),
     ),
     "constraints": (
-        ("place", "GRAPH", "--constraints", BAD, "--placer", "single", "-o", OUT),
-        ("place", "GRAPH", "--constraints", BAD, "--placer", "greedy", "--json"),
+        _plain("place", "GRAPH", "--constraints", BAD, "--placer", "greedy", "-o", OUT),
+        _plain("place", "GRAPH", "--constraints", BAD, "--placer", "greedy", "--json"),
     ),
     "placement": (
         *map(_export, ("csv", "json", "cepsim", *WRITERS)),
-        ("explain", BAD, "--json"),
-        ("diff", BAD, "PLACEMENT"),
-        ("diff", "PLACEMENT", BAD, "--json"),
-        ("report", BAD, "-o", OUT),
-        ("simulate", "GRAPH", BAD, "--json"),
-        ("place", "GRAPH", "--start", BAD, "--max-moves", "1", "-o", OUT),
-        ("info", BAD, "--json"),
+        _plain("explain", BAD, "--json"),
+        _plain("diff", BAD, "PLACEMENT"),
+        _plain("diff", "PLACEMENT", BAD, "--json"),
+        _plain("report", BAD, "-o", OUT),
+        _plain("simulate", "GRAPH", BAD, "--json"),
+        _plain("place", "GRAPH", "--start", BAD, "--max-moves", "1", "-o", OUT),
+        _plain("info", BAD, "--json"),
     ),
     "cepsim-placement": (
-        ("simulate", "GRAPH", BAD, "--cluster", "CLUSTER", "--json"),
-        ("info", BAD),
+        _plain("simulate", "GRAPH", BAD, "--cluster", "CLUSTER", "--json"),
+        _plain("info", BAD),
     ),
-    "scene": (("simulate", "GRAPH", "PLACEMENT", "--scene", BAD, *ENGINE, "--trace", OUT),),
-    "config": (("train", "absent.json", "--config", BAD, "-o", OUT),),
-    "log": (("curves", BAD, "-o", "OUT.png"), ("curves", BAD, "-o", "OUT.svg", "--json")),
+    "scene": (_plain("simulate", "GRAPH", "PLACEMENT", "--scene", BAD, *ENGINE, "--trace", OUT),),
+    "config": (_plain("train", "GRAPH", "--config", BAD, "-o", OUT),),
+    "log": (
+        _plain("curves", BAD, "-o", "OUT.png"),
+        _plain("curves", BAD, "-o", "OUT.svg", "--json"),
+    ),
     "costs": (
-        ("import", "KAFKA", "--from", "kafka-streams", "--costs", BAD, "-o", OUT),
-        ("import", "KAFKA", "--from", "kafka-streams", "--costs", BAD, "--fold"),
+        _plain("import", "KAFKA", "--from", "kafka-streams", "--costs", BAD, "-o", OUT),
+        _plain("import", "KAFKA", "--from", "kafka-streams", "--costs", BAD, "--fold"),
     ),
-    **{kind: (("import", BAD, "--from", kind, "-o", OUT),) for kind in READERS},
-    "storm-profile": (("profile", "storm", BAD, "--mips", "2500", "-o", OUT),),
-    "flink-rest": (("profile", "flink", "URL", "--job", "job", *WATCHED, "-o", OUT),),
-    "info": (("info", BAD, "--json"), ("info", BAD)),
-    "weights": (("place", "GRAPH", "--placer", "policy:file=BAD", "-o", OUT), ("info", BAD)),
-    "info-weights": (("info", BAD, "--json"),),
-    "checkpoint": (("train", "GRAPH", "--config", "CONFIG", "-o", "RUN", "--resume"),),
+    **{kind: (_plain("import", BAD, "--from", kind, "-o", OUT),) for kind in READERS},
+    "storm-profile": (_plain("profile", "storm", BAD, "--mips", "2500", "-o", OUT),),
+    "flink-rest": (_plain("profile", "flink", "URL", "--job", "job", *WATCHED, "-o", OUT),),
+    "info": (_plain("info", BAD, "--json"), _plain("info", BAD)),
+    "weights": (
+        _plain("place", "GRAPH", "--placer", "policy:file=BAD", "-o", OUT),
+        _plain("info", BAD),
+    ),
+    "info-weights": (_plain("info", BAD, "--json"),),
+    "checkpoint": (_plain("train", "GRAPH", "--config", "CONFIG", "-o", "RUN", "--resume"),),
 }
-"""Reader -> the command lines that read such a file."""
+"""Reader -> the commands that read such a file."""
+WITH_TORCH = ("config", "weights", "info-weights", "checkpoint")
+"""Readers whose commands load torch, the first once its file is read."""

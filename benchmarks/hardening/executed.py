@@ -7,8 +7,12 @@ import time
 from collections.abc import Sequence
 
 from benchmarks.hardening.forks import ROOT, Ended, Forks
-from benchmarks.hardening.places import Case, Places
+from benchmarks.hardening.places import COUNT, Case, Places
+from benchmarks.hardening.privileges import give_up
 from benchmarks.hardening.rows import Row
+
+ENDED_S = 60.0
+TRAIN_S, TRAIN_BYTES = 6.0, 4 * 2**30  # that this machine lives on
 
 
 def executed(case: Case) -> Ended:
@@ -20,6 +24,7 @@ def executed(case: Case) -> Ended:
         told,
         cwd=case.folder,
         env=environment,
+        preexec_fn=give_up if case.closed else None,  # noqa: PLW1509 - it takes no lock
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -31,13 +36,26 @@ def executed(case: Case) -> Ended:
         return Ended(out, err, process.returncode, False, seconds, 0.0, 0, process.pid)
 
 
+def forked(case: Case, forks: Forks) -> Ended:
+    """Run a command line in a fork; training, on whatever a config says, for a while only."""
+    trains = case.command.trains
+    return forks.run(
+        *case.words,
+        folder=case.folder,
+        closed=case.closed,
+        limit_s=ENDED_S,
+        after_s=TRAIN_S if trains else None,
+        data_bytes=TRAIN_BYTES if trains else None,
+    )
+
+
 def same(places: Places, forks: Forks, readers: Sequence[str], count: int, seed: int) -> Row:
     """Return how many of some commands end otherwise as a fork than as a process."""
     faults, tried = [], 0
     for i in range(count):
-        name, number = readers[i % len(readers)], (i * 7 + 22) % 300
+        name, number = readers[i % len(readers)], (i * 7 + 22) % COUNT
         said = []
-        for start in (lambda case: forks.run(*case.words, folder=case.folder), executed):
+        for start in (lambda case: forked(case, forks), executed):
             with places.case(name, number, seed) as case:
                 ended = start(case)
                 said.append((ended.code, ended.out, ended.err, case.left()))

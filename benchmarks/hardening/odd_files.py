@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+CLOSED = "a file that may not be read"
 Made = Callable[[Path, bytes], str]
 """Makes something in an empty folder, given good data; returns the path to read."""
 
@@ -84,7 +85,7 @@ ODD: dict[str, Made] = {
     "a folder": _folder,
     "an empty file": _empty,
     "a file of 1 TiB of nothing": _sparse,
-    "a file that may not be read": _closed,
+    CLOSED: _closed,
     "a file below a file": _below,
     "a pipe": _pipe(None),
     "a pipe with nothing in it": _pipe(b""),

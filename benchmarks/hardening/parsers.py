@@ -43,6 +43,7 @@ from streamplace.files.logs import read_log
 from streamplace.files.scenes import scene_from
 from streamplace.files.summary import summary
 from streamplace.files.text import read_json
+from streamplace.training.config import read_config
 
 SHORT = Settings(duration_s=1.0)
 
@@ -111,12 +112,6 @@ def _storm_profile(path: str) -> Job:
         return storm_profile.fit(read_json(path), path, 2500.0).job
 
 
-def _config(path: str) -> Any:
-    from streamplace.training.config import read_config  # noqa: PLC0415 - torch is heavy
-
-    return read_config(path)
-
-
 def _use_config(config: Any) -> None:
     use_facts(config.model_dump(mode="json"))
 
@@ -162,7 +157,7 @@ PARSERS: dict[str, Parser] = {
             use_placement,
         ),
         _own("scene", _scene, _run_scene),
-        _own("config", _config, _use_config, torch=True),
+        _own("config", read_config, _use_config),
         _own("log", read_log, use_facts, of_folder=True),
         _own("costs", _costs, use_job),
         *map(_engine, READERS),

@@ -1,5 +1,7 @@
 """Readers: 20,000 bad files each are read as valid, or refused in one line, in bounded memory.
 
+No two files of a reader are the same, and none is a good one.
+
 python -m benchmarks.hardening.readers READER NUMBER [SEED]   write that file, and read it again
 """
 
@@ -9,12 +11,14 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from benchmarks.hardening.forks import ROOT
 from benchmarks.hardening.kernels import compile_all
+from benchmarks.hardening.limits import told_bytes
+from benchmarks.hardening.numbered import spoilt
 from benchmarks.hardening.parsers import PARSERS
 from benchmarks.hardening.rows import Row
-from benchmarks.hardening.spoiling import spoilt
 from benchmarks.hardening.watching import WRONG
 from streamplace.errors import StreamplaceError
 
@@ -33,14 +37,19 @@ def run(
             if not text:
                 raise RuntimeError(f"the process that reads has ended before {name}")
             seen = json.loads(text)
-            figures = {
-                "read as valid": f"{seen['read']:,}",
-                "longest": f"{seen['longest_s']:.2f} s of CPU",
-                "memory": f"{seen['peak_mib']} MiB" + " with torch" * PARSERS[name].torch,
-                "took": f"{seen['cpu_s']:.0f} s of CPU",
-            }
             wrong = {**dict.fromkeys(WRONG, 0), **seen["wrong"]}
-            yield Row(f"reader {name}", seen["tried"], wrong, figures, seen["faults"])
+            yield Row(f"reader {name}", seen["tried"], wrong, _figures(name, seen), seen["faults"])
+
+
+def _figures(name: str, seen: dict[str, Any]) -> dict[str, str]:
+    return {
+        "read as valid": f"{seen['read']:,}",
+        "repeats, not counted": f"{seen['repeats']:,}",
+        "cut off at": f"{seen['cut']:,} of {seen['smallest']:,} offsets of the smallest",
+        "longest": f"{seen['longest_s']:.2f} s of CPU",
+        "memory": told_bytes(seen["peak_bytes"], PARSERS[name].torch),
+        "took": f"{seen['cpu_s']:.0f} s of CPU",
+    }
 
 
 def main() -> int:

@@ -16,6 +16,7 @@ import traceback
 from collections import Counter
 from pathlib import Path
 
+from benchmarks.hardening.limits import most_bytes
 from benchmarks.hardening.odd_files import ODD
 from benchmarks.hardening.parsers import PARSERS
 from benchmarks.hardening.using import line, use_graph
@@ -33,6 +34,7 @@ def numbers_of(share: float) -> list[int]:
 
 def seen_of(name: str, share: float, seed: int) -> Seen:
     """Read the bad files of one reader in a fork of this process; return what was seen."""
+    most_bytes(PARSERS[name].torch)  # measured once, not in every fork
     told, writes = os.pipe()
     progress = mmap.mmap(-1, 8)
     child = os.fork()

@@ -1,7 +1,4 @@
-"""Good documents spoilt in the ways that files get spoilt; what comes out is bytes.
-
-Each is told by its number alone, so that it can be made again.
-"""
+"""Faults: good documents spoilt in the ways that files get spoilt; what comes out is bytes."""
 
 import gzip
 import json
@@ -32,54 +29,6 @@ JUNK = (
 )
 """What takes the place of a word."""
 
-XML_BOMB = (
-    '<!DOCTYPE a [<!ENTITY x0 "ha">'
-    + "".join(f'<!ENTITY x{i} "&x{i - 1};&x{i - 1};&x{i - 1};&x{i - 1};">' for i in range(1, 30))
-    + "]><a>&x29;</a>"
-)
-XML_FILE = '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><graphml>&x;</graphml>'
-YAML_BOMB = "a0: &a0 [x, x]\n" + "".join(
-    f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 30)
-)
-YAML_MERGES = "a0: &a0 {b0: 1}\n" + "".join(
-    f"a{i}: &a{i} {{<<: [{', '.join([f'*a{i - 1}'] * 9)}], b{i}: 1}}\n" for i in range(1, 12)
-)
-DEEP = 100_000
-WHOLE: tuple[str, ...] = (
-    *(
-        "",
-        " \n",
-        "\x00",
-        "null",
-        "0",
-        '"a"',
-        "[]",
-        "{}",
-        "[[]]",
-        "]",
-        "}",
-        "\ufeff",
-        "---",
-        "...\n",
-    ),
-    *(XML_BOMB, XML_FILE, YAML_BOMB, YAML_MERGES, "a: &a [*a]", "? ? ? a", "%YAML 9.9\n--- a"),
-    *("[" * DEEP, "{" * DEEP, '{"a":' * DEEP, "<a>" * DEEP, "<" * DEEP, "- " * DEEP, "? " * DEEP),
-    *('"' * DEEP, "\\" * DEEP, "(" * DEEP, "/*" * DEEP, "#" * DEEP, " " * DEEP, "\n" * DEEP),
-    *("digraph {" + "{" * DEEP, "digraph {" + "a->" * DEEP, "digraph a {" + "a[b=" * DEEP),
-    *("digraph {" + "subgraph x {" * DEEP, 'digraph {"' + '\\"' * DEEP, "!" * DEEP, "&a " * DEEP),
-    *("<graphml>" + "<graph>" * DEEP, "<graphml>" + "<node>" * DEEP + "</node>" * DEEP),
-    *("Topologies:\n" + "--> a" * DEEP, "Topologies:\nSource: " + "(" * DEEP, "a: " * DEEP),
-    *('{"bolts": [{"id": "a", "emitted": ' + "[" * DEEP, '{"operators": ' + "[" * DEEP),
-    *('<?xml version="1.0" encoding="UTF-16"?><a/>', '<?xml version="1.0" encoding="no"?><a/>'),
-    *("a: !!python/object/apply:os.system ['exit 7']", "!!set {a, b}", "a: !!timestamp x"),
-)
-"""Documents that are bad as a whole."""
-
-
-MOST_OFFSETS = 1500
-ZIPPED = b"\x1f\x8b"
-BOMB = 640  # members of gzip, each of 16 MiB unzipped
-
 
 @dataclass(frozen=True)
 class Document:
@@ -90,70 +39,6 @@ class Document:
 
 
 Fault = Callable[[bytes, random.Random], bytes]
-
-
-def spoilt(
-    documents: tuple[Document, ...],
-    number: int,
-    seed: int = 0,
-    faults: tuple[Fault, ...] | None = None,
-) -> Document:
-    """Return a bad document.
-
-    First those of `WHOLE` and bombs, then the first document in other encodings, then cut off at
-    every offset (of 1,500, where it is longer); from then on good ones with one to three faults.
-    """
-    first, name = documents[0].data, documents[0].name
-    if number < len(WHOLE):
-        return Document(name, WHOLE[number].encode(errors="surrogatepass"))
-    number -= len(WHOLE)
-    if number < len(BOMBS):
-        return Document(name, BOMBS[number]())
-    number -= len(BOMBS)
-    if number < len(ENCODINGS):
-        return Document(name, ENCODINGS[number](first))
-    number -= len(ENCODINGS)
-    offsets = min(len(first), MOST_OFFSETS)
-    if number < offsets:
-        return Document(name, first[: number * len(first) // offsets])
-    chance = random.Random(f"{seed}:{number}")
-    one = chance.choice(documents)
-    inside = one.data[:2] == ZIPPED and chance.random() < 0.8
-    data = gzip.decompress(one.data) if inside else one.data
-    for _ in range(chance.choice((1, 1, 1, 2, 3))):
-        data = chance.choice(faults or FAULTS)(data, chance)
-    return Document(one.name, gzip.compress(data, 1, mtime=0) if inside else data)
-
-
-def _bomb(text: bytes) -> Callable[[], bytes]:
-    return lambda: gzip.compress(text * (2**24 // len(text)), mtime=0) * BOMB
-
-
-def _text(data: bytes) -> str:
-    return data.decode(errors="replace")
-
-
-BOMBS: tuple[Callable[[], bytes], ...] = (
-    _bomb(b"\0"),
-    _bomb(b" "),
-    _bomb(b"["),
-    _bomb(b"[],"),
-    lambda: gzip.compress(gzip.compress(b"[" * 2**26, mtime=0), mtime=0),
-    lambda: b"[" + b"[]," * 2**20,
-)
-ENCODINGS: tuple[Callable[[bytes], bytes], ...] = (
-    *(lambda d: _text(d).encode("utf-16"), lambda d: _text(d).encode("utf-16-le")),
-    *(lambda d: _text(d).encode("utf-32"), lambda d: _text(d).encode("utf-7")),
-    *(
-        lambda d: _text(d).replace("a", "\xe4").encode("latin-1", "replace"),
-        lambda d: gzip.compress(d, mtime=0),
-    ),
-    *(lambda d: b"\xef\xbb\xbf" + d, lambda d: b"\xef\xbb\xbf" * 2 + d),
-    *(lambda d: d.replace(b"a", b"\xed\xa0\x80"), lambda d: d.replace(b"a", b"\xc0\xaf")),
-    *(lambda d: d.replace(b"\n", b"\r"), lambda d: d.replace(b" ", b"\xc2\xa0")),
-    *(lambda d: d + b"\0" * 1000, lambda d: b"\0" + d, lambda d: d.replace(b"a", b"\0")),
-)
-"""The same in other encodings."""
 
 
 def _flip(data: bytes, chance: random.Random) -> bytes:

@@ -5,7 +5,7 @@ import io
 import tempfile
 from pathlib import Path
 
-from benchmarks.hardening.commands import BAD, COMMANDS, Given, good_files
+from benchmarks.hardening.commands import BAD, COMMANDS, WITH_TORCH, Given, good_files
 from benchmarks.hardening.parsers import PARSERS
 from streamplace.cli.main import main
 
@@ -13,16 +13,17 @@ from streamplace.cli.main import main
 def _warm(folder: Path) -> None:
     given: Given = good_files(folder)
     for name, commands in COMMANDS.items():
-        if PARSERS[name].torch or name == "flink-rest":
+        if name in (*WITH_TORCH, "flink-rest"):
             continue
-        document = PARSERS[name].documents()[-1]
-        bad = folder / document.name
-        bad.write_bytes(document.data)
-        path = str(folder) if PARSERS[name].of_folder else str(bad)
-        for i, words in enumerate(commands):
-            assert BAD in words
+        for i, command in enumerate(commands):
+            document = PARSERS[name].documents()[0 if command.of is None else command.of[0]]
+            bad = folder / document.name
+            bad.write_bytes(document.data)
+            path = str(folder) if PARSERS[name].of_folder else str(bad)
+            assert BAD in command.words
+            words = given.filled(command.words, path, str(folder / f"{name}-{i}.json"))
             with contextlib.redirect_stderr(io.StringIO()):
-                main(given.filled(words, path, str(folder / f"{name}-{i}")))
+                assert main(words) == 0, words
 
 
 with (

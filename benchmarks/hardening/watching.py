@@ -1,42 +1,36 @@
 """Reading bad files in a process of its own: what it raises, how long it takes, what it touches."""
 
-import inspect
 import mmap
 import resource
 import shutil
 import signal
 import struct
-import sys
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from benchmarks.hardening.odd_files import ODD
+from benchmarks.hardening.acts import Acts
+from benchmarks.hardening.limits import asleep_s, most_bytes, scheduled_s
+from benchmarks.hardening.numbered import cut_numbers, spoilt
+from benchmarks.hardening.odd_files import CLOSED, ODD
 from benchmarks.hardening.parsers import Parser
-from benchmarks.hardening.spoiling import spoilt
+from benchmarks.hardening.privileges import given_up
+from benchmarks.hardening.spoiling import Document
 from benchmarks.hardening.using import WrongError
 from streamplace.errors import StreamplaceError
 
-HANG_S = 1.0  # of CPU time, to read a file
+HANG_S = 1.0  # of CPU time to read a file; or asleep
 STOP_S = 3  # of CPU time, until it is ended
 BLOCKED_S = 20  # of any time
-MOST_MIB = 300
 MOST_DATA = 4 * 2**30  # so that this machine lives on
-RUNS = (
-    "os.system",
-    "os.exec",
-    "os.posix_spawn",
-    "os.fork",
-    "subprocess.Popen",
-    "pickle.find_class",
-)
-CALLS = ("socket.connect", "socket.bind", "urllib.Request", "shutil.", "os.remove", "os.rename")
+MOST_REPEATS = 5  # numbers for each file that is to be another one
 WRONG = ("tracebacks", "unclear messages", "hangs", "over 300 MB", "acts", "wrong figures")
 
 
@@ -46,14 +40,25 @@ class HungError(BaseException):
 
 @dataclass
 class Seen:
-    """What was seen of one reader."""
+    """What was seen of one reader.
+
+    Parameters
+    ----------
+    repeats
+        Files that were read before, and so neither read nor counted again.
+    cut, smallest
+        At how many offsets the smallest good file was cut off, and how many it has.
+    """
 
     tried: int = 0
+    cut: int = 0
+    smallest: int = 0
     read: int = 0
+    repeats: int = 0
     wrong: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
     longest_s: float = 0.0
-    peak_mib: int = 0
+    peak_bytes: int = 0
     cpu_s: float = 0.0
 
     def blame(self, what: str, which: str, said: object) -> None:
@@ -78,11 +83,12 @@ class Watcher:
     def __init__(self, parser: Parser, folder: Path, seed: int) -> None:
         self.parser, self.folder, self.seed = parser, folder, seed
         self.documents = parser.documents()
-        self.seen = Seen()
+        self._cut = cut_numbers(self.documents)
+        self.seen = Seen(smallest=min(len(document.data) for document in self.documents))
         self._of_web = parser.name == "flink-rest"  # whose messages name an address
-        self._acts: list[str] = []
-        self._watched = False
-        sys.addaudithook(self._audit)
+        self._acts = Acts()
+        self._most_bytes = most_bytes(parser.torch)
+        self._known: set[int] = set()
         signal.signal(signal.SIGPROF, _hang)
         signal.signal(signal.SIGALRM, _hang)
 
@@ -96,76 +102,112 @@ class Watcher:
                 self.parser.use(value)
             path.unlink()
 
-    def number(self, number: int) -> None:
-        """Read a bad file."""
+    def number(self, number: int) -> bool:
+        """Read a bad file; return False, and read nothing, if that was read before."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             document = spoilt(self.documents, number, self.seed, self.parser.faults)
+        self.seen.cut += number in self._cut
+        if not self._is_new(document):
+            self.seen.repeats += 1
+            return False
         path = self.folder / document.name
         path.write_bytes(document.data)
         which = f"{self.parser.name} {number} (seed {self.seed})"
         self._try(str(self.folder if self.parser.of_folder else path), which)
-        path.unlink()
+        self._look_around(document.name, which)
+        return True
 
     def odd(self, what: str) -> None:
         """Read what is no plain file."""
         inside = self.folder / "odd"
         inside.mkdir()
         path = ODD[what](inside, self.documents[0].data)
-        self._try(path, f"{self.parser.name} {what!r}")
+        which = f"{self.parser.name} {what!r}"
+        with given_up() if what == CLOSED else nullcontext():
+            self._try(path, which)
         shutil.rmtree(inside, ignore_errors=True)
+        self._look_around("", which)
+
+    def _is_new(self, document: Document) -> bool:
+        key = hash((document.name, document.data))
+        if key in self._known:
+            return False
+        self._known.add(key)
+        return True
 
     def _try(self, path: str, which: str) -> None:
         self.seen.tried += 1
-        self._acts.clear()
-        began = time.process_time()
-        signal.setitimer(signal.ITIMER_PROF, STOP_S)
-        signal.setitimer(signal.ITIMER_REAL, BLOCKED_S)
-        self._watched = True
-        took = 0.0
-        reading, hung = True, False
-        try:
-            value = self.parser.read(path)
-            took, reading = time.process_time() - began, False
-            self.seen.read += 1
-            self.parser.use(value)
-        except StreamplaceError as error:
-            said = str(error)
-            named = not reading or self._of_web or _names(said, path)
-            if len(said.splitlines()) != 1 or not named:
-                self.seen.blame("unclear messages", which, said)
-        except WrongError as error:
-            self.seen.blame("wrong figures", which, error)
-        except HungError:
-            hung = True
-            self.seen.blame("hangs", which, f"ended after {STOP_S} s")
-        except BaseException as error:
-            self.seen.blame("tracebacks", which, f"{type(error).__name__}: {error}")
-        finally:
-            signal.setitimer(signal.ITIMER_PROF, 0)
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            self._watched = False
-        took = took or time.process_time() - began
+        began, reading, hung = _Times(), True, False
+        took = asleep = 0.0
+        with self._timed(), self._acts.watched() as acts:
+            try:
+                value = self.parser.read(path)
+                took, asleep, reading = *began.since(), False
+                self.seen.read += 1
+                self.parser.use(value)
+            except StreamplaceError as error:
+                said = str(error)
+                named = not reading or self._of_web or _names(said, path)
+                if len(said.splitlines()) != 1 or not named:
+                    self.seen.blame("unclear messages", which, said)
+            except WrongError as error:
+                self.seen.blame("wrong figures", which, error)
+            except HungError:
+                hung = True
+                self.seen.blame("hangs", which, f"ended after {STOP_S} s, or {BLOCKED_S} s asleep")
+            except BaseException as error:
+                self.seen.blame("tracebacks", which, f"{type(error).__name__}: {error}")
+        if reading:
+            took, asleep = began.since()
         self.seen.longest_s = max(self.seen.longest_s, took)
-        if took > HANG_S and not hung:
-            self.seen.blame("hangs", which, f"{took:.2f} s")
-        for act in self._acts:
+        if max(took, asleep) > HANG_S and not hung:
+            self.seen.blame("hangs", which, f"{took:.2f} s, and {asleep:.2f} s asleep")
+        for act in acts:
             self.seen.blame("acts", which, act)
         self._look_at_memory(which)
 
-    def _look_at_memory(self, which: str) -> None:
-        before, now = self.seen.peak_mib, peak_mib()
-        self.seen.peak_mib = now
-        if now > MOST_MIB >= before and not self.parser.torch:
-            self.seen.blame("over 300 MB", which, f"{now} MiB")
+    @contextmanager
+    def _timed(self) -> Iterator[None]:
+        signal.setitimer(signal.ITIMER_PROF, STOP_S)
+        signal.setitimer(signal.ITIMER_REAL, BLOCKED_S)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            signal.setitimer(signal.ITIMER_REAL, 0)
 
-    def _audit(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if not self._watched:
-            return
-        if event == "pickle.find_class" and _by_numba():
-            return
-        if event.startswith((*RUNS, *CALLS)) or (event == "open" and _writes(arguments)):
-            self._acts.append(f"{event} {arguments!r:.100}")
+    def _look_around(self, name: str, which: str) -> None:
+        """Take the file away; what else is in the folder, or that it is gone, is an act."""
+        there = {path.name for path in self.folder.iterdir()}
+        if there != ({name} if name else set()):
+            self.seen.blame("acts", which, f"left {sorted(there)}")
+        for path in self.folder.iterdir():
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+
+    def _look_at_memory(self, which: str) -> None:
+        before, now = self.seen.peak_bytes, peak_bytes()
+        self.seen.peak_bytes = now
+        if now > self._most_bytes >= before:
+            self.seen.blame("over 300 MB", which, f"{now:,} bytes of {self._most_bytes:,}")
+
+
+class _Times:
+    """When something began."""
+
+    def __init__(self) -> None:
+        self._wall, self._cpu = time.monotonic(), time.process_time()
+        self._scheduled = scheduled_s()
+
+    def since(self) -> tuple[float, float]:
+        """Return the CPU time since, and how long this thread was asleep."""
+        wall, cpu = time.monotonic() - self._wall, time.process_time() - self._cpu
+        now = scheduled_s()
+        known = None if now is None or self._scheduled is None else now - self._scheduled
+        return cpu, asleep_s(wall, cpu, known)
 
 
 def watch(
@@ -180,6 +222,8 @@ def watch(
 
     Parameters
     ----------
+    numbers
+        Of them; others follow until so many were read that no two are the same.
     progress
         Where whoever waits for this sees how many there have been.
     """
@@ -187,9 +231,12 @@ def watch(
     watcher = Watcher(parser, folder, seed)
     watcher.good()
     warnings.simplefilter("error")  # what is said on stderr is no line of ours
-    for number in numbers:
+    wanted = [*numbers]
+    for number in _and_more(wanted):
         watcher.number(number)
         progress[:8] = struct.pack("q", watcher.seen.tried)
+        if watcher.seen.tried == len(wanted):
+            break
     for what in odd:
         watcher.odd(what)
         progress[:8] = struct.pack("q", watcher.seen.tried)
@@ -197,30 +244,23 @@ def watch(
     return watcher.seen
 
 
-def peak_mib() -> int:
+def _and_more(numbers: list[int]) -> Iterator[int]:
+    """Yield numbers, and then those after the largest, for a while."""
+    yield from numbers
+    more = count(max(numbers) + 1)
+    for _ in range(MOST_REPEATS * len(numbers)):
+        yield next(more)
+
+
+def peak_bytes() -> int:
     """Return the most memory that this process has had at once."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 
 
 def _hang(number: int, frame: FrameType | None) -> None:
     raise HungError
 
 
-def _by_numba() -> bool:
-    """Whether kernels that were compiled before are being loaded."""
-    frame = inspect.currentframe()
-    while frame is not None:
-        if frame.f_globals.get("__name__") == "numba.core.caching":
-            return True
-        frame = frame.f_back
-    return False
-
-
 def _names(said: str, path: str) -> bool:
     """Whether a message names a path, or as much of it as fits."""
     return " ".join(path.splitlines()) in said or repr(path)[:60] in said
-
-
-def _writes(arguments: tuple[Any, ...]) -> bool:
-    path, mode = arguments[:2]
-    return isinstance(mode, str) and mode[:1] in ("w", "a", "x", "+") and path != "/dev/null"

@@ -60,9 +60,6 @@ def train(
     from streamplace.cli.targets import refuse_folder, weights_of  # noqa: PLC0415
     from streamplace.files import read_dataset  # noqa: PLC0415
     from streamplace.training.config import read_config, with_seed  # noqa: PLC0415
-    from streamplace.training.trainer import WRITTEN  # noqa: PLC0415
-    from streamplace.training.trainer import train as run  # noqa: PLC0415
-    from streamplace.training.workers import leads  # noqa: PLC0415
 
     wanted, placing = read_config(config), Backend(backend, address)
     spread = jobs is not None or backend != "local" or address is not None
@@ -70,6 +67,12 @@ def train(
         raise click.UsageError(f"--jobs, --backend and --address: {config} has no teacher to ask")
     if seed is not None:
         wanted = with_seed(wanted, seed)
+
+    # a bad config is told before torch is loaded
+    from streamplace.training.trainer import WRITTEN  # noqa: PLC0415
+    from streamplace.training.trainer import train as run  # noqa: PLC0415
+    from streamplace.training.workers import leads  # noqa: PLC0415
+
     # the config may be the run's own config.json, which then stays as it is
     inputs = (dataset, *weights_of(wanted.teacher.placer))
     refuse_folder("-o", output, (*WRITTEN, CURVES), inputs)

@@ -29,11 +29,15 @@ def packed(tensors: Mapping[str, Tensor], words: Mapping[str, str]) -> bytes:
     """
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     signed = {**words, "sha256": _hash(plain, words)}
-    data = safetensors.torch.save(plain, signed)
+    return _sorted(safetensors.torch.save(plain, signed))
+
+
+def _sorted(data: bytes) -> bytes:
+    """Return a safetensors file with its words in order; safetensors writes them in any."""
     end = 8 + int.from_bytes(data[:8], "little")
     header = json.loads(data[8:end])
-    header[WORDS] = dict(sorted(header[WORDS].items()))  # safetensors' order differs by process
-    text = json.dumps(header, separators=(",", ":")).encode()
+    header[WORDS] = dict(sorted(header[WORDS].items()))
+    text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)  # tensors are to be aligned
     return len(text).to_bytes(8, "little") + text + data[end:]
 

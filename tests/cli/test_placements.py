@@ -39,6 +39,17 @@ def test_what_simulate_is_told_goes_before_the_file(job: Job, capsys: Capture) -
     assert len(other["devices"]) == 4
 
 
+def test_of_two_files_that_do_not_belong_together_both_are_named(
+    job: Job, tmp_path: Path, capsys: Capture
+) -> None:
+    other = tmp_path / "other.json"
+    other.write_text(Path(job.graph).read_text().replace('"instructions": ', '"instructions": 1'))
+    said = refused(capsys, "simulate", other, job.placement)
+    assert "is a placement of another graph" in said
+    assert str(job.placement) in said
+    assert str(other) in said
+
+
 def test_headroom_stays_with_the_placement(job: Job, tmp_path: Path, capsys: Capture) -> None:
     """Three operators of 6 MIPS together; `simulate` may be told another share, or all."""
     placement = tmp_path / "placement.json"

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.hardening.engine_documents import DOCUMENTS
-from benchmarks.hardening.spoiling import Document, spoilt
+from benchmarks.hardening.numbered import spoilt
+from benchmarks.hardening.spoiling import Document
 from streamplace.engines.expansion import expanded
 from streamplace.engines.registry import read_text_as
 from streamplace.errors import FormatError, GraphError

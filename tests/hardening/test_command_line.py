@@ -1,24 +1,64 @@
 """A share of the bad files of every reader through the command line; and what would be noticed."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from benchmarks.hardening import command_line
-from benchmarks.hardening.command_line import faults_of
-from benchmarks.hardening.commands import COMMANDS
+from benchmarks.hardening.command_line import numbers_of
+from benchmarks.hardening.commands import COMMANDS, Command
 from benchmarks.hardening.forks import Ended
+from benchmarks.hardening.judging import Seen, faults_of
+from benchmarks.hardening.limits import most_bytes
+from benchmarks.hardening.numbered import BOMBS_AT, CUT_AT, ENCODINGS_AT
+from benchmarks.hardening.odd_files import ODD
 from benchmarks.hardening.parsers import PARSERS
+from benchmarks.hardening.places import COUNT, NO_PATH, Case, what_of
 
-LIGHT = tuple(name for name, parser in PARSERS.items() if not parser.torch)
-REFUSED = Ended("", "streamplace: x.json: is empty\n", 2, False, 0.2, 0.1, 10**8, 1)
+SHARE = 0.01
+BAD = "/folder/x.json"
+REFUSED = Ended("", f"streamplace: {BAD}: is empty\n", 2, False, 0.2, 0.1, 10**8, 1)
+
+
+def case(*words: str, bad: str = BAD) -> Case:
+    return Case(Command(words), [*words], bad, Path("/folder"), frozenset())
+
+
+INFO, PLACE, TRAIN = case("info"), case("place"), case("train")
+
+
+def kind_of(what: str | int) -> str:
+    """Return which kind of bad file it is."""
+    if isinstance(what, str):
+        return "odd"
+    if what < BOMBS_AT:
+        return "whole"
+    if what < ENCODINGS_AT:
+        return "bomb"
+    return "encoding" if what < CUT_AT else "fault"
 
 
 def test_a_share_of_every_reader() -> None:
-    rows = list(command_line.run(0.01, readers=LIGHT))
-    assert len(rows) == len(LIGHT) + 1
+    rows = list(command_line.run(SHARE))
+    assert len(rows) == len(PARSERS) + 1
     for row in rows:
         assert row.good, (str(row), row.faults)
+
+
+def test_a_share_has_some_of_each_kind() -> None:
+    kinds = {kind_of(what_of(name, n)) for name in PARSERS for n in numbers_of(name, SHARE)}
+    assert kinds == {"odd", "whole", "bomb", "encoding", "fault"}
+
+
+@pytest.mark.parametrize("name", PARSERS)
+def test_the_whole_has_all_of_each_kind(name: str) -> None:
+    assert numbers_of(name, 1.0) == [*range(COUNT)]
+    found = [what_of(name, number) for number in range(COUNT)]
+    assert len({*found}) == COUNT
+    assert {*range(BOMBS_AT, CUT_AT)} <= {*found}
+    assert sum(kind_of(what) == "whole" for what in found) * 3 >= BOMBS_AT
+    assert ({*ODD} <= {*found}) == (name not in NO_PATH)
 
 
 def test_every_reader_has_its_commands() -> None:
@@ -26,9 +66,17 @@ def test_every_reader_has_its_commands() -> None:
 
 
 def test_a_refusal_in_one_line_is_fine() -> None:
-    assert faults_of(REFUSED, []) == []
-    assert faults_of(replace(REFUSED, code=1), ["kept.json"]) == []
-    assert faults_of(replace(REFUSED, code=0, out='{"a": 1}', err="note\n" * 3), ["a.json"]) == []
+    assert faults_of(INFO, REFUSED, []) == []
+    assert faults_of(PLACE, replace(REFUSED, code=1), ["kept.json"]) == []
+    done = replace(REFUSED, code=0, out='{"a": 1}', err="note\n" * 3)
+    assert faults_of(INFO, done, ["a.json"]) == []
+
+
+def test_training_is_stopped_after_a_while() -> None:
+    stopped = replace(REFUSED, code=-9, err="", peak_bytes=2**32, cpu_seconds=6.0)
+    assert faults_of(TRAIN, stopped, ["config.json"]) == []
+    assert faults_of(TRAIN, stopped, []) == ["tracebacks", "hangs"]
+    assert faults_of(INFO, stopped, ["config.json"]) != []
 
 
 @pytest.mark.parametrize(
@@ -37,17 +85,44 @@ def test_a_refusal_in_one_line_is_fine() -> None:
         ({"err": "Traceback (most recent call last):\n"}, [], "tracebacks"),
         ({"code": -11}, [], "tracebacks"),
         ({"code": 3}, [], "tracebacks"),
-        ({"err": "x: UserWarning: odd\nstreamplace: x\n"}, [], "tracebacks"),
-        ({"err": "streamplace: x\nand more\n"}, [], "unclear messages"),
+        ({"err": f"{BAD}: UserWarning: odd\nstreamplace: x\n"}, [], "tracebacks"),
+        ({"err": f"streamplace: {BAD}\nand more\n"}, [], "unclear messages"),
         ({"err": ""}, [], "unclear messages"),
         ({"err": "x.json: is empty\n"}, [], "unclear messages"),
+        ({"err": "streamplace: /folder/good.json: is empty\n"}, [], "not named"),
         ({"cpu_seconds": 1.5}, [], "hangs"),
+        ({"asleep_seconds": 1.5}, [], "hangs"),
         ({"hung": True}, [], "hangs"),
-        ({"peak_bytes": 4 * 10**8}, [], "over 300 MB"),
+        ({"code": 0, "cpu_seconds": 11.0}, [], "hangs"),
+        ({"peak_bytes": 300 * 10**6 + 1}, [], "over 300 MB"),
         ({}, ["out.json"], "files left"),
         ({"out": "half"}, [], "files left"),
         ({"code": 0, "out": '{"a": NaN}'}, [], "bad output"),
+        ({"code": 1}, [], "exit 1"),
     ],
 )
 def test_what_is_noticed(changed: dict[str, object], left: list[str], noticed: str) -> None:
-    assert faults_of(replace(REFUSED, **changed), left) == [noticed]  # type: ignore[arg-type]  # fields
+    ended = replace(REFUSED, **changed)  # type: ignore[arg-type]  # fields
+    assert faults_of(INFO, ended, left) == [noticed]
+
+
+def test_torch_has_its_limit_too() -> None:
+    large = replace(REFUSED, peak_bytes=most_bytes(torch=True) + 1)
+    assert faults_of(INFO, large, [], torch=True) == ["over 300 MB"]
+    assert faults_of(INFO, replace(large, peak_bytes=large.peak_bytes - 1), [], torch=True) == []
+
+
+def test_a_server_is_named_when_it_fails() -> None:
+    asked = case("profile", "flink", bad="http://127.0.0.1:1")
+    failed = replace(REFUSED, code=1, err="streamplace: http://127.0.0.1:1/jobs: not JSON\n")
+    assert faults_of(asked, failed, []) == []
+    assert faults_of(asked, replace(failed, err="streamplace: not JSON\n"), []) == ["not named"]
+
+
+def test_a_good_file_that_is_refused_is_noticed() -> None:
+    seen = Seen(torch=False)
+    seen.judge("x", INFO, REFUSED)
+    seen.judge_good("x", replace(REFUSED, code=0))
+    assert seen.row("").good
+    seen.judge_good("x", REFUSED)
+    assert (seen.row("").good, seen.row("").wrong["good files refused"]) == (False, 1)

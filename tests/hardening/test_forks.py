@@ -1,5 +1,6 @@
 """What is forked behaves as what a shell starts."""
 
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,12 +8,19 @@ from pathlib import Path
 import pytest
 
 from benchmarks.hardening.forks import Forks
+from benchmarks.hardening.privileges import given_up
 from tests.cli.command import run
 
 
 @pytest.fixture(scope="module")
 def forks() -> Iterator[Forks]:
     with Forks() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def odd() -> Iterator[Forks]:
+    with Forks(modules=("tests.hardening.sleepy",)) as made:
         yield made
 
 
@@ -26,14 +34,6 @@ def test_exit_code_and_text_are_those_of_a_process(forks: Forks, arguments: list
     assert (ended.code, ended.out) == (expected.returncode, expected.stdout)
     assert ended.err == expected.stderr
     assert not ended.hung
-
-
-def test_stdin_is_read(forks: Forks, tmp_path: Path) -> None:
-    given = tmp_path / "given.json"
-    given.write_text("{}")
-    ended = forks.run("place", "-", stdin=given)
-    assert ended.code == 2
-    assert ended.err.startswith("streamplace: stdin: ")
 
 
 def test_a_signal_comes_after_its_time(forks: Forks, tmp_path: Path) -> None:
@@ -53,9 +53,27 @@ def test_what_takes_too_long_hangs(forks: Forks, tmp_path: Path) -> None:
     assert list(tmp_path.glob("g.jsonl")) == []
 
 
-def test_files_are_bounded(forks: Forks, tmp_path: Path) -> None:
-    path = tmp_path / "graphs.jsonl"
-    ended = forks.run("generate", "dream", "--count", "50", "-o", path, file_bytes=1000)
-    assert ended.code == 2
-    assert "cannot be written" in ended.err
-    assert list(tmp_path.iterdir()) == []
+def test_what_is_closed_may_not_be_read(forks: Forks, tmp_path: Path) -> None:
+    """Not even by root, which else may."""
+    closed = tmp_path / "closed.json"
+    closed.write_text("{}")
+    closed.chmod(0)
+    assert "ermission denied" in forks.run("info", closed, closed=True).err
+    with given_up(), pytest.raises(PermissionError):
+        closed.read_text()
+    if os.geteuid() == 0:
+        assert closed.read_text() == "{}"
+
+
+def test_memory_is_bounded(odd: Forks) -> None:
+    ended = odd.run("plan", "graph.json", data_bytes=5 * 10**8)
+    assert (ended.code, ended.err) == (1, "streamplace: out of memory\n")
+    assert odd.run("plan", "graph.json").code == 0
+
+
+def test_sleep_is_told_from_waiting_for_a_processor(odd: Forks) -> None:
+    sleeps, works = odd.run("info", "nobody.json"), odd.run("place", "nobody.json")
+    assert 1.4 < sleeps.asleep_seconds < 5
+    assert sleeps.cpu_seconds < 1
+    assert works.asleep_seconds < 1
+    assert works.cpu_seconds > 1

@@ -1,5 +1,7 @@
 """Configs: those that are shipped can be read, and whatever else is no config is refused."""
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,13 @@ def outcome(name: str) -> str:
     assert refused.value.exit_code == 2
     assert "\n" not in str(refused.value)
     return str(refused.value)
+
+
+def test_a_config_is_read_without_torch() -> None:
+    """It took 200 MB and two seconds more to be told of a misspelt word."""
+    told = "import sys; from streamplace.training import read_config; read_config('best'); "
+    told += "assert 'torch' not in sys.modules; from streamplace.training import train; train"
+    subprocess.run([sys.executable, "-W", "ignore", "-c", told], check=True)
 
 
 def test_some_are_shipped() -> None:
