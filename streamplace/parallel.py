@@ -87,6 +87,7 @@ def _on_processes(
             initargs=(os.getpid(),),
         )
         rest, results = islice(items, start, None), None
+        _start_trackers()
         try:
             with _interrupts_later():
                 results = pool(joblib.delayed(function)(item) for item in rest)
@@ -121,6 +122,16 @@ def _interrupts_later() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         if came:
             signal.raise_signal(signal.SIGINT)
+
+
+def _start_trackers() -> None:
+    """Start what tracks resources of processes; later it would end the blocking of Ctrl-C."""
+    from multiprocessing import resource_tracker  # noqa: PLC0415 - heavy
+
+    from joblib.externals.loky.backend import resource_tracker as of_joblib  # noqa: PLC0415
+
+    resource_tracker.ensure_running()
+    of_joblib.ensure_running()
 
 
 def _work_for(parent: int) -> None:

@@ -39,6 +39,17 @@ sys.argv = ["streamplace", "generate", "dream", "--count", "300", "--jobs", "2",
 script()
 """
 
+BLOCKED = """
+from tests.test_parallel import blocks_ctrl_c
+from streamplace.parallel import each
+print(all(each(blocks_ctrl_c, range(64), 2)))
+"""
+
+
+def blocks_ctrl_c(_: int) -> bool:
+    """Return whether this process was started so that a Ctrl-C waits."""
+    return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
 
 def busy(folder: str) -> None:
     """Leave a sign, and go on for long."""
@@ -100,6 +111,13 @@ def test_they_end_with_the_process_that_started_them(tmp_path: Path) -> None:
         assert len(left(process.pid, 0.0)) >= 3
         process.kill()
     assert left(process.pid, 10.0) == []
+
+
+def test_processes_start_with_ctrl_c_blocked() -> None:
+    """What joblib starts with the first of them lifted it: they died of it with a traceback."""
+    words = [sys.executable, "-c", BLOCKED]
+    run = subprocess.run(words, env=ENVIRONMENT, capture_output=True, text=True, check=True)
+    assert run.stdout == "True\n"
 
 
 def test_ctrl_c_while_processes_start_is_answered_afterwards(tmp_path: Path) -> None:

@@ -74,15 +74,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for step in (partial(cli.main, arguments, "streamplace", standalone_mode=False), _flush):
         try:
             step()
-        except SystemExit as stopped:  # rich, when nobody reads on; SIGTERM; train
-            code = int(stopped.code or 0)
-            if code == TERMINATED:
-                click.echo("streamplace: terminated; nothing was half-written", err=True)
         except BrokenPipeError:  # whoever read our output has seen enough
             _drop_stdout()
-        except (Exception, KeyboardInterrupt) as error:
+        except (Exception, KeyboardInterrupt, SystemExit) as raised:
+            error = _asked_to_stop[0] if _asked_to_stop else raised
             message, failed = _explain(error)
-            if not code:
+            if message and not code:
                 click.echo(message, err=True)
             code = code or failed
     return code
@@ -105,6 +102,10 @@ def _drop_stdout() -> None:
 def _explain(error: BaseException) -> tuple[str, int]:
     """Return what to say of an expected fault, and the exit code; raise any other again."""
     match error:
+        case SystemExit() if error.code != TERMINATED:  # rich, when nobody reads on; train
+            return "", int(error.code or 0)
+        case SystemExit():
+            said, code = "terminated; nothing was half-written", TERMINATED
         case click.exceptions.NoArgsIsHelpError():
             return error.format_message(), error.exit_code
         case click.ClickException():
@@ -135,25 +136,28 @@ def script() -> None:
     code = INTERRUPTED
     with suppress(KeyboardInterrupt):
         code = main()
-        for number in (signal.SIGINT, signal.SIGTERM):  # all is written: no answer is needed
-            if signal.getsignal(number) is not signal.SIG_IGN:
-                signal.signal(number, signal.SIG_DFL)
+        for number in (signal.SIGINT, signal.SIGTERM):  # all is written, and it ends anyway
+            signal.signal(number, signal.SIG_IGN)
     sys.exit(code)
 
 
+_asked_to_stop: list[BaseException] = []
+"""What a signal has raised; libraries may have made another exception of it on its way."""
+
+
 def _interrupted(number: int, frame: object) -> None:
-    _let_go_quietly()
-    raise KeyboardInterrupt
+    _stop(KeyboardInterrupt())
 
 
 def _terminated(number: int, frame: object) -> None:
-    _let_go_quietly()
-    raise SystemExit(TERMINATED)
+    _stop(SystemExit(TERMINATED))
 
 
-def _let_go_quietly() -> None:
-    """Say nothing of objects that cannot be taken apart since they were never finished."""
+def _stop(error: BaseException) -> None:
+    """Stop, and say nothing of objects that cannot be taken apart since they are not finished."""
     sys.unraisablehook = lambda unraisable: None
+    _asked_to_stop.append(error)
+    raise error
 
 
 if __name__ == "__main__":

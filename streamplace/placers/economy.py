@@ -43,7 +43,9 @@ def economical(
         best = fewer
     on = best.devices[problem.feasibility.first_of]
     job = _only(annealer.job, np.unique(on))
-    limit = problem.source_rate / (wanted * job.reference)
+    if not (load := wanted * job.reference):
+        return best  # all are as bad: nothing that is left can be spoilt
+    limit = problem.source_rate / load
     now = world(job, on)
     changes = TRAFFIC[0] + TRAFFIC[1] * len(on)
     spare_traffic(job, now, annealer.state, min(budget.left(), changes), limit)

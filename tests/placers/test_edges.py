@@ -79,6 +79,22 @@ def test_work_of_next_to_nothing(name: str, model: Model, instructions: float) -
     assert 0 < reached(place(problem, name)) <= bound(problem) * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("name", [name for name in QUICK_NAMES if name != "single"])
+@MODELS
+def test_nothing_gets_through(name: str, model: Model) -> None:
+    """Under path-average a throughput may be too small for a number."""
+    network = Network("pair", bandwidth_mbps=10.0, overhead_s=1e6)
+    rules = Constraints(exlocate=[["a", "b"]])
+    problem = Problem(
+        pipeline(1e5, 1e5, payload_bytes=1e37),
+        Cluster.equal(3, network=network),
+        source_rate=1e4,
+        model=model,
+        constraints=rules,
+    )
+    assert 0 <= reached(place(problem, name)) < 1e-30
+
+
 def test_a_device_of_no_speed_is_none() -> None:
     with pytest.raises(ClusterError, match="mips must be 1e-09 to"):
         Device("still", 0.0)
