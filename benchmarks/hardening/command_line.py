@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from benchmarks.hardening import warm
 from benchmarks.hardening.commands import COMMANDS, WITH_TORCH, good_files
 from benchmarks.hardening.executed import executed, forked, same
 from benchmarks.hardening.flink_server import serving
@@ -67,8 +68,8 @@ def _ready() -> Iterator[tuple[Places, Forks, Forks]]:
     """Yield where cases are made, and who starts processes, the second those with torch."""
     with (
         tempfile.TemporaryDirectory(prefix="streamplace-cli-") as made,
-        Forks(modules=("benchmarks.hardening.warm_reading",)) as plain,
-        Forks(modules=("benchmarks.hardening.warm_reading_torch",)) as torch,
+        Forks(modules=warm.READING) as plain,
+        Forks(modules=warm.READING_TORCH) as torch,
         serving() as server,
     ):
         folder = Path(made)

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from benchmarks.hardening import impostors, loaders, malice
+from benchmarks.hardening import impostors, loaders, malice, warm
 from benchmarks.hardening.damage import (
     OTHERS,
     Damage,
@@ -20,7 +20,6 @@ from benchmarks.hardening.forks import Ended, Forks
 from benchmarks.hardening.refusing import CHANGED, LINES, LOADED, TRACEBACK, Subject, Tally, refuse
 from benchmarks.hardening.rows import Row
 from benchmarks.hardening.trained import KINDS, Trained
-from benchmarks.hardening.victims import HEAVY
 from streamplace.training.trainer import CHECKPOINT, CONFIG, POLICY
 
 FLIPS, CUTS, OTHER, COMMANDS = 5000, 1000, 200, 25  # of each file
@@ -32,7 +31,7 @@ def run(share: float = 1.0, seed: int = 0) -> Iterator[Row]:
         made = Trained.made(Path(name))
         yield from damage(made, share, seed)
         yield instead(made)
-        with Forks(modules=HEAVY) as forks:
+        with Forks(modules=warm.READING_WEIGHTS) as forks:
             yield through_commands(made, forks, share, seed)
             yield from malice.run(made, forks, share)
     yield loaders.row()

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from benchmarks.hardening.engine_documents import FLINK_RUNNING
+from benchmarks.hardening.engine_documents.flink import FLINK_RUNNING
 from streamplace.engines.flink_fit import fit
 from streamplace.engines.flink_poll import TASK, Watch
 from streamplace.engines.job import Job

@@ -10,5 +10,5 @@ from benchmarks.hardening.forks import ROOT
 def compile_all() -> None:
     """Run good commands in a process that ends, and keep what was compiled on the disk."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", "import benchmarks.hardening.warm_reading"]
+    command = [sys.executable, "-c", "import benchmarks.hardening.warm.reading"]
     subprocess.run(command, cwd=ROOT, env=environment, check=True)

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from functools import cache
 from pathlib import Path
 
@@ -60,3 +61,18 @@ def asleep_s(wall_s: float, cpu_s: float, scheduled: float | None) -> float:
     if scheduled is None:
         return max(0.0, wall_s - 10 * cpu_s - 4.0)
     return max(0.0, wall_s - max(cpu_s, scheduled))
+
+
+class Times:
+    """When something began."""
+
+    def __init__(self) -> None:
+        self._wall, self._cpu = time.monotonic(), time.process_time()
+        self._scheduled = scheduled_s()
+
+    def since(self) -> tuple[float, float]:
+        """Return the CPU time since, and how long this thread was asleep."""
+        wall, cpu = time.monotonic() - self._wall, time.process_time() - self._cpu
+        now = scheduled_s()
+        known = None if now is None or self._scheduled is None else now - self._scheduled
+        return cpu, asleep_s(wall, cpu, known)

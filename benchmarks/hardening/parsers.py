@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.hardening import archives, flink_answers, own_files
-from benchmarks.hardening.engine_documents import DOCUMENTS, METRICS, TOPOLOGY, VISUALIZATION
+from benchmarks.hardening.engine_documents import DOCUMENTS
+from benchmarks.hardening.engine_documents.storm import METRICS, TOPOLOGY, VISUALIZATION
 from benchmarks.hardening.own_files import json_documents
 from benchmarks.hardening.spoiling import Document, Fault
 from benchmarks.hardening.using import (

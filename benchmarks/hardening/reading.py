@@ -19,8 +19,9 @@ from pathlib import Path
 from benchmarks.hardening.limits import most_bytes
 from benchmarks.hardening.odd_files import ODD
 from benchmarks.hardening.parsers import PARSERS
+from benchmarks.hardening.seen import Seen
 from benchmarks.hardening.using import line, use_graph
-from benchmarks.hardening.watching import Seen, watch
+from benchmarks.hardening.watching import watch
 
 COUNT = 20_000
 SILENT_S = 90  # on one file: it hangs where no signal is heard

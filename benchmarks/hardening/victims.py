@@ -31,15 +31,6 @@ from streamplace.training.trainer import CHECKPOINT
 from tests.training.parts import Parts
 from tests.training.runs import config, resumed
 
-HEAVY = (
-    "streamplace.training.trainer",
-    "streamplace.policy.placer",
-    "streamplace.policy.summary",
-    "streamplace.solve",
-    "streamplace.cli.show",
-)
-"""What commands import that they read files by; a process that has done so forks at once."""
-
 
 @dataclass(frozen=True)
 class Victim:

@@ -7,21 +7,19 @@ import signal
 import struct
 import time
 import warnings
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 from benchmarks.hardening.acts import Acts
-from benchmarks.hardening.limits import asleep_s, most_bytes, scheduled_s
+from benchmarks.hardening.limits import Times, most_bytes
 from benchmarks.hardening.numbered import cut_numbers, spoilt
 from benchmarks.hardening.odd_files import CLOSED, ODD
 from benchmarks.hardening.parsers import Parser
 from benchmarks.hardening.privileges import given_up
+from benchmarks.hardening.seen import Seen
 from benchmarks.hardening.spoiling import Document
 from benchmarks.hardening.using import WrongError
 from streamplace.errors import StreamplaceError
@@ -36,39 +34,6 @@ WRONG = ("tracebacks", "unclear messages", "hangs", "over 300 MB", "acts", "wron
 
 class HungError(BaseException):
     """It takes too long; no error, so that nothing catches it."""
-
-
-@dataclass
-class Seen:
-    """What was seen of one reader.
-
-    Parameters
-    ----------
-    repeats
-        Files that were read before, and so neither read nor counted again.
-    cut, smallest
-        At how many offsets the smallest good file was cut off, and how many it has.
-    """
-
-    tried: int = 0
-    cut: int = 0
-    smallest: int = 0
-    read: int = 0
-    repeats: int = 0
-    wrong: Counter[str] = field(default_factory=Counter)
-    faults: list[str] = field(default_factory=list)
-    longest_s: float = 0.0
-    peak_bytes: int = 0
-    cpu_s: float = 0.0
-
-    def blame(self, what: str, which: str, said: object) -> None:
-        """Count a fault, and say how it can be made again."""
-        self.wrong[what] += 1
-        self.faults.append(f"{which}: {what}: {' '.join(str(said).split())[:200]}")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON."""
-        return {**vars(self), "wrong": dict(self.wrong)}
 
 
 class Watcher:
@@ -138,7 +103,7 @@ class Watcher:
 
     def _try(self, path: str, which: str) -> None:
         self.seen.tried += 1
-        began, reading, hung = _Times(), True, False
+        began, reading, hung = Times(), True, False
         took = asleep = 0.0
         with self._timed(), self._acts.watched() as acts:
             try:
@@ -193,21 +158,6 @@ class Watcher:
         self.seen.peak_bytes = now
         if now > self._most_bytes >= before:
             self.seen.blame("over 300 MB", which, f"{now:,} bytes of {self._most_bytes:,}")
-
-
-class _Times:
-    """When something began."""
-
-    def __init__(self) -> None:
-        self._wall, self._cpu = time.monotonic(), time.process_time()
-        self._scheduled = scheduled_s()
-
-    def since(self) -> tuple[float, float]:
-        """Return the CPU time since, and how long this thread was asleep."""
-        wall, cpu = time.monotonic() - self._wall, time.process_time() - self._cpu
-        now = scheduled_s()
-        known = None if now is None or self._scheduled is None else now - self._scheduled
-        return cpu, asleep_s(wall, cpu, known)
 
 
 def watch(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-from benchmarks.hardening import disks, pairs
+from benchmarks.hardening import disks, pairs, warm
 from benchmarks.hardening.forks import Forks
 from benchmarks.hardening.interrupts import interrupt
 from benchmarks.hardening.kills import kill_leaders, kill_training, kill_writers
@@ -24,7 +24,6 @@ ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",  # what forks has a single thread
     "OPENBLAS_NUM_THREADS": "1",
 }
-WARM = ("benchmarks.hardening.warm",)
 
 
 def run(share: float = 1.0, seed: int = 0) -> Iterator[Row]:
@@ -33,8 +32,8 @@ def run(share: float = 1.0, seed: int = 0) -> Iterator[Row]:
     with ExitStack() as later:
         folder = Path(later.enter_context(tempfile.TemporaryDirectory(prefix="streamplace-")))
         mounts = later.enter_context(own_mounts())
-        forks = later.enter_context(Forks(ENVIRONMENT, WARM))
-        second = later.enter_context(Forks(ENVIRONMENT, WARM))
+        forks = later.enter_context(Forks(ENVIRONMENT, warm.WRITING))
+        second = later.enter_context(Forks(ENVIRONMENT, warm.WRITING))
         yield from stopped((forks, second), folder, share, chance, mounts=mounts)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.hardening.engine_documents import METRICS, TOPOLOGY
+from benchmarks.hardening.engine_documents.storm import METRICS, TOPOLOGY
 from tests.cli.command import Capture, one_line, refused, run, succeeds
 from tests.engines.flinks import JOB, Answer, SampleJob, serving
 

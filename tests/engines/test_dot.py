@@ -5,7 +5,7 @@ from math import isnan
 import pytest
 from hypothesis import given
 
-from benchmarks.hardening.engine_documents import DOT
+from benchmarks.hardening.engine_documents.interchange import DOT
 from reference.strategies import Case, cases, graphs
 from streamplace.engines import dot
 from streamplace.graph import Operator, Stream, StreamGraph

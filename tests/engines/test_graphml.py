@@ -7,7 +7,7 @@ import networkx
 import pytest
 from hypothesis import given
 
-from benchmarks.hardening.engine_documents import GRAPHML
+from benchmarks.hardening.engine_documents.interchange import GRAPHML
 from reference.strategies import Case, cases, graphs
 from streamplace.engines import graphml
 from streamplace.errors import GraphError

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from benchmarks.hardening.engine_documents import ADL, ADL_PARALLEL, STREAMSX
+from benchmarks.hardening.engine_documents.ibm_streams import ADL, ADL_PARALLEL, STREAMSX
 from streamplace.engines.costs import CostForm, Costs
 from streamplace.engines.expansion import expanded
 from streamplace.engines.job import Distribution, Grouped, Job

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.hardening.engine_documents import KAFKA, KAFKA_OLD
+from benchmarks.hardening.engine_documents.kafka_streams import KAFKA, KAFKA_OLD
 from tests.engines.reading import edges, read, refused
 
 

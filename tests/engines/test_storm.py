@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.hardening.engine_documents import FLUX, METRICS, TOPOLOGY, VISUALIZATION
+from benchmarks.hardening.engine_documents.storm import FLUX, METRICS, TOPOLOGY, VISUALIZATION
 from streamplace.engines.expansion import expanded
 from streamplace.engines.job import Distribution
 from tests.engines.reading import edges, read, refused

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.hardening.engine_documents import METRICS, TOPOLOGY, VISUALIZATION
+from benchmarks.hardening.engine_documents.storm import METRICS, TOPOLOGY, VISUALIZATION
 from streamplace.cli.show_profile import watched
 from streamplace.engines.profile import Profile
 from streamplace.engines.rest import Server

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.hardening import warm
 from benchmarks.hardening.forks import Forks
 from benchmarks.hardening.mounts import own_mounts
 from benchmarks.hardening.training_runs import training
-from benchmarks.hardening.writers import ENVIRONMENT, WARM
+from benchmarks.hardening.writers import ENVIRONMENT
 from benchmarks.hardening.writing import Command
 from benchmarks.hardening.writing_commands import make_inputs, placing
 
@@ -19,7 +20,7 @@ def forks() -> Iterator[Forks]:
     """Return what forks, with mounts of its own where this process may have any."""
     with ExitStack() as later:
         later.enter_context(own_mounts())
-        yield later.enter_context(Forks(ENVIRONMENT, WARM))
+        yield later.enter_context(Forks(ENVIRONMENT, warm.WRITING))
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 import safetensors.torch
 import torch
 
-from benchmarks.hardening import corruption, impostors, loaders, malice
+from benchmarks.hardening import corruption, impostors, loaders, malice, warm
 from benchmarks.hardening.damage import (
     OTHERS,
     Damage,
@@ -25,7 +25,7 @@ from benchmarks.hardening.refusing import CHANGED, LINES, LOADED, TRACEBACK, Sub
 from benchmarks.hardening.rows import Row
 from benchmarks.hardening.trained import KINDS, Trained
 from benchmarks.hardening.traps import MARK, Payload, Trap, springs
-from benchmarks.hardening.victims import HEAVY, Victim
+from benchmarks.hardening.victims import Victim
 from streamplace.errors import CheckpointError
 from streamplace.policy.summary import summary
 from streamplace.policy.weights import packed, read_policy, unpacked
@@ -47,7 +47,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Trained:
 
 @pytest.fixture(scope="module")
 def forks() -> Iterator[Forks]:
-    with Forks(modules=HEAVY) as started:
+    with Forks(modules=warm.READING_WEIGHTS) as started:
         yield started
 
 

@@ -10,11 +10,11 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.hardening import disks, interrupts, pairs
+from benchmarks.hardening import disks, interrupts, pairs, warm
 from benchmarks.hardening.forks import Forks
 from benchmarks.hardening.interrupts import interrupt, is_line
 from benchmarks.hardening.training_runs import resuming
-from benchmarks.hardening.writers import ENVIRONMENT, WARM
+from benchmarks.hardening.writers import ENVIRONMENT
 from benchmarks.hardening.writing import Command
 from tests.hardening.stopping import folder, forks, inputs, place, train
 
@@ -87,7 +87,7 @@ def test_without_root_disks_are_not_tried() -> None:
 @pytest.fixture(scope="module")
 def second() -> Iterator[Forks]:
     """Return another process that forks."""
-    with Forks(ENVIRONMENT, WARM) as forks:
+    with Forks(ENVIRONMENT, warm.WRITING) as forks:
         yield forks
 
 

@@ -10,7 +10,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of other libraries
     import torch
 
-    import benchmarks.hardening.warm_reading  # noqa: F401
+    import benchmarks.hardening.warm.reading  # noqa: F401
     import streamplace.policy.paper
     import streamplace.policy.placer
     import streamplace.policy.summary
