@@ -44,6 +44,12 @@ class FormatError(StreamplaceError):
     names_file = True
 
 
+class OtherGraphError(FormatError):
+    """A file that belongs to another graph: this one or that may be the wrong one."""
+
+    names_file = False
+
+
 class UsageError(StreamplaceError):
     """A name or option that does not exist."""
 
@@ -89,13 +95,14 @@ class SimulationError(StreamplaceError):
 
 @contextmanager
 def located(file: str, kind: type[StreamplaceError] | None = None) -> Iterator[None]:
-    """Name the file of what goes wrong in the block, unless it is named; raise `kind`, if given."""
+    """Name the file of what goes wrong in the block, unless it is named; raise a `kind`, if any."""
     try:
         yield
     except StreamplaceError as error:
         if error.names_file:
             raise
-        named = (kind or type(error))(f"{file}: {error}")
+        wanted = kind if kind and not isinstance(error, kind) else type(error)
+        named = wanted(f"{file}: {error}")
         named.names_file = True
         raise named from None
 

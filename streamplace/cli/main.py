@@ -77,11 +77,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except BrokenPipeError:  # whoever read our output has seen enough
             _drop_stdout()
         except (Exception, KeyboardInterrupt, SystemExit) as raised:
-            error = _asked_to_stop[0] if _asked_to_stop else raised
-            message, failed = _explain(error)
+            message, failed = _explain(_stop_behind(raised))
             if message and not code:
                 click.echo(message, err=True)
             code = code or failed
+    if _stops and not code:  # a library has let the signal pass: what it left out nobody knows
+        message, code = _explain(_stops[-1])
+        click.echo(message, err=True)
     return code
 
 
@@ -133,16 +135,28 @@ def script() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # names of operators are any text
-    code = INTERRUPTED
-    with suppress(KeyboardInterrupt):
+    code = None
+    with suppress(KeyboardInterrupt, SystemExit):
         code = main()
-        for number in (signal.SIGINT, signal.SIGTERM):  # all is written, and it ends anyway
+        # all is written, and what is left to take away takes a moment
+        for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
-    sys.exit(code)
+    sys.exit(_explain(_stops[-1])[1] if code is None else code)
 
 
-_asked_to_stop: list[BaseException] = []
-"""What a signal has raised; libraries may have made another exception of it on its way."""
+_stops: list[BaseException] = []
+"""What signals have raised."""
+
+
+def _stop_behind(raised: BaseException) -> BaseException:
+    """Return what a signal raised, where a library has made another exception of it."""
+    error: BaseException | None = raised
+    while error is not None:
+        if error in _stops:
+            return error
+        error = error.__context__
+    expected = isinstance(raised, (StreamplaceError, click.ClickException, OSError, SystemExit))
+    return raised if expected or not _stops else _stops[-1]
 
 
 def _interrupted(number: int, frame: object) -> None:
@@ -156,7 +170,7 @@ def _terminated(number: int, frame: object) -> None:
 def _stop(error: BaseException) -> None:
     """Stop, and say nothing of objects that cannot be taken apart since they are not finished."""
     sys.unraisablehook = lambda unraisable: None
-    _asked_to_stop.append(error)
+    _stops.append(error)
     raise error
 
 

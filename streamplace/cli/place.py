@@ -44,7 +44,7 @@ def simulate(
     given = {name: value for name, value in of_engine.items() if value is not None}
     from streamplace import score  # noqa: PLC0415
     from streamplace.cli import show  # noqa: PLC0415 - a command loads what it needs
-    from streamplace.errors import FormatError, ProblemError, located  # noqa: PLC0415
+    from streamplace.errors import FormatError, OtherGraphError, located  # noqa: PLC0415
     from streamplace.files import read_graph, read_placement  # noqa: PLC0415
     from streamplace.files.text import name_of  # noqa: PLC0415
     from streamplace.progress import working  # noqa: PLC0415
@@ -60,10 +60,7 @@ def simulate(
                 model=model,  # type: ignore[arg-type]  # one of MODELS
                 target_utilisation=target_utilisation,
             )
-        except FormatError as error:
-            if not isinstance(error.__context__, ProblemError):
-                raise
-            # two files that do not belong together: either may be the wrong one
+        except OtherGraphError as error:
             raise FormatError(f"{error} (the graph is {name_of(graph)})") from None
     if given and stored.problem.model != "engine":
         name = next(iter(given)).replace("_", "-")

@@ -5,7 +5,14 @@ from pathlib import Path
 from typing import Any
 
 from streamplace.cluster import Cluster
-from streamplace.errors import FormatError, ProblemError, UsageError, located, within
+from streamplace.errors import (
+    FormatError,
+    OtherGraphError,
+    ProblemError,
+    UsageError,
+    located,
+    within,
+)
 from streamplace.files import cepsim, clusters, graphs
 from streamplace.files.formats import PlacementForm, ProblemForm
 from streamplace.files.text import check, name_of, read_json
@@ -122,7 +129,7 @@ def _ours(
 ) -> Placement:
     own = form.problem
     if graph is not None and graph.sha256 != own.graph_sha256:
-        raise ProblemError(f"is a placement of another graph{_called(own, graph)}")
+        raise OtherGraphError(f"is a placement of another graph{_called(own, graph)}")
     if graph is None:
         with within("problem.graph"):
             graph = graphs.from_form(own.graph)

@@ -105,7 +105,10 @@ def edge_weights(traffic: Floats) -> NDArray[np.int64]:
 def _of_some_size(weights: Floats) -> Floats:
     """Return weights as they are, or in proportion where they are too small to divide by."""
     largest = weights.max(initial=0.0)
-    return weights / largest if 0.0 < largest < TINY else weights
+    if not 0.0 < largest < TINY:
+        return weights
+    # by a power of two: vectors of old versions of numpy overflow in dividing by next to nothing
+    return np.ldexp(weights, -np.frexp(largest)[1])
 
 
 def _bounded(weights: Floats) -> NDArray[np.int64]:

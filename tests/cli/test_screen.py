@@ -129,7 +129,7 @@ def test_colours_are_for_terminals_and_not_with_no_color() -> None:
 
 def test_a_table_on_a_terminal(long_names: Path) -> None:
     """Its width is that of the terminal; all of it is text."""
-    words = ["place", str(long_names), "--placer", "round-robin"]
+    words = ["place", str(long_names), "--placer", "round-robin", "--quiet"]  # without a spinner
     lines = STYLE.sub("", on_terminal([*MODULE, *words])).splitlines()
     rows = [line for line in lines if line.startswith("d0 ")]
     assert len(rows) == 1

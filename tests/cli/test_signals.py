@@ -48,6 +48,32 @@ def load(*arguments, **options):
 main.cli.main = load
 start.script()
 """
+LET_PASS = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from streamplace.cli import main, start
+def draw(*arguments, **options):
+    try:
+        os.kill(os.getpid(), {number})
+    except BaseException:
+        pass
+main.cli.main = draw
+start.script()
+"""
+AFTERWARDS = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from streamplace.cli import main, start
+from streamplace.errors import FormatError
+def watch(*arguments, **options):
+    try:
+        os.kill(os.getpid(), {number})
+    except BaseException:
+        pass  # as profile does, which writes what it has seen
+    raise FormatError("graph.json: No space left on device")
+main.cli.main = watch
+start.script()
+"""
 CHANGED = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -93,7 +119,7 @@ def test_a_signal_while_it_ends(number: signal.Signals) -> None:
     assert "version" in done.stdout
 
 
-@pytest.mark.parametrize("program", [WITHIN, CHANGED])
+@pytest.mark.parametrize("program", [WITHIN, CHANGED, LET_PASS])
 @pytest.mark.parametrize(
     ("number", "code", "said"),
     [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")],
@@ -101,7 +127,7 @@ def test_a_signal_while_it_ends(number: signal.Signals) -> None:
 def test_a_signal_while_it_works(
     program: str, number: signal.Signals, code: int, said: str
 ) -> None:
-    """Also where a library makes another exception of it."""
+    """Also where a library makes another exception of it, or none."""
     done = ended(program, number)
     assert done.returncode == code
     assert done.stderr == f"streamplace: {said}; nothing was half-written\n"
@@ -115,6 +141,16 @@ def test_what_was_never_finished_is_let_go_quietly(number: signal.Signals) -> No
     assert done.stderr.count("\n") == 1
 
 
-def test_ctrl_c_when_all_is_written() -> None:
-    done = ended(AFTER, signal.SIGINT)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_when_all_is_written(number: signal.Signals) -> None:
+    done = ended(AFTER, number)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_what_fails_after_a_signal_was_answered_is_told(number: signal.Signals) -> None:
+    done = ended(AFTERWARDS, number)
+    assert (done.returncode, done.stderr) == (
+        2,
+        "streamplace: graph.json: No space left on device\n",
+    )

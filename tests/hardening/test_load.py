@@ -46,7 +46,7 @@ def test_memory_is_that_of_the_command() -> None:
 def test_the_bound_on_data_is_one(tmp_path: Path) -> None:
     words = ("generate", "layered", "--operators", 100_000, "-o", tmp_path / "graph.npz")
     bounded = used_by(*words, data_bytes=40 * MIB)
-    assert bounded.code == 1
+    assert bounded.code  # 1, or that of a library that ends the process
     assert list(tmp_path.iterdir()) == []
     assert used_by(*words).code == 0
 
