@@ -108,7 +108,8 @@ def _of_some_size(weights: Floats) -> Floats:
     if not 0.0 < largest < TINY:
         return weights
     # by a power of two: vectors of old versions of numpy overflow in dividing by next to nothing
-    return np.ldexp(weights, -np.frexp(largest)[1])
+    scaled: Floats = np.ldexp(weights, -np.frexp(largest)[1])
+    return scaled
 
 
 def _bounded(weights: Floats) -> NDArray[np.int64]:
