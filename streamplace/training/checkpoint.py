@@ -18,6 +18,14 @@ from streamplace.training.memory import Memory
 FORMAT = "streamplace-checkpoint"
 VERSION = "1"
 MOST_SAID = 40  # letters of a value that differs
+COLUMNS = {
+    "problem": np.int64,
+    "reward": np.float64,
+    "length": np.int64,
+    "devices": np.int16,
+    "best": np.float64,
+}
+"""Of the memory, one entry after the other: name -> type."""
 
 
 @dataclass
@@ -107,7 +115,7 @@ def load_checkpoint(
     try:
         before = dict(parsed(words["run"]))
         position = _position(parsed(words["position"]))
-    except (KeyError, ValueError, TypeError) as error:
+    except (KeyError, ValueError, TypeError, OverflowError) as error:
         raise CheckpointError(f"{path}: tells no run and position: {error}") from None
     if other := _difference(before, run):
         raise CheckpointError(f"{path}: is of another run: {other}")
@@ -156,16 +164,19 @@ def _columns(memory: Memory) -> dict[str, np.ndarray]:
     entries = list(memory.entries())
     rows = [row for _, _, row in entries]
     return {
-        "problem": np.array([p for p, _, _ in entries], dtype=np.int64),
-        "reward": np.array([reward for _, reward, _ in entries], dtype=np.float64),
-        "length": np.array([len(row) for row in rows], dtype=np.int64),
-        "devices": np.concatenate([*rows, np.empty(0, np.int32)]).astype(np.int16),
+        "problem": np.array([p for p, _, _ in entries], COLUMNS["problem"]),
+        "reward": np.array([reward for _, reward, _ in entries], COLUMNS["reward"]),
+        "length": np.array([len(row) for row in rows], COLUMNS["length"]),
+        "devices": np.concatenate([*rows, np.empty(0, np.int32)]).astype(COLUMNS["devices"]),
         "best": memory.best,
     }
 
 
 def _refill(memory: Memory, tensors: dict[str, Tensor], shapes: Sequence[tuple[int, int]]) -> None:
     columns = {name: tensor.numpy() for name, tensor in tensors.items()}
+    for name, kind in COLUMNS.items():
+        if columns[name].dtype != kind:
+            raise ValueError(f"memory.{name}: must be of type {np.dtype(kind)}")
     lengths = columns["length"]
     if lengths.sum() != len(columns["devices"]):
         raise ValueError("the memory's placements do not add up")
