@@ -9,7 +9,7 @@ SUPPLY := .venv-supply
 INSTALL := -m pip install -q --disable-pip-version-check
 LOCKED := $(INSTALL) --require-hashes --only-binary :all: -r
 
-.PHONY: venv demo test test-backends test-browser lint bench docs flink-loop testbed testbed-short testbed-flink harden audit locks release clean
+.PHONY: venv demo test test-backends test-browser test-fuzz lint bench docs flink-loop testbed testbed-short testbed-flink harden audit locks release clean
 
 venv: $(READY)
 
@@ -65,6 +65,10 @@ testbed: $(READY)
 
 testbed-flink: $(READY) $(FLINK)/.ready
 	PYTHONPATH=examples/flink $(BIN)/python -m benchmarks.testbed.flink $(FLINK_HOME)
+
+test-fuzz: $(READY)
+	$(BIN)/python $(LOCKED) locks/fuzz.txt
+	$(BIN)/python -m pytest tests/hardening/test_fuzzing.py
 
 harden: $(READY) $(SUPPLY)/.ready
 	$(BIN)/python $(LOCKED) locks/ray.txt -r locks/dask.txt -r locks/partitioners.txt -r locks/fuzz.txt

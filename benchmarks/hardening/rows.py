@@ -12,6 +12,10 @@ from typing import Self
 from streamplace.files import write_json
 
 MOST_FAULTS = 20
+NOT_RUN = "not run"
+"""Among the figures of a row of which nothing was tried: why."""
+UNREACHABLE = "service not reachable"
+"""Why a row may stay so: nobody here can do more about it."""
 
 
 @dataclass(frozen=True)

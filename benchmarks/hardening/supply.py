@@ -20,11 +20,10 @@ from benchmarks.hardening.locks import (
     normal,
     read_lock,
 )
-from benchmarks.hardening.rows import Row
+from benchmarks.hardening.rows import NOT_RUN, UNREACHABLE, Row
 
 AUDIT = ROOT / ".venv-supply" / "bin" / "pip-audit"
 AUDIT_S = 120
-NOT_RUN = "not run"
 WHOLE = 1.0
 _INSTALL = re.compile(r"pip install|\$\(INSTALL\)|\$\(LOCKED\)")
 
@@ -137,5 +136,5 @@ def audited() -> Row:
         silent += sum("skip_reason" in one for one in found)
         faults += [f"{one['name']}: {bad['id']}" for one in found for bad in one.get("vulns", [])]
     if not asked:
-        return Row(what, 0, {}, {NOT_RUN: "service not reachable"})
+        return Row(what, 0, {}, {NOT_RUN: UNREACHABLE})
     return Row(what, asked, {"vulnerabilities": len(faults), "no answer": silent}, {}, faults)

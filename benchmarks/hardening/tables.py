@@ -4,14 +4,13 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.hardening.rows import Row, Run, read
+from benchmarks.hardening.rows import NOT_RUN, UNREACHABLE, Row, Run, read
 
 HERE = Path(__file__).resolve().parent
 README, RESULTS = HERE.parents[1] / "README.md", HERE / "RESULTS.md"
 BEGIN, END = "<!-- hardening: begin -->\n", "<!-- hardening: end -->\n"
 OF_LINES = "| what | tried | went wrong | command |\n|---|---|---|---|\n"
 OF_ROWS = "| what | tried | went wrong | measured |\n|---|---|---|---|\n"
-NOT_RUN = "not run"
 
 
 def written(folder: Path, parts: Sequence[str]) -> dict[Path, str]:
@@ -70,6 +69,8 @@ def missing(folder: Path, parts: Sequence[str]) -> list[str]:
         if not counted:
             found.append(f"{part}: {NOT_RUN}")
         for row, run in counted:
+            if row.figures.get(NOT_RUN) == UNREACHABLE:
+                continue
             if not row.tried:
                 found.append(f"{part}: {row.what}: {NOT_RUN}")
             elif not row.good:
@@ -86,8 +87,10 @@ def _sum(rows: Sequence[Row]) -> tuple[str, str]:
         wrong.update(row.wrong)
     told = [f"{count:,} {what}" for what, count in wrong.items() if count] or ["0"]
     told += [f"{NOT_RUN}: {row.what}" for row in rows if len(rows) > 1 and not row.tried]
-    tried = sum(row.tried for row in rows)
-    return f"{tried:,}", ", ".join(told) if tried else NOT_RUN
+    if tried := sum(row.tried for row in rows):
+        return f"{tried:,}", ", ".join(told)
+    why = rows[0].figures.get(NOT_RUN)
+    return "0", f"{NOT_RUN}: {why}" if why else NOT_RUN
 
 
 def _line(row: Row) -> str:

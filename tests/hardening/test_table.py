@@ -25,6 +25,7 @@ def test_what_went_wrong_or_was_not_run_is_told(tmp_path: Path) -> None:
     rows = [
         Row("graphs", 1200, {"tracebacks": 0, "hangs": 2}, {"longest": "0.4 s"}),
         Row("others", 0, {"tracebacks": 0, "hangs": 0}),
+        Row("advisories", 0, {}, {"not run": "service not reachable"}),
         Row("of a", 3, {"hangs": 0}, group="of all"),
         Row("of b", 4, {"hangs": 0}, group="of all"),
         Row("of c", 0, {"hangs": 0}, group="of all"),
@@ -33,6 +34,7 @@ def test_what_went_wrong_or_was_not_run_is_told(tmp_path: Path) -> None:
     assert summary(tmp_path, ["readers", "load"]).splitlines()[2:] == [
         "| graphs | 1,200 | 2 hangs | `x` |",
         "| others | 0 | not run | `x` |",
+        "| advisories | 0 | not run: service not reachable | `x` |",
         "| of all | 7 | 0, not run: of c | `x` |",
         "| load | 0 | not run | `python -m benchmarks.hardening load` |",
     ]
