@@ -62,8 +62,8 @@ def fuzzed(name: str, seconds: float, seed: int = 0, keep: bool = True) -> Row:
         inputs, crashes = Path(made) / "inputs", Path(made) / "crashes"
         inputs.mkdir()
         crashes.mkdir()
-        _seeds(name, inputs)
         corpora.unpack(name, inputs)
+        _seeds(name, inputs)  # after it: good files of an earlier time may be among what was kept
         faults: dict[str, str] = {}
         executed, peak, reached = 0, 0, "0"
         began, used = time.monotonic(), _cpu_s()
