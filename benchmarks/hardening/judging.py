@@ -133,7 +133,7 @@ def is_named(bad: str, line: str) -> bool:
 
 
 def _is_traceback(err: str) -> bool:
-    return any(word in err for word in ("Traceback", "Warning"))
+    return any(word in err for word in ("Traceback", "Warning", "Exception ignored"))
 
 
 def _is_json(text: str) -> bool:

@@ -5,6 +5,7 @@ import resource
 import shutil
 import signal
 import struct
+import sys
 import time
 import warnings
 from collections.abc import Iterable, Iterator
@@ -105,7 +106,8 @@ class Watcher:
         self.seen.tried += 1
         began, reading, hung = Times(), True, False
         took = asleep = 0.0
-        with self._timed(), self._acts.watched() as acts:
+        ignored: list[str] = []
+        with self._timed(), self._acts.watched() as acts, _hearing(ignored):
             try:
                 value = self.parser.read(path)
                 took, asleep, reading = *began.since(), False
@@ -128,6 +130,8 @@ class Watcher:
         self.seen.longest_s = max(self.seen.longest_s, took)
         if max(took, asleep) > HANG_S and not hung:
             self.seen.blame("hangs", which, f"{took:.2f} s, and {asleep:.2f} s asleep")
+        for said in ignored:
+            self.seen.blame("tracebacks", which, said)
         for act in acts:
             self.seen.blame("acts", which, act)
         self._look_at_memory(which)
@@ -205,6 +209,20 @@ def _and_more(numbers: list[int]) -> Iterator[int]:
 def peak_bytes() -> int:
     """Return the most memory that this process has had at once."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+
+
+@contextmanager
+def _hearing(ignored: list[str]) -> Iterator[None]:
+    """Put into a list what goes wrong where nobody can be told: Python prints it on stderr."""
+
+    def hear(what: "sys.UnraisableHookArgs") -> None:
+        ignored.append(f"Exception ignored: {what.exc_type.__name__}: {what.exc_value}")
+
+    before, sys.unraisablehook = sys.unraisablehook, hear
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
 
 
 def _hang(number: int, frame: FrameType | None) -> None:

@@ -86,6 +86,7 @@ def test_training_is_stopped_after_a_while() -> None:
         ({"code": -11}, [], "tracebacks"),
         ({"code": 3}, [], "tracebacks"),
         ({"err": f"{BAD}: UserWarning: odd\nstreamplace: x\n"}, [], "tracebacks"),
+        ({"err": f"Exception ignored in: <x>\nstreamplace: {BAD}: x\n"}, [], "tracebacks"),
         ({"err": f"streamplace: {BAD}\nand more\n"}, [], "unclear messages"),
         ({"err": ""}, [], "unclear messages"),
         ({"err": "x.json: is empty\n"}, [], "unclear messages"),

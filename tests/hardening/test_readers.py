@@ -120,6 +120,14 @@ def _warns(path: str) -> None:
     warnings.warn("odd", stacklevel=1)
 
 
+def _ignores(path: str) -> None:
+    class Odd:
+        def __del__(self) -> None:
+            raise KeyError(path)
+
+    Odd()
+
+
 def _says_two_lines(path: str) -> None:
     error = FormatError(path)
     error.__class__ = type("Long", (FormatError,), {"__str__": lambda self: f"{path}\nand more"})
@@ -213,6 +221,7 @@ def _scores_nothing(path: str) -> None:
 BAD: dict[Callable[[str], None], str] = {
     _raises: "tracebacks",
     _warns: "tracebacks",
+    _ignores: "tracebacks",
     _says_two_lines: "unclear messages",
     _names_nothing: "unclear messages",
     _takes_long: "hangs",
