@@ -28,9 +28,12 @@ from streamplace.errors import StreamplaceError
 HANG_S = 1.0  # of CPU time to read a file; or asleep
 STOP_S = 3  # of CPU time, until it is ended
 BLOCKED_S = 20  # of any time
-MOST_DATA = 4 * 2**30  # so that this machine lives on
+MOST_DATA = 4 * 2**30  # so that one bad file does not bring the others down
 MOST_REPEATS = 5  # numbers for each file that is to be another one
-WRONG = ("tracebacks", "unclear messages", "hangs", "over 300 MB", "acts", "wrong figures")
+WRONG = (
+    *("tracebacks", "unclear messages", "hangs", "over 300 MB", "acts", "wrong figures"),
+    "too few",
+)
 
 
 class HungError(BaseException):
@@ -52,7 +55,7 @@ class Watcher:
         self._cut = cut_numbers(self.documents)
         self.seen = Seen(smallest=min(len(document.data) for document in self.documents))
         self._of_web = parser.name == "flink-rest"  # whose messages name an address
-        self._acts = Acts()
+        self._acts = Acts(folder)
         self._most_bytes = most_bytes(parser.torch)
         self._known: set[int] = set()
         signal.signal(signal.SIGPROF, _hang)
@@ -191,6 +194,8 @@ def watch(
         progress[:8] = struct.pack("q", watcher.seen.tried)
         if watcher.seen.tried == len(wanted):
             break
+    if (tried := watcher.seen.tried) < len(wanted):
+        watcher.seen.blame("too few", parser.name, f"{tried:,} of {len(wanted):,} are not the same")
     for what in odd:
         watcher.odd(what)
         progress[:8] = struct.pack("q", watcher.seen.tried)
