@@ -5,7 +5,10 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
+
+from benchmarks.hardening.forks import ROOT
 
 RUNS = (
     *("os.system", "os.exec", "os.posix_spawn", "os.fork", "os.startfile", "subprocess.Popen"),
@@ -20,14 +23,23 @@ TOUCHES = (
     *("shutil.", "tempfile."),
 )
 """It changes what is on the disk; events of `os` are told of each function there is for it."""
+OWN = (sys.prefix, sys.base_prefix, str(ROOT), "/proc/self/", "/proc/thread-self/")
+"""Where files may be opened for reading besides: of Python, of the packages, of this process."""
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 """Flags with which a file is opened for more than reading."""
 
 
 class Acts:
-    """Hears what this process does; there is no way to stop a hook, so one of them is enough."""
+    """Hears what this process does; there is no way to stop a hook, so one of them is enough.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    folder
+        Where files may be opened for reading; see also `OWN`.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._readable = tuple(os.path.join(path, "") for path in (str(folder), *OWN))
         self._watched = False
         self._acts: list[str] = []
         sys.addaudithook(self._audit)
@@ -46,9 +58,17 @@ class Acts:
         if not self._watched:
             return
         acts = event.startswith((*RUNS, *CALLS, *TOUCHES))
-        acts = acts or (event == "open" and _writes(*arguments[:3]))
+        if event == "open":
+            acts = _writes(*arguments[:3]) or self._is_elsewhere(arguments[0])
         if acts and not _by_numba():
             self._acts.append(f"{event} {arguments!r:.100}")
+
+    def _is_elsewhere(self, path: Any) -> bool:
+        """Whether a file is none of those that may be opened."""
+        if isinstance(path, int) or path == os.devnull:  # it is open already
+            return False
+        whole = os.path.join(os.path.abspath(os.fsdecode(path)), "")
+        return not whole.startswith(self._readable)
 
 
 def _writes(path: Any, mode: str | None, flags: int = 0) -> bool:

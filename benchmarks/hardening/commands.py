@@ -13,9 +13,6 @@ from streamplace.files import write_placement
 
 BAD, OUT = "BAD", "OUT"
 """In a command: the bad file, and what it writes."""
-FAILS = ("place", "simulate", "compare", "plan", "train", "profile flink")
-"""Commands whose work may fail, with exit code 1: no placement is found, no score, no policy; a
-server does not answer as it should."""
 ENGINE = ("--model", "engine", "--duration", "2")
 WATCHED = ("--seconds", "0", "--timeout", "0.9", "--mips", "2500")
 GREEDY = ("--cluster", "GPUS", "--placer", "greedy")
@@ -36,14 +33,9 @@ class Command:
     of: tuple[int, ...] | None = None
 
     @property
-    def may_fail(self) -> bool:
-        """Whether what is read well may still end with exit code 1."""
-        return self.words[0] in FAILS or self.of_server
-
-    @property
     def of_server(self) -> bool:
         """Whether it reads what a server answers; whatever fails there is to name the address."""
-        return " ".join(self.words[:2]) in FAILS
+        return self.words[:2] == ("profile", "flink")
 
     @property
     def trains(self) -> bool:
@@ -166,5 +158,5 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
     "checkpoint": (_plain("train", "GRAPH", "--config", "CONFIG", "-o", "RUN", "--resume"),),
 }
 """Reader -> the commands that read such a file."""
-WITH_TORCH = ("config", "weights", "info-weights", "checkpoint")
-"""Readers whose commands load torch, the first once its file is read."""
+WITH_TORCH = ("weights", "info-weights", "checkpoint")
+"""Readers whose commands load torch; that of configs does once its file is read as valid."""

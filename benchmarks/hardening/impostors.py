@@ -11,6 +11,7 @@ import torch
 from benchmarks.hardening.damage import Damaged
 from benchmarks.hardening.refusing import Subject
 from benchmarks.hardening.trained import KINDS, Trained
+from benchmarks.hardening.whole import DEEP
 from streamplace.policy.weights import packed, read_policy, unpacked
 from streamplace.pyg import to_pyg
 from streamplace.pyg.store import write
@@ -18,7 +19,6 @@ from streamplace.training import train
 from streamplace.training.trainer import CHECKPOINT, POLICY
 from tests.training.runs import Sections, config, graphs, of_kind, resumed
 
-DEEP = "[" * 100_000
 OTHER_RUNS: dict[str, Sections] = {
     "another seed": {"run": {"seed": 1}},
     "other samples": {"sampling": {"samples": 4}},
@@ -82,7 +82,7 @@ def _odd(data: bytes, words: tuple[str, ...]) -> Iterator[Damaged]:
     small = {name: x.to(torch.bfloat16) for name, x in tensors.items()}
     yield Damaged("numbers that numpy has not", safetensors.torch.save(small, other))
     for word in words:
-        yield Damaged(f"{word} nested deeply", packed(tensors, {**said, word: DEEP}))
+        yield Damaged(f"{word} nested deeply", packed(tensors, {**said, word: "[" * DEEP}))
         yield Damaged(f"{word} is a number", packed(tensors, {**said, word: "7"}))
         yield Damaged(f"no {word}", packed(tensors, {k: v for k, v in said.items() if k != word}))
 

@@ -1,17 +1,23 @@
 """What is wrong with how a command ended that was told a bad file."""
 
 import json
+import re
 import signal
 from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from benchmarks.hardening.forks import Ended
 from benchmarks.hardening.limits import most_bytes, told_bytes
 from benchmarks.hardening.places import Case
 from benchmarks.hardening.rows import Row
+from streamplace.errors import StreamplaceError
+from streamplace.models import MODELS
 from streamplace.printable import printable
-from streamplace.training.trainer import CONFIG
+from streamplace.training.config import read_config
+
+CONFIG = "config.json"  # which training writes when it begins
 
 HANG_S = 1.0  # of CPU time, or asleep, where a file is refused
 WORK_S = 10.0  # where it is read there is work to do
@@ -22,6 +28,15 @@ WRONG = (
     *("bad output", EXIT_1, UNREAD),
 )
 FAILED, REFUSED = 1, 2
+WORKS = ("place", "simulate", "compare", "plan", "train")
+"""Commands whose work may fail on what is read well."""
+FAILURES = re.compile(
+    r"found no placement that obeys|no one device may run every operator|METIS failed: "
+    rf"|: ({'|'.join(MODELS)}): "
+    r"|is not finite|gradients in a row were not finite"
+)
+"""What is said of that with exit code 1: no placement is found, no score, no policy."""
+NO_MEMORY = "streamplace: out of memory"  # of a policy as large as a config says
 
 
 @dataclass
@@ -59,7 +74,7 @@ class Seen:
         self.tried += 1
         self.codes[0 if was_training(case, ended, left) else ended.code] += 1
         refused = ended.code == REFUSED
-        if refused or not case.command.trains:
+        if not has_begun(case, ended, left):
             self.peak_bytes = max(self.peak_bytes, ended.peak_bytes)
             self.longest[refused] = max(self.longest[refused], ended.cpu_seconds)
         for what in faults_of(case, ended, left, self.torch):
@@ -97,7 +112,7 @@ def faults_of(case: Case, ended: Ended, left: list[str], torch: bool = False) ->
     """
     if was_training(case, ended, left):
         return []
-    found = []
+    found, begun = [], has_begun(case, ended, left)
     lines, refused = ended.err.splitlines(), ended.code == REFUSED
     if ended.code not in (0, FAILED, REFUSED) or _is_traceback(ended.err):
         found.append("tracebacks")
@@ -105,18 +120,52 @@ def faults_of(case: Case, ended: Ended, left: list[str], torch: bool = False) ->
         found.append("unclear messages")
     elif (refused or (ended.code and case.command.of_server)) and not is_named(case.bad, lines[0]):
         found.append(NOT_NAMED)
-    if ended.code == FAILED and not case.command.may_fail:
+    if ended.code == FAILED and not (lines and may_fail(case, lines[0], begun)):
         found.append(EXIT_1)
-    limit_s = HANG_S if ended.code else WORK_S
+    limit_s = WORK_S if begun or not ended.code else HANG_S
     if ended.hung or max(ended.cpu_seconds, ended.asleep_seconds) > limit_s:
         found.append("hangs")
-    if ended.peak_bytes > most_bytes(torch) and (refused or not case.command.trains):
+    if ended.peak_bytes > most_bytes(torch) and not begun:
         found.append("over 300 MB")
-    if refused and (left or ended.out):
+    if (refused and (left or ended.out)) or (ended.code == FAILED and _unsaid(case, left, lines)):
         found.append("files left")
     if ended.code == 0 and ended.out[:1] in ("{", "[") and not _is_json(ended.out):
         found.append("bad output")
     return found
+
+
+def may_fail(case: Case, line: str, begun: bool) -> bool:
+    """Whether exit code 1 is right where a command says this: its work failed, not its reading."""
+    if case.command.of_server:
+        return True  # it is asked for the address besides
+    if begun and line == NO_MEMORY:
+        return True
+    return case.command.words[0] in WORKS and FAILURES.search(line) is not None
+
+
+def has_begun(case: Case, ended: Ended, left: list[str]) -> bool:
+    """Whether a bad config was read as valid, and so torch loaded.
+
+    What is valid may still be refused: for graphs, or a run, that it does not fit.
+    """
+    if not case.command.trains:
+        return False
+    if ended.code == 0 or CONFIG in left:
+        return True
+    if case.closed or not Path(case.bad).is_file():
+        return False
+    try:
+        read_config(case.bad)
+    except StreamplaceError:
+        return False
+    return True
+
+
+def _unsaid(case: Case, left: list[str], lines: list[str]) -> list[str]:
+    """Return the files left by what failed that are neither a run's nor told."""
+    if case.command.trains:
+        return []
+    return [name for name in left if name not in " ".join(lines)]
 
 
 def was_training(case: Case, ended: Ended, left: list[str]) -> bool:
@@ -133,7 +182,7 @@ def is_named(bad: str, line: str) -> bool:
 
 
 def _is_traceback(err: str) -> bool:
-    return any(word in err for word in ("Traceback", "Warning"))
+    return any(word in err for word in ("Traceback", "Warning", "Exception ignored"))
 
 
 def _is_json(text: str) -> bool:

@@ -7,9 +7,9 @@ from itertools import count
 
 from benchmarks.hardening.spoiling import FAULTS, Document, Fault
 from benchmarks.hardening.whole import BOMBS, ENCODINGS, WHOLE
+from streamplace.raw import GZIP
 
 MOST_OFFSETS = 6000
-ZIPPED = b"\x1f\x8b"
 BOMBS_AT = len(WHOLE)
 ENCODINGS_AT = BOMBS_AT + len(BOMBS)
 CUT_AT = ENCODINGS_AT + len(ENCODINGS)
@@ -81,7 +81,7 @@ def _faulty(
     documents: tuple[Document, ...], chance: random.Random, faults: tuple[Fault, ...] | None
 ) -> Document:
     one = chance.choice(documents)
-    inside = one.data[:2] == ZIPPED and chance.random() < 0.8
+    inside = one.data[:2] == GZIP and chance.random() < 0.8
     data = gzip.decompress(one.data) if inside else one.data
     for _ in range(chance.choice((1, 1, 1, 2, 3))):
         data = chance.choice(faults or FAULTS)(data, chance)

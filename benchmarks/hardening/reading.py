@@ -17,6 +17,7 @@ from collections import Counter
 from pathlib import Path
 
 from benchmarks.hardening.limits import most_bytes
+from benchmarks.hardening.numbered import CUT_AT
 from benchmarks.hardening.odd_files import ODD
 from benchmarks.hardening.parsers import PARSERS
 from benchmarks.hardening.seen import Seen
@@ -24,13 +25,22 @@ from benchmarks.hardening.using import line, use_graph
 from benchmarks.hardening.watching import watch
 
 COUNT = 20_000
+SHIFT = 31
 SILENT_S = 90  # on one file: it hangs where no signal is heard
 
 
-def numbers_of(share: float) -> list[int]:
-    """Return the numbers of the bad files of a share: from everywhere among all."""
+def numbers_of(name: str, share: float) -> list[int]:
+    """Return the numbers of the bad files of a share: from everywhere among all.
+
+    A third of them, at most, are bad as a whole, bombs, and in other encodings: others for each
+    reader, so that a small share of all readers has all of these.
+    """
     count = max(1, round(COUNT * share))
-    return [i * COUNT // count for i in range(count)]
+    few = min(count // 3, CUT_AT)
+    first = SHIFT * [*PARSERS].index(name)
+    told = sorted((first + i * CUT_AT // few) % CUT_AT for i in range(few))
+    left = count - few
+    return told + [CUT_AT + i * (COUNT - CUT_AT) // left for i in range(left)]
 
 
 def seen_of(name: str, share: float, seed: int) -> Seen:
@@ -45,7 +55,9 @@ def seen_of(name: str, share: float, seed: int) -> Seen:
             os.close(told)
             with tempfile.TemporaryDirectory(prefix="streamplace-readers-") as folder:
                 os.chdir(folder)
-                seen = watch(PARSERS[name], Path(folder), numbers_of(share), [*ODD], seed, progress)
+                seen = watch(
+                    PARSERS[name], Path(folder), numbers_of(name, share), [*ODD], seed, progress
+                )
             with os.fdopen(writes, "w") as file:
                 json.dump(seen.to_dict(), file)
             code = 0

@@ -5,6 +5,7 @@ import resource
 import shutil
 import signal
 import struct
+import sys
 import time
 import warnings
 from collections.abc import Iterable, Iterator
@@ -27,9 +28,12 @@ from streamplace.errors import StreamplaceError
 HANG_S = 1.0  # of CPU time to read a file; or asleep
 STOP_S = 3  # of CPU time, until it is ended
 BLOCKED_S = 20  # of any time
-MOST_DATA = 4 * 2**30  # so that this machine lives on
+MOST_DATA = 4 * 2**30  # so that one bad file does not bring the others down
 MOST_REPEATS = 5  # numbers for each file that is to be another one
-WRONG = ("tracebacks", "unclear messages", "hangs", "over 300 MB", "acts", "wrong figures")
+WRONG = (
+    *("tracebacks", "unclear messages", "hangs", "over 300 MB", "acts", "wrong figures"),
+    "too few",
+)
 
 
 class HungError(BaseException):
@@ -51,7 +55,7 @@ class Watcher:
         self._cut = cut_numbers(self.documents)
         self.seen = Seen(smallest=min(len(document.data) for document in self.documents))
         self._of_web = parser.name == "flink-rest"  # whose messages name an address
-        self._acts = Acts()
+        self._acts = Acts(folder)
         self._most_bytes = most_bytes(parser.torch)
         self._known: set[int] = set()
         signal.signal(signal.SIGPROF, _hang)
@@ -105,7 +109,8 @@ class Watcher:
         self.seen.tried += 1
         began, reading, hung = Times(), True, False
         took = asleep = 0.0
-        with self._timed(), self._acts.watched() as acts:
+        ignored: list[str] = []
+        with self._timed(), self._acts.watched() as acts, _hearing(ignored):
             try:
                 value = self.parser.read(path)
                 took, asleep, reading = *began.since(), False
@@ -128,6 +133,8 @@ class Watcher:
         self.seen.longest_s = max(self.seen.longest_s, took)
         if max(took, asleep) > HANG_S and not hung:
             self.seen.blame("hangs", which, f"{took:.2f} s, and {asleep:.2f} s asleep")
+        for said in ignored:
+            self.seen.blame("tracebacks", which, said)
         for act in acts:
             self.seen.blame("acts", which, act)
         self._look_at_memory(which)
@@ -187,6 +194,8 @@ def watch(
         progress[:8] = struct.pack("q", watcher.seen.tried)
         if watcher.seen.tried == len(wanted):
             break
+    if (tried := watcher.seen.tried) < len(wanted):
+        watcher.seen.blame("too few", parser.name, f"{tried:,} of {len(wanted):,} are not the same")
     for what in odd:
         watcher.odd(what)
         progress[:8] = struct.pack("q", watcher.seen.tried)
@@ -205,6 +214,20 @@ def _and_more(numbers: list[int]) -> Iterator[int]:
 def peak_bytes() -> int:
     """Return the most memory that this process has had at once."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+
+
+@contextmanager
+def _hearing(ignored: list[str]) -> Iterator[None]:
+    """Put into a list what goes wrong where nobody can be told: Python prints it on stderr."""
+
+    def hear(what: "sys.UnraisableHookArgs") -> None:
+        ignored.append(f"Exception ignored: {what.exc_type.__name__}: {what.exc_value}")
+
+    before, sys.unraisablehook = sys.unraisablehook, hear
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
 
 
 def _hang(number: int, frame: FrameType | None) -> None:

@@ -2,10 +2,10 @@
 
 import csv
 import io
-import tomllib
 from typing import Any
 
 from streamplace.errors import GraphError, within
+from streamplace.files.toml import parse_toml
 
 COLUMNS = ("instructions", "payload_bytes", "memory_bytes", "selectivity")
 
@@ -13,11 +13,9 @@ COLUMNS = ("instructions", "payload_bytes", "memory_bytes", "selectivity")
 def from_toml(text: str) -> Any:
     """Parse TOML; GraphError tells what it is not."""
     try:
-        return tomllib.loads(text)
-    except RecursionError:
-        raise GraphError("nested too deeply") from None
-    except ValueError as error:  # not TOML, or a number of too many digits
-        raise GraphError(f"not TOML: {' '.join(str(error).split())}") from None
+        return parse_toml(text)
+    except ValueError as error:
+        raise GraphError(str(error)) from None
 
 
 def from_csv(text: str) -> dict[str, Any]:

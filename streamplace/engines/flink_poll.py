@@ -6,7 +6,6 @@ import urllib.parse
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from math import isfinite
 from typing import Any
 
 from streamplace.engines.counters import Counters, Reading
@@ -31,6 +30,8 @@ TASK = {
 }
 TUPLES_AND_BYTES = ("records_in", "records_out", "bytes_in", "bytes_out")
 COMPLETE = [f"{TASK[name]}-complete" for name in TUPLES_AND_BYTES]
+MOST = 2**63
+"""Of what Flink counts, and of milliseconds: its integers have 64 bits."""
 OWN = {"records_in": "numRecordsIn", "records_out": "numRecordsOut"}
 
 
@@ -142,7 +143,7 @@ class Watch:
                 raise GoneError(f"{self.server.url}: the job is {state}")
             told = {vertex["id"]: counters(vertex["metrics"]) for vertex in value["vertices"]}
             vertices = {v.id: told.get(v.id, Counters()) for v in plan.vertices}
-            at_s = float(value["now"]) / 1e3
+            at_s = _time_s(value["now"])
         operators: dict[str, Counters] = {}
         graph = plan.job.graph
         sources = {graph.names[v] for v in graph.sources}
@@ -243,7 +244,7 @@ def own_counters(
 
     def total(name: str, metric: str) -> float | None:
         told = [found.get(f"{i}.{name}.{metric}") for i in range(vertex.parallelism)]
-        numbers = [number for number in told if number is not None and isfinite(number)]
+        numbers = [number for number in told if number is not None and 0 <= number <= MOST]
         return sum(numbers) if len(numbers) == len(told) else None
 
     return {
@@ -263,9 +264,22 @@ def hosts_of(watched: Watched) -> dict[str, list[str]]:
 
 
 def _number(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MOST:
         return None
-    return float(value) if value >= 0 else None
+    return float(value)
+
+
+def _time_s(now: Any) -> float:
+    """Return a server's clock in seconds.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        If it is none.
+    """
+    if not 0 <= float(now) <= MOST:
+        raise ValueError(f"{now!r:.40} is no time")
+    return float(now) / 1e3
 
 
 @contextmanager

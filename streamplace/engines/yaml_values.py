@@ -13,14 +13,22 @@ _CORE = "tag:yaml.org,2002:"
 _INTEGER = re.compile(r"[-+]?[0-9]{1,300}", re.ASCII)
 _TRUE = ("yes", "true", "on")
 DEEPEST = 50
+MOST_BRACKETS = 20_000
+"""Objects and lists in brackets: half a second, where 3 MB of them would take a minute."""
 
 
 class _Loader(yaml.SafeLoader):
     """PyYAML's, which looks far ahead in every bracket and so takes seconds for deep ones."""
 
+    _brackets = 0
+
     def fetch_flow_collection_start(self, TokenClass: Any) -> None:  # noqa: N803 - theirs
         if self.flow_level >= DEEPEST:
             raise ScannerError(None, None, "nested too deeply", self.get_mark())
+        self._brackets += 1
+        if self._brackets > MOST_BRACKETS:
+            said = f"more than {MOST_BRACKETS:,} lists and objects in brackets"
+            raise ScannerError(None, None, said, self.get_mark())
         super().fetch_flow_collection_start(TokenClass)
 
 

@@ -185,17 +185,10 @@ def _said(error: Any) -> str:
         said = "is too large a number"
     if kind in ("missing", "extra_forbidden", "string_unicode") or isinstance(value, dict | list):
         return said
-    shown = _shown(value)
+    shown = repr(value)
     return (
         f"{said} (got {shown if len(shown) <= LONGEST_SHOWN else shown[: LONGEST_SHOWN - 1] + '…'})"
     )
-
-
-def _shown(value: Any) -> str:
-    try:
-        return repr(value)
-    except ValueError:  # TOML's hexadecimal numbers are read whatever their length
-        return f"an integer of {value.bit_length()} bits"
 
 
 def _kind(value: Any) -> str:

@@ -1,7 +1,6 @@
 """What a training run is told: TOML files, checked before anything starts."""
 
 import os
-import tomllib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -12,6 +11,7 @@ from pydantic import AfterValidator, Field, model_validator
 from streamplace.cluster import Cluster
 from streamplace.errors import ConfigError, StreamplaceError
 from streamplace.files.text import check, decode, name_of, read_bytes, read_json
+from streamplace.files.toml import parse_toml
 from streamplace.models import Model
 from streamplace.nearest import instead
 from streamplace.placers.registry import make_placer
@@ -201,11 +201,7 @@ def read_config(name: str) -> TrainConfig:
     if path.suffix == ".json":
         return check(TrainConfig, read_json(path), where)
     try:
-        value = tomllib.loads(decode(read_bytes(path), where))
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{where}: not TOML: {error}") from None
-    except ValueError:  # Python's limit on digits
-        raise ConfigError(f"{where}: an integer has too many digits") from None
-    except RecursionError:
-        raise ConfigError(f"{where}: nested too deeply") from None
+        value = parse_toml(decode(read_bytes(path), where))
+    except ValueError as error:
+        raise ConfigError(f"{where}: {error}") from None
     return check(TrainConfig, value, where)

@@ -86,7 +86,8 @@ def test_csv_of_spreadsheets(tmp_path: Path) -> None:
         ("source_rate = 0", "source_rate"),
         ("x = [", "not TOML"),
         ("a = 1\na = 2", "not TOML"),
-        ("source_rate = " + "9" * 5000, "not TOML"),
+        ("source_rate = " + "9" * 5000, "an integer has too many digits"),
+        ("source_rate = 0x" + "f" * 5000, "an integer has too many digits"),
         ("source_rate = " + "[" * 100_000, "nested too deeply"),
     ],
 )

@@ -12,8 +12,20 @@ from urllib.parse import unquote
 
 import pytest
 
+from streamplace.engines.counters import Counters
+from streamplace.engines.flink_chain import Chain
 from streamplace.engines.flink_fit import fit
-from streamplace.engines.flink_poll import Watch, Watched, counters, hosts_of, queries
+from streamplace.engines.flink_plan import Vertex
+from streamplace.engines.flink_poll import (
+    OWN,
+    TASK,
+    Watch,
+    Watched,
+    counters,
+    hosts_of,
+    own_counters,
+    queries,
+)
 from streamplace.engines.job import Job
 from streamplace.engines.rest import Server
 from streamplace.errors import BackendError, GraphError, UsageError
@@ -184,6 +196,32 @@ def test_a_job_that_needs_quoting_stays_one_part_of_the_path() -> None:
     with serving(answer) as url, pytest.raises(BackendError, match="404"):
         Watch(Server(url), "../a b?c", 1).run(0)
     assert seen == ["/jobs/..%2Fa%20b%3Fc/plan"]
+
+
+@pytest.mark.parametrize("now", ["-1e400", "1e400", "NaN", "-1", "1e19", "null", "9" * 4000])
+def test_a_clock_that_is_none(now: str) -> None:
+    """Readings that are infinitely old have no difference."""
+    job = SampleJob(speed=20)
+
+    def answer(path: str, query: str) -> Answer | None:
+        code, told = job(path, query)
+        return code, re.sub(rb'"now": \d+', f'"now": {now}'.encode(), told)
+
+    with serving(answer) as url:
+        watched = watch(url, 0.2)
+    assert "not an answer of Flink" in watched.fault
+    assert watched.readings == []
+
+
+@pytest.mark.parametrize("value", [-1.0, 1e19, 1e308, float("inf"), float("nan")])
+def test_counters_that_no_integer_of_64_bits_holds(value: float) -> None:
+    told = {"a": value, **{f"{key}-complete": True for key in TASK.values()}}
+    assert counters({**told, **dict.fromkeys(TASK.values(), value)}) == Counters()
+    vertex = Vertex("v", ("a", "b"), 2, Chain(("a", "b"), (None, 0)))
+    found = own_counters(
+        vertex, {"a": "a"}, {f"{i}.a.{m}": value for i in (0, 1) for m in OWN.values()}
+    )
+    assert found == {"a": Counters()}
 
 
 def test_counters_that_are_not_complete_are_missing_and_not_0() -> None:

@@ -69,6 +69,14 @@ def test_yaml_that_is_no_flux_file() -> None:
     assert refused("storm-flux", "name: x").startswith("operators: the graph has none")
 
 
+def test_more_brackets_than_a_file_has() -> None:
+    """Three megabytes of them took a minute until they were refused."""
+    for opening in ("", "a: "):
+        text = opening + "[" + "[]," * 2**20
+        said = "more than 20,000 lists and objects in brackets at line 1 column "
+        assert said in refused("storm-flux", text)
+
+
 def test_a_visualization_tells_streams_and_executors() -> None:
     job = read("storm-ui", json.dumps(VISUALIZATION))
     assert job.graph.names == ("lines", "split", "count")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.hardening import command_line
+from benchmarks.hardening import command_line, own_files
 from benchmarks.hardening.command_line import numbers_of
 from benchmarks.hardening.commands import COMMANDS, Command
 from benchmarks.hardening.forks import Ended
@@ -16,7 +16,7 @@ from benchmarks.hardening.odd_files import ODD
 from benchmarks.hardening.parsers import PARSERS
 from benchmarks.hardening.places import COUNT, NO_PATH, Case, what_of
 
-SHARE = 0.01
+SHARE = 0.005
 BAD = "/folder/x.json"
 REFUSED = Ended("", f"streamplace: {BAD}: is empty\n", 2, False, 0.2, 0.1, 10**8, 1)
 
@@ -25,7 +25,17 @@ def case(*words: str, bad: str = BAD) -> Case:
     return Case(Command(words), [*words], bad, Path("/folder"), frozenset())
 
 
-INFO, PLACE, TRAIN = case("info"), case("place"), case("train")
+INFO = case("info", BAD, "--json")
+PLACE = case("place", BAD, "--placer", "greedy", "-o", "out.json")
+TRAIN = case("train", "graph.json", "--config", BAD, "-o", "run")
+FLINK = case("profile", "flink", "URL", "--job", "job", bad="http://127.0.0.1:1")
+FAILED = [
+    (PLACE, f"{BAD}: found no placement that obeys the constraints and memory limits"),
+    (PLACE, "no one device may run every operator"),
+    (case("simulate", BAD, "placement.json"), f"{BAD}: engine: more than 9 ticks"),
+    (case("compare", BAD, "--placers", "metis"), f"{BAD}: METIS failed: no memory"),
+    (TRAIN, "parameter x is not finite; nothing is written"),
+]
 
 
 def kind_of(what: str | int) -> str:
@@ -67,7 +77,6 @@ def test_every_reader_has_its_commands() -> None:
 
 def test_a_refusal_in_one_line_is_fine() -> None:
     assert faults_of(INFO, REFUSED, []) == []
-    assert faults_of(PLACE, replace(REFUSED, code=1), ["kept.json"]) == []
     done = replace(REFUSED, code=0, out='{"a": 1}', err="note\n" * 3)
     assert faults_of(INFO, done, ["a.json"]) == []
 
@@ -75,7 +84,7 @@ def test_a_refusal_in_one_line_is_fine() -> None:
 def test_training_is_stopped_after_a_while() -> None:
     stopped = replace(REFUSED, code=-9, err="", peak_bytes=2**32, cpu_seconds=6.0)
     assert faults_of(TRAIN, stopped, ["config.json"]) == []
-    assert faults_of(TRAIN, stopped, []) == ["tracebacks", "hangs"]
+    assert faults_of(TRAIN, stopped, []) == ["tracebacks", "hangs", "over 300 MB"]
     assert faults_of(INFO, stopped, ["config.json"]) != []
 
 
@@ -86,6 +95,7 @@ def test_training_is_stopped_after_a_while() -> None:
         ({"code": -11}, [], "tracebacks"),
         ({"code": 3}, [], "tracebacks"),
         ({"err": f"{BAD}: UserWarning: odd\nstreamplace: x\n"}, [], "tracebacks"),
+        ({"err": f"Exception ignored in: <x>\nstreamplace: {BAD}: x\n"}, [], "tracebacks"),
         ({"err": f"streamplace: {BAD}\nand more\n"}, [], "unclear messages"),
         ({"err": ""}, [], "unclear messages"),
         ({"err": "x.json: is empty\n"}, [], "unclear messages"),
@@ -106,6 +116,41 @@ def test_what_is_noticed(changed: dict[str, object], left: list[str], noticed: s
     assert faults_of(INFO, ended, left) == [noticed]
 
 
+@pytest.mark.parametrize(("failed", "said"), FAILED)
+def test_work_may_fail(failed: Case, said: str) -> None:
+    ended = replace(REFUSED, code=1, err=f"streamplace: {said}\n")
+    assert faults_of(failed, ended, []) == []
+    assert faults_of(INFO, ended, []) == ["exit 1"]
+    left = ["config.json"] if failed is TRAIN else ["half.json"]
+    assert faults_of(failed, ended, left) == ([] if failed is TRAIN else ["files left"])
+
+
+@pytest.mark.parametrize("told", [PLACE, TRAIN, *(failed for failed, _ in FAILED)])
+@pytest.mark.parametrize(
+    "said", ["out of memory", "/etc/passwd: Is a directory", f"{BAD}: is empty", "output: engine"]
+)
+def test_nothing_else_ends_with_exit_1(told: Case, said: str) -> None:
+    ended = replace(REFUSED, code=1, err=f"streamplace: {said}\n")
+    assert faults_of(told, ended, []) == ["exit 1"]
+
+
+def test_a_policy_may_be_too_large(tmp_path: Path) -> None:
+    ended = replace(REFUSED, code=1, err="streamplace: out of memory\n")
+    assert faults_of(TRAIN, ended, ["config.json"]) == []
+
+
+def test_torch_is_loaded_for_a_config_that_is_one(tmp_path: Path) -> None:
+    """And for no other: what is refused next is refused for what it does not fit."""
+    file = tmp_path / "config.toml"
+    told = case("train", "graph.json", "--config", str(file), "-o", "run", bad=str(file))
+    heavy = replace(REFUSED, err=f"streamplace: {file}: x\n", peak_bytes=10**9, cpu_seconds=3.0)
+    file.write_text(own_files.CONFIG)
+    assert faults_of(told, heavy, []) == []
+    file.write_text("x = 1")
+    assert faults_of(told, heavy, []) == ["hangs", "over 300 MB"]
+    assert faults_of(told, replace(heavy, peak_bytes=10**8, cpu_seconds=0.2), []) == []
+
+
 def test_torch_has_its_limit_too() -> None:
     large = replace(REFUSED, peak_bytes=most_bytes(torch=True) + 1)
     assert faults_of(INFO, large, [], torch=True) == ["over 300 MB"]
@@ -113,10 +158,13 @@ def test_torch_has_its_limit_too() -> None:
 
 
 def test_a_server_is_named_when_it_fails() -> None:
-    asked = case("profile", "flink", bad="http://127.0.0.1:1")
     failed = replace(REFUSED, code=1, err="streamplace: http://127.0.0.1:1/jobs: not JSON\n")
-    assert faults_of(asked, failed, []) == []
-    assert faults_of(asked, replace(failed, err="streamplace: not JSON\n"), []) == ["not named"]
+    assert faults_of(FLINK, failed, []) == []
+    assert faults_of(FLINK, replace(failed, err="streamplace: not JSON\n"), []) == ["not named"]
+    assert faults_of(FLINK, failed, ["out.json"]) == ["files left"]
+    kept = f"{failed.err.strip()}; what was measured until then is in /folder/out.json\n"
+    assert faults_of(FLINK, replace(failed, err=kept), ["out.json"]) == []
+    assert not case("place").command.of_server
 
 
 def test_a_good_file_that_is_refused_is_noticed() -> None:

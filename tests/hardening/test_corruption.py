@@ -26,6 +26,7 @@ from benchmarks.hardening.rows import Row
 from benchmarks.hardening.trained import KINDS, Trained
 from benchmarks.hardening.traps import MARK, Payload, Trap, springs
 from benchmarks.hardening.victims import Victim
+from benchmarks.hardening.whole import DEEP
 from streamplace.errors import CheckpointError
 from streamplace.policy.summary import summary
 from streamplace.policy.weights import packed, read_policy, unpacked
@@ -249,7 +250,7 @@ def test_what_a_victim_does_not_even_read_is_noticed(tmp_path: Path, forks: Fork
 CHANGES: dict[str, Callable[[dict[str, torch.Tensor], dict[str, str]], object]] = {
     "card is no object": lambda tensors, words: words.update(card="7"),
     "card is a list": lambda tensors, words: words.update(card="[]"),
-    "card nested deeply": lambda tensors, words: words.update(card=impostors.DEEP),
+    "card nested deeply": lambda tensors, words: words.update(card="[" * DEEP),
 }
 
 

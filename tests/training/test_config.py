@@ -93,6 +93,21 @@ def test_deep_nesting(opening: str, tmp_path: Path) -> None:
     assert "deep.toml: nested too deeply" in outcome(str(tmp_path / "deep.toml"))
 
 
+@pytest.mark.parametrize(
+    "number", ["9" * 5000, "0x" + "f" * 5000, "[{a = [0o" + "7" * 6000 + "]}]"]
+)
+def test_an_integer_too_long_to_be_told(
+    number: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whose repr pydantic failed to print, and said so on stderr."""
+    ignored: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", ignored.append)
+    file = tmp_path / "long.toml"
+    file.write_text(f"{SMALL}\n[other]\nx = {number}")
+    assert outcome(str(file)) == f"{file}: an integer has too many digits"
+    assert ignored == []
+
+
 def test_a_config_does_not_change(tmp_path: Path) -> None:
     with pytest.raises(ValidationError, match="frozen"):
         config().run.seed = 3  # type: ignore[misc]

@@ -1,0 +1,39 @@
+"""TOML text -> values, whose integers are no longer than those of JSON are."""
+
+import tomllib
+from typing import Any
+
+MOST_BITS = 14_284
+"""Of an integer: Python writes no more digits than 4,300, and reads no more but in hexadecimal."""
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Parse TOML.
+
+    Raises
+    ------
+    ValueError
+        Saying what is wrong, in one line.
+    """
+    try:
+        value = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"not TOML: {' '.join(str(error).split())}") from None
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    except ValueError:  # Python's limit on digits
+        raise ValueError("an integer has too many digits") from None
+    _refuse_long_integers(value)
+    return value
+
+
+def _refuse_long_integers(value: Any) -> None:
+    left = [value]
+    while left:
+        match left.pop():
+            case dict() as found:
+                left.extend(found.values())
+            case list() as found:
+                left.extend(found)
+            case int() as number if number.bit_length() > MOST_BITS:
+                raise ValueError("an integer has too many digits")
