@@ -7,12 +7,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from benchmarks.hardening import disks, interrupts, pairs, warm
 from benchmarks.hardening.forks import Forks
 from benchmarks.hardening.interrupts import faults, interrupt, is_line
+from benchmarks.hardening.pairs import Both
 from benchmarks.hardening.training_runs import resuming, unfinished
 from benchmarks.hardening.writers import ENVIRONMENT
 from benchmarks.hardening.writing import Command, done
@@ -139,6 +141,30 @@ def test_two_into_one_folder(forks: Forks, second: Forks, train: tuple[Command, 
 def test_two_into_one_file(forks: Forks, second: Forks, place: Command) -> None:
     row = pairs.one_file((forks, second), [place], FEW, random.Random(6))
     assert row.good, row.faults
+
+
+def test_two_that_never_meet_do_not_count(
+    forks: Forks, second: Forks, place: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def in_turn(both: tuple[Forks, Forks], folder: Path, *jobs: tuple[str, ...]) -> Both:
+        alone = [one.run(*words) for one, words in zip(both, jobs, strict=True)]
+        return Both(alone, 1)
+
+    monkeypatch.setattr(pairs, "together", in_turn)
+    monkeypatch.setattr(pairs, "TRIES", 2)
+    row = pairs.one_file((forks, second), [place], 1, random.Random(6))
+    assert not row.good
+    assert "comes too late, 2 times" in row.faults[0]
+    assert row.figures["one after the other"] == "2"
+
+
+def test_what_is_half_written_at_one_moment_is_seen(
+    forks: Forks, second: Forks, place: Command
+) -> None:
+    place.restore()
+    both = pairs.together((forks, second), place.folder, place.words, ("--version",))
+    assert [one.code for one in both.ended] == [0, 0]
+    assert both.half_written == 1
 
 
 @pytest.mark.parametrize(
