@@ -1,5 +1,6 @@
 """Short real trainings of both kinds of network, and the files that they leave behind."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,9 +58,14 @@ def checkpoint_of(kind: str, path: Path) -> Subject:
     """Return a checkpoint, loaded into a network, an optimiser and a memory as a run does."""
     parts, shapes = Parts(kind), shapes_in(path)
 
-    def state() -> object:
-        memory = [(p, reward, row.tolist()) for p, reward, row in parts.memory.entries()]
-        moments = parts.optimiser.state_dict()["state"]
-        return parameter_hash(parts.network), memory, str(moments)
+    def state() -> Hashable:
+        memory = [(p, reward, row.tobytes()) for p, reward, row in parts.memory.entries()]
+        moments = [
+            (i, key, moment.numpy().tobytes())
+            for i, of in parts.optimiser.state_dict()["state"].items()
+            for key, moment in of.items()
+        ]
+        best = parts.memory.best.tobytes()
+        return parameter_hash(parts.network), best, tuple(memory), tuple(moments)
 
     return Subject(kind, path.read_bytes(), lambda file: parts.load(file, shapes=shapes), state)
