@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.hardening.refusing import Subject
+from reference.checkpoint_parts import Parts, shapes_in
+from reference.trainings import config, graphs, of_kind
 from streamplace.files import write_dataset
 from streamplace.policy.placer import SHIPPED
 from streamplace.policy.weights import parameter_hash, read_policy
 from streamplace.training import train
 from streamplace.training.trainer import CHECKPOINT, POLICY
-from tests.training.parts import Parts, shapes_in
-from tests.training.runs import config, graphs, of_kind
 
 KINDS = ("device-scorer", "encoder-decoder")
 PUBLISHED = Path(__file__).parents[1] / "weights" / "b-f1-f2.safetensors"

@@ -35,12 +35,12 @@ from benchmarks.hardening.rows import Row
 from benchmarks.hardening.trained import KINDS, Trained
 from benchmarks.hardening.traps import MARK, Payload, Trap, springs
 from benchmarks.hardening.victims import Victim
+from reference.checkpoint_parts import Parts
 from streamplace.errors import CheckpointError
 from streamplace.policy.summary import summary
 from streamplace.policy.weights import packed, read_policy, unpacked
 from streamplace.training.trainer import POLICY
 from tests.policy.jobs import SCRIPTING
-from tests.training.parts import Parts
 
 pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 
