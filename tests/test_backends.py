@@ -17,11 +17,12 @@ from pathlib import Path
 import pytest
 
 from benchmarks.hardening.losing import lost_workers
+from reference.trainings import SMALL, graphs
 from streamplace import Backend, Constraints, Recipe, StreamGraph, backends, compare, write_dataset
 from streamplace.errors import UsageError
 from streamplace.training import read_config, train
 from tests.cli.command import ENVIRONMENT, MODULE, Capture, one_line, refused, run
-from tests.training.runs import SMALL, check_same, graphs
+from tests.training.runs import check_same
 
 START_S = 60
 COUNT = 150  # more than one block of two processes

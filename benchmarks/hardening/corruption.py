@@ -17,7 +17,7 @@ from benchmarks.hardening.damage import (
     truncations,
 )
 from benchmarks.hardening.forks import Ended, Forks
-from benchmarks.hardening.refusing import CHANGED, LINES, LOADED, TRACEBACK, Subject, Tally, refuse
+from benchmarks.hardening.refusing import LINES, LOADED, TRACEBACK, Refusals, Subject, refuse
 from benchmarks.hardening.rows import Row
 from benchmarks.hardening.trained import KINDS, Trained
 from streamplace.training.trainer import CHECKPOINT, CONFIG, POLICY
@@ -58,30 +58,30 @@ def harmed(
     folder: Path,
 ) -> Row:
     """Damage each subject so many times in each way."""
-    tally = Tally()
+    refusals = Refusals(what)
     for subject in subjects:
         every = chain.from_iterable(damaged(way, subject.data, count, rng) for way in ways.values())
-        refuse(tally, subject, every, folder)
-    return tally.row(what)
+        refuse(refusals, subject, every, folder)
+    return refusals.row()
 
 
 def instead(made: Trained) -> Row:
     """Put sound files of others in place of checkpoints and weights."""
-    tally = Tally()
+    refusals = Refusals("sound files of another kind or run under their name")
     for kind in KINDS:
         for subject, files in (
             (impostors.checkpoint_of_run(kind, made), impostors.instead_of_checkpoint(kind, made)),
             (impostors.weights_of(kind, made), impostors.instead_of_weights(kind, made)),
         ):
-            refuse(tally, subject, files, made.folder)
-    return tally.row("sound files of another kind or run under their name")
+            refuse(refusals, subject, files, made.folder)
+    return refusals.row()
 
 
 def through_commands(
     made: Trained, forks: Forks, share: float, seed: int, kinds: Sequence[str] = KINDS
 ) -> Row:
     """Let commands read damaged files: exit code 2, one line, and no file of the run touched."""
-    tally, count = Tally(), _part(COMMANDS, share)
+    refusals, count = Refusals("damaged files given to commands"), _part(COMMANDS, share)
     rng = np.random.default_rng(seed)
     graphs, graph = made.folder / "graphs.jsonl", made.folder / "graph.json"
     for run in map(made.run, kinds):
@@ -97,12 +97,10 @@ def through_commands(
             for one in _any_damage(good, count, rng):
                 file.write_bytes(one.data)
                 before = _bytes_in(run)
-                tally.add(name, one.how, *_told(forks.run(*command)))
-                if _bytes_in(run) != before:
-                    tally.wrong[CHANGED] += 1
-                    tally.faults.append(f"{name}, {one.how}: {CHANGED}")
+                refusals.add(name, one.how, *_told(forks.run(*command)))
+                refusals.look(name, one.how, before, _bytes_in(run))
             file.write_bytes(good)
-    return tally.row("damaged files given to commands")
+    return refusals.row()
 
 
 def _any_damage(data: bytes, count: int, rng: np.random.Generator) -> Iterator[Damaged]:
@@ -121,8 +119,8 @@ def _told(ended: Ended) -> tuple[str | None, str]:
     return None if one_line else LINES, ended.err
 
 
-def _bytes_in(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+def _bytes_in(folder: Path) -> frozenset[tuple[str, bytes]]:
+    return frozenset((p.name, p.read_bytes()) for p in folder.iterdir() if p.is_file())
 
 
 def _part(count: int, share: float) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 from benchmarks.hardening.forks import Ended, Forks, temporaries
 from benchmarks.hardening.mounts import make_read_only, mount, unmount
 from benchmarks.hardening.rows import Row
-from benchmarks.hardening.training_runs import FILLING, LIMIT_S, goes_on
+from benchmarks.hardening.training_runs import FILLING, LIMIT_S, goes_on, unfinished
 from benchmarks.hardening.turns import Attempt, in_turn
 from benchmarks.hardening.writing import Command
 
@@ -33,12 +33,15 @@ def full(
         free = chance.randrange(0, max(_pages(command.new), 2 * PAGE), PAGE)
         with _disk(command):
             _leave(command.folder, free)
+            before = command.entries()
             ended = forks.run(*command.words, limit_s=LIMIT_S)
-            room = ended.code == 0 and command.over()
-            found = [] if room else list(_faults(command, ended, "No space left on device"))
-            if command.name.startswith("train") and not room:
-                found += goes_on(forks, command, expected)
-        return Attempt(f"{free} bytes free", found, not room)
+            if ended.code == 0:
+                found = unfinished(command, ended, before, expected)
+            else:
+                found = list(_faults(command, ended, "No space left on device"))
+                if command.name.startswith("train"):
+                    found += goes_on(forks, command, expected)
+        return Attempt(f"{free} bytes free", found, ended.code != 0)
 
     faults, room = in_turn(commands, count, attempt, TRIES)
     return Row(FULL, count, {"not clean": len(faults)}, {"had room": str(room)}, faults)

@@ -20,7 +20,7 @@ FILES = 20  # that a run of training writes: config, log, and two a checkpoint
 
 
 @dataclass
-class Tally:
+class Kills:
     """What was seen of the kills of one command.
 
     Attributes
@@ -63,7 +63,7 @@ class Tally:
 
 
 def killed(
-    forks: Forks, command: Command, moment: dict[str, Any], tally: Tally, *, alone: bool = False
+    forks: Forks, command: Command, moment: dict[str, Any], tally: Kills, *, alone: bool = False
 ) -> Ended | None:
     """Run a command and kill it; return nothing if it had ended before."""
     ended = forks.run(*command.words, **moment, alone=alone, limit_s=LIMIT_S)
@@ -90,7 +90,7 @@ def kill_writers(
 ) -> Iterator[Row]:
     """Kill commands that write over older files, so often each, in the middle of their writing."""
     for command in commands:
-        tally = Tally()
+        tally = Kills()
         for _ in range(TRIES * count):
             if tally.counted == count:
                 break
@@ -112,7 +112,7 @@ def kill_leaders(
     forks: Forks, commands: list[Command], count: int, chance: random.Random
 ) -> Iterator[Row]:
     """Kill the first process alone: those that it has started must end by themselves."""
-    tally = Tally()
+    tally = Kills()
     for _ in range(TRIES * count):
         if tally.counted == count:
             break
@@ -138,7 +138,7 @@ def kill_training(
     What was killed is taken up and killed again, until it is done. What is killed before the first
     step, after the last, or before it has written anything, is looked at as well and not counted.
     """
-    tally, run = Tally(), command.target
+    tally, run = Kills(), command.target
     command.restore()
     whole = forks.run(*command.words, limit_s=LIMIT_S)
     command, (total, _) = replace(command, seconds=whole.seconds), steps_of(run)
@@ -166,7 +166,7 @@ def kill_training(
     yield row("SIGKILL of `train`, in the middle of it", count, tally)
 
 
-def row(what: str, count: int, tally: Tally) -> Row:
+def row(what: str, count: int, tally: Kills) -> Row:
     """Return a line of the table."""
     faults = list(tally.faults)
     if tally.counted < count:

@@ -1,7 +1,10 @@
 """Two processes that write into one place at once."""
 
 import random
+import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
 
 from benchmarks.hardening.forks import Ended, Forks, temporaries
 from benchmarks.hardening.rows import Row
@@ -12,6 +15,21 @@ from benchmarks.hardening.writing import Command
 TOLD = "another run of streamplace writes into it"
 OVER = "holds a run; see --resume"  # the other had ended when it began
 TRIES = 10
+LOOK_S = 0.0002
+
+
+@dataclass(frozen=True)
+class Both:
+    """How two processes ended that were to run at once.
+
+    Parameters
+    ----------
+    half_written
+        The most temporaries that were in the folder at one moment.
+    """
+
+    ended: list[Ended]
+    half_written: int
 
 
 def one_folder(
@@ -23,7 +41,7 @@ def one_folder(
 
     def attempt(command: Command) -> Attempt:
         command.restore()
-        both = together(forks, command.words, command.words)
+        both = together(forks, command.folder, command.words, command.words).ended
         won = [ended for ended in both if ended.code == 0]
         lost = [ended for ended in both if ended.code == 2]
         found = command.faults()
@@ -45,39 +63,60 @@ def one_folder(
 def one_file(
     forks: tuple[Forks, Forks], commands: list[Command], count: int, chance: random.Random
 ) -> Row:
-    """Let two processes write a file at once: it is the one's or the other's."""
-    firsts = 0
+    """Let two processes write a file at once: it is the one's or the other's.
+
+    At once they were if both had it half-written at one moment; else they try again.
+    """
+    firsts = lasts = 0
     _ready(forks)
 
     def attempt(command: Command) -> Attempt:
-        nonlocal firsts
+        nonlocal firsts, lasts
         command.restore()
         jobs = [command.words, command.before]
         chance.shuffle(jobs)
-        ended = together(forks, *jobs)
-        found = [f"exit {one.code}: {one.err!r}" for one in ended if one.code]
-        if not command.over():
-            firsts += 1
+        both = together(forks, command.folder, *jobs)
+        found = [f"exit {one.code}: {one.err!r}" for one in both.ended if one.code]
+        over = command.over()
+        if not over:
             found += command.faults()
         if there := temporaries(command.folder):
             found.append(f"leaves {there}")
-        return Attempt("two at once", found)
+        met = both.half_written > 1
+        firsts += met and not over
+        lasts += met and over
+        return Attempt("two at once", found, met)
 
-    faults, _ = in_turn(commands, count, attempt)
-    figures = {"the one's": str(count - firsts), "the other's": str(firsts)}
+    faults, apart = in_turn(commands, count, attempt, TRIES)
+    figures = {
+        "the one's": str(lasts),
+        "the other's": str(firsts),
+        "one after the other": str(apart),
+    }
     return Row("two processes into one file", count, {"mixed": len(faults)}, figures, faults)
 
 
 def together(
-    forks: tuple[Forks, Forks], words: tuple[str, ...], others: tuple[str, ...]
-) -> list[Ended]:
-    """Run two commands at once."""
+    forks: tuple[Forks, Forks], folder: Path, words: tuple[str, ...], others: tuple[str, ...]
+) -> Both:
+    """Run two commands at once that write into a folder."""
+    over, most = threading.Event(), [0]
 
     def run(one: Forks, told: tuple[str, ...]) -> Ended:
         return one.run(*told, limit_s=LIMIT_S)
 
-    with ThreadPoolExecutor(2) as pool:
-        return list(pool.map(run, forks, (words, others)))
+    def watch() -> None:
+        while not over.wait(LOOK_S):
+            most[0] = max(most[0], len(temporaries(folder)))
+
+    with ThreadPoolExecutor(3) as pool:
+        watching = pool.submit(watch)
+        try:
+            ended = list(pool.map(run, forks, (words, others)))
+        finally:
+            over.set()
+        watching.result()
+    return Both(ended, most[0])
 
 
 def _ready(forks: tuple[Forks, Forks]) -> None:

@@ -1,15 +1,17 @@
 """Files in place of good ones: every one is to be refused in one line, and nothing is to change."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchmarks.hardening.counting import Count
 from benchmarks.hardening.damage import Damaged
-from benchmarks.hardening.rows import MOST_FAULTS, Row
+from benchmarks.hardening.rows import Row
 from streamplace.errors import CheckpointError
 
 LOADED, TRACEBACK, LINES, CHANGED = "loaded", "tracebacks", "not one line", "left a change"
+State = Callable[[], Hashable]
 
 
 @dataclass(frozen=True)
@@ -21,57 +23,67 @@ class Subject:
     load
         Reads a file; returns if it takes it.
     state
-        Tells what a file is loaded into; it is to be as before where one is refused.
+        Tells what a file is loaded into; it is to be as before where one is refused. None: it is
+        loaded into nothing that was there before.
     """
 
     name: str
     data: bytes
     load: Callable[[Path], object]
-    state: Callable[[], object] = lambda: None
+    state: State | None = None
 
 
-class Tally:
-    """Counts what becomes of files that are to be refused."""
+@dataclass
+class Refusals(Count):
+    """What becomes of files that are to be refused."""
 
-    def __init__(self) -> None:
-        self.tried = 0
-        self.wrong = Counter(dict.fromkeys((LOADED, TRACEBACK, LINES, CHANGED), 0))
-        self.by: Counter[str] = Counter()
-        self.faults: list[str] = []
+    kinds: tuple[str, ...] = (LOADED, TRACEBACK, LINES)
+    by: Counter[str] = field(default_factory=Counter)
 
     def add(self, label: str, how: str, wrong: str | None = None, said: str = "") -> None:
         """Count one file, and what went wrong with it, if anything did."""
         self.tried += 1
         self.by[label] += 1
         if wrong is not None:
-            self.wrong[wrong] += 1
-            if len(self.faults) < MOST_FAULTS:
-                self.faults.append(f"{label}, {how}: {wrong} {said}".rstrip())
+            self.blame(label, how, wrong, said)
 
-    def row(self, what: str) -> Row:
-        """Return the row of the table."""
-        figures = {label: f"{count:,}" for label, count in self.by.items()}
-        return Row(what, self.tried, dict(self.wrong), figures, self.faults)
+    def blame(self, label: str, how: str, wrong: str, said: str = "") -> None:
+        """Count what went wrong with a file."""
+        self.wrong[wrong] += 1
+        self.tell(f"{label}, {how}: {wrong} {said}".rstrip())
+
+    def look(self, label: str, how: str, before: Hashable, after: Hashable) -> None:
+        """Count a change where none was to be; once looked for, they have a column."""
+        if CHANGED not in self.kinds:
+            self.kinds = (*self.kinds, CHANGED)
+        if before != after:
+            self.blame(label, how, CHANGED)
+
+    def row(self) -> Row:
+        """Return the line of the table."""
+        self.figures = {label: f"{count:,}" for label, count in self.by.items()}
+        return super().row()
 
 
-def refuse(tally: Tally, subject: Subject, files: Iterable[Damaged], folder: Path) -> None:
+def refuse(refusals: Refusals, subject: Subject, files: Iterable[Damaged], folder: Path) -> None:
     """Give a subject's reader other files than its own, and count what it does."""
     path = folder / "other.safetensors"
     path.write_bytes(subject.data)
     subject.load(path)  # else refusing others would mean nothing
-    before = subject.state()
+    before = subject.state() if subject.state else None
     for one in files:
         path.write_bytes(one.data)
         try:
             subject.load(path)
         except CheckpointError as error:
             said = str(error)
-            tally.add(subject.name, one.how, None if said.isprintable() else LINES, repr(said))
+            refusals.add(subject.name, one.how, None if said.isprintable() else LINES, repr(said))
         except Exception as error:  # what else it may raise is the question
-            tally.add(subject.name, one.how, TRACEBACK, f"{type(error).__name__}: {error}")
+            refusals.add(subject.name, one.how, TRACEBACK, f"{type(error).__name__}: {error}")
         else:
-            tally.add(subject.name, one.how, LOADED)
+            refusals.add(subject.name, one.how, LOADED)
+        if subject.state:
+            after = subject.state()
+            refusals.look(subject.name, one.how, before, after)
+            before = after
     path.unlink()
-    if subject.state() != before:
-        tally.wrong[CHANGED] += 1
-        tally.faults.append(f"{subject.name}: what it is loaded into is not as before")

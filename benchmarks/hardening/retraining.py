@@ -18,11 +18,11 @@ from benchmarks.hardening.fresh import (
 from benchmarks.hardening.processes import COMMAND
 from benchmarks.hardening.rows import Row
 from benchmarks.hardening.trained import KINDS
+from reference.trainings import config, of_kind
 from streamplace.files import write_dataset, write_json
 from streamplace.generate import Recipe
 from streamplace.policy.weights import unpacked
 from streamplace.training.trainer import CHECKPOINT, CONFIG, POLICY
-from tests.training.runs import config, of_kind
 
 STEPS = 200
 TOGETHER = (2, 4)  # processes that train together

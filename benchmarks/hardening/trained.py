@@ -1,16 +1,17 @@
 """Short real trainings of both kinds of network, and the files that they leave behind."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.hardening.refusing import Subject
+from reference.checkpoint_parts import Parts, shapes_in
+from reference.trainings import config, graphs, of_kind
 from streamplace.files import write_dataset
 from streamplace.policy.placer import SHIPPED
 from streamplace.policy.weights import parameter_hash, read_policy
 from streamplace.training import train
 from streamplace.training.trainer import CHECKPOINT, POLICY
-from tests.training.parts import Parts, shapes_in
-from tests.training.runs import config, graphs, of_kind
 
 KINDS = ("device-scorer", "encoder-decoder")
 PUBLISHED = Path(__file__).parents[1] / "weights" / "b-f1-f2.safetensors"
@@ -57,9 +58,14 @@ def checkpoint_of(kind: str, path: Path) -> Subject:
     """Return a checkpoint, loaded into a network, an optimiser and a memory as a run does."""
     parts, shapes = Parts(kind), shapes_in(path)
 
-    def state() -> object:
-        memory = [(p, reward, row.tolist()) for p, reward, row in parts.memory.entries()]
-        moments = parts.optimiser.state_dict()["state"]
-        return parameter_hash(parts.network), memory, str(moments)
+    def state() -> Hashable:
+        memory = [(p, reward, row.tobytes()) for p, reward, row in parts.memory.entries()]
+        moments = [
+            (i, key, moment.numpy().tobytes())
+            for i, of in parts.optimiser.state_dict()["state"].items()
+            for key, moment in of.items()
+        ]
+        best = parts.memory.best.tobytes()
+        return parameter_hash(parts.network), best, tuple(memory), tuple(moments)
 
     return Subject(kind, path.read_bytes(), lambda file: parts.load(file, shapes=shapes), state)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.hardening.forks import Ended, Forks, temporaries
-from benchmarks.hardening.writing import Command, done, since
+from benchmarks.hardening.writing import Command, Entries, done, since
 from streamplace.files.logs import LOG, read_log
 from streamplace.policy.weights import unpacked
 from streamplace.training.trainer import CHECKPOINT, WRITTEN
@@ -63,6 +63,36 @@ def parameter_hash(ended: Ended) -> str:
     return str(json.loads(ended.out)["parameter_hash"])
 
 
+def unfinished(command: Command, ended: Ended, before: Entries, expected: str) -> list[str]:
+    """Return what is wrong with what a command has left that says it is done.
+
+    Parameters
+    ----------
+    before
+        What was there when it began.
+    expected
+        The hash of the parameters that `train` ends with.
+    """
+    found = command.faults()
+    if not command.over():
+        found.append("not all is written")
+    if command.name.startswith("train"):  # its files are never the same twice; its parameters are
+        found += _other_parameters(ended, expected)
+    elif kept := set(command.new) - command.written_since(before):
+        found.append(f"never writes {sorted(kept)}")
+    if there := temporaries(command.folder):
+        found.append(f"leaves {there}")
+    return [f"says that it is done: {fault}" for fault in found]
+
+
+def _other_parameters(ended: Ended, expected: str) -> list[str]:
+    try:
+        same = parameter_hash(ended) == expected
+    except (ValueError, LookupError, TypeError):
+        return [f"tells no parameters but {ended.out!r}"]
+    return [] if same else ["other parameters"]
+
+
 def steps_of(run: Path) -> tuple[int, int]:
     """Return the steps that a run has done, by its log, and those its checkpoint holds.
 
@@ -96,8 +126,8 @@ def goes_on(forks: Forks, command: Command, expected: str) -> list[str]:
     found = []
     if ended.code:
         found.append(f"exit {ended.code}: {ended.err!r}")
-    elif parameter_hash(ended) != expected:
-        found.append("other parameters")
+    elif other := _other_parameters(ended, expected):
+        found += other
     elif (logged := _logged(run)) != list(range(1, len(logged) + 1)):
         found.append(f"a log of the steps {logged}")
     elif there := temporaries(run):

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from reference.checkpoint_parts import Parts
+from reference.trainings import config, resumed
 from streamplace.engines.costs import Costs
 from streamplace.engines.kinds import READERS
 from streamplace.engines.registry import read_job
@@ -28,8 +30,6 @@ from streamplace.pyg import StreamGraphs
 from streamplace.pyg.store import read_all
 from streamplace.training.config import read_config
 from streamplace.training.trainer import CHECKPOINT
-from tests.training.parts import Parts
-from tests.training.runs import config, resumed
 
 
 @dataclass(frozen=True)

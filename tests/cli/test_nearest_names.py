@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from reference.trainings import SMALL
 from tests.cli.command import Capture, refused
 from tests.cli.conftest import CLUSTER, GRAPH, Job
-from tests.training.runs import SMALL
 
 CASES = [
     (["plaec"], "'place'"),

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from reference.trainings import SMALL, graphs, opened
 from streamplace.cli.main import main
 from streamplace.files import read_dataset, write_dataset
 from streamplace.training import read_config, train
 from streamplace.training.trainer import CHECKPOINT, POLICY
 from tests.cli.command import ENVIRONMENT, MODULE, Capture, one_line, refused, succeeds
-from tests.training.runs import SMALL, check_finite, check_same, graphs, log_of, opened
+from tests.training.runs import check_finite, check_same, log_of
 
 KILLS = 4
 POLL_S = 0.005

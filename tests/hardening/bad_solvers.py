@@ -10,6 +10,7 @@ from streamplace.errors import PlacementError
 
 BAD = 3
 """The number of the problem that they cannot take."""
+SLOW_S = 6.0
 
 
 def library(fails: bool = False) -> None:
@@ -68,6 +69,25 @@ def hangs(number: int, seed: int) -> str | None:
     library()
     if number == BAD:
         time.sleep(60)
+    return None
+
+
+def computes(number: int, seed: int) -> str | None:
+    library()
+    while number == BAD:
+        pass
+    return None
+
+
+def is_slow(number: int, seed: int) -> str | None:
+    """Compute for a tenth of the time, as where others have the processor."""
+    library()
+    end = time.monotonic() + SLOW_S
+    while number == BAD and time.monotonic() < end:
+        began = time.process_time()
+        while time.process_time() - began < 0.05:
+            pass
+        time.sleep(0.45)
     return None
 
 

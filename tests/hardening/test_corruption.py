@@ -11,7 +11,7 @@ import pytest
 import safetensors.torch
 import torch
 
-from benchmarks.hardening import corruption, impostors, loaders, malice, warm
+from benchmarks.hardening import corruption, impostors, loaders, malice, trained, warm
 from benchmarks.hardening.damage import (
     OTHERS,
     Damage,
@@ -21,12 +21,22 @@ from benchmarks.hardening.damage import (
     truncations,
 )
 from benchmarks.hardening.forks import Forks
-from benchmarks.hardening.refusing import CHANGED, LINES, LOADED, TRACEBACK, Subject, Tally, refuse
+from benchmarks.hardening.refusing import (
+    CHANGED,
+    LINES,
+    LOADED,
+    TRACEBACK,
+    Refusals,
+    State,
+    Subject,
+    refuse,
+)
 from benchmarks.hardening.rows import Row
 from benchmarks.hardening.trained import KINDS, Trained
 from benchmarks.hardening.traps import MARK, Payload, Trap, springs
 from benchmarks.hardening.victims import Victim
 from benchmarks.hardening.whole import DEEP
+from reference.checkpoint_parts import Parts
 from streamplace.errors import CheckpointError
 from streamplace.policy.summary import summary
 from streamplace.policy.weights import packed, read_policy, unpacked
@@ -61,6 +71,7 @@ def test_what_is_damaged_is_refused(made: Trained) -> None:
     for row in rows:
         check(row)
     assert [row.tried for row in rows] == [200, 40, 40, 600, 120, 120]
+    assert [CHANGED in row.wrong for row in rows] == [True] * 3 + [False] * 3
 
 
 def test_what_is_not_what_its_name_says_is_refused(made: Trained) -> None:
@@ -129,16 +140,17 @@ ctypes.CDLL(None)
     assert list(loaders.calls_that_execute(source)) == []
 
 
-def subject(load: Callable[[Path], object], made: Trained, **more: Callable[[], object]) -> Subject:
-    return Subject("a file", (made.run(KINDS[0]) / POLICY).read_bytes(), load, **more)
+def subject(load: Callable[[Path], object], made: Trained, state: State | None = None) -> Subject:
+    return Subject("a file", (made.run(KINDS[0]) / POLICY).read_bytes(), load, state)
 
 
 def wrong(reader: Subject, folder: Path, damage: Damage = flipped_bits) -> dict[str, int]:
     """Return what is counted as wrong of a hundred damaged files."""
-    tally = Tally()
-    refuse(tally, reader, damaged(damage, reader.data, 300, np.random.default_rng(3)), folder)
-    assert tally.tried == 300
-    row = tally.row("")
+    refusals = Refusals("files")
+    refuse(refusals, reader, damaged(damage, reader.data, 300, np.random.default_rng(3)), folder)
+    assert refusals.tried == 300
+    row = refusals.row()
+    assert (CHANGED in row.wrong) is (reader.state is not None)
     assert row.good != any(row.wrong.values())
     return {kind: count for kind, count in row.wrong.items() if count}
 
@@ -176,13 +188,51 @@ def test_a_reader_that_breaks_or_says_much_is_noticed(made: Trained, tmp_path: P
 
 
 def test_what_is_left_half_loaded_is_noticed(made: Trained, tmp_path: Path) -> None:
+    """Of every file, and where the next one puts it right as well."""
     seen: list[Path] = []
 
     def halfway(path: Path) -> None:
-        seen.append(path)
+        if seen:
+            seen.clear()
+        else:
+            seen.append(path)
         read_policy(path)
 
-    assert wrong(subject(halfway, made, state=lambda: len(seen)), tmp_path) == {CHANGED: 1}
+    reader = subject(halfway, made, lambda: len(seen))
+    assert wrong(reader, tmp_path) == {CHANGED: 300}
+
+
+@pytest.mark.parametrize("what", ["network", "memory", "best rewards", "a moment of Adam's"])
+def test_all_that_a_checkpoint_is_loaded_into_is_looked_at(
+    what: str, made: Trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the middle of a long row of numbers as well, to the last bit."""
+    parts: list[Parts] = []
+
+    def kept(kind: str) -> Parts:
+        parts.append(Parts(kind))
+        return parts[-1]
+
+    monkeypatch.setattr(trained, "Parts", kept)
+    (one, _) = made.checkpoints()
+    assert one.state is not None
+    path = tmp_path / "checkpoint"
+    path.write_bytes(one.data)
+    one.load(path)
+    before = one.state()
+    assert one.state() == before
+    moments = parts[0].optimiser.state_dict()["state"].values()
+    largest = max((of["exp_avg_sq"] for of in moments), key=torch.numel)
+    with torch.no_grad():
+        if what == "network":
+            next(parts[0].network.parameters()).view(-1)[0].nextafter_(torch.tensor(9.0))
+        elif what == "memory":
+            next(row for *_, row in parts[0].memory.entries())[0] ^= 1
+        elif what == "best rewards":
+            parts[0].memory.best[-1] += 1.0
+        else:
+            largest.view(-1)[largest.numel() // 2].nextafter_(torch.tensor(9.0))
+    assert one.state() != before
 
 
 def first_difference(one: bytes, other: bytes) -> int:

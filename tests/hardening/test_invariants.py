@@ -6,20 +6,22 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from benchmarks.hardening.invariants import of_problems, placers, run
+from benchmarks.hardening.invariants import checking, of_problems, placers, run
+from benchmarks.hardening.invariants.checking import LOST, check_engine
 from benchmarks.hardening.invariants.conservation import above_offered, balances
-from benchmarks.hardening.invariants.drawing import Checks, draw_problems
+from benchmarks.hardening.invariants.drawing import ANSWERED, Checks, draw_problems
 from benchmarks.hardening.invariants.oracle import against_oracle
 from benchmarks.hardening.invariants.page import against_page, compared, node
 from benchmarks.hardening.invariants.pairs import drawn
 from benchmarks.hardening.invariants.same import CHANGES, difference, score_of
-from benchmarks.hardening.invariants.tallies import EXACT, above, apart, furthest
+from benchmarks.hardening.invariants.tallies import EXACT, Deviations, above, apart, furthest
 from reference.changes import remade
 from reference.strategies import Case
-from sim.engine import Measures, Scene, Settings
+from sim.engine import Measures, Scene, Settings, Simulation
 from sim.flow import Flow
 from streamplace import Placement, Problem, runs, score
 from streamplace.arrays import Floats, Ints
+from streamplace.errors import ProblemError
 from streamplace.models import MODELS, Model
 from streamplace.placers.base import Placer
 from streamplace.score import throughput
@@ -129,6 +131,49 @@ def test_a_placer_that_reads_names_is_noticed(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(placers, "ready_placer", ready)
     problem, rows = drawn(5, 0)
     assert placers.placed_apart("reads", (problem, rows[0].tolist()), np.random.default_rng(0)) == 1
+
+
+@pytest.mark.parametrize(
+    ("with_scene", "said"),
+    [(False, "scene: no tuple ever reaches a sink"), (True, "source_rate: none is given")],
+)
+def test_an_engine_that_refuses_what_it_should_run_is_noticed(
+    with_scene: bool, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a scene there is always something to measure; with one it may offer nothing."""
+    simulation = runs.simulation
+
+    def refuses(problem: Problem, settings: Settings, scene: Scene | None = None) -> Simulation:
+        if (scene != Scene()) is with_scene:
+            raise ProblemError(said)
+        return simulation(problem, settings, scene)
+
+    monkeypatch.setattr(runs, "simulation", refuses)
+    checks = Checks()
+    draw_problems(checks, 0, 50, check_engine)
+    tally = checks.tallies[ANSWERED]
+    assert tally.violations == 1
+    assert said in tally.faults[0]
+
+
+def test_runs_that_are_all_skipped_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checking, "TICKS", 0)
+    checks = Checks()
+    draw_problems(checks, 0, 50, check_engine)
+    row = checks.tallies[LOST].row()
+    assert not row.good
+    assert row.wrong["too few"] >= 50 > row.tried
+    assert int(row.figures["skipped: more than 0 ticks"]) > 40
+
+
+@pytest.mark.parametrize(("skipped", "good"), [(0, True), (2, True), (3, False), (100, False)])
+def test_a_few_may_be_skipped(skipped: int, good: bool) -> None:
+    tally = Deviations("x")
+    for _ in range(8):
+        tally.see(0.0)
+    for _ in range(skipped):
+        tally.skip("it is Sunday")
+    assert tally.row().good is good
 
 
 def test_a_violation_is_counted_once_and_told_by_the_smallest_problem() -> None:

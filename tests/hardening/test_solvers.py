@@ -9,11 +9,12 @@ from benchmarks.hardening import solvers
 from benchmarks.hardening.solvers import run
 from benchmarks.hardening.solvers.jobs import LARGE_EVERY, NUMBERS, NoJobError, job
 from benchmarks.hardening.solvers.parent import KINDS, MOST_DRAWN, Account, account
+from benchmarks.hardening.solvers.patience import LIMITS, Limits
 from benchmarks.hardening.solvers.shapes import SHAPES
 from benchmarks.hardening.solvers.wrappers import fault, is_installed, library_of, wrappers
 from streamplace import Constraints, Placement, Problem
 from streamplace.placers.registry import PLACERS
-from tests.hardening.bad_solvers import BAD
+from tests.hardening.bad_solvers import BAD, SLOW_S
 from tests.placers.jobs import pipeline
 
 SHARE = 0.005  # 25 graphs
@@ -63,8 +64,8 @@ def test_what_is_counted_is_there(name: str) -> None:
         assert callable(getattr(owner, last))
 
 
-def given(name: str, limit_s: float = 60.0) -> Account:
-    return account(f"tests.hardening.bad_solvers::{name}", GIVEN, 0, limit_s)
+def given(name: str, limits: Limits = LIMITS) -> Account:
+    return account(f"tests.hardening.bad_solvers::{name}", GIVEN, 0, limits)
 
 
 @pytest.mark.parametrize(
@@ -89,10 +90,21 @@ def test_what_goes_wrong_is_noticed(name: str, kind: str, count: int, said: str)
     assert said in row.faults[0]
 
 
-def test_what_takes_too_long_is_killed() -> None:
-    row = given("hangs", limit_s=6.0).row()
+@pytest.mark.parametrize(
+    ("name", "limits"),
+    [("hangs", Limits(asleep_s=5.0)), ("computes", Limits(cpu_s=5.0))],
+)
+def test_what_sleeps_or_computes_too_long_is_killed(name: str, limits: Limits) -> None:
+    row = given(name, limits).row()
     assert (row.tried, row.wrong["hangs"], row.wrong["crashes"]) == (GIVEN, 1, 0)
     assert f"problem {BAD} of seed 0" in row.faults[0]
+
+
+def test_what_waits_for_a_processor_does_not_hang() -> None:
+    """However long it takes by the clock, as long as it computes now and then."""
+    row = given("is_slow", Limits(cpu_s=5.0, asleep_s=3.0)).row()
+    assert row.good
+    assert float(row.figures["slowest"].removesuffix(" s")) > SLOW_S
 
 
 def test_a_process_that_ends_badly_is_a_crash() -> None:
@@ -140,8 +152,20 @@ def test_a_wrapper_that_never_calls_its_library_is_not_well() -> None:
 
 def test_a_wrapper_that_places_nothing_is_not_well() -> None:
     row = given("places_none").row()
-    assert (row.tried, row.wrong["nothing placed"], row.good) == (GIVEN, 1, False)
-    assert dict(row.wrong) == dict.fromkeys(KINDS, 0) | {"nothing placed": 1}
+    assert (row.tried, row.good) == (GIVEN, False)
+    assert dict(row.wrong) == dict.fromkeys(KINDS, 0) | {"too few placed": GIVEN // 2}
+
+
+@pytest.mark.parametrize("placed", [0, 1, GIVEN // 2 - 1, GIVEN // 2, GIVEN])
+def test_half_of_what_reaches_a_library_is_placed_at_least(placed: int) -> None:
+    """One placed of many would not show that a wrapper works."""
+    found = Account("x", "x", 0, GIVEN)
+    for number in range(GIVEN):
+        found.reach(number)
+        came = "placed" if number < placed else "refused"
+        said = {"said": "", "failed": False, "seconds": 0.0, "out": 0, "err": 0}
+        found.note(number, {"came": came, **said})
+    assert found.row().wrong["too few placed"] == max(0, GIVEN // 2 - placed)
 
 
 def test_what_never_starts_is_no_count() -> None:

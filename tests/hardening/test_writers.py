@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.hardening import kills
 from benchmarks.hardening.forks import Forks
-from benchmarks.hardening.kills import Tally, kill_leaders, kill_training, kill_writers, killed, row
+from benchmarks.hardening.kills import Kills, kill_leaders, kill_training, kill_writers, killed, row
 from benchmarks.hardening.orphans import left
 from benchmarks.hardening.training_runs import EVERY
 from benchmarks.hardening.unreadable import unreadable
@@ -42,7 +42,7 @@ def test_compare_and_generate_killed(forks: Forks, inputs: Path, folder: Path) -
 
 
 def test_what_is_killed_before_it_writes_does_not_count(forks: Forks, place: Command) -> None:
-    tally = Tally()
+    tally = Kills()
     place.restore()
     before = place.entries()
     ended = killed(forks, place, {"after_s": 0.0}, tally)
@@ -53,7 +53,7 @@ def test_what_is_killed_before_it_writes_does_not_count(forks: Forks, place: Com
 
 def test_what_is_over_before_the_kill_does_not_count(forks: Forks, place: Command) -> None:
     place.restore()
-    tally, before = Tally(), place.entries()
+    tally, before = Kills(), place.entries()
     assert killed(forks, place, {"after_s": 60.0}, tally) is None
     assert tally.late == 1
     assert not tally.count(place, before, is_over=place.over())
@@ -71,7 +71,7 @@ def test_kills_that_all_come_too_early_are_noticed(
 
 
 def test_more_than_an_interval_lost_is_noticed() -> None:
-    tally = Tally(counted=2, lost=[EVERY, EVERY + 1], steps=[4, 5])
+    tally = Kills(counted=2, lost=[EVERY, EVERY + 1], steps=[4, 5])
     found = row("train", 2, tally)
     assert found.wrong["lost over a checkpoint interval"] == 1
     assert found.figures["most steps lost"] == f"{EVERY + 1} of {EVERY}"
@@ -85,7 +85,7 @@ def test_no_process_outlives_the_first(forks: Forks, inputs: Path, folder: Path)
 
 def test_a_writer_that_is_not_atomic_is_noticed(inputs: Path, tmp_path: Path) -> None:
     with Forks(modules=("tests.hardening.careless",)) as careless:
-        command, tally = generating(careless, inputs, tmp_path), Tally()
+        command, tally = generating(careless, inputs, tmp_path), Kills()
         for part in (0.5, 0.6, 0.7, 0.8, 0.9):  # of the run, most of which is writing
             command.restore()
             tally.look(command, careless.run(*command.words, after_s=part * command.seconds))

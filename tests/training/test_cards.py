@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks import cards
+from reference.trainings import config, graphs
 from streamplace.policy.weights import parameter_hash, read_policy
 from streamplace.training import train
 from streamplace.training.trainer import POLICY
-from tests.training.runs import config, graphs
 
 
 def test_results_go_on_the_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

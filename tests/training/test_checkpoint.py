@@ -13,14 +13,15 @@ import numpy as np
 import pytest
 import torch
 
+from reference.checkpoint_parts import Parts, remembering
+from reference.trainings import config, graphs, of_kind, opened, resumed
 from streamplace import StreamGraph
 from streamplace.errors import CheckpointError, TrainingError
 from streamplace.policy.weights import packed, parameter_hash, read_policy
 from streamplace.training import train
 from streamplace.training.checkpoint import Position
 from streamplace.training.trainer import CHECKPOINT, POLICY
-from tests.training.parts import Parts, remembering
-from tests.training.runs import check_finite, config, graphs, of_kind, opened, resumed
+from tests.training.runs import check_finite
 
 KINDS = ("device-scorer", "encoder-decoder")
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from reference.trainings import SMALL, config, graphs
 from streamplace.errors import StreamplaceError
 from streamplace.policy.features import prepare
 from streamplace.policy.networks import make_network
@@ -15,7 +16,7 @@ from streamplace.problem import Problem
 from streamplace.training import TrainConfig, config_names, read_config, train
 from streamplace.training.learner import Learner
 from streamplace.training.workers import Workers
-from tests.training.runs import SMALL, config, ends, graphs
+from tests.training.runs import ends
 
 
 def outcome(name: str) -> str:

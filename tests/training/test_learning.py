@@ -5,10 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from reference.trainings import config, graphs, of_kind, opened
 from streamplace import Cluster, Constraints, Operator, Problem, Stream, StreamGraph
 from streamplace.generate import Recipe
 from streamplace.training import train
-from tests.training.runs import config, graphs, log_of, of_kind, opened
+from tests.training.runs import log_of
 
 OPTIMISER = {"rate": 1e-2, "final_rate": 1e-3, "entropy": 0.0}
 KINDS = ["device-scorer", "encoder-decoder"]

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
+from reference.trainings import config, graphs, of_kind, resumed
 from streamplace.errors import StreamplaceError, TrainingError
 from streamplace.training import train
 from streamplace.training.learner import BAD_STEPS
 from streamplace.training.trainer import CHECKPOINT, POLICY
-from tests.training.runs import check_finite, config, graphs, of_kind, resumed
+from tests.training.runs import check_finite
 
 ABSURD: dict[str, dict[str, Any]] = {
     "rate 1e5": {"rate": 1e5, "final_rate": 1e5},

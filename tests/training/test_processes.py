@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
+from reference.trainings import SMALL, graphs, opened
 from streamplace.files import write_dataset
 from streamplace.training.trainer import CHECKPOINT, CONFIG, POLICY
 from tests.cli.command import ENVIRONMENT, ROOT
 from tests.training.process import LEADER, OTHER, STOP
-from tests.training.runs import SMALL, check_finite, check_same, graphs, log_of, opened
+from tests.training.runs import check_finite, check_same, log_of
 
 LIMIT_S = 120
 STEPS = 2 * 2  # 2 epochs; of 5 problems each process has 2, and looks at one a step

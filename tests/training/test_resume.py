@@ -11,24 +11,14 @@ from typing import Any
 import pytest
 import torch
 
+from reference.trainings import config, graphs, of_kind, opened, resumed
 from streamplace.errors import CheckpointError, FormatError, StreamplaceError
 from streamplace.files.logs import read_log
 from streamplace.policy.weights import parameter_hash
 from streamplace.training import TrainConfig, train
 from streamplace.training.learner import Record
 from streamplace.training.trainer import CHECKPOINT, CONFIG, POLICY
-from tests.training.runs import (
-    STEPS_AN_EPOCH,
-    check_finite,
-    check_same,
-    config,
-    ctrl_c_at,
-    graphs,
-    log_of,
-    of_kind,
-    opened,
-    resumed,
-)
+from tests.training.runs import STEPS_AN_EPOCH, check_finite, check_same, ctrl_c_at, log_of
 
 EPOCHS = 2
 TEACHER = {"placer": "greedy", "epochs": 1}

@@ -6,7 +6,7 @@ from benchmarks.hardening.invariants.checking import HURTS_NOBODY, SHARED, check
 from benchmarks.hardening.invariants.drawing import Checks, draw_problems
 from benchmarks.hardening.invariants.oracle import against_oracle
 from benchmarks.hardening.invariants.page import against_page
-from benchmarks.hardening.invariants.tallies import Tally
+from benchmarks.hardening.invariants.tallies import Deviations
 from benchmarks.hardening.rows import Row
 
 PROBLEMS = 20_000
@@ -30,9 +30,9 @@ def of_problems(count: int, seed: int) -> Iterator[Row]:
         draw_problems(checks, seed * PROBLEMS + block, min(BLOCK, count - begin), check)
     for tally in checks.tallies.values():
         if tally.what == HURTS_NOBODY:
-            tally.figures[SHARED] = _told(checks.watched.get(SHARED, Tally(SHARED)))
+            tally.figures[SHARED] = _told(checks.watched.get(SHARED, Deviations(SHARED)))
         yield tally.row()
 
 
-def _told(tally: Tally) -> str:
+def _told(tally: Deviations) -> str:
     return f"{tally.violations:,} of {tally.tried:,} times, by at most {tally.largest:.1%}"

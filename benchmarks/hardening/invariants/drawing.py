@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from hypothesis import strategies as st
 from hypothesis.errors import Flaky, HypothesisException
 
-from benchmarks.hardening.invariants.tallies import EXACT, Tally
+from benchmarks.hardening.invariants.tallies import EXACT, Deviations
 from reference.strategies import Case
 from reference.whole_problems import whole_cases
 from streamplace import Placement
@@ -36,8 +36,8 @@ class Checks:
         is no problem of its own.
     """
 
-    tallies: dict[str, Tally] = field(default_factory=dict)
-    watched: dict[str, Tally] = field(default_factory=dict)
+    tallies: dict[str, Deviations] = field(default_factory=dict)
+    watched: dict[str, Deviations] = field(default_factory=dict)
     counting: bool = True
 
     def see(self, what: str, deviation: float, most: float = EXACT) -> None:
@@ -48,15 +48,20 @@ class Checks:
         ViolationError
             If it does not hold.
         """
-        tally = self.tallies.setdefault(what, Tally(what, most))
-        seen = tally if self.counting else Tally(what, most)
+        tally = self.tallies.setdefault(what, Deviations(what, most))
+        seen = tally if self.counting else Deviations(what, most)
         if not seen.see(deviation):
             raise ViolationError(what, deviation)
+
+    def skip(self, what: str, why: str) -> None:
+        """Count a problem of which an invariant is not asked."""
+        if self.counting:
+            self.tallies.setdefault(what, Deviations(what)).skip(why)
 
     def watch(self, what: str, deviation: float) -> None:
         """Count one try of what need not hold."""
         if self.counting:
-            self.watched.setdefault(what, Tally(what)).see(deviation)
+            self.watched.setdefault(what, Deviations(what)).see(deviation)
 
 
 Check = Callable[[Checks, Case, st.DataObject], None]

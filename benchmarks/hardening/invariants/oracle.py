@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from benchmarks.hardening.invariants.pairs import drawn
-from benchmarks.hardening.invariants.tallies import Tally, apart, furthest
+from benchmarks.hardening.invariants.tallies import Deviations, apart, furthest
 from reference import oracle
 from reference.changes import remade
 from sim import bottleneck
@@ -16,7 +16,7 @@ from streamplace.score import throughput
 Form = Callable[[Problem, Ints], Floats]
 
 
-def against_oracle(pairs: int, seed: int, form: Form = throughput) -> list[Tally]:
+def against_oracle(pairs: int, seed: int, form: Form = throughput) -> list[Deviations]:
     """Score so many pairs of problem and placement twice, under either closed form.
 
     Parameters
@@ -24,8 +24,10 @@ def against_oracle(pairs: int, seed: int, form: Form = throughput) -> list[Tally
     form
         Scores placements of a problem, (K, V).
     """
-    tallies = {model: Tally(f"closed form against the oracle: {model}") for model in CLOSED_FORMS}
-    loads = Tally("utilisations against the oracle")
+    tallies = {
+        model: Deviations(f"closed form against the oracle: {model}") for model in CLOSED_FORMS
+    }
+    loads = Deviations("utilisations against the oracle")
     done, number = 0, 0
     while done < pairs:
         problem, rows = drawn(number, seed)

@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.hardening.invariants.oracle import where as pair
 from benchmarks.hardening.invariants.pairs import drawn
-from benchmarks.hardening.invariants.tallies import Tally, apart, furthest
+from benchmarks.hardening.invariants.tallies import Deviations, apart, furthest
 from reference.changes import remade
 from streamplace import Placement, Score, report
 from streamplace.files.clusters import cluster_to
@@ -94,18 +94,18 @@ def node() -> Iterator[Evaluate | None]:
         stdin.close()
 
 
-def against_page(pairs: int, seed: int) -> Tally:
+def against_page(pairs: int, seed: int) -> Deviations:
     """Score so many pairs in Chromium, or in Node.js where that is missing, and in Python."""
     for where, started in (("Chromium", chromium), ("Node.js", node)):
         with started() as evaluate:
             if evaluate is not None:
                 return compared(pairs, seed, where, evaluate)
-    return Tally(WHAT, figures={"not run": "no Chromium, no Node.js"})
+    return Deviations(WHAT, figures={"not run": "no Chromium, no Node.js"})
 
 
-def compared(pairs: int, seed: int, where: str, evaluate: Evaluate) -> Tally:
+def compared(pairs: int, seed: int, where: str, evaluate: Evaluate) -> Deviations:
     """Score so many pairs of problem and placement there and here, under ``bottleneck``."""
-    tally = Tally(WHAT, figures={"in": where})
+    tally = Deviations(WHAT, figures={"in": where})
     cases = islice(_cases(seed), pairs)
     while batch := list(islice(cases, BATCH)):
         shown = evaluate([asked(placement, number % 4 == 0) for number, placement in batch])

@@ -1,18 +1,20 @@
 """Counts of what was tried of each invariant, and how far off it was at most."""
 
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf, isnan
 
 from benchmarks.hardening.counting import Count
 from benchmarks.hardening.rows import Row
 
 EXACT = 1e-9
-VIOLATIONS = "violations"
+VIOLATIONS, TOO_FEW = "violations", "too few"
+MOST_SKIPPED = 0.2  # of all: more would say too little of what was tried
 
 
 @dataclass
-class Tally(Count):
+class Deviations(Count):
     """What was seen of one invariant.
 
     Parameters
@@ -21,10 +23,13 @@ class Tally(Count):
         The largest deviation that is rounding.
     largest
         The largest deviation seen.
+    skipped
+        Problems of which it was not asked, by why.
     """
 
     most: float = EXACT
     largest: float = 0.0
+    skipped: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         self.kinds = (VIOLATIONS,)
@@ -42,9 +47,19 @@ class Tally(Count):
         self.wrong[VIOLATIONS] += not held
         return held
 
+    def skip(self, why: str) -> None:
+        """Count one problem of which it is not asked; too many are a fault."""
+        self.skipped[why] += 1
+        self.kinds = (VIOLATIONS, TOO_FEW)
+
     def row(self) -> Row:
         """Return the line of the table."""
         self.figures = {"largest deviation": f"{self.largest:.1e}", **self.figures}
+        skipped = self.skipped.total()
+        if skipped > MOST_SKIPPED * (self.tried + skipped):
+            self.wrong[TOO_FEW] = skipped
+            self.tell(f"{skipped:,} of {self.tried + skipped:,} problems were skipped")
+        self.figures |= {f"skipped: {why}": f"{n:,}" for why, n in sorted(self.skipped.items())}
         return super().row()
 
 

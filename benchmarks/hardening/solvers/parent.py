@@ -2,7 +2,6 @@
 
 import json
 import os
-import select
 import subprocess
 import sys
 import tempfile
@@ -16,13 +15,13 @@ from typing import Any
 from benchmarks.hardening.counting import Count
 from benchmarks.hardening.forks import ROOT
 from benchmarks.hardening.rows import Row
+from benchmarks.hardening.solvers.patience import LIMITS, Limits, lines
 
-LIMIT_S = 120.0  # of one problem, and of the start
 MOST_DRAWN = 20  # problems drawn at most, for one that is to reach the library
 NOT_GIVEN = "not given"  # what is drawn and is no problem
 PRINTED = "bytes on stdout", "on stderr"
-TOO_FEW, NOTHING_PLACED = "too few", "nothing placed"
-KINDS = ("crashes", "hangs", "invalid", "errors", *PRINTED, TOO_FEW, NOTHING_PLACED)
+TOO_FEW, TOO_FEW_PLACED = "too few", "too few placed"
+KINDS = ("crashes", "hangs", "invalid", "errors", *PRINTED, TOO_FEW, TOO_FEW_PLACED)
 
 
 @dataclass
@@ -91,11 +90,11 @@ class Account(Count):
         told = {what: f"{count:,}" for what, count in counts.items()}
         self.figures = {**told, "slowest": f"{self.slowest:.2f} s"}
         self.wrong[TOO_FEW] = max(0, self.goal - self.tried)
-        self.wrong[NOTHING_PLACED] = int(not self.came["placed", True])
+        self.wrong[TOO_FEW_PLACED] = max(0, -(-self.tried // 2) - self.came["placed", True])
         return super().row()
 
 
-def account(name: str, count: int, seed: int, limit_s: float = LIMIT_S) -> Account:
+def account(name: str, count: int, seed: int, limits: Limits = LIMITS) -> Account:
     """Give problems to a wrapper until so many reached its library.
 
     There is a new process after every one that ended early.
@@ -103,15 +102,15 @@ def account(name: str, count: int, seed: int, limit_s: float = LIMIT_S) -> Accou
     found, first, end = Account(f"odd graphs: {name}", name, seed, count), 0, MOST_DRAWN * count
     with tempfile.TemporaryDirectory() as folder:
         while found.tried < count and first < end:
-            first = _until_it_ends(found, range(first, end), limit_s, Path(folder))
+            first = _until_it_ends(found, range(first, end), limits, Path(folder))
     return found
 
 
-def _until_it_ends(found: Account, numbers: range, limit_s: float, folder: Path) -> int:
+def _until_it_ends(found: Account, numbers: range, limits: Limits, folder: Path) -> int:
     """Give problems to one process; return the first that it has not looked at."""
     begun, ended = numbers.start - 1, "crashes"
     with _child(found, numbers, folder) as (process, answers):
-        for line in _lines(answers, limit_s):
+        for line in lines(answers, process.pid, limits):
             if line is None:
                 ended = "hangs"
                 process.kill()
@@ -155,17 +154,3 @@ def _child(
             yield process, answers
     finally:
         os.close(answers)
-
-
-def _lines(answers: int, limit_s: float) -> Iterator[bytes | None]:
-    """Yield whole lines until there are no more; None whenever none came for so long."""
-    rest = b""
-    while True:
-        if not select.select([answers], [], [], limit_s)[0]:
-            yield None
-            continue
-        some = os.read(answers, 65536)
-        if not some:
-            return
-        *lines, rest = (rest + some).split(b"\n")
-        yield from lines

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import torch
 
+from reference.trainings import config, of_kind, opened
 from streamplace.errors import CheckpointError
 from streamplace.policy.networks import make_network
 from streamplace.training.checkpoint import Position, load_checkpoint, save_checkpoint
 from streamplace.training.memory import Memory
-from tests.training.runs import config, of_kind, opened
 
 Shapes = list[tuple[int, int]]  # operators and devices of each problem
 
