@@ -23,9 +23,9 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.reference.changes import renamed, shares
+from benchmarks.reference.engine import PlainEngine
 from benchmarks.speed import interleaved, report
-from reference.changes import renamed, shares
-from reference.engine import PlainEngine
 from sim.engine import Measures, Settings, Simulation
 from streamplace import (
     Cluster,

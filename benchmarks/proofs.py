@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.reference.random_problems import optimum, random_problem
 from benchmarks.speed import report
-from reference.random_problems import optimum, random_problem
 from streamplace import Problem, StreamGraph, read_dataset
 from streamplace.errors import PlacementError
 from streamplace.models import CLOSED_FORMS

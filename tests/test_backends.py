@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.hardening.losing import lost_workers
-from reference.trainings import SMALL, graphs
+from benchmarks.reference.trainings import SMALL, graphs
 from streamplace import Backend, Constraints, Recipe, StreamGraph, backends, compare, write_dataset
 from streamplace.errors import UsageError
 from streamplace.training import read_config, train

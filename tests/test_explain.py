@@ -7,9 +7,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from reference import oracle
-from reference.changes import as_fast
-from reference.strategies import cases
+from benchmarks.reference import oracle
+from benchmarks.reference.changes import as_fast
+from benchmarks.reference.strategies import cases
 from streamplace import (
     Cluster,
     Constraints,

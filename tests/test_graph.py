@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
-from reference.strategies import graphs
+from benchmarks.reference.strategies import graphs
 from streamplace.errors import GraphError
 from streamplace.graph import Operator, Stream, StreamGraph
 

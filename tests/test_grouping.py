@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reference.strategies import graphs
+from benchmarks.reference.strategies import graphs
 from streamplace.errors import ProblemError
 from streamplace.graph import Operator, Stream, StreamGraph
 from streamplace.grouping import Grouping

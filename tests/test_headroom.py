@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reference import oracle
-from reference.changes import as_fast
-from reference.strategies import Case, batches, cases, problems
+from benchmarks.reference import oracle
+from benchmarks.reference.changes import as_fast
+from benchmarks.reference.strategies import Case, batches, cases, problems
 from sim.engine import Profile, Scene, Settings, Speed
 from streamplace import runs
 from streamplace.files.traces import trace_to

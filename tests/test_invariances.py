@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reference.changes import in_other_time, in_other_units, renamed, restreamed
-from reference.strategies import Case, cases
+from benchmarks.reference.changes import in_other_time, in_other_units, renamed, restreamed
+from benchmarks.reference.strategies import Case, cases
 from streamplace.models import CLOSED_FORMS, MODELS
 from streamplace.problem import Model
 from streamplace.score import bound, throughput

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reference.strategies import device_lists, graphs, networks
+from benchmarks.reference.strategies import device_lists, graphs, networks
 from streamplace.cluster import Cluster, Device, LinkOverride, Network
 from streamplace.constraints import Constraints
 from streamplace.errors import ProblemError

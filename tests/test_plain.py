@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from reference.strategies import graphs
+from benchmarks.reference.strategies import graphs
 from streamplace import Operator, Stream, StreamGraph
 from streamplace.errors import GraphError
 from streamplace.plain import operator_of

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reference import oracle
-from reference.strategies import Case, cases, problems
+from benchmarks.reference import oracle
+from benchmarks.reference.strategies import Case, cases, problems
 from sim import path_average
 from streamplace.cluster import Cluster, Device, Network
 from streamplace.errors import GraphError, SimulationError

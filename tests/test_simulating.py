@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 
 import streamplace as sp
-from reference.strategies import Case, cases
+from benchmarks.reference.strategies import Case, cases
 from streamplace import score
 from streamplace.errors import ProblemError, UsageError
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reference import oracle
-from reference.strategies import batches, cases, problems
+from benchmarks.reference import oracle
+from benchmarks.reference.strategies import batches, cases, problems
 from streamplace import Cluster, Operator, Stream, StreamGraph
 from streamplace.flows import flow, flows
 from streamplace.models import CLOSED_FORMS, MODELS

@@ -12,7 +12,7 @@ from benchmarks.hardening.damage import Damaged
 from benchmarks.hardening.refusing import Subject
 from benchmarks.hardening.trained import KINDS, Trained
 from benchmarks.hardening.whole import DEEP
-from reference.trainings import Sections, config, graphs, of_kind, resumed
+from benchmarks.reference.trainings import Sections, config, graphs, of_kind, resumed
 from streamplace.policy.weights import packed, read_policy, unpacked
 from streamplace.pyg import to_pyg
 from streamplace.pyg.store import write

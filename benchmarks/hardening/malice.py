@@ -12,7 +12,7 @@ from benchmarks.hardening.rows import MOST_FAULTS, Row
 from benchmarks.hardening.trained import Trained
 from benchmarks.hardening.traps import Payload, harmed, payloads, springs, write_module
 from benchmarks.hardening.victims import Victim, commands, functions
-from reference.trainings import graphs
+from benchmarks.reference.trainings import graphs
 from streamplace.errors import StreamplaceError
 from streamplace.files import write_dataset
 from streamplace.solve import place

@@ -18,7 +18,7 @@ from benchmarks.hardening.fresh import (
 from benchmarks.hardening.processes import COMMAND
 from benchmarks.hardening.rows import Row
 from benchmarks.hardening.trained import KINDS
-from reference.trainings import config, of_kind
+from benchmarks.reference.trainings import config, of_kind
 from streamplace.files import write_dataset, write_json
 from streamplace.generate import Recipe
 from streamplace.policy.weights import unpacked

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.hardening.refusing import Subject
-from reference.checkpoint_parts import Parts, shapes_in
-from reference.trainings import config, graphs, of_kind
+from benchmarks.reference.checkpoint_parts import Parts, shapes_in
+from benchmarks.reference.trainings import config, graphs, of_kind
 from streamplace.files import write_dataset
 from streamplace.policy.placer import SHIPPED
 from streamplace.policy.weights import parameter_hash, read_policy

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from reference.checkpoint_parts import Parts
-from reference.trainings import config, resumed
+from benchmarks.reference.checkpoint_parts import Parts
+from benchmarks.reference.trainings import config, resumed
 from streamplace.engines.costs import Costs
 from streamplace.engines.kinds import READERS
 from streamplace.engines.registry import read_job

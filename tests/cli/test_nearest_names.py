@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from reference.trainings import SMALL
+from benchmarks.reference.trainings import SMALL
 from tests.cli.command import Capture, refused
 from tests.cli.conftest import CLUSTER, GRAPH, Job
 

@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 
 from benchmarks.hardening.documents import CEPSIM, DREAM
-from reference.strategies import Case, cases
+from benchmarks.reference.strategies import Case, cases
 from streamplace.files import cepsim
 from streamplace.files.export import as_cepsim
 from streamplace.files.graphs import graph_from, graph_to

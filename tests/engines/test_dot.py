@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from benchmarks.hardening.engine_documents.interchange import DOT
-from reference.strategies import Case, cases, graphs
+from benchmarks.reference.strategies import Case, cases, graphs
 from streamplace.engines import dot
 from streamplace.graph import Operator, Stream, StreamGraph
 from streamplace.placement import Placement

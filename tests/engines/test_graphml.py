@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from benchmarks.hardening.engine_documents.interchange import GRAPHML
-from reference.strategies import Case, cases, graphs
+from benchmarks.reference.strategies import Case, cases, graphs
 from streamplace.engines import graphml
 from streamplace.errors import GraphError
 from streamplace.graph import Operator, Stream, StreamGraph

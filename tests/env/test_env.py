@@ -12,7 +12,7 @@ from gymnasium.utils.env_checker import check_env
 from hypothesis import given, settings
 
 import streamplace as sp
-from reference.strategies import problems
+from benchmarks.reference.strategies import problems
 from sim.prospects import F
 from streamplace.env import ID, PlacementEnv
 from streamplace.env.observation import HIGHEST, OF_OPERATOR, OF_PROBLEM, size_of

@@ -6,7 +6,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from hypothesis import strategies as st
 
-from reference.strategies import graphs
+from benchmarks.reference.strategies import graphs
 from streamplace.constraints import Constraints
 from streamplace.errors import StreamplaceError
 from streamplace.graph import Operator, Stream, StreamGraph

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from benchmarks.hardening.documents import CLUSTER
-from reference.strategies import clusters
+from benchmarks.reference.strategies import clusters
 from streamplace.cluster import Cluster, Device, LinkOverride, Network
 from streamplace.errors import FormatError
 from streamplace.files import read_cluster, write_cluster

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from benchmarks.hardening.documents import CEPSIM, GRAPH
-from reference.strategies import Case, cases
+from benchmarks.reference.strategies import Case, cases
 from streamplace.cluster import Cluster
 from streamplace.constraints import Constraints
 from streamplace.errors import FormatError

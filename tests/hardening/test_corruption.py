@@ -36,7 +36,7 @@ from benchmarks.hardening.trained import KINDS, Trained
 from benchmarks.hardening.traps import MARK, Payload, Trap, springs
 from benchmarks.hardening.victims import Victim
 from benchmarks.hardening.whole import DEEP
-from reference.checkpoint_parts import Parts
+from benchmarks.reference.checkpoint_parts import Parts
 from streamplace.errors import CheckpointError
 from streamplace.policy.summary import summary
 from streamplace.policy.weights import packed, read_policy, unpacked

@@ -15,8 +15,8 @@ from benchmarks.hardening.invariants.page import against_page, compared, node
 from benchmarks.hardening.invariants.pairs import drawn
 from benchmarks.hardening.invariants.same import CHANGES, difference, score_of
 from benchmarks.hardening.invariants.tallies import EXACT, Deviations, above, apart, furthest
-from reference.changes import remade
-from reference.strategies import Case
+from benchmarks.reference.changes import remade
+from benchmarks.reference.strategies import Case
 from sim.engine import Measures, Scene, Settings, Simulation
 from sim.flow import Flow
 from streamplace import Placement, Problem, runs, score

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reference.random_problems import feasible_placements, random_problem
-from reference.strategies import cases
+from benchmarks.reference.random_problems import feasible_placements, random_problem
+from benchmarks.reference.strategies import cases
 from streamplace import Cluster, Constraints, Placement, Problem, Recipe
 from streamplace.flows import flow
 from streamplace.models import CLOSED_FORMS, Model

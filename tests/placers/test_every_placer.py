@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reference.changes import as_fast
-from reference.strategies import problems
+from benchmarks.reference.changes import as_fast
+from benchmarks.reference.strategies import problems
 from streamplace import Cluster, Constraints, Device, Problem, StreamGraph
 from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placers.registry import NAMES, make_placer

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from reference.random_problems import optimum, random_problem
+from benchmarks.reference.random_problems import optimum, random_problem
 from streamplace import Cluster, Constraints, Device, Problem, StreamGraph
 from streamplace.errors import InfeasibleError, PlacementError, UsageError
 from streamplace.models import CLOSED_FORMS, Model

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reference.strategies import cases, problems
+from benchmarks.reference.strategies import cases, problems
 from streamplace import Cluster, Constraints, Device, Network, Placement, Problem, StreamGraph
 from streamplace.arrays import Ints
 from streamplace.cluster import NetworkKind

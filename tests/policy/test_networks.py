@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from reference.strategies import problems
+from benchmarks.reference.strategies import problems
 from streamplace import Cluster, Constraints, Operator, Problem, Stream, StreamGraph
 from streamplace.arrays import Ints
 from streamplace.errors import UsageError

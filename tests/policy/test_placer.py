@@ -11,7 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reference.strategies import problems
+from benchmarks.reference.strategies import problems
 from streamplace import Constraints, Problem
 from streamplace.arrays import Ints
 from streamplace.errors import (

@@ -7,7 +7,7 @@ from hypothesis import given
 from torch_geometric.utils import to_networkx
 
 import streamplace as sp
-from reference.strategies import problems
+from benchmarks.reference.strategies import problems
 from streamplace.errors import GraphError, ProblemError
 from streamplace.flows import flow
 from streamplace.pyg import OPERATOR_COLUMNS, STREAM_COLUMNS, to_pyg

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from reference import oracle
-from reference.strategies import Case, batches, cases, clusters, graphs, problems
+from benchmarks.reference import oracle
+from benchmarks.reference.strategies import Case, batches, cases, clusters, graphs, problems
 from sim import bottleneck
 from sim.flow import Flow
 from streamplace.cluster import Cluster, Device, LinkOverride, Network

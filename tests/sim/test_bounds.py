@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reference.strategies import problems
+from benchmarks.reference.strategies import problems
 from sim.bottleneck import lowest_utilisation, worst_utilisation
 from sim.bounds import least_utilisation
 from streamplace.cluster import Cluster, Network

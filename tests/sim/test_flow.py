@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from numpy.typing import NDArray
 
-from reference import oracle
-from reference.strategies import problems
+from benchmarks.reference import oracle
+from benchmarks.reference.strategies import problems
 from sim.flow import Flow, as_rows, checked
 from streamplace.cluster import Cluster, LinkOverride, Network
 from streamplace.flows import flow as flow_of

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from reference.strategies import problems
+from benchmarks.reference.strategies import problems
 from sim import orders
 from sim.flow import Flow, Ints
 from streamplace.cluster import Cluster

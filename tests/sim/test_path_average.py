@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reference import oracle
-from reference.strategies import Case, batches, cases, problems
+from benchmarks.reference import oracle
+from benchmarks.reference.strategies import Case, batches, cases, problems
 from sim import crossings, newton, path_average
 from streamplace.cluster import Cluster, LinkOverride, Network, NetworkKind
 from streamplace.flows import flow as flow_of

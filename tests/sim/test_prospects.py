@@ -15,7 +15,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from reference.strategies import cases, problems
+from benchmarks.reference.strategies import cases, problems
 from sim import bottleneck
 from sim.bottleneck import lowest_utilisation
 from sim.flow import Flow, crossing_seconds

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from reference.trainings import opened
+from benchmarks.reference.trainings import opened
 from streamplace.training.learner import Record
 from streamplace.training.trainer import CHECKPOINT, CONFIG, POLICY
 

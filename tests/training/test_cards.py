@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import cards
-from reference.trainings import config, graphs
+from benchmarks.reference.trainings import config, graphs
 from streamplace.policy.weights import parameter_hash, read_policy
 from streamplace.training import train
 from streamplace.training.trainer import POLICY

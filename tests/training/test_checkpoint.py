@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 import torch
 
-from reference.checkpoint_parts import Parts, remembering
-from reference.trainings import config, graphs, of_kind, opened, resumed
+from benchmarks.reference.checkpoint_parts import Parts, remembering
+from benchmarks.reference.trainings import config, graphs, of_kind, opened, resumed
 from streamplace import StreamGraph
 from streamplace.errors import CheckpointError, TrainingError
 from streamplace.policy.weights import packed, parameter_hash, read_policy

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from reference.trainings import SMALL, config, graphs
+from benchmarks.reference.trainings import SMALL, config, graphs
 from streamplace.errors import StreamplaceError
 from streamplace.policy.features import prepare
 from streamplace.policy.networks import make_network

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reference.trainings import config, graphs, of_kind, opened
+from benchmarks.reference.trainings import config, graphs, of_kind, opened
 from streamplace import Cluster, Constraints, Operator, Problem, Stream, StreamGraph
 from streamplace.generate import Recipe
 from streamplace.training import train

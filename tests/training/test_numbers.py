@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reference.trainings import config, graphs, of_kind, resumed
+from benchmarks.reference.trainings import config, graphs, of_kind, resumed
 from streamplace.errors import StreamplaceError, TrainingError
 from streamplace.training import train
 from streamplace.training.learner import BAD_STEPS

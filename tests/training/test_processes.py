@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from reference.trainings import SMALL, graphs, opened
+from benchmarks.reference.trainings import SMALL, graphs, opened
 from streamplace.files import write_dataset
 from streamplace.training.trainer import CHECKPOINT, CONFIG, POLICY
 from tests.cli.command import ENVIRONMENT, ROOT

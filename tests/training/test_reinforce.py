@@ -9,7 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reference.strategies import batches, problems
+from benchmarks.reference.strategies import batches, problems
 from streamplace import simulate
 from streamplace.placement import Placement
 from streamplace.policy.features import prepare

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 
-from reference.trainings import config, graphs, of_kind, opened, resumed
+from benchmarks.reference.trainings import config, graphs, of_kind, opened, resumed
 from streamplace.errors import CheckpointError, FormatError, StreamplaceError
 from streamplace.files.logs import read_log
 from streamplace.policy.weights import parameter_hash

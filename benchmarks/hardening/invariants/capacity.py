@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reference.changes import Link, remade
+from benchmarks.reference.changes import Link, remade
 from sim.crossings import links_crossed
 from streamplace import Cluster, Device, LinkOverride, Network, Problem
 from streamplace.flows import flow

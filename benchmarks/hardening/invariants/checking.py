@@ -17,9 +17,9 @@ from benchmarks.hardening.invariants.drawing import Checks
 from benchmarks.hardening.invariants.placers import NAMED, placed_apart
 from benchmarks.hardening.invariants.same import CHANGES, difference, score_of
 from benchmarks.hardening.invariants.tallies import above, furthest
-from reference.changes import remade
-from reference.scenes import scenes, told
-from reference.strategies import Case
+from benchmarks.reference.changes import remade
+from benchmarks.reference.scenes import scenes, told
+from benchmarks.reference.strategies import Case
 from sim.engine import Scene
 from streamplace import Placement, Problem, runs
 from streamplace.errors import InfeasibleError, PlacementError, ProblemError

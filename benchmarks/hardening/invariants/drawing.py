@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.errors import Flaky, HypothesisException
 
 from benchmarks.hardening.invariants.tallies import EXACT, Deviations
-from reference.strategies import Case
-from reference.whole_problems import whole_cases
+from benchmarks.reference.strategies import Case
+from benchmarks.reference.whole_problems import whole_cases
 from streamplace import Placement
 from streamplace.files.placements import placement_to
 

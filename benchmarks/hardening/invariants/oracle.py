@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from benchmarks.hardening.invariants.pairs import drawn
 from benchmarks.hardening.invariants.tallies import Deviations, apart, furthest
-from reference import oracle
-from reference.changes import remade
+from benchmarks.reference import oracle
+from benchmarks.reference.changes import remade
 from sim import bottleneck
 from streamplace import Problem
 from streamplace.arrays import Floats, Ints

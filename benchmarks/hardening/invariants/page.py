@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks.hardening.invariants.oracle import where as pair
 from benchmarks.hardening.invariants.pairs import drawn
 from benchmarks.hardening.invariants.tallies import Deviations, apart, furthest
-from reference.changes import remade
+from benchmarks.reference.changes import remade
 from streamplace import Placement, Score, report
 from streamplace.files.clusters import cluster_to
 from streamplace.files.graphs import graph_to

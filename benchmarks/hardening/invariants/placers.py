@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from reference.changes import renamed, restreamed
-from reference.strategies import Case
+from benchmarks.reference.changes import renamed, restreamed
+from benchmarks.reference.strategies import Case
 from streamplace.arrays import Ints
 from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placers.base import Placer

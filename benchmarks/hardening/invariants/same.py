@@ -7,8 +7,8 @@ from math import inf
 import numpy as np
 
 from benchmarks.hardening.invariants.tallies import apart, furthest
-from reference.changes import in_other_time, in_other_units, renamed, restreamed
-from reference.strategies import Case
+from benchmarks.reference.changes import in_other_time, in_other_units, renamed, restreamed
+from benchmarks.reference.strategies import Case
 from sim.engine import Settings
 from streamplace import Placement, Score, runs
 from streamplace.models import CLOSED_FORMS, Model

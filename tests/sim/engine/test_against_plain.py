@@ -8,9 +8,9 @@ import pytest
 from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
 
-from reference.engine import PlainEngine
-from reference.scenes import scenes, told
-from reference.strategies import cases
+from benchmarks.reference.engine import PlainEngine
+from benchmarks.reference.scenes import scenes, told
+from benchmarks.reference.strategies import cases
 from sim.engine import EngineError
 from sim.engine import simulation as engine
 from sim.engine.scene import Scene

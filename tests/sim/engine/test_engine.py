@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reference.changes import renamed
-from reference.strategies import Case, cases
+from benchmarks.reference.changes import renamed
+from benchmarks.reference.strategies import Case, cases
 from sim.engine import Measures, Profile, Scene, Settings, Simulation, Speed
 from sim.engine.sets import NOTHING, make_sets, more_sets
 from streamplace import Cluster, Network, Operator, Placement, Problem, Stream, StreamGraph, runs

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reference.strategies import Case, cases
+from benchmarks.reference.strategies import Case, cases
 from sim.bottleneck import utilisations, worst_utilisation
 from sim.jit import kernel
 from sim.search import Instance, Schedule, World, anneal, anneal_throttled, world

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reference.strategies import problems
+from benchmarks.reference.strategies import problems
 from sim.bottleneck import utilisations
 from sim.search import contracted, joined, world
 from streamplace.cluster import Cluster

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from reference.trainings import config, of_kind, opened
+from benchmarks.reference.trainings import config, of_kind, opened
 from streamplace.errors import CheckpointError
 from streamplace.policy.networks import make_network
 from streamplace.training.checkpoint import Position, load_checkpoint, save_checkpoint

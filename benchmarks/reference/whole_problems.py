@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from reference.strategies import Case, clusters, device_lists, graphs
+from benchmarks.reference.strategies import Case, clusters, device_lists, graphs
 from streamplace import Cluster, Constraints, Problem
 from streamplace.errors import InfeasibleError
 
