@@ -20,6 +20,8 @@ class Count:
         What was measured besides.
     faults
         The first few.
+    group
+        Of lines that count the same.
     """
 
     what: str
@@ -28,6 +30,7 @@ class Count:
     wrong: Counter[str] = field(default_factory=Counter, kw_only=True)
     figures: dict[str, str] = field(default_factory=dict, kw_only=True)
     faults: list[str] = field(default_factory=list, kw_only=True)
+    group: str = field(default="", kw_only=True)
 
     def tell(self, said: str) -> None:
         """Keep what tells how a fault can be made again, of the first few."""
@@ -37,4 +40,4 @@ class Count:
     def row(self) -> Row:
         """Return the line of the table."""
         wrong = {kind: self.wrong[kind] for kind in self.kinds}
-        return Row(self.what, self.tried, wrong, dict(self.figures), self.faults)
+        return Row(self.what, self.tried, wrong, dict(self.figures), self.faults, self.group)

@@ -21,6 +21,7 @@ CONFIG = "config.json"  # which training writes when it begins
 
 HANG_S = 1.0  # of CPU time, or asleep, where a file is refused
 WORK_S = 10.0  # where it is read there is work to do
+GROUP = "command lines with bad files"
 SHOWN = 40  # letters of a long name that a message shows at least
 UNREAD, NOT_NAMED, EXIT_1 = "good files refused", "not named", "exit 1"
 WRONG = (
@@ -99,7 +100,7 @@ class Seen:
             "memory": told_bytes(self.peak_bytes, self.torch),
         }
         wrong = {**dict.fromkeys(WRONG, 0), **self.wrong}
-        return Row(what, self.tried, wrong, figures, self.faults)
+        return Row(what, self.tried, wrong, figures, self.faults, GROUP)
 
 
 def faults_of(case: Case, ended: Ended, left: list[str], torch: bool = False) -> list[str]:

@@ -22,6 +22,8 @@ from benchmarks.hardening.rows import Row
 from benchmarks.hardening.watching import WRONG
 from streamplace.errors import StreamplaceError
 
+GROUP = "bad files read in process"
+
 
 def run(
     share: float = 1.0, seed: int = 0, readers: Sequence[str] = tuple(PARSERS)
@@ -38,7 +40,8 @@ def run(
                 raise RuntimeError(f"the process that reads has ended before {name}")
             seen = json.loads(text)
             wrong = {**dict.fromkeys(WRONG, 0), **seen["wrong"]}
-            yield Row(f"reader {name}", seen["tried"], wrong, _figures(name, seen), seen["faults"])
+            figures = _figures(name, seen)
+            yield Row(f"reader {name}", seen["tried"], wrong, figures, seen["faults"], GROUP)
 
 
 def _figures(name: str, seen: dict[str, Any]) -> dict[str, str]:

@@ -21,6 +21,7 @@ MOST_DRAWN = 20  # problems drawn at most, for one that is to reach the library
 NOT_GIVEN = "not given"  # what is drawn and is no problem
 PRINTED = "bytes on stdout", "on stderr"
 TOO_FEW, TOO_FEW_PLACED = "too few", "too few placed"
+GROUP = "odd graphs that reach a library"
 KINDS = ("crashes", "hangs", "invalid", "errors", *PRINTED, TOO_FEW, TOO_FEW_PLACED)
 
 
@@ -99,7 +100,8 @@ def account(name: str, count: int, seed: int, limits: Limits = LIMITS) -> Accoun
 
     There is a new process after every one that ended early.
     """
-    found, first, end = Account(f"odd graphs: {name}", name, seed, count), 0, MOST_DRAWN * count
+    found = Account(f"odd graphs: {name}", name, seed, count, group=GROUP)
+    first, end = 0, MOST_DRAWN * count
     with tempfile.TemporaryDirectory() as folder:
         while found.tried < count and first < end:
             first = _until_it_ends(found, range(first, end), limits, Path(folder))
