@@ -1,12 +1,13 @@
 """Examples print what is written down beside them; the README shows them as they are."""
 
-import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.cli.command import ENVIRONMENT
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.out"))
@@ -29,7 +30,7 @@ def test_the_demo_does_the_main_job(tmp_path: Path) -> None:
     small.write_text(script)
     run = subprocess.run(
         [sys.executable, str(small)], cwd=tmp_path, capture_output=True, text=True, check=False,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env=ENVIRONMENT,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     written = sorted(p.name for p in (tmp_path / "demo-output").iterdir())

@@ -20,6 +20,11 @@ from streamplace.files.atomic import TEMPORARY
 ROOT = Path(__file__).resolve().parents[2]
 
 
+def environment(variables: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the environment of a process that imports what this one does, with more variables."""
+    return {**os.environ, "PYTHONPATH": str(ROOT), **(variables or {})}
+
+
 @dataclass(frozen=True)
 class Ended:
     """How a process ended.
@@ -56,16 +61,16 @@ class Forks:
 
     Parameters
     ----------
-    environment
-        Variables besides those of this process.
+    variables
+        Of the environment, besides those of this process.
     modules
         To import before the first fork, besides the command line.
     """
 
     def __init__(
-        self, environment: Mapping[str, str] | None = None, modules: tuple[str, ...] = ()
+        self, variables: Mapping[str, str] | None = None, modules: tuple[str, ...] = ()
     ) -> None:
-        self._environment = {**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})}
+        self._environment = environment(variables)
         self._modules = modules
         self._folder = tempfile.TemporaryDirectory(prefix="streamplace-forks-")
         self._process: subprocess.Popen[str] | None = None

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -12,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.hardening.forks import ROOT
+from benchmarks.hardening.forks import environment
 from benchmarks.hardening.rows import MOST_FAULTS, Row
 from streamplace.parallel import ITEMS_PER_PROCESS
 
@@ -74,7 +73,7 @@ class Surroundings:
         ended = subprocess.run(
             [str(argument) for argument in arguments],
             cwd=self.folder,
-            env={**os.environ, "PYTHONPATH": str(ROOT), **self.variables},
+            env=environment(self.variables),
             capture_output=True,
             text=True,
             timeout=LIMIT_S,

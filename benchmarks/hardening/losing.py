@@ -77,7 +77,7 @@ def _faults(folder: Path, backend: str, at: str, seed: int) -> Iterator[tuple[st
     assert made.code == 0, made.err
     placer = f"benchmarks.hardening.losing:Losing:at={at}:flag={flag}"
     words = ("compare", dataset, "--placers", f"{placer},greedy", "--plots", "none", "-o")
-    there = used_by(*words, folder / "there", "--jobs", 2, "--backend", backend, environment=QUIET)
+    there = used_by(*words, folder / "there", "--jobs", 2, "--backend", backend, variables=QUIET)
     if not flag.exists():
         yield "failures", f"nothing was killed: {_last(there)}"
         return

@@ -1,7 +1,6 @@
 """The command line as a program of its own, and the memory that it and its children take."""
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -10,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.hardening.forks import ROOT
+from benchmarks.hardening.forks import environment
 from benchmarks.hardening.orphans import members
 
 COMMAND = (sys.executable, "-m", "streamplace.cli.main")
@@ -55,7 +54,7 @@ class Used:
 
 def used_by(
     *arguments: object,
-    environment: Mapping[str, str] | None = None,
+    variables: Mapping[str, str] | None = None,
     data_bytes: int | None = None,
 ) -> Used:
     """Run the command line to its end.
@@ -73,7 +72,7 @@ def used_by(
     ):
         process = subprocess.Popen(
             [sys.executable, "-c", LAUNCHER, asked, str(told.fileno())],
-            env={**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})},
+            env=environment(variables),
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=err,

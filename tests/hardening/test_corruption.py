@@ -1,9 +1,6 @@
-"""Checkpoints and weights: nothing damaged is loaded, and nothing malicious is executed."""
+"""Checkpoints and weights: nothing damaged is loaded, and nothing is changed by it."""
 
-import os
-import pickle
-from collections.abc import Callable, Iterator
-from contextlib import chdir
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +8,7 @@ import pytest
 import safetensors.torch
 import torch
 
-from benchmarks.hardening import corruption, impostors, loaders, malice, trained, warm
+from benchmarks.hardening import corruption, impostors, trained
 from benchmarks.hardening.damage import (
     OTHERS,
     Damage,
@@ -31,39 +28,21 @@ from benchmarks.hardening.refusing import (
     Subject,
     refuse,
 )
-from benchmarks.hardening.rows import Row
 from benchmarks.hardening.trained import KINDS, Trained
-from benchmarks.hardening.traps import MARK, Payload, Trap, springs
-from benchmarks.hardening.victims import Victim
 from benchmarks.hardening.whole import DEEP
 from benchmarks.reference.checkpoint_parts import Parts
 from streamplace.errors import CheckpointError
 from streamplace.policy.summary import summary
 from streamplace.policy.weights import packed, read_policy, unpacked
 from streamplace.training.trainer import POLICY
+from tests.hardening.trainings import check, forks, made
 from tests.policy.jobs import SCRIPTING
 
+__all__ = ["forks", "made"]
 pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 
 SHARE = 0.02  # 100 flips, 20 truncations of each file
-FOR_COMMANDS, FOR_TRAPS = 0.08, 0.02
-HARMLESS = Payload("text", b"hello", bytes.decode)
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Trained:
-    """Return short trainings; tests leave their files as they are."""
-    return Trained.made(tmp_path_factory.mktemp("trained"))
-
-
-@pytest.fixture(scope="module")
-def forks() -> Iterator[Forks]:
-    with Forks(modules=warm.READING_WEIGHTS) as started:
-        yield started
-
-
-def check(row: Row) -> None:
-    assert row.good, f"{row}\n" + "\n".join(row.faults)
+FOR_COMMANDS = 0.08
 
 
 def test_what_is_damaged_is_refused(made: Trained) -> None:
@@ -82,62 +61,6 @@ def test_commands_refuse_what_is_damaged_and_leave_the_run_alone(
     made: Trained, forks: Forks
 ) -> None:
     check(corruption.through_commands(made, forks, FOR_COMMANDS, 2, KINDS[:1]))
-
-
-def test_no_trap_springs(made: Trained, forks: Forks) -> None:
-    rows = list(malice.run(made, forks, FOR_TRAPS))
-    for row in rows:
-        check(row)
-    assert len(rows) == 2
-
-
-def test_nothing_in_the_source_could_execute_a_file() -> None:
-    row = loaders.row()
-    check(row)
-    assert row.tried > 200
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "import pickle",
-        "from pickle import loads",
-        "import marshal as m",
-        "import torch\ntorch.load(file)",
-        "from torch import load",
-        "import joblib\njoblib.load(file)",
-        "import numpy as np\nnp.load(file)",
-        "import numpy as np\nnp.load(file, allow_pickle=True)",
-        "import numpy as np\nnp.load(file, allow_pickle=flag)",
-        "import numpy as np\nnp.lib.npyio.NpzFile(file)",
-        "read(file, allow_pickle=True)",
-        "import yaml\nyaml.load(text)",
-        "import yaml\nyaml.load(text, Loader=yaml.UnsafeLoader)",
-        "eval(text)",
-        "run = exec",
-        "from importlib import import_module\nimport_module(name)",
-        "import importlib\nimportlib.import_module(name)",
-        "import ctypes\nctypes.CDLL(path)",
-        "import subprocess",
-        "import os\nos.system(text)",
-    ],
-)
-def test_calls_that_execute_are_seen(source: str) -> None:
-    assert list(loaders.calls_that_execute(source))
-
-
-def test_other_calls_are_not() -> None:
-    source = """
-import ctypes, io, numpy as np, re, safetensors.torch, yaml
-np.load(file, allow_pickle=False)
-np.lib.npyio.NpzFile(file, allow_pickle=False)
-re.compile(text)
-network.eval()
-safetensors.torch.load(data)
-yaml.compose(text, Loader=yaml.SafeLoader)
-ctypes.CDLL(None)
-"""
-    assert list(loaders.calls_that_execute(source)) == []
 
 
 def subject(load: Callable[[Path], object], made: Trained, state: State | None = None) -> Subject:
@@ -260,41 +183,6 @@ def test_damage_is_damage_and_is_everywhere(how: str, made: Trained) -> None:
         whole = int.from_bytes(data)
         assert {(int.from_bytes(one) ^ whole).bit_count() for one in found} == {1}
         assert sum(i < 8 for i in first) == 64
-
-
-def test_every_trap_springs_where_it_is_read_carelessly(made: Trained, tmp_path: Path) -> None:
-    folder = tmp_path / "traps"
-    laid = malice.lay_out(folder, made)
-    with chdir(folder):
-        assert [one.name for one in laid if not springs(one)] == []
-        assert not Path(MARK).exists()
-
-
-def test_a_reader_that_unpickles_is_noticed(tmp_path: Path, forks: Forks) -> None:
-    def careless(path: Path) -> None:
-        pickle.loads(path.read_bytes())
-
-    trap = Payload("pickle", pickle.dumps(Trap()), pickle.loads)
-    with chdir(tmp_path):
-        for folder in ("", "deep/down/"):
-            row = malice.sprung(
-                "x", [(trap, Victim("x", f"{folder}bad.json", careless))], [], forks
-            )
-            assert (row.wrong[malice.RAN], row.good) == (1, False)
-        assert os.listdir() == []
-        row = malice.sprung("x", [(HARMLESS, Victim("x", "bad.json", careless))], [], forks)
-        assert (row.wrong[malice.TRACEBACK], row.good) == (1, False)
-        assert not springs(HARMLESS)
-
-
-def test_what_a_victim_does_not_even_read_is_noticed(tmp_path: Path, forks: Forks) -> None:
-    """Refused for another reason: the arguments would be wrong, and the trap never looked at."""
-    with chdir(tmp_path):
-        other, right = (Victim("x", "bad.json", ("place", name)) for name in ("no", "bad.json"))
-        row = malice.sprung("x", [(HARMLESS, other)], [], forks)
-        assert (row.wrong[malice.UNREAD], row.good) == (1, False)
-        assert malice.sprung("x", [(HARMLESS, right)], [], forks).good
-        assert not malice.sprung("x", [(HARMLESS, right)], ["a trap"], forks).good
 
 
 CHANGES: dict[str, Callable[[dict[str, torch.Tensor], dict[str, str]], object]] = {

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.hardening.counting import Count
-from benchmarks.hardening.forks import ROOT
+from benchmarks.hardening.forks import ROOT, environment
 from benchmarks.hardening.rows import Row
 from benchmarks.hardening.solvers.patience import LIMITS, Limits, lines
 
@@ -145,11 +145,10 @@ def _child(
     left = found.goal - found.tried
     told = [found.name, found.seed, numbers.start, numbers.stop, left, writes]
     command = [sys.executable, "-m", "benchmarks.hardening.solvers.child", *map(str, told)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     try:
         with (folder / "out").open("wb") as out, (folder / "err").open("wb") as err:
             process = subprocess.Popen(
-                command, stdout=out, stderr=err, pass_fds=[writes], cwd=ROOT, env=environment
+                command, stdout=out, stderr=err, pass_fds=[writes], cwd=ROOT, env=environment()
             )
         os.close(writes)
         with process:
