@@ -61,7 +61,9 @@ def _read_good(seen: Seen, name: str, places: Places, forks: Forks, share: float
         documents = places.documents(name, command)
         for document in documents[: max(1, round(share * len(documents)))]:
             with places.good(name, command, document) as case:
-                seen.judge_good(f"{' '.join(command.words)}: good", forked(case, forks))
+                seen.judge_good(
+                    f"{' '.join(command.words)}: good", forked(case, forks, to_its_end=True)
+                )
 
 
 @contextmanager

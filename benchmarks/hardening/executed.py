@@ -37,9 +37,9 @@ def executed(case: Case) -> Ended:
         return Ended(out, err, process.returncode, False, seconds, 0.0, 0, process.pid)
 
 
-def forked(case: Case, forks: Forks) -> Ended:
-    """Run a command line in a fork; training, once it has begun, for a while only."""
-    trains = case.command.trains
+def forked(case: Case, forks: Forks, *, to_its_end: bool = False) -> Ended:
+    """Run a command line in a fork; training, once it has begun, for a while, or to its end."""
+    trains = case.command.trains and not to_its_end
     return forks.run(
         *case.words,
         folder=case.folder,

@@ -13,8 +13,8 @@ _CORE = "tag:yaml.org,2002:"
 _INTEGER = re.compile(r"[-+]?[0-9]{1,300}", re.ASCII)
 _TRUE = ("yes", "true", "on")
 DEEPEST = 50
-MOST_BRACKETS = 20_000
-"""Objects and lists in brackets: half a second, where 3 MB of them would take a minute."""
+MOST_BRACKETS = 10_000
+"""Objects and lists in brackets: a quarter of a second, where 3 MB of them would take a minute."""
 
 
 class _Loader(yaml.SafeLoader):

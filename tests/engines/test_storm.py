@@ -73,7 +73,7 @@ def test_more_brackets_than_a_file_has() -> None:
     """Three megabytes of them took a minute until they were refused."""
     for opening in ("", "a: "):
         text = opening + "[" + "[]," * 2**20
-        said = "more than 20,000 lists and objects in brackets at line 1 column "
+        said = "more than 10,000 lists and objects in brackets at line 1 column "
         assert said in refused("storm-flux", text)
 
 

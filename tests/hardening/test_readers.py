@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -102,8 +103,10 @@ def hashes() -> Iterator[str]:
     """Yield a hash over some of the files of each reader."""
     for name, parser in PARSERS.items():
         documents, found = parser.documents(), sha256()
-        for number in range(ENCODINGS_AT, COUNT, 499):
-            found.update(spoilt(documents, number, 3, parser.faults).data)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of bad arrays being made; elsewhere they are errors
+            for number in range(ENCODINGS_AT, COUNT, 499):
+                found.update(spoilt(documents, number, 3, parser.faults).data)
         yield f"{name} {found.hexdigest()}"
 
 

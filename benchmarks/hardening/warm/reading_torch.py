@@ -1,4 +1,4 @@
-"""Importing this loads torch too, and what trains with it: on one thread, or forks would hang."""
+"""Importing this loads torch, and what trains with it: on one thread, or forks would hang."""
 
 import contextlib
 import io
@@ -10,7 +10,6 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of other libraries
     import torch
 
-    import benchmarks.hardening.warm.reading  # noqa: F401
     import streamplace.policy.paper
     import streamplace.policy.placer
     import streamplace.policy.summary
