@@ -27,13 +27,14 @@ def parse_toml(text: str) -> dict[str, Any]:
     return value
 
 
-def _refuse_long_integers(value: Any) -> None:
-    left = [value]
+def _refuse_long_integers(value: dict[str, Any]) -> None:
+    left: list[tuple[str, Any]] = [("", value)]
     while left:
         match left.pop():
-            case dict() as found:
-                left.extend(found.values())
-            case list() as found:
-                left.extend(found)
-            case int() as number if number.bit_length() > MOST_BITS:
-                raise ValueError("an integer has too many digits")
+            case place, dict() as found:
+                left += [(f"{place}.{key}" if place else key, one) for key, one in found.items()]
+            case place, list() as found:
+                left += [(f"{place}[{i}]", one) for i, one in enumerate(found)]
+            case place, int() as number if number.bit_length() > MOST_BITS:
+                said = f"an integer has too many digits: {number.bit_length()} bits"
+                raise ValueError(f"{place}: {said}")

@@ -105,7 +105,9 @@ def test_an_integer_too_long_to_be_told(
     monkeypatch.setattr(sys, "unraisablehook", ignored.append)
     file = tmp_path / "long.toml"
     file.write_text(f"{SMALL}\n[other]\nx = {number}")
-    assert outcome(str(file)) == f"{file}: an integer has too many digits"
+    said = outcome(str(file))
+    assert said.startswith(f"{file}: ")
+    assert "an integer has too many digits" in said
     assert ignored == []
 
 
