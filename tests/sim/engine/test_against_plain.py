@@ -89,7 +89,7 @@ def same(simulation: Simulation, devices: list[int]) -> None:
     for name in ("busy_s", "full_s", "stalled_s"):
         spent = np.zeros(len(flow.gap_s))
         spent[raw.link[1:]] = end.links[name][1:]
-        theirs = getattr(plain, f"link_{name}")
+        theirs = getattr(plain.links, name)
         close(spent, [theirs.get(i, 0.0) for i in range(len(spent))])
     arrived, late = np.zeros_like(raw.arrived), np.zeros_like(raw.latency)
     ends = zip(flow.sinks[raw.sink].tolist(), raw.stream.tolist(), strict=True)

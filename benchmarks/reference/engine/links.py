@@ -1,0 +1,69 @@
+"""Links: who waits for them, and how long they were busy."""
+
+from collections import deque
+
+from benchmarks.reference.engine.sets import EventSet
+from benchmarks.reference.engine.streams import PlainStream
+
+
+class Links:
+    """All links of a network; `second` is the first of those that are a tuple's second, if any."""
+
+    def __init__(self, streams: list[PlainStream], second: int | None, tick_s: float) -> None:
+        self.second, self.tick_s = second, tick_s
+        self.waiting: dict[int, deque[tuple[int, PlainStream, EventSet]]] = {
+            link: deque() for one in streams for link in one.links
+        }
+        self.held: dict[int, float] = {}  # by those who send over it, this tick
+        self.busy_s: dict[int, float] = {}
+        self.full_s: dict[int, float] = {}
+        self.stalled_s: dict[int, float] = {}
+
+    def join(self, link: int, tick: int, stream: PlainStream, one: EventSet) -> None:
+        """Put a set on a link; what a stream puts there in one tick is one set."""
+        waiting = self.waiting[link]
+        for since, other, there in waiting:
+            if since == tick and other is stream:
+                there.absorb(one)
+                return
+        waiting.append((tick, stream, one))
+
+    def serve(self, tick: int) -> None:
+        """Let every link work for a tick."""
+        for stage in (0, 1):
+            for link in self.waiting:
+                if stage == (self.second is not None and link >= self.second):
+                    self._serve(link, tick, stage)
+
+    def _serve(self, link: int, tick: int, stage: int) -> None:
+        """Let what joined a link in one tick share it, tick after tick, for a tick's time."""
+        left, full = self.tick_s, False
+        waiting = self.waiting[link]
+        while waiting and left > 0:
+            since = waiting[0][0]
+            cohort = [item for item in waiting if item[0] == since]
+            needed = sum(one.size * stream.seconds[stage] for _, stream, one in cohort)
+            share = min(1.0, left / needed) if needed else 1.0
+            full = len(waiting) > len(cohort) and needed >= left
+            full = full or needed - left > 1e-9 * self.tick_s
+            left -= share * needed
+            for _, stream, one in cohort:
+                passing = one if share == 1 else one.split(share)
+                if stage + 1 < len(stream.links):
+                    self.join(stream.links[stage + 1], tick, stream, passing)
+                elif stream.delay:
+                    stream.wire.append((tick + stream.delay, passing))
+                else:
+                    stream.arrive(passing)
+            if share == 1:
+                for _ in cohort:
+                    waiting.popleft()
+            else:
+                left = 0.0
+        idle = self.held.get(link, 0.0) * left
+        for column, seconds in (
+            (self.busy_s, self.tick_s - left),
+            (self.full_s, self.tick_s if full else 0.0),
+            (self.stalled_s, idle),
+        ):
+            column[link] = column.get(link, 0.0) + seconds

@@ -1,0 +1,247 @@
+"""One run, tick after tick."""
+
+from collections.abc import Iterable
+from math import inf
+
+import numpy as np
+
+from benchmarks.reference.engine.links import Links
+from benchmarks.reference.engine.sets import EventSet, merged
+from benchmarks.reference.engine.windows import OpenWindow
+from benchmarks.reference.engine.wiring import Wiring
+from sim.engine.scene import Scene
+from sim.engine.settings import Settings
+from sim.flow import Flow
+
+
+class PlainEngine:
+    """One run of one placement."""
+
+    def __init__(
+        self,
+        flow: Flow,
+        placement: Iterable[int],
+        latency_s: Iterable[float],
+        settings: Settings,
+        tick_s: float,
+        scene: Scene | None = None,
+    ) -> None:
+        self.flow, self.settings, self.tick_s = flow, settings, tick_s
+        self.scene = scene or Scene()
+        self.device = [int(d) for d in placement]
+        latency = [float(x) for x in latency_s]
+        self.wiring = Wiring(flow, self.device, latency, settings, tick_s, self.scene)
+        self.inputs, self.outputs = self.wiring.inputs, self.wiring.outputs
+        self.streams, self.order = self.wiring.streams, self.wiring.order
+        self.backlog = dict.fromkeys(self.wiring.sources, 0.0)
+        self.dropped = dict.fromkeys(self.backlog, 0.0)
+        self.links = Links(self.streams, flow.devices if flow.nic else None, tick_s)
+        self.windows = {v: OpenWindow(w, tick_s) for v, w in self.scene.windows.items()}
+        # what happened
+        self.processed = [0.0] * flow.operators
+        self.busy_s = [0.0] * flow.devices
+        self.operator_busy_s = [0.0] * flow.operators
+        self.blocked_s = [0.0] * flow.operators
+        self.held = 0.0  # of the operator at work
+        # tick, sink, stream or -1, tuples, latency
+        self.arrivals: list[tuple[int, int, int, float, float]] = []
+        self.reached: list[tuple[int, int, int, float]] = []  # tick, sink, source, per path
+
+    def run(self) -> None:
+        """Run all ticks."""
+        for tick in range(round(self.settings.duration_s / self.tick_s)):
+            self._tick(tick)
+
+    def _tick(self, tick: int) -> None:
+        for one in self.streams:
+            while one.wire and one.wire[0][0] < tick:
+                one.arrive(one.wire.popleft()[1])
+        self._offer(tick)
+        fast = self._speeds(tick)
+        used = [0.0] * self.flow.devices
+        self.links.held = {}
+        self.now: dict[tuple[int, int], list[EventSet]] = {}
+        grant = {v: self.wiring.share[v] * self.tick_s * fast[self.device[v]] for v in self.order}
+        for turn in range(8):
+            unmet = self._pass(tick, fast, grant, used, first=turn == 0)
+            if self.settings.scheduler == "default":
+                break
+            rest = [self.tick_s * f - u for f, u in zip(fast, used, strict=True)]
+            grant = self._grants(rest, unmet)
+            if max(grant.values()) <= 1e-9 * self.tick_s:
+                break
+        for d in range(self.flow.devices):
+            stopped_s = self.tick_s if any(self._has_work(v, d) for v in self.order) else 0.0
+            self.busy_s[d] += used[d] / fast[d] if fast[d] else stopped_s
+        self._drop()
+        self._arrivals(tick, fast, used)
+        for one in self.streams:
+            one.left, one.sent_now = one.waiting, 0.0
+        self.links.serve(tick)
+
+    def _pass(
+        self, tick: int, fast: list[float], grant: dict[int, float], used: list[float], first: bool
+    ) -> dict[int, float]:
+        """Let every operator work; return how many more seconds each could use."""
+        unmet = {}
+        for v in self.order:
+            d = self.device[v]
+            if fast[d] > 0:
+                self.held = 0.0
+                spent, unmet[v] = self._act(v, grant[v], tick)
+                used[d] += spent
+                self.operator_busy_s[v] += spent / fast[d]
+                if first:
+                    self.blocked_s[v] += self.held * self.tick_s
+                    for link in {link for out in self.outputs[v] for link in out.links}:
+                        self.links.held[link] = max(self.links.held.get(link, 0.0), self.held)
+        return unmet
+
+    def _has_work(self, v: int, d: int) -> bool:
+        """Return whether operator v is on device d and something waits for it, or to be sent."""
+        unsent = v in self.windows and self.windows[v].out is not None
+        waiting = sum(one.waiting for one in self.inputs[v]) + self.backlog.get(v, 0.0)
+        return self.device[v] == d and (unsent or waiting > 1e-9)
+
+    def _grants(self, rest: list[float], unmet: dict[int, float]) -> dict[int, float]:
+        """Share out the rest of each device: by shares, but to nobody more than it can use."""
+        grant = dict.fromkeys(self.order, 0.0)
+        for d, seconds in enumerate(rest):
+            left = seconds
+            hungry = {v: u for v, u in unmet.items() if u > 0 and self.device[v] == d}
+            while hungry and left > 0:
+                total = sum(self.wiring.share[v] for v in hungry)
+                level = left / total if total else 0.0
+                small = [v for v, u in hungry.items() if u <= level * self.wiring.share[v]]
+                for v in small:
+                    grant[v] = hungry.pop(v)
+                    left -= grant[v]
+                if not small:
+                    grant |= {v: level * self.wiring.share[v] for v in hungry}
+                    break
+        return grant
+
+    def _arrivals(self, tick: int, fast: list[float], used: list[float]) -> None:
+        for (v, e), sets in self.now.items():
+            here = merged(sets)
+            done = tick * self.tick_s + used[self.device[v]] / fast[self.device[v]]
+            self.arrivals.append((tick, v, e, here.size, done - here.birth))
+            for source, total in here.totals.items():
+                self.reached.append((tick, v, source, total / self.wiring.paths[source][v]))
+
+    def _offer(self, tick: int) -> None:
+        edges = np.array([tick, tick + 1]) * self.tick_s
+        for v in self.backlog:
+            seconds = self.tick_s
+            if v in self.scene.profiles:
+                at = self.scene.profiles[v].seconds_at_full_rate(edges)
+                seconds = float(at[1] - at[0])
+            self.backlog[v] += float(self.flow.source_tuples[v]) * seconds
+
+    def _drop(self) -> None:
+        """Drop what may not wait at the sources."""
+        most = self.settings.source_queue or inf
+        for v in self.backlog:
+            self.dropped[v] += max(0.0, self.backlog[v] - most)
+            self.backlog[v] = min(self.backlog[v], most)
+
+    def _speeds(self, tick: int) -> list[float]:
+        fast = [1.0] * self.flow.devices
+        for speed in sorted(self.scene.speeds, key=lambda speed: speed.from_s):
+            if tick >= round(speed.from_s / self.tick_s):
+                fast[speed.device] = speed.factor
+        return fast
+
+    def _act(self, v: int, budget: float, tick: int) -> tuple[float, float]:
+        """Let an operator work; return seconds used, and how many more would have helped."""
+        sent, short = self._send_windows(v, budget, tick) if v in self.windows else (0.0, 0.0)
+        if v in self.windows and tick >= self.windows[v].due:
+            return sent, short
+        waiting = {one.number: one.waiting for one in self.inputs[v]}
+        tuples = sum(waiting.values()) + self.backlog.get(v, 0.0)
+        seconds = sum(waiting[one.number] * one.cost for one in self.inputs[v])
+        seconds += self.backlog.get(v, 0.0) * self.wiring.source_cost[v]
+        if tuples <= 0:
+            return sent, short
+        share = 1.0 if v in self.windows else self._share_that_fits(v, tuples)
+        left = budget - sent
+        unmet = max(0.0, share * seconds - left)
+        if unmet:
+            share = left / seconds
+        elif share < 1:
+            could = min(1.0, left / seconds) if seconds else 1.0
+            self.held = 1.0 - share / could if could else 0.0
+        if share > 0:
+            self._work_on(v, share, waiting, tick)
+        return sent + share * seconds, unmet + short
+
+    def _work_on(self, v: int, share: float, waiting: dict[int, float], tick: int) -> None:
+        """Take a share of all that waits for an operator, and do with it what it does."""
+        parts: dict[int, list[EventSet]] = {}
+        for one in self.inputs[v]:
+            amount = share * waiting[one.number]
+            one.taken += amount
+            parts[one.number] = one.take(amount if share < 1 else inf)
+        if v in self.backlog:
+            emitted = share * self.backlog[v]
+            self.backlog[v] -= emitted
+            parts[-1] = [EventSet(emitted, tick * self.tick_s, {v: emitted})]
+        all_of_it = merged([one for some in parts.values() for one in some])
+        self.processed[v] += all_of_it.size
+        if not self.outputs[v]:
+            for e, some in parts.items():
+                self.now.setdefault((v, e), []).extend(some)
+        elif v in self.windows:
+            self.windows[v].slots[-1].append(all_of_it)
+        else:
+            self._emit(v, all_of_it, tick)
+
+    def _send_windows(self, v: int, budget: float, tick: int) -> tuple[float, float]:
+        """Send what a windowed operator has to send, and close a window that is due.
+
+        Returns seconds used, and how many more would have helped.
+        """
+        window, used, short = self.windows[v], 0.0, 0.0
+        for _ in range(2):
+            if window.out:
+                tuples = window.out.size
+                share = self._share_that_fits(v, tuples)
+                seconds = tuples * self.wiring.send_cost[v]
+                if share < 1:
+                    self.held = 1.0 - share
+                if share * seconds > budget - used:
+                    short += share * seconds - (budget - used)
+                    share = (budget - used) / seconds
+                if share > 0:
+                    used += share * seconds
+                    self._emit(v, window.out.split(share), tick)
+                    if share == 1:
+                        window.out = None
+            if window.out is None and tick >= window.due:
+                window.close()
+        return used, short
+
+    def _share_that_fits(self, v: int, tuples: float) -> float:
+        share = 1.0
+        for one in self.outputs[v]:
+            room = one.most - one.waiting - one.in_flight
+            if one.links and not self.settings.backpressure:
+                room = one.most - one.left - one.sent_now
+            if one.selectivity > 0:
+                share = min(share, max(0.0, room) / (tuples * one.selectivity))
+        return share
+
+    def _emit(self, v: int, one: EventSet, tick: int) -> None:
+        for out in self.outputs[v]:
+            if out.selectivity > 0:
+                copy = EventSet(one.size * out.selectivity, one.birth, dict(one.totals))
+                out.sent += copy.size
+                out.sent_now += copy.size
+                if out.links:
+                    out.in_flight += copy.size
+                    self.links.join(out.links[0], tick, out, copy)
+                elif out.queue and out.queue[-1].since == tick:
+                    out.queue[-1].absorb(copy)
+                else:
+                    copy.since = tick
+                    out.queue.append(copy)

@@ -1,0 +1,128 @@
+"""What stays as it is over a run: what each operator costs, and its share of its device."""
+
+from math import floor, inf
+
+from benchmarks.reference.engine.streams import PlainStream
+from benchmarks.reference.engine.windows import mean_output
+from sim.engine.scene import Scene
+from sim.engine.settings import Settings
+from sim.flow import Flow
+
+
+class Wiring:
+    """A job on its devices: streams, the order of operators, costs, shares, room in queues."""
+
+    def __init__(
+        self,
+        flow: Flow,
+        device: list[int],
+        latency: list[float],
+        settings: Settings,
+        tick_s: float,
+        scene: Scene,
+    ) -> None:
+        self.flow, self.settings, self.tick_s, self.scene = flow, settings, tick_s, scene
+        self.device, self.latency = device, latency
+        self.streams = [self._stream(e) for e in range(len(flow.source))]
+        every = range(flow.operators)
+        self.inputs = {v: [s for s in self.streams if s.target == v] for v in every}
+        self.outputs = {v: [s for s in self.streams if s.source == v] for v in every}
+        self.sources = [v for v in every if not self.inputs[v]]
+        self.order = self._order()
+        self.send_cost = [0.0] * flow.operators
+        self.source_cost = [0.0] * flow.operators
+        self._costs()
+        self.share = self._shares()
+        self._queues()
+        self.paths = {v: self._paths(v) for v in self.sources}
+
+    def _stream(self, e: int) -> PlainStream:
+        flow = self.flow
+        v, w = int(flow.source[e]), int(flow.target[e])
+        a, b = self.device[v], self.device[w]
+        links: list[int] = []
+        if a != b:
+            links = [a, flow.devices + b] if flow.nic else [a * flow.devices + b]
+        seconds = [float(flow.gap_s[i] + flow.bits[e] * flow.seconds_per_bit[i]) for i in links]
+        delay = floor(sum(self.latency[i] for i in links) / self.tick_s + 1e-9)
+        return PlainStream(e, v, w, float(flow.selectivity[e]), links, seconds, delay)
+
+    def _order(self) -> list[int]:
+        """Return the operators, upstream ones first."""
+        done: list[int] = []
+        while len(done) < self.flow.operators:
+            done += [
+                v
+                for v in range(self.flow.operators)
+                if v not in done and all(s.source in done for s in self.inputs[v])
+            ]
+        return done
+
+    def _costs(self) -> None:
+        flow = self.flow
+        for v in range(flow.operators):
+            d = self.device[v]
+            own = float(flow.instructions[v] / flow.capacity[d])
+            for out in self.outputs[v]:
+                if out.links:
+                    overhead = float(flow.overhead_s[out.links[0]] / flow.cores[d])
+                    self.send_cost[v] += out.selectivity * overhead
+            sending = 0.0 if v in self.scene.windows else self.send_cost[v]
+            self.source_cost[v] = own + self.send_cost[v]
+            for one in self.inputs[v]:
+                one.cost = own + sending
+                if one.links:
+                    one.cost += float(flow.overhead_s[one.links[-1]] / flow.cores[d])
+
+    def _shares(self) -> list[float]:
+        flow = self.flow
+        weight = [1.0] * flow.operators
+        rate = [float(x) for x in flow.source_tuples]
+        put_out = list(rate)
+        for v in self.order:
+            seconds = rate[v] * self.source_cost[v]
+            for one in self.inputs[v]:
+                one.rate = put_out[one.source] * one.selectivity
+                rate[v] += one.rate
+                seconds += one.rate * one.cost
+            put_out[v] = rate[v]
+            if v in self.scene.windows:
+                put_out[v] = mean_output(self.scene.windows[v], rate[v])
+                seconds += put_out[v] * self.send_cost[v]
+            if self.settings.allocation == "weighted":
+                weight[v] = seconds
+        total = [0.0] * flow.devices
+        for v, d in enumerate(self.device):
+            total[d] += weight[v]
+        return [weight[v] / total[d] if total[d] else 0.0 for v, d in enumerate(self.device)]
+
+    def _queues(self) -> None:
+        """Give every stream as much room as it has of its target's busiest input, in tuples/s.
+
+        But as much as comes at once: twice what is gathered before it, in a window or a tick.
+        """
+        peak = max([1.0, *(x for p in self.scene.profiles.values() for x in p.factor)])
+        gathers = [self.settings.tick_s] * self.flow.operators
+        for v in self.order:
+            before = [gathers[one.source] for one in self.inputs[v]]
+            if v in self.scene.windows:
+                gathers[v] = self.scene.windows[v].advance_s
+            if self.scene.windows:
+                gathers[v] = max([gathers[v], *before])
+        for v in self.order:
+            busiest = max((one.rate for one in self.inputs[v]), default=0.0)
+            for one in self.inputs[v]:
+                part = one.rate / busiest if one.rate > 0 else 1.0
+                at_once = 2 * peak * one.rate * gathers[one.source]
+                one.most = min(self.settings.queue, max(part * self.settings.queue, at_once))
+                if not self.settings.queue:
+                    one.most = inf
+
+    def _paths(self, source: int) -> list[int]:
+        """Return how many paths lead from a source to each operator."""
+        paths = [0] * self.flow.operators
+        paths[source] = 1
+        for v in self.order:
+            for one in self.inputs[v]:
+                paths[v] += paths[one.source]
+        return paths
