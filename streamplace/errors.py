@@ -50,6 +50,12 @@ class OtherGraphError(FormatError):
     names_file = False
 
 
+class UnknownDeviceError(FormatError, ProblemError):
+    """An assignment to a device that the cluster lacks: either may be the wrong one."""
+
+    names_file = False
+
+
 class UsageError(StreamplaceError):
     """A name or option that does not exist."""
 

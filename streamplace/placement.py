@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from streamplace.arrays import Ints
-from streamplace.errors import ProblemError
+from streamplace.errors import ProblemError, UnknownDeviceError
 from streamplace.given import need, need_text
 from streamplace.nearest import hint
 from streamplace.problem import Problem
@@ -47,7 +47,9 @@ class Placement(Shown):
         Raises
         ------
         ProblemError
-            On an operator that is missing or unknown, or an unknown device.
+            On an operator that is missing or unknown.
+        UnknownDeviceError
+            On a device that is; it is a ``ProblemError`` too.
         """
         graph, cluster = problem.graph, problem.cluster
         instead = "operator -> device; sp.Placement takes device indices"
@@ -60,7 +62,7 @@ class Placement(Shown):
             need_text(f"assignment[{operator!r}]:", device, ProblemError)
             if device not in cluster.index:
                 said = f"assignment[{operator!r}]: the cluster has no device {device!r}"
-                raise ProblemError(said + hint(device, cluster.index))
+                raise UnknownDeviceError(said + hint(device, cluster.index))
             devices[graph.index[operator]] = cluster.index[device]
         missing = np.flatnonzero(devices < 0)
         if len(missing):

@@ -44,7 +44,12 @@ def simulate(
     given = {name: value for name, value in of_engine.items() if value is not None}
     from streamplace import score  # noqa: PLC0415
     from streamplace.cli import show  # noqa: PLC0415 - a command loads what it needs
-    from streamplace.errors import FormatError, OtherGraphError, located  # noqa: PLC0415
+    from streamplace.errors import (  # noqa: PLC0415
+        FormatError,
+        OtherGraphError,
+        UnknownDeviceError,
+        located,
+    )
     from streamplace.files import read_graph, read_placement  # noqa: PLC0415
     from streamplace.files.text import name_of  # noqa: PLC0415
     from streamplace.progress import working  # noqa: PLC0415
@@ -62,6 +67,9 @@ def simulate(
             )
         except OtherGraphError as error:
             raise FormatError(f"{error} (the graph is {name_of(graph)})") from None
+        except UnknownDeviceError as error:
+            beside = f" (the cluster is {name_of(cluster_file)})" if cluster_file else ""
+            raise FormatError(f"{error}{beside}") from None
     if given and stored.problem.model != "engine":
         name = next(iter(given)).replace("_", "-")
         raise click.UsageError(f"--{name} is for --model engine")

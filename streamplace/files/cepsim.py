@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import Field
 
-from streamplace.errors import FormatError
+from streamplace.errors import FormatError, UnknownDeviceError
 from streamplace.files.formats import ForeignForm
 from streamplace.files.text import check
 from streamplace.placement import Placement
@@ -36,9 +36,7 @@ def placement_from(value: Any, problem: Problem, where: str) -> Placement:
     assignment: dict[str, str] = {}
     for i, entry in enumerate(check(_Placements, value, where).placements):
         if entry.idx >= len(devices):
-            raise FormatError(
-                f"{where}: placements[{i}].idx: the cluster has no device {entry.idx}"
-            )
+            raise UnknownDeviceError(f"placements[{i}].idx: the cluster has no device {entry.idx}")
         for j, operator in enumerate(entry.ops):
             place = f"{where}: placements[{i}].ops[{j}]"
             if not 0 <= operator < len(names):

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from streamplace.cluster import Cluster
 from streamplace.files import read_graph
+from streamplace.files.clusters import cluster_to
 from streamplace.files.formats import PlacementForm
 from tests.cli.command import Capture, refused, succeeds
 from tests.cli.conftest import Job
@@ -106,6 +108,18 @@ def test_a_trace_is_of_the_worst_rate(job: Job, tmp_path: Path, capsys: Capture)
 def test_a_smaller_cluster_lacks_a_device(job: Job, capsys: Capture) -> None:
     line = refused(capsys, "simulate", job.graph, job.placement, "--devices", "2x2500")
     assert "placement.json: assignment['c']: the cluster has no device 'd2'" in line
+
+
+def test_both_files_are_named_that_do_not_fit(job: Job, tmp_path: Path, capsys: Capture) -> None:
+    """Either may be the wrong one."""
+    cluster, cepsim = tmp_path / "small.json", tmp_path / "cepsim.json"
+    cluster.write_text(json.dumps(cluster_to(Cluster.equal(1))))
+    succeeds(capsys, "export", job.placement, "--to", "cepsim", "-o", cepsim)
+    for placement in (job.placement, cepsim):
+        line = refused(capsys, "simulate", job.graph, placement, "--cluster", cluster)
+        assert placement.name in line
+        assert "the cluster has no device" in line
+        assert f"(the cluster is {cluster})" in line
 
 
 def test_the_file_says_how_good_it_is(job: Job) -> None:

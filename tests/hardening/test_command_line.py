@@ -9,7 +9,7 @@ from benchmarks.hardening import command_line, own_files
 from benchmarks.hardening.command_line import numbers_of
 from benchmarks.hardening.commands import COMMANDS, Command
 from benchmarks.hardening.forks import Ended
-from benchmarks.hardening.judging import Seen, faults_of
+from benchmarks.hardening.judging import SHOWN, Seen, faults_of
 from benchmarks.hardening.limits import most_bytes
 from benchmarks.hardening.numbered import BOMBS_AT, CUT_AT, ENCODINGS_AT
 from benchmarks.hardening.odd_files import ODD
@@ -149,6 +149,13 @@ def test_torch_is_loaded_for_a_config_that_is_one(tmp_path: Path) -> None:
     file.write_text("x = 1")
     assert faults_of(told, heavy, []) == ["hangs", "over 300 MB"]
     assert faults_of(told, replace(heavy, peak_bytes=10**8, cpu_seconds=0.2), []) == []
+
+
+def test_a_name_too_long_is_no_config() -> None:
+    bad = "n" * 5000
+    told = case("train", "graph.json", "--config", bad, "-o", "run", bad=bad)
+    said = f"streamplace: {bad[:SHOWN]}…: no such config\n"
+    assert faults_of(told, replace(REFUSED, err=said), []) == []
 
 
 def test_torch_has_its_limit_too() -> None:
