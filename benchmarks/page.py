@@ -3,21 +3,20 @@
 python -m benchmarks.page (after `make test-browser`, which fetches what drives the browser)
 """
 
-import shutil
 import statistics
 import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
+from benchmarks.reference.browser import MISSING, chromium
 from streamplace import Cluster, Placement, Problem
 from streamplace.generate import Recipe
 from streamplace.report.embedded import DRAWN, entry
 from streamplace.report.html import report_html
 
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 TIMES = 5
 DRAGS = 20
 FRAMES = """() => {
@@ -30,19 +29,18 @@ FRAMES = """() => {
 
 def main() -> None:
     """Print medians and the worst."""
-    chromium = shutil.which("chromium") or sys.exit("there is no chromium")
     graph = Recipe("layered", 1, range(DRAWN, DRAWN + 1)).graph(0)
     problem = Problem(graph, Cluster.equal(5), source_rate=2e4)
     placement = Placement(problem, np.random.default_rng(0).integers(5, size=DRAWN))
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
+        if browser is None:
+            sys.exit(MISSING)
         file = Path(folder) / "report.html"
         file.write_text(report_html([entry("placement.json", placement)]))
-        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         told("first picture", [_first_picture(browser, file) for _ in range(TIMES)])
         edits, frames = _dragged(_opened(browser, file))
         told("computing an edit", edits)
         told("a frame while dragging", frames)
-        browser.close()
 
 
 def told(what: str, times: list[float]) -> None:

@@ -1,31 +1,27 @@
-"""Debian's Chromium, and reports opened in it."""
+"""Chromium, and reports opened in it."""
 
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page
 
+from benchmarks.reference.browser import MISSING, chromium
 from streamplace import Placement
 from streamplace.report.embedded import entry
 from streamplace.report.html import report_html
 
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 VIEWPORT = {"width": 1280, "height": 900}
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("there is no chromium: apt-get install chromium")
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+    with chromium() as started:
+        if started is None:
+            pytest.skip(MISSING)
         yield started
-        started.close()
 
 
 @dataclass

@@ -5,7 +5,6 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from itertools import count, islice
 from pathlib import Path
 from typing import Any, cast
@@ -15,6 +14,7 @@ import numpy as np
 from benchmarks.hardening.invariants.oracle import where as pair
 from benchmarks.hardening.invariants.pairs import drawn
 from benchmarks.hardening.invariants.tallies import Deviations, apart, furthest
+from benchmarks.reference.browser import chromium
 from benchmarks.reference.changes import remade
 from streamplace import Placement, Score, report
 from streamplace.files.clusters import cluster_to
@@ -23,7 +23,6 @@ from streamplace.report.sums import sums_of
 from streamplace.score import simulate
 
 PAGE = Path(report.__file__).parent / "page"
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 BATCH = 200  # placements a call
 TIED = 1e-12  # of utilisations: what rounding may make the larger one
 HEADROOM = 0.75  # of every third problem
@@ -47,18 +46,10 @@ def script() -> str:
 
 
 @contextmanager
-def chromium() -> Iterator[Evaluate | None]:
-    """Give what scores a batch in Debian's Chromium; None where it or Playwright is missing."""
-    path = shutil.which("chromium")
-    if path is None or find_spec("playwright") is None:
-        yield None
-        return
-    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - optional
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield in_page(browser.new_page())
-        browser.close()
+def in_chromium() -> Iterator[Evaluate | None]:
+    """Give what scores a batch in Chromium; None where it or Playwright is missing."""
+    with chromium() as browser:
+        yield None if browser is None else in_page(browser.new_page())
 
 
 def in_page(page: Any) -> Evaluate:
@@ -96,7 +87,7 @@ def node() -> Iterator[Evaluate | None]:
 
 def against_page(pairs: int, seed: int) -> Deviations:
     """Score so many pairs in Chromium, or in Node.js where that is missing, and in Python."""
-    for where, started in (("Chromium", chromium), ("Node.js", node)):
+    for where, started in (("Chromium", in_chromium), ("Node.js", node)):
         with started() as evaluate:
             if evaluate is not None:
                 return compared(pairs, seed, where, evaluate)
