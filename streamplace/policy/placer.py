@@ -1,6 +1,7 @@
 """A policy as a placer: ``policy``, ``policy:samples=16``, ``policy:file=policy.safetensors``."""
 
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -65,7 +66,7 @@ class PolicyPlacer:
         PlacementError
             If no placement it makes can be repaired.
         """
-        network = _network(self.file or str(SHIPPED), _changed(self.file or SHIPPED))
+        network = _network(self.file or str(SHIPPED), _version_of(self.file or SHIPPED))
         batch = Batch.of([prepare(problem)])
         generator = None
         if self.samples > 1:
@@ -82,17 +83,22 @@ class PolicyPlacer:
 
 
 @lru_cache(maxsize=8)
-def _network(path: str, changed: int) -> Network:
+def _network(path: str, version: tuple[int, ...]) -> Network:
     network, _ = read_policy(path)
     return network
 
 
-def _changed(path: str | Path) -> int:
-    """Return when a file was written, in ns; 0 if there is none, which reading it will tell."""
+def _version_of(path: str | Path) -> tuple[int, ...]:
+    """Return which file it is and when it was written; nothing if there is none.
+
+    A pipe can be read but once: that it was written to does not make it another.
+    """
     try:
-        return os.stat(path).st_mtime_ns
-    except (OSError, ValueError):
-        return 0
+        about = os.stat(path)
+    except (OSError, ValueError):  # which reading it will tell
+        return ()
+    written = about.st_mtime_ns if stat.S_ISREG(about.st_mode) else 0
+    return about.st_dev, about.st_ino, written
 
 
 @contextmanager

@@ -19,9 +19,12 @@ from streamplace.policy.sizes import Kind, Part
 
 LARGEST_SEED = 2**62
 MOST = 2**53  # of whatever is counted
+MOST_PLACEMENTS = 2**20  # of a problem at once
+MOST_THREADS = 256
 FOLDER = Path(__file__).parent / "configs"
 Count = Annotated[int, Field(ge=1, le=MOST)]
 Some = Annotated[int, Field(ge=0, le=MOST)]
+Placements = Annotated[int, Field(ge=0, le=MOST_PLACEMENTS)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Above = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 AtLeast0 = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -77,10 +80,16 @@ class SamplingSection(Part):
     scores_per_step: Some = Field(
         0, description="operators x devices a step at most, where problems are large; 0: no limit"
     )
-    samples: Count = Field(3, description="on-policy placements of each problem")
-    random_samples: AtLeast0 = Field(0.0, description="random ones beside them, at first")
+    samples: Annotated[Placements, Field(ge=1)] = Field(
+        3, description="on-policy placements of each problem"
+    )
+    random_samples: Annotated[float, Field(ge=0, le=MOST_PLACEMENTS)] = Field(
+        0.0, description="random ones beside them, at first"
+    )
     random_decay: Above = Field(1.0, description="epochs in which their number falls to 1/e")
-    random_if_empty: Some = Field(0, description="more while the memory of a problem is empty")
+    random_if_empty: Placements = Field(
+        0, description="more while the memory of a problem is empty"
+    )
     reward: Literal["relative", "log"] = Field(
         "relative", description="relative throughput, or log(throughput / bound)"
     )
@@ -89,11 +98,11 @@ class SamplingSection(Part):
 class MemorySection(Part):
     """The best placements seen of every problem."""
 
-    size: Some = Field(3, description="kept of each problem")
+    size: Placements = Field(3, description="kept of each problem")
     threshold: float = Field(
         0.8, allow_inf_nan=False, description="reward from which a placement is kept"
     )
-    samples: Some = Field(3, description="learned from beside the on-policy ones")
+    samples: Placements = Field(3, description="learned from beside the on-policy ones")
     only_better: bool = Field(
         False, description="placements it has not sampled now never count against their mean"
     )
@@ -130,7 +139,9 @@ class RunSection(Part):
     checkpoint_every: Count = Field(100, description="steps")
     held_out: Some = Field(0, description="graphs kept for validation")
     half: bool = Field(False, description="write the policy's weights in 16 bits")
-    threads: Some = Field(0, description="of torch; 0: as many as processors")
+    threads: Annotated[int, Field(ge=0, le=MOST_THREADS)] = Field(
+        0, description="of torch; 0: as many as processors"
+    )
 
 
 class TrainConfig(Part):

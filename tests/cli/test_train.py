@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.hardening.forks import Forks
 from benchmarks.reference.trainings import SMALL, graphs, opened
 from streamplace.cli.main import main
 from streamplace.files import read_dataset, write_dataset
@@ -209,6 +210,17 @@ def test_work_that_fails_exits_1(files: Path, tmp_path: Path, capsys: Capture) -
     out, err = capsys.readouterr()
     assert out == ""
     assert "gradients" in one_line(err.splitlines(keepends=True)[-1])
+
+
+def test_no_memory_is_told(files: Path, tmp_path: Path) -> None:
+    """Which torch tells by an error of no type of its own."""
+    large = SMALL.replace("hidden = 8", "hidden = 8192")
+    (tmp_path / "large.toml").write_text(large)
+    words = [files / "graphs.jsonl", "--config", tmp_path / "large.toml", "-o", tmp_path / "run"]
+    with Forks(ON_CPU) as forks:
+        ended = forks.run("train", *words, "--quiet", data_bytes=10**9)
+    assert (ended.code, ended.err) == (1, "streamplace: out of memory\n")
+    assert not list(tmp_path.rglob("*.safetensors"))
 
 
 def start(files: Path, folder: Path, *more: str) -> "subprocess.Popen[str]":

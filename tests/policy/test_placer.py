@@ -1,8 +1,12 @@
 """A policy as a placer: weights from a file, constraints kept, and files that are none refused."""
 
 import json
+import os
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -88,6 +92,32 @@ def test_places_as_the_network_it_was_written_from(
     devices = placed(files[name], problem)
     assert devices.tolist() == network.sample(batch_of(problem), 1, Choice())[0, 0].tolist()
     assert len(set(devices.tolist())) > 1
+
+
+def test_a_pipe_is_read_once(files: dict[str, Path], tmp_path: Path) -> None:
+    """Though it is written to, which changes its time; nobody would write it again."""
+    pipe, problem = tmp_path / "pipe", job(6, cluster_of(3))
+    os.mkfifo(pipe)
+    with written(pipe, files[SCORER].read_bytes()):
+        first = placed(pipe, problem)
+    with written(pipe, b"no weights"):
+        again = placed(pipe, problem)
+        os.close(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK))  # who writes has waited for a reader
+    assert again.tolist() == first.tolist()
+
+
+@contextmanager
+def written(pipe: Path, data: bytes) -> Iterator[None]:
+    """Write to a pipe as soon as it is read."""
+
+    def write() -> None:
+        with suppress(BrokenPipeError), pipe.open("wb") as file:
+            file.write(data)
+
+    thread = threading.Thread(target=write, daemon=True)
+    thread.start()
+    yield
+    thread.join()
 
 
 def test_weights_of_16_bits_are_nearly_the_same(tmp_path: Path) -> None:

@@ -176,6 +176,31 @@ def test_configs_that_could_teach_nothing(
         config(memory=memory, sampling=sampling)
 
 
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ("threads = 257", "run.threads: should be less than or equal to 256"),
+        ("threads = 9223372036854775807", "run.threads"),
+        (
+            "[sampling]\nsamples = 1048577",
+            "sampling.samples: should be less than or equal to 1048576",
+        ),
+        ("[sampling]\nsamples = 0", "sampling.samples"),
+        ("[sampling]\nrandom_samples = 1e300", "sampling.random_samples"),
+        ("[sampling]\nrandom_if_empty = 9007199254740992", "sampling.random_if_empty"),
+        ("[memory]\nsize = 9007199254740992", "memory.size"),
+        ("[memory]\nsamples = 9007199254740992", "memory.samples"),
+    ],
+)
+def test_more_than_any_array_or_process_has(told: str, said: str, tmp_path: Path) -> None:
+    """These were read as valid, and ended in a traceback when the first step began."""
+    table, _, line = told.rpartition("\n")
+    table, name = table or "[run]", line.partition(" ")[0]
+    kept = [one for one in SMALL.splitlines() if not one.startswith(f"{name} =")]
+    (tmp_path / "large.toml").write_text("\n".join(kept).replace(table, f"{table}\n{line}"))
+    assert said in outcome(str(tmp_path / "large.toml"))
+
+
 def test_the_rate_stays_unless_told() -> None:
     """It never rises to a default."""
     wanted = TrainConfig.model_validate(
