@@ -18,7 +18,7 @@ from contextlib import suppress
 from typing import Any
 
 from benchmarks.hardening.forks import temporaries
-from benchmarks.hardening.limits import asleep_s, scheduled_s
+from benchmarks.hardening.limits import Times, asleep_s, scheduled_s
 from benchmarks.hardening.privileges import give_up
 from streamplace.cli.main import script
 
@@ -36,7 +36,8 @@ def serve() -> None:
     for line in iter(sys.stdin.readline, ""):
         asked = json.loads(line)
         ready, begun = os.pipe()
-        begin, child = time.monotonic(), os.fork()
+        times, begin = Times(), time.monotonic()
+        child = os.fork()
         if not child:
             answers.close()
             _become(asked)
@@ -50,7 +51,7 @@ def serve() -> None:
         os.close(begun)
         os.read(ready, 1)  # comes to its end when the child is on its own
         os.close(ready)
-        status, hung, used, asleep = _end_of(child, asked, begin)
+        status, hung, used, asleep = end_of(child, asked, begin, times)
         answer = {
             "code": os.waitstatus_to_exitcode(status),
             "hung": hung,
@@ -94,8 +95,17 @@ def _become(asked: dict[str, Any]) -> None:
         give_up()
 
 
-def _end_of(child: int, asked: dict[str, Any], begin: float) -> tuple[int, bool, Any, float]:
-    """Wait for a process; return its status, whether it hung, what it used, how long it slept."""
+def end_of(
+    child: int, asked: dict[str, Any], begin: float, times: Times
+) -> tuple[int, bool, Any, float]:
+    """Wait for a process; return its status, whether it hung, what it used, how long it slept.
+
+    Parameters
+    ----------
+    times
+        Since it began: it was there while this process slept, and what this one waited for a
+        processor, to see that it had ended, is not its sleep.
+    """
     handle, hung = os.pidfd_open(child), False
     if asked["once"] is not None:
         _wait_for_temporary(handle, asked["once"], asked["nth"], begin + asked["limit_s"])
@@ -105,10 +115,10 @@ def _end_of(child: int, asked: dict[str, Any], begin: float) -> tuple[int, bool,
         hung = True
         os.killpg(child, signal.SIGKILL)
         _readable(handle, MOST_S)
-    wall, scheduled = time.monotonic() - begin, scheduled_s(child)  # it ended, and is still there
+    (_, there), scheduled = times.since(), scheduled_s(child)  # it ended, and can still be asked
     os.close(handle)
     _, status, used = os.wait4(child, 0)
-    asleep = asleep_s(wall, used.ru_utime + used.ru_stime, scheduled)
+    asleep = asleep_s(there, used.ru_utime + used.ru_stime, scheduled)
     return status, hung, used, asleep
 
 

@@ -2,12 +2,15 @@
 
 import os
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from benchmarks.hardening.forking import end_of
 from benchmarks.hardening.forks import Forks
+from benchmarks.hardening.limits import Times
 from benchmarks.hardening.privileges import given_up
 from tests.cli.command import run
 
@@ -69,6 +72,22 @@ def test_memory_is_bounded(odd: Forks) -> None:
     ended = odd.run("plan", "graph.json", data_bytes=5 * 10**8)
     assert (ended.code, ended.err) == (1, "streamplace: out of memory\n")
     assert odd.run("plan", "graph.json").code == 0
+
+
+def test_that_its_end_is_seen_late_is_not_its_sleep() -> None:
+    """Who forks waits for a processor too: on a full machine for more than a second."""
+
+    class Awake(Times):
+        def since(self) -> tuple[float, float]:
+            return 0.0, 0.1
+
+    asked = {"once": None, "after_s": None, "limit_s": 60.0}
+    begin, child = time.monotonic() - 2.0, os.fork()
+    if not child:
+        os._exit(0)
+    _, hung, _, asleep = end_of(child, asked, begin, Awake())
+    assert not hung
+    assert asleep <= 0.1
 
 
 def test_sleep_is_told_from_waiting_for_a_processor(odd: Forks) -> None:
