@@ -21,6 +21,7 @@ from streamplace.policy.batch import Batch
 from streamplace.policy.features import prepare
 from streamplace.policy.networks import Network
 from streamplace.policy.rollout import Choice
+from streamplace.policy.sizes import MOST_PLACEMENTS
 from streamplace.policy.weights import read_policy
 from streamplace.problem import Problem
 
@@ -47,10 +48,10 @@ class PolicyPlacer:
     file: str = ""
 
     def __post_init__(self) -> None:
-        if self.samples < 1:
-            raise UsageError(f"policy: samples must be at least 1 (got {self.samples})")
-        if self.beam < 0:
-            raise UsageError(f"policy: beam must be at least 0 (got {self.beam})")
+        for option, least, value in (("samples", 1, self.samples), ("beam", 0, self.beam)):
+            if not least <= value <= MOST_PLACEMENTS:
+                must = f"must be {least} to {MOST_PLACEMENTS}"
+                raise UsageError(f"policy: {option} {must} (got {value})")
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None

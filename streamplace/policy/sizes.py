@@ -6,6 +6,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 Length = Annotated[int, Field(ge=1, le=8192)]
 Few = Annotated[int, Field(ge=1, le=64)]
+MOST_PLACEMENTS = 2**20
+"""Of one problem that a network makes at once, or learns from."""
 
 
 class Part(BaseModel):

@@ -15,11 +15,10 @@ from streamplace.files.toml import parse_toml
 from streamplace.models import Model
 from streamplace.nearest import instead
 from streamplace.placers.registry import make_placer
-from streamplace.policy.sizes import Kind, Part
+from streamplace.policy.sizes import MOST_PLACEMENTS, Kind, Part
 
 LARGEST_SEED = 2**62
 MOST = 2**53  # of whatever is counted
-MOST_PLACEMENTS = 2**20  # of a problem at once
 MOST_THREADS = 256
 FOLDER = Path(__file__).parent / "configs"
 Count = Annotated[int, Field(ge=1, le=MOST)]

@@ -36,7 +36,10 @@ def test_options_reach_the_placer() -> None:
         ("auto:seconds=-1", "auto: seconds must be at least 0"),
         ("single-oracle", "no placer is called 'single-oracle'"),
         ("policy:file=", "file is empty"),
-        ("policy:samples=0", "policy: samples must be at least 1 (got 0)"),
+        ("policy:samples=0", "policy: samples must be 1 to 1048576 (got 0)"),
+        ("policy:samples=1048577", "policy: samples must be 1 to 1048576 (got 1048577)"),
+        ("policy:beam=-1", "policy: beam must be 0 to 1048576 (got -1)"),
+        ("policy:beam=1048577", "policy: beam must be 0 to 1048576 (got 1048577)"),
         ("policy:samples=1e3", "samples must be a whole number"),
     ],
 )
