@@ -104,7 +104,7 @@ def test_what_waits_for_a_processor_does_not_hang() -> None:
     """However long it takes by the clock, as long as it computes now and then."""
     row = given("is_slow", Limits(cpu_s=5.0, asleep_s=3.0)).row()
     assert row.good
-    assert float(row.figures["slowest"].removesuffix(" s")) > SLOW_S
+    assert float(row.figures["slowest"].removesuffix(" s")) >= SLOW_S  # told to two digits
 
 
 def test_a_process_that_ends_badly_is_a_crash() -> None:
