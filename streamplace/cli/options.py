@@ -15,6 +15,7 @@ from streamplace.progress import is_quiet, quietly
 if TYPE_CHECKING:
     from streamplace.cluster import Cluster
 
+LONGEST_WAIT_S = 10**8
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -44,6 +45,14 @@ def at_least_0(ctx: click.Context, param: click.Parameter, value: float | None) 
     """Refuse what is negative or no number."""
     if value is not None and not 0 <= value < inf:
         raise click.BadParameter(f"must be finite and at least 0 (got {value:g})", ctx, param)
+    return value
+
+
+def wait(ctx: click.Context, param: click.Parameter, value: float) -> float:
+    """Refuse what is no time to wait: what is endless, or beyond what a clock can be set to."""
+    if not 0 <= value <= LONGEST_WAIT_S:
+        must = f"must be 0 to {LONGEST_WAIT_S:,} s"
+        raise click.BadParameter(f"{must} (got {value:g})", ctx, param)
     return value
 
 

@@ -34,7 +34,7 @@ def _measuring(command: Command) -> Command:
     timeout = click.option(
         "--timeout",
         type=float,
-        callback=options.at_least_0,
+        callback=options.wait,
         default=10,
         show_default=True,
         metavar="S",
@@ -60,7 +60,7 @@ def profile() -> None:
 @click.option(
     "--seconds",
     type=float,
-    callback=options.at_least_0,
+    callback=options.wait,
     default=60,
     show_default=True,
     metavar="S",

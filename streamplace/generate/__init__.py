@@ -20,6 +20,7 @@ PRESETS = ("dream", "series-parallel", "layered")
 DEFAULT_SIZES = range(10, 51)
 LEAST_OPERATORS = 4
 MOST_OPERATORS = 10**6
+MOST_GRAPHS = 10**7
 
 _SHAPES: dict[str, Callable[[int, np.random.Generator, str], StreamGraph]] = {
     "series-parallel": series_parallel,
@@ -57,8 +58,8 @@ class Recipe:
     def __post_init__(self) -> None:
         if self.preset not in PRESETS:
             raise UsageError(f"no preset is called {self.preset!r}{instead(self.preset, PRESETS)}")
-        if self.count < 1:
-            raise UsageError(f"count must be at least 1 (got {self.count})")
+        if not 1 <= self.count <= MOST_GRAPHS:
+            raise UsageError(f"count must be 1 to {MOST_GRAPHS} (got {self.count})")
         if self.seed < 0:
             raise UsageError(f"seed must be at least 0 (got {self.seed})")
         if self.preset == "dream":

@@ -19,6 +19,7 @@ from streamplace.placers.refuting import refute_all
 from streamplace.placers.search import Search
 from streamplace.problem import Problem
 
+MOST_WORKERS = 1024  # CP-SAT itself refuses more than 10,000, as a model that is invalid
 MOST_ROOM = 4_000_000  # units x units x devices: what larger problems need does not fit memory
 
 
@@ -42,8 +43,8 @@ class Exact:
 
     def __post_init__(self) -> None:
         check_limits("exact", self.seconds, None)
-        if self.workers < 1:
-            raise UsageError(f"exact: workers must be at least 1 (got {self.workers})")
+        if not 1 <= self.workers <= MOST_WORKERS:
+            raise UsageError(f"exact: workers must be 1 to {MOST_WORKERS} (got {self.workers})")
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None

@@ -40,7 +40,7 @@ class PolicyPlacer:
     beam
         Width of a beam search whose placements are tried as well; 0 is none.
     file
-        Weights; those that are shipped unless told.
+        Weights; those that are shipped unless told. A pipe is read once, so one process alone can.
     """
 
     samples: int = 1

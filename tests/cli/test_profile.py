@@ -122,6 +122,8 @@ def test_a_job_that_is_not_there(tmp_path: Path, capsys: Capture) -> None:
         ["--mips", "0"],
         ["--mips", "nan"],
         ["--mips", "1", "--timeout", "nan"],
+        ["--mips", "1", "--timeout", "1e18"],
+        ["--mips", "1", "--seconds", "1e300"],
         ["--mips", "1", "--seconds", "-1"],
         ["--mips", "1", "--json"],
         ["--mips", "1", "--fold", "--placement", "x"],

@@ -64,7 +64,9 @@ def test_layered_graphs_have_several_sources_with_unequal_shares_and_sinks() -> 
     ("arguments", "said"),
     [
         (("dreams", 1), "no preset is called 'dreams'"),
-        (("dream", 0), "count must be at least 1"),
+        (("dream", 0), "count must be 1 to 10000000"),
+        (("dream", 2**63 - 1), "count must be 1 to 10000000"),
+        (("layered", 2**63), "count must be 1 to 10000000"),
         (("layered", 1, range(3, 9)), "operators must be 4 to 1000000"),
         (("layered", 1, range(4, 1_000_002)), "operators must be 4 to 1000000"),
         (("layered", 1, range(4, 5), -1), "seed must be at least 0"),

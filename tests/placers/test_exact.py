@@ -132,8 +132,9 @@ def test_refuses_the_engine_and_options_that_mean_nothing() -> None:
         Exact()(problem, np.random.default_rng(0))
     with pytest.raises(UsageError, match="at least 0"):
         Exact(seconds=-1.0)
-    with pytest.raises(UsageError, match="workers must be at least 1"):
-        Exact(workers=0)
+    for workers in (0, 1025, 2**31):
+        with pytest.raises(UsageError, match="workers must be 1 to 1024"):
+            Exact(workers=workers)
 
 
 def test_contradicting_constraints() -> None:

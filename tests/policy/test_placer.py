@@ -102,7 +102,8 @@ def test_a_pipe_is_read_once(files: dict[str, Path], tmp_path: Path) -> None:
         first = placed(pipe, problem)
     with written(pipe, b"no weights"):
         again = placed(pipe, problem)
-        os.close(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK))  # who writes has waited for a reader
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)  # for which who writes has waited
+    os.close(reader)  # once that is done
     assert again.tolist() == first.tolist()
 
 

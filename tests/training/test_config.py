@@ -180,12 +180,11 @@ def test_configs_that_could_teach_nothing(
     ("told", "said"),
     [
         ("threads = 257", "run.threads: should be less than or equal to 256"),
-        ("threads = 9223372036854775807", "run.threads"),
+        ("threads = 9007199254740992", "run.threads"),
         (
             "[sampling]\nsamples = 1048577",
             "sampling.samples: should be less than or equal to 1048576",
         ),
-        ("[sampling]\nsamples = 0", "sampling.samples"),
         ("[sampling]\nrandom_samples = 1e300", "sampling.random_samples"),
         ("[sampling]\nrandom_if_empty = 9007199254740992", "sampling.random_if_empty"),
         ("[memory]\nsize = 9007199254740992", "memory.size"),
