@@ -13,7 +13,7 @@ import torch
 from threadpoolctl import ThreadpoolController
 
 from streamplace.arrays import Ints
-from streamplace.errors import UsageError
+from streamplace.errors import CheckpointError, UsageError
 from streamplace.placement import Placement
 from streamplace.placers.base import throughputs
 from streamplace.placers.repair import feasible, feasible_ones
@@ -40,7 +40,7 @@ class PolicyPlacer:
     beam
         Width of a beam search whose placements are tried as well; 0 is none.
     file
-        Weights; those that are shipped unless told. A pipe is read once, so one process alone can.
+        Weights; those that are shipped unless told.
     """
 
     samples: int = 1
@@ -67,7 +67,7 @@ class PolicyPlacer:
         PlacementError
             If no placement it makes can be repaired.
         """
-        network = _network(self.file or str(SHIPPED), _version_of(self.file or SHIPPED))
+        network = _network(self.file or str(SHIPPED), _changed(self.file or SHIPPED))
         batch = Batch.of([prepare(problem)])
         generator = None
         if self.samples > 1:
@@ -84,22 +84,26 @@ class PolicyPlacer:
 
 
 @lru_cache(maxsize=8)
-def _network(path: str, version: tuple[int, ...]) -> Network:
+def _network(path: str, changed: int) -> Network:
     network, _ = read_policy(path)
     return network
 
 
-def _version_of(path: str | Path) -> tuple[int, ...]:
-    """Return which file it is and when it was written; nothing if there is none.
+def _changed(path: str | Path) -> int:
+    """Return when a file was written, in ns; 0 if there is none, which reading it will tell.
 
-    A pipe can be read but once: that it was written to does not make it another.
+    Raises
+    ------
+    CheckpointError
+        If it is a pipe: that can be read but once, and every process reads its weights itself.
     """
     try:
         about = os.stat(path)
-    except (OSError, ValueError):  # which reading it will tell
-        return ()
-    written = about.st_mtime_ns if stat.S_ISREG(about.st_mode) else 0
-    return about.st_dev, about.st_ino, written
+    except (OSError, ValueError):
+        return 0
+    if stat.S_ISFIFO(about.st_mode):
+        raise CheckpointError(f"{path}: is a pipe; weights are read from files")
+    return about.st_mtime_ns
 
 
 @contextmanager
