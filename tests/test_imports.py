@@ -24,6 +24,7 @@ MODEL = {
     "feasibility",
     "given",
     "errors",
+    "exhausted",
     "nearest",
     "plain",
     "printable",
@@ -35,7 +36,8 @@ MAY_IMPORT = {
     "nearest": set[str](),
     "errors": set[str](),
     "printable": set[str](),
-    **dict.fromkeys(MODEL - {"errors", "nearest", "printable"}, MODEL),
+    "exhausted": set[str](),
+    **dict.fromkeys(MODEL - {"errors", "exhausted", "nearest", "printable"}, MODEL),
     "shown": {"views"},  # when somebody looks
     "views": MODEL | {"comparison", "planning", "replacing", "score", "solve", "views"},
     "files": MODEL | {"files", "sim"},

@@ -25,11 +25,11 @@ from streamplace.cli import (
     train,
 )
 from streamplace.errors import StreamplaceError
+from streamplace.exhausted import is_of_memory
 from streamplace.printable import printable
 
 INTERRUPTED = 130
 TERMINATED = 128 + signal.SIGTERM
-OUT_OF_MEMORY = ("DefaultCPUAllocator: can't allocate memory", "CUDA out of memory")  # of torch
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -119,19 +119,13 @@ def _explain(error: BaseException) -> tuple[str, int]:
             said, code = "interrupted; nothing was half-written", INTERRUPTED
         case StreamplaceError():
             said, code = str(error), error.exit_code
-        case MemoryError() | RuntimeError() if _is_of_memory(error):
+        case MemoryError() | RuntimeError() if is_of_memory(error):
             said, code = "out of memory", 1
         case OSError():
             said, code = f"{error.filename or 'output'}: {error.strerror or error}", 1
         case _:
             raise error
     return "streamplace: " + printable(" ".join(said.split())), code
-
-
-def _is_of_memory(error: BaseException) -> bool:
-    """Whether there is no memory left; torch, which is not loaded for this, has no type for it."""
-    text = str(error)
-    return isinstance(error, MemoryError) or any(said in text for said in OUT_OF_MEMORY)
 
 
 def script() -> None:

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from streamplace.errors import CheckpointError, TrainingError
+from streamplace.exhausted import is_of_memory
 from streamplace.files.atomic import atomic
 from streamplace.policy.weights import packed, parsed, read, unpacked
 from streamplace.training.memory import Memory
@@ -130,6 +131,8 @@ def load_checkpoint(
         optimiser.load_state_dict({"state": state, "param_groups": groups})
         _refill(memory, _under("memory.", tensors), shapes)
     except (KeyError, ValueError, TypeError, RuntimeError, IndexError) as error:
+        if is_of_memory(error):
+            raise MemoryError from None
         raise CheckpointError(f"{path}: {' '.join(str(error).split())}") from None
     return position
 

@@ -91,6 +91,17 @@ def test_places_as_the_network_it_was_written_from(
     assert len(set(devices.tolist())) > 1
 
 
+@pytest.mark.parametrize("name", ["make_network", "safetensors.torch.load"])
+def test_no_memory_is_no_fault_of_the_file(
+    name: str, files: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Torch's own error, of more than there is; it was told as a file that is none."""
+    asks = lambda *_: torch.empty(2**55, dtype=torch.uint8, device="cpu")  # noqa: E731
+    monkeypatch.setattr(f"streamplace.policy.weights.{name}", asks)
+    with pytest.raises(MemoryError):
+        read_policy(files[SCORER])
+
+
 def test_a_pipe_is_refused(tmp_path: Path) -> None:
     """It can be read but once: the second look, or the second process, waited for ever."""
     os.mkfifo(tmp_path / "pipe")
