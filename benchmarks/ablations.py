@@ -21,20 +21,20 @@ import numpy as np
 import torch
 from torch import nn
 
-from sim.prospects import PROSPECTS
+from sim.lookahead import CANDIDATE_FEATURES
 from streamplace import Problem, Recipe
-from streamplace.models import Model
 from streamplace.policy.batch import Batch
-from streamplace.policy.features import Prepared, prepare
-from streamplace.policy.networks import Network
+from streamplace.policy.decoding import Sampler
+from streamplace.policy.features import EncodedProblem, encode
 from streamplace.policy.placer import TEMPERATURE
-from streamplace.policy.rollout import Choice
-from streamplace.score import throughput
+from streamplace.policy.registry import Network
+from streamplace.problem.objective import Model
+from streamplace.scoring.throughput import throughput
 from streamplace.training import TrainConfig
-from streamplace.training.learner import Learner
+from streamplace.training.algorithms.reinforce import Learner
+from streamplace.training.distributed import Workers
 from streamplace.training.problems import largest_first, steps_of
 from streamplace.training.trainer import taught
-from streamplace.training.workers import Workers
 
 TRAINED, PLACED = 3150, 630
 RATES = (1e4, 2e4)
@@ -65,18 +65,18 @@ class Variant:
 
     name: str
     changes: dict[str, dict[str, Any]] = field(default_factory=dict)
-    seen_as: Callable[[Prepared], Prepared] = lambda one: one
+    seen_as: Callable[[EncodedProblem], EncodedProblem] = lambda one: one
     network: Callable[[Network], None] = lambda network: None
     imitated: float = 0.0  # share of the steps that imitate a teacher first
 
 
-def without_names(one: Prepared) -> Prepared:
+def without_names(one: EncodedProblem) -> EncodedProblem:
     """Let every device have a name of its own: nothing breaks their symmetry."""
     devices = len(one.problem.cluster.devices)
     return replace(one, job=one.job._replace(kind=np.arange(devices, dtype=np.int32)))
 
 
-def without_streams(one: Prepared) -> Prepared:
+def without_streams(one: EncodedProblem) -> EncodedProblem:
     """Let messages know nothing of the stream they come by."""
     return replace(one, streams=np.zeros_like(one.streams))
 
@@ -85,7 +85,7 @@ def blind(columns: Sequence[str], network: Network) -> None:
     """Let a network not see some prospects."""
     weight = network.get_submodule("prospect").get_parameter("weight")
     mask = torch.ones_like(weight)
-    mask[:, [PROSPECTS.index(name) for name in columns]] = 0.0
+    mask[:, [CANDIDATE_FEATURES.index(name) for name in columns]] = 0.0
     with torch.no_grad():
         weight.mul_(mask)
     weight.register_hook(lambda gradient: gradient * mask)  # type: ignore[no-untyped-call]
@@ -136,14 +136,14 @@ def main() -> None:
 
 def problems(
     count: int, seed: int, model: Model, rates: Sequence[float], variant: Variant
-) -> list[Prepared]:
+) -> list[EncodedProblem]:
     """Return generated problems, their rates in turn, as the variant sees them."""
     recipe = Recipe("dream", count, seed=seed)
     made = (
         Problem(recipe.graph(i), model=model, source_rate=rate)
         for i, rate in zip(range(count), cycle(rates), strict=False)
     )
-    return [variant.seen_as(prepare(problem)) for problem in made]
+    return [variant.seen_as(encode(problem)) for problem in made]
 
 
 def trained(variant: Variant, model: Model, steps: int) -> Learner:
@@ -181,7 +181,7 @@ def placed(variant: Variant, model: Model, network: Network) -> str:
         reached = []
         for i in range(0, PLACED, 64):
             batch = Batch.of([prepared[k] for k in order[i : i + 64]])
-            choose = Choice(generator, TEMPERATURE, first_is_likeliest=True)
+            choose = Sampler(generator, TEMPERATURE, first_is_likeliest=True)
             rows = network.sample(batch, 16, choose)
             for one, row in zip(batch.prepared, rows, strict=True):
                 reached.append(throughput(one.problem, row[:, : one.size]) / rate)

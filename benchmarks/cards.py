@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from streamplace.files.atomic import atomic
-from streamplace.policy.sizes import check_kind
+from streamplace.policy.config import check_kind
 from streamplace.policy.weights import pack_policy, parameter_hash, read, read_policy, unpacked
 
 FIELDS = ("dataset", "graphs", "problems", "processes", "config", "epoch", "step", "seconds")

@@ -26,7 +26,7 @@ import numpy as np
 from benchmarks.reference.changes import renamed, shares
 from benchmarks.reference.engine import PlainEngine
 from benchmarks.speed import interleaved, report
-from sim.engine import Measures, Settings, Simulation
+from sim.engine import RunMetrics, Settings, Simulation
 from streamplace import (
     Cluster,
     Device,
@@ -37,17 +37,17 @@ from streamplace import (
     StreamGraph,
     place,
     read_dataset,
-    runs,
 )
-from streamplace.arrays import Ints
-from streamplace.flows import flow
-from streamplace.models import Model
-from streamplace.policy.features import prepare
-from streamplace.score import throughput
+from streamplace.policy.features import encode
+from streamplace.problem.objective import Model
+from streamplace.scoring import engine as runs
+from streamplace.scoring.flow import flow
+from streamplace.scoring.throughput import throughput
 from streamplace.training import TrainConfig, read_config
-from streamplace.training.learner import Learner
+from streamplace.training.algorithms.reinforce import Learner
+from streamplace.training.distributed import Workers
 from streamplace.training.problems import largest_first
-from streamplace.training.workers import Workers
+from streamplace.util.arrays import Ints
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 TESTS = Path(__file__).resolve().parents[1] / "tests" / "sim" / "engine"
@@ -207,7 +207,7 @@ def closed_forms(arguments: argparse.Namespace) -> None:
     report("share of a stream's tuples lost, at most", f"{lost:.1e}", "1e-6", lost <= 1e-6)
 
 
-def settled(placement: Placement, how: Settings) -> Measures:
+def settled(placement: Placement, how: Settings) -> RunMetrics:
     """Return a run that had settled, if ten times the time is enough.
 
     Where nothing pushes back over links their queues grow for good: then a steady one.
@@ -264,7 +264,7 @@ def names(arguments: argparse.Namespace) -> None:
         report(title, f"{found:.1e}", "1e-9", found <= 1e-9)
 
 
-def difference(one: Measures, two: Measures, operators: list[int]) -> float:
+def difference(one: RunMetrics, two: RunMetrics, operators: list[int]) -> float:
     """Return the largest relative difference of throughput, latency and operators' rates."""
     scale = one.simulation.flow.source_rate
     rates = np.abs(two.operator_rates - one.operator_rates[operators]).max() / scale
@@ -302,7 +302,7 @@ def example() -> tuple[Problem, Ints]:
 def run_often(simulation: Simulation, placement: Ints, tell: bool) -> None:
     """Run, and work out what a score tells."""
     for _ in range(REPEATS):
-        found = Measures(simulation, simulation.run(placement))
+        found = RunMetrics(simulation, simulation.run(placement))
         if tell:
             found.latency_s()
             found.throughput  # noqa: B018 - worked out when asked for
@@ -386,7 +386,7 @@ def training(arguments: argparse.Namespace) -> None:
 
 def step_of(graphs: list[StreamGraph], model: Model, config: TrainConfig) -> Callable[[], object]:
     """Return a call that does one step of training on 64 graphs."""
-    prepared = [prepare(Problem(graph, model=model, source_rate=RATE)) for graph in graphs]
+    prepared = [encode(Problem(graph, model=model, source_rate=RATE)) for graph in graphs]
     learner = Learner(prepared, config, Workers())
     numbers = largest_first(prepared, np.arange(len(prepared)))
     return partial(learner.step, numbers, 0, 0)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from benchmarks.resampling import interval
 from streamplace import Cluster, Network, Recipe, compare
-from streamplace.models import CLOSED_FORMS
+from streamplace.problem.objective import CLOSED_FORMS
 
 PLACERS = {
     "METIS": "metis",

@@ -21,14 +21,14 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from benchmarks.speed import report
 from streamplace import Problem, Recipe, StreamGraph
-from streamplace.placers.ready import ready_placer
+from streamplace.placers.registry import ready_placer
 from streamplace.policy.batch import Batch
-from streamplace.policy.device_scorer import DeviceScorer
-from streamplace.policy.rollout import Choice
-from streamplace.score import throughput
+from streamplace.policy.decoding import Sampler
+from streamplace.policy.device_scorer.network import DeviceScorer
+from streamplace.scoring.throughput import throughput
 from streamplace.training import read_config
+from streamplace.training.distributed import Workers
 from streamplace.training.trainer import Run
-from streamplace.training.workers import Workers
 
 GRAPHS, PLACED = 640, 630
 ROUNDS = 7
@@ -93,7 +93,7 @@ def flops_of_a_decision(run: Run) -> float:
     numbers = run.steps_of(0)[0]
     batch = Batch.of([run.prepared[i] for i in numbers])
     samples = run.config.sampling.samples
-    choose = Choice(torch.Generator().manual_seed(0))
+    choose = Sampler(torch.Generator().manual_seed(0))
     total = 3.0 * counted(lambda: run.network.rollout(batch, samples, choose))
     if isinstance(run.network, DeviceScorer):
         total -= 2.0 * counted(lambda: run.network.sample(batch, samples, choose))

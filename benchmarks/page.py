@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page
 from benchmarks.reference.browser import MISSING, chromium
 from streamplace import Cluster, Placement, Problem
 from streamplace.generate import Recipe
-from streamplace.report.embedded import DRAWN, entry
+from streamplace.report.data import DRAWN, entry
 from streamplace.report.html import report_html
 
 TIMES = 5

@@ -18,10 +18,10 @@ import numpy as np
 
 from benchmarks.resampling import interval
 from streamplace import compare, read_dataset
-from streamplace.comparison import REFERENCE, Comparison
 from streamplace.files.atomic import make_folder
-from streamplace.models import CLOSED_FORMS
-from streamplace.report.comparison import devices_picture, throughput_picture
+from streamplace.plots.comparison import devices_picture, throughput_picture
+from streamplace.problem.objective import CLOSED_FORMS
+from streamplace.workflows.comparison import REFERENCE, Comparison
 
 WEIGHTS = Path(__file__).parent / "weights"
 

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamplace import Problem
-from streamplace.arrays import Ints
-from streamplace.flows import flow
-from streamplace.grouping import Grouping
-from streamplace.placers.base import devices_of_parts
-from streamplace.placers.metis import edge_weights, vertex_weights
-from streamplace.placers.metis_library import symmetric
-from streamplace.placers.ready import ready_placer
+from streamplace.placers.partition.base import devices_of_parts
+from streamplace.placers.partition.metis import edge_weights, vertex_weights
+from streamplace.placers.partition.pymetis_guard import symmetric
+from streamplace.placers.registry import ready_placer
+from streamplace.problem.grouping import Grouping
+from streamplace.scoring.flow import flow
+from streamplace.util.arrays import Ints
 
 IMBALANCE = 0.03
 FAST, ECO = 0, 1  # modes of KaHIP

@@ -21,12 +21,11 @@ from benchmarks.reference.random_problems import optimum, random_problem
 from benchmarks.speed import report
 from streamplace import Problem, StreamGraph, read_dataset
 from streamplace.errors import PlacementError
-from streamplace.models import CLOSED_FORMS
-from streamplace.parallel import each
-from streamplace.placers.exact import Exact
-from streamplace.placers.ready import ready_placer
-from streamplace.placers.registry import NAMES
-from streamplace.score import bound, throughput
+from streamplace.execution.parallel import each
+from streamplace.placers.exact.exact import Exact
+from streamplace.placers.registry import NAMES, ready_placer
+from streamplace.problem.objective import CLOSED_FORMS
+from streamplace.scoring.throughput import bound, throughput
 
 MOST = {"bottleneck": 10**6, "path-average": 10**5}  # placements
 PATIENCE_S = 600.0

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from streamplace.arrays import Floats
+from streamplace.util.arrays import Floats
 
 RESAMPLES, COVERED = 2000, 0.95
 

@@ -25,11 +25,11 @@ import numpy as np
 
 from benchmarks.partitioners import Partitioner, partitioners, placed
 from benchmarks.speed import report
-from sim.bottleneck import utilisations, worst_utilisation
+from sim.closed_form.bottleneck import utilisations, worst_utilisation
 from streamplace import Cluster, Network, Problem, Recipe, StreamGraph
-from streamplace.arrays import Ints
-from streamplace.cluster import NetworkKind
-from streamplace.flows import flow
+from streamplace.problem.cluster import NetworkKind
+from streamplace.scoring.flow import flow
+from streamplace.util.arrays import Ints
 
 OURS, METIS = "multilevel", "METIS k-way"
 PRESETS = "layered", "series-parallel"

@@ -15,11 +15,11 @@ import numpy as np
 
 from benchmarks.speed import report
 from streamplace import Cluster, Problem, StreamGraph, compare, read_dataset
-from streamplace.models import CLOSED_FORMS, Model
-from streamplace.parallel import each
-from streamplace.placers.ready import ready_placer
-from streamplace.placers.replace import Replace
-from streamplace.score import throughput
+from streamplace.execution.parallel import each
+from streamplace.placers.registry import ready_placer
+from streamplace.placers.search.migrate import Migrate
+from streamplace.problem.objective import CLOSED_FORMS, Model
+from streamplace.scoring.throughput import throughput
 
 SEARCH, AUTO = "search:seconds=0.02", "auto:seconds=0.2"
 RIVALS = (
@@ -81,7 +81,7 @@ def _after_loss(numbered: tuple[int, StreamGraph], model: Model) -> float:
     devices = before.cluster.devices
     left = Cluster([d for i, d in enumerate(devices) if i != number % len(devices)])
     after = Problem(graph, left, source_rate=RATES[0], model=model)
-    few = Replace(afresh(before, rng), max_moves=MOVES, evaluations=CHANGES)
+    few = Migrate(afresh(before, rng), max_moves=MOVES, evaluations=CHANGES)
     reached = throughput(after, np.stack([few(after, rng).devices, afresh(after, rng).devices]))
     return float(reached[0] / reached[1])
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from benchmarks.plain import PlainScorer
 from streamplace import Cluster, Problem, Recipe, StreamGraph, place, write_dataset
-from streamplace.score import throughput
+from streamplace.scoring.throughput import throughput
 
 ROUNDS = 9
 FAST, SLOW, PLAIN = 200_000, 20_000, 2_000  # placements a round

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 import streamplace as sp
-from streamplace.flows import flow
 from streamplace.placers.repair import feasible
+from streamplace.scoring.flow import flow
 
 
 @dataclass

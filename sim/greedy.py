@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.crossings import ends_of, seconds_on
 from sim.flow import Columns, Floats, Flow, Ints
 from sim.jit import kernel
+from sim.links import ends_of, seconds_on
 
 
 def greedy(flow: Flow, allowed: NDArray[np.bool_], row_of: Ints) -> Ints:

@@ -6,15 +6,11 @@ Names are loaded when they are first used, so that importing the package costs n
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from streamplace.util.moved import install, moved
+
 if TYPE_CHECKING:
-    from streamplace.backends import Backend as Backend
-    from streamplace.cluster import Cluster as Cluster
-    from streamplace.cluster import Device as Device
-    from streamplace.cluster import LinkOverride as LinkOverride
-    from streamplace.cluster import Network as Network
-    from streamplace.comparison import Comparison as Comparison
-    from streamplace.constraints import Constraints as Constraints
     from streamplace.errors import StreamplaceError as StreamplaceError
+    from streamplace.execution.backends import Backend as Backend
     from streamplace.files import read_cluster as read_cluster
     from streamplace.files import read_dataset as read_dataset
     from streamplace.files import read_graph as read_graph
@@ -23,66 +19,86 @@ if TYPE_CHECKING:
     from streamplace.files import write_dataset as write_dataset
     from streamplace.files import write_placement as write_placement
     from streamplace.generate import Recipe as Recipe
-    from streamplace.graph import Operator as Operator
-    from streamplace.graph import Stream as Stream
-    from streamplace.graph import StreamGraph as StreamGraph
-    from streamplace.grouping import Grouping as Grouping
-    from streamplace.interchange import from_networkx as from_networkx
-    from streamplace.interchange import to_networkx as to_networkx
-    from streamplace.placement import Placement as Placement
     from streamplace.placers.base import Placer as Placer
-    from streamplace.planning import Plan as Plan
-    from streamplace.planning import plan as plan
-    from streamplace.problem import Problem as Problem
-    from streamplace.replacing import Replacement as Replacement
-    from streamplace.replacing import replace as replace
-    from streamplace.score import Score as Score
-    from streamplace.simulating import simulate as simulate
-    from streamplace.solve import Result as Result
-    from streamplace.solve import place as place
-    from streamplace.trials import compare as compare
+    from streamplace.problem.cluster import Cluster as Cluster
+    from streamplace.problem.cluster import Device as Device
+    from streamplace.problem.cluster import LinkOverride as LinkOverride
+    from streamplace.problem.cluster import Network as Network
+    from streamplace.problem.constraints import Constraints as Constraints
+    from streamplace.problem.graph import Operator as Operator
+    from streamplace.problem.graph import Stream as Stream
+    from streamplace.problem.graph import StreamGraph as StreamGraph
+    from streamplace.problem.grouping import Grouping as Grouping
+    from streamplace.problem.networkx_interop import from_networkx as from_networkx
+    from streamplace.problem.networkx_interop import to_networkx as to_networkx
+    from streamplace.problem.objective import Throughput as Throughput
+    from streamplace.problem.placement import Placement as Placement
+    from streamplace.problem.problem import Problem as Problem
+    from streamplace.scoring.score import EngineScore as EngineScore
+    from streamplace.scoring.score import Score as Score
+    from streamplace.scoring.score import ThroughputScore as ThroughputScore
+    from streamplace.workflows.compare import compare as compare
+    from streamplace.workflows.comparison import Comparison as Comparison
+    from streamplace.workflows.migrate import Migration as Migration
+    from streamplace.workflows.migrate import migrate as migrate
+    from streamplace.workflows.place import Result as Result
+    from streamplace.workflows.place import place as place
+    from streamplace.workflows.plan import Plan as Plan
+    from streamplace.workflows.plan import plan as plan
+    from streamplace.workflows.simulate import simulate as simulate
 
 _HOME = {
-    "Backend": "backends",
-    "Cluster": "cluster",
-    "Device": "cluster",
-    "LinkOverride": "cluster",
-    "Network": "cluster",
-    "Comparison": "comparison",
-    "Constraints": "constraints",
-    "StreamplaceError": "errors",
+    "Backend": "execution.backends",
+    "Cluster": "problem.cluster",
+    "compare": "workflows.compare",
+    "Comparison": "workflows.comparison",
+    "Constraints": "problem.constraints",
+    "Device": "problem.cluster",
+    "EngineScore": "scoring.score",
+    "from_networkx": "problem.networkx_interop",
+    "Grouping": "problem.grouping",
+    "LinkOverride": "problem.cluster",
+    "migrate": "workflows.migrate",
+    "Migration": "workflows.migrate",
+    "Network": "problem.cluster",
+    "Operator": "problem.graph",
+    "place": "workflows.place",
+    "Placement": "problem.placement",
+    "Placer": "placers.base",
+    "Plan": "workflows.plan",
+    "plan": "workflows.plan",
+    "Problem": "problem.problem",
     "read_cluster": "files",
     "read_dataset": "files",
     "read_graph": "files",
     "read_placement": "files",
+    "Recipe": "generate",
+    "Result": "workflows.place",
+    "Score": "scoring.score",
+    "simulate": "workflows.simulate",
+    "Stream": "problem.graph",
+    "StreamGraph": "problem.graph",
+    "StreamplaceError": "errors",
+    "Throughput": "problem.objective",
+    "ThroughputScore": "scoring.score",
+    "to_networkx": "problem.networkx_interop",
     "write_cluster": "files",
     "write_dataset": "files",
     "write_placement": "files",
-    "Recipe": "generate",
-    "Operator": "graph",
-    "Stream": "graph",
-    "StreamGraph": "graph",
-    "Grouping": "grouping",
-    "from_networkx": "interchange",
-    "to_networkx": "interchange",
-    "Placement": "placement",
-    "Placer": "placers.base",
-    "Plan": "planning",
-    "plan": "planning",
-    "Problem": "problem",
-    "Replacement": "replacing",
-    "replace": "replacing",
-    "Score": "score",
-    "simulate": "simulating",
-    "Result": "solve",
-    "place": "solve",
-    "compare": "trials",
 }
+"""Public name -> the module that defines it."""
+
+_RENAMED = {"Replacement": "replacing", "replace": "replacing"}
+"""Public name of version 0.2 -> its module then."""
 
 __all__ = list(_HOME)
 
+install()
+
 
 def __getattr__(name: str) -> Any:
+    if name in _RENAMED:
+        return moved(_RENAMED[name], name)
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -18,8 +18,9 @@ import pytest
 
 from benchmarks.hardening.losing import lost_workers
 from benchmarks.reference.trainings import SMALL, graphs
-from streamplace import Backend, Constraints, Recipe, StreamGraph, backends, compare, write_dataset
+from streamplace import Backend, Constraints, Recipe, StreamGraph, compare, write_dataset
 from streamplace.errors import UsageError
+from streamplace.execution import backends
 from streamplace.training import read_config, train
 from tests.cli.command import ENVIRONMENT, MODULE, Capture, one_line, refused, run
 from tests.training.runs import check_same

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from streamplace.cluster import Cluster, Device, LinkOverride, Network, NetworkKind
 from streamplace.errors import ClusterError
+from streamplace.problem.cluster import Cluster, Device, LinkOverride, Network, NetworkKind
 
 TWO = [Device("a", 100), Device("b", 200, cores=2)]
 

@@ -10,22 +10,14 @@ from hypothesis import strategies as st
 from benchmarks.reference import oracle
 from benchmarks.reference.changes import as_fast
 from benchmarks.reference.strategies import cases
-from streamplace import (
-    Cluster,
-    Constraints,
-    Device,
-    Network,
-    Operator,
-    Stream,
-    StreamGraph,
-    remedies,
-)
-from streamplace import explain as explaining
-from streamplace.explain import Explanation, explain
-from streamplace.models import CLOSED_FORMS
-from streamplace.placement import Placement
-from streamplace.problem import Model, Problem
-from streamplace.score import simulate, throughput
+from streamplace import Cluster, Constraints, Device, Network, Operator, Stream, StreamGraph
+from streamplace.problem.objective import CLOSED_FORMS, Model
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.throughput import simulate, throughput
+from streamplace.workflows import explain as explaining
+from streamplace.workflows import improving_moves
+from streamplace.workflows.explain import Explanation, explain
 from tests.placers.jobs import pipeline
 from tests.placers.test_every_placer import constrained
 
@@ -258,9 +250,9 @@ def test_in_small_steps_and_the_best_alone(case: tuple[Problem, list[int]]) -> N
     placement = Placement(*case)
     whole = explain(placement)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(remedies, "AT_ONCE", 1)
+        patch.setattr(improving_moves, "AT_ONCE", 1)
         assert explain(placement) == whole
-        patch.setattr(remedies, "KEPT", 2)
+        patch.setattr(improving_moves, "KEPT", 2)
         assert explain(placement).moves == whole.moves[:2]
 
 

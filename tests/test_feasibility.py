@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamplace.cluster import Cluster, Device
-from streamplace.constraints import Constraints
 from streamplace.errors import InfeasibleError, ProblemError
-from streamplace.feasibility import Feasibility
-from streamplace.graph import Operator, StreamGraph
+from streamplace.problem.cluster import Cluster, Device
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.feasibility import Feasibility
+from streamplace.problem.graph import Operator, StreamGraph
 
 OPERATORS = [
     Operator("a", 1, 1, memory_bytes=4),

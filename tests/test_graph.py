@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from benchmarks.reference.strategies import graphs
 from streamplace.errors import GraphError
-from streamplace.graph import Operator, Stream, StreamGraph
+from streamplace.problem.graph import Operator, Stream, StreamGraph
 
 A, B, C, D = (Operator(name, 1.0, 2.0) for name in "abcd")
 

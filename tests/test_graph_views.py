@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from streamplace.constraints import Constraints
-from streamplace.graph import Operator, Stream, StreamGraph
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.graph import Operator, Stream, StreamGraph
 
 
 def example() -> StreamGraph:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from benchmarks.reference.strategies import graphs
 from streamplace.errors import ProblemError
-from streamplace.graph import Operator, Stream, StreamGraph
-from streamplace.grouping import Grouping
+from streamplace.problem.graph import Operator, Stream, StreamGraph
+from streamplace.problem.grouping import Grouping
 
 CHAIN = StreamGraph(
     [Operator(name, 1, 1) for name in "abcd"], [Stream(*e) for e in ("ab", "bc", "cd")]

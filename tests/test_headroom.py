@@ -11,15 +11,15 @@ from benchmarks.reference import oracle
 from benchmarks.reference.changes import as_fast
 from benchmarks.reference.strategies import Case, batches, cases, problems
 from sim.engine import Profile, Scene, Settings, Speed
-from streamplace import runs
 from streamplace.files.traces import trace_to
-from streamplace.models import CLOSED_FORMS, MODELS
-from streamplace.placement import Placement
-from streamplace.policy.features import prepare
-from streamplace.problem import Model, Problem
-from streamplace.score import bound, simulate, throughput
-from streamplace.solve import place
-from streamplace.trials import compare
+from streamplace.policy.features import encode
+from streamplace.problem.objective import CLOSED_FORMS, MODELS, Model
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring import engine
+from streamplace.scoring.throughput import bound, simulate, throughput
+from streamplace.workflows.compare import compare
+from streamplace.workflows.place import place
 from tests.placers.jobs import pipeline
 
 SHARES = st.sampled_from([0.1, 0.5, 0.8, 1.0])
@@ -87,7 +87,7 @@ def test_half_of_everything_is_half_of_everything(model: Model, data: st.DataObj
 
 @given(problems())
 def test_a_policy_reads_the_smaller_cluster(problem: Problem) -> None:
-    half, smaller = prepare(using(problem, 0.5)), prepare(by_hand(problem, 0.5))
+    half, smaller = encode(using(problem, 0.5)), encode(by_hand(problem, 0.5))
     for part in ("operators", "streams", "whole", "published", "orders"):
         np.testing.assert_array_equal(getattr(half, part), getattr(smaller, part))
 
@@ -102,7 +102,7 @@ def test_a_run_of_the_engine_tells_utilisations_of_the_whole() -> None:
     graph = pipeline(2.5e6, 2.5e6)
     problem = Problem(graph, source_rate=1000, model="engine", target_utilisation=0.5)
     placement = Placement(problem, [0, 1])
-    found = runs.run(placement, Settings(), scene, 1.0)
+    found = engine.run(placement, Settings(), scene, 1.0)
     trace = trace_to(placement, found)
     assert found.relative_throughput == pytest.approx(0.25, rel=1e-3)
     slowed = trace["devices"][1]["utilisation"]

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from benchmarks.reference.changes import in_other_time, in_other_units, renamed, restreamed
 from benchmarks.reference.strategies import Case, cases
-from streamplace.models import CLOSED_FORMS, MODELS
-from streamplace.problem import Model
-from streamplace.score import bound, throughput
+from streamplace.problem.objective import CLOSED_FORMS, MODELS, Model
+from streamplace.scoring.throughput import bound, throughput
 
 models = pytest.mark.parametrize("model", MODELS)
 closed_forms = pytest.mark.parametrize("model", CLOSED_FORMS)

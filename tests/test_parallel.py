@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks.hardening.orphans import left
 from streamplace.errors import BackendError
-from streamplace.parallel import each
+from streamplace.execution.parallel import each
 from tests.cli.command import ENVIRONMENT
 
 COUNT = 400
@@ -21,14 +21,14 @@ AT = 250
 MAIN = """
 import sys
 from tests.test_parallel import busy
-from streamplace.parallel import each
+from streamplace.execution.parallel import each
 list(each(busy, [sys.argv[1]] * 64, 2))
 """
 STARTING = """
 import os, signal, sys
 import numpy
 from joblib.externals.loky.backend.popen_loky_posix import Popen
-from streamplace.cli.start import script
+from streamplace.cli.entry import script
 signal.signal(signal.SIGINT, signal.default_int_handler)
 launch = Popen._launch
 def interrupted(self, process):
@@ -41,7 +41,7 @@ script()
 
 BLOCKED = """
 from tests.test_parallel import blocks_ctrl_c
-from streamplace.parallel import each
+from streamplace.execution.parallel import each
 print(all(each(blocks_ctrl_c, range(64), 2)))
 """
 

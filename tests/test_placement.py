@@ -9,13 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.reference.strategies import device_lists, graphs, networks
-from streamplace.cluster import Cluster, Device, LinkOverride, Network
-from streamplace.constraints import Constraints
 from streamplace.errors import ProblemError
-from streamplace.graph import Operator, StreamGraph
-from streamplace.placement import Placement, interchangeable, relabelled
-from streamplace.problem import Problem
-from streamplace.score import throughput
+from streamplace.problem.cluster import Cluster, Device, LinkOverride, Network
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.graph import Operator, StreamGraph
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.problem.symmetry import interchangeable, relabelled
+from streamplace.scoring.throughput import throughput
 
 GRAPH = StreamGraph([Operator(name, 1, 1) for name in "abc"], [], source_rate=1)
 

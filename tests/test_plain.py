@@ -9,7 +9,7 @@ from hypothesis import given
 from benchmarks.reference.strategies import graphs
 from streamplace import Operator, Stream, StreamGraph
 from streamplace.errors import GraphError
-from streamplace.plain import operator_of
+from streamplace.problem.coerce import operator_of
 
 
 @given(graph=graphs())

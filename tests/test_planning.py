@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sim.bottleneck import worst_utilisation
+from sim.closed_form.bottleneck import worst_utilisation
 from streamplace import (
     Cluster,
     Constraints,
@@ -15,10 +15,10 @@ from streamplace import (
     StreamGraph,
 )
 from streamplace.errors import InfeasibleError, ProblemError, UsageError
-from streamplace.flows import flow
-from streamplace.models import Model
-from streamplace.planning import plan
-from streamplace.score import throughput
+from streamplace.problem.objective import Model
+from streamplace.scoring.flow import flow
+from streamplace.scoring.throughput import throughput
+from streamplace.workflows.plan import plan
 from tests.placers.jobs import pipeline
 from tests.placers.test_search import every_placement
 

@@ -4,11 +4,12 @@ from typing import Any
 
 import pytest
 
-from streamplace.cluster import Cluster
-from streamplace.constraints import Constraints
 from streamplace.errors import ProblemError
-from streamplace.graph import Operator, StreamGraph
-from streamplace.problem import Problem
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.graph import Operator, StreamGraph
+from streamplace.problem.problem import Problem
+from streamplace.scoring.registry import throughput_evaluator
 
 PINNED = Constraints(pins={"a": "d1"})
 GRAPH = StreamGraph([Operator("a", 1, 1)], [], source_rate=7, constraints=PINNED)
@@ -54,15 +55,16 @@ def test_several_source_rates() -> None:
     problem = Problem(GRAPH, source_rate=[2, 9, 2, 5], model="path-average", target_utilisation=0.5)
     assert (problem.source_rate, problem.source_rates) == (9.0, (9.0, 5.0, 2.0))
     assert repr(problem).endswith("at 9, 5, 2 tuples/s, path-average, at most 0.5 used>")
-    cases = problem.worst_cases
+    cases = throughput_evaluator(problem).cases
     assert cases[0] is problem
     assert [one.source_rate for one in cases] == [9.0, 5.0, 2.0]
     assert [one.source_rates for one in cases[1:]] == [(5.0,), (2.0,)]
     for one in cases[1:]:
-        assert one.worst_cases == (one,)
+        assert throughput_evaluator(one).cases == (one,)
         assert one.feasibility is problem.feasibility
         assert (one.model, one.target_utilisation) == ("path-average", 0.5)
-    assert Problem(GRAPH, source_rate=(2, 9)).worst_cases[1:] == ()
+    under_backpressure = Problem(GRAPH, source_rate=(2, 9))
+    assert throughput_evaluator(under_backpressure).cases == (under_backpressure,)
 
 
 def test_without_a_rate() -> None:

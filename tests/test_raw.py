@@ -9,8 +9,8 @@ import pytest
 
 from streamplace.errors import FormatError
 from streamplace.files import read_graph
-from streamplace.files.text import read_bytes
-from streamplace.raw import LARGEST, MOST_FOLD, SPARE, read_raw, unzipped
+from streamplace.files.bounded import LARGEST, MOST_FOLD, SPARE, read_raw, unzipped
+from streamplace.files.reading import read_bytes
 
 
 def test_devices_are_refused() -> None:

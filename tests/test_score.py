@@ -10,14 +10,15 @@ from hypothesis import strategies as st
 
 from benchmarks.reference import oracle
 from benchmarks.reference.strategies import Case, cases, problems
-from sim import path_average
-from streamplace.cluster import Cluster, Device, Network
+from sim.closed_form import path_average
 from streamplace.errors import GraphError, SimulationError
-from streamplace.flows import flow
-from streamplace.graph import Operator, Stream, StreamGraph
-from streamplace.placement import Placement
-from streamplace.problem import Model, Problem
-from streamplace.score import THROUGHPUT, bound, simulate, throughput
+from streamplace.problem.cluster import Cluster, Device, Network
+from streamplace.problem.graph import Operator, Stream, StreamGraph
+from streamplace.problem.objective import Model
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.flow import flow
+from streamplace.scoring.throughput import bound, simulate, throughput
 
 MBIT = 125_000.0
 SPLIT = StreamGraph(
@@ -145,7 +146,7 @@ def test_unsolved_equations_are_an_error_of_ours(monkeypatch: pytest.MonkeyPatch
     def give_up(*_: object) -> None:
         raise path_average.ConvergenceError("placement 0: not solved")
 
-    monkeypatch.setitem(THROUGHPUT, "path-average", give_up)
+    monkeypatch.setattr(path_average, "throughput", give_up)
     with pytest.raises(SimulationError, match=r"^path-average: placement 0"):
         simulate(split(Network(), "path-average"))
 

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 
 import streamplace as sp
 from benchmarks.reference.strategies import Case, cases
-from streamplace import score
 from streamplace.errors import ProblemError, UsageError
+from streamplace.scoring import throughput as score
 
 
 @settings(max_examples=30)

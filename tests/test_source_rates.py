@@ -10,15 +10,16 @@ from hypothesis import strategies as st
 from benchmarks.reference import oracle
 from benchmarks.reference.strategies import batches, cases, problems
 from streamplace import Cluster, Operator, Stream, StreamGraph
-from streamplace.flows import flow, flows
-from streamplace.models import CLOSED_FORMS, MODELS
-from streamplace.placement import Placement
-from streamplace.placers.economy import cheapest
 from streamplace.placers.registry import NAMES
-from streamplace.problem import Model, Problem
-from streamplace.runs import worst_of
-from streamplace.score import bound, simulate, throughput
-from streamplace.solve import place, solve
+from streamplace.placers.search.consolidate import fewest_devices
+from streamplace.problem.objective import CLOSED_FORMS, MODELS, Model
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.engine import worst_of
+from streamplace.scoring.flow import flow
+from streamplace.scoring.registry import throughput_evaluator
+from streamplace.scoring.throughput import bound, simulate, throughput
+from streamplace.workflows.place import place, solve
 
 RATES = st.lists(st.integers(3, 20).map(lambda n: n * 100.0), min_size=1, max_size=3)
 MBIT = 125_000.0
@@ -108,10 +109,11 @@ def test_the_score_is_that_of_the_worst_alone(
 
 def test_flows_are_of_the_rates_that_count() -> None:
     both = crowded(2000, 4000).problem
-    assert [arrays.source_rate for arrays in flows(both)] == [4000, 2000]
-    assert flows(both)[0] is flow(both)
+    cases = throughput_evaluator(both).cases
+    assert [flow(case).source_rate for case in cases] == [4000, 2000]
+    assert cases[0] is both
     under_backpressure = crowded(2000, 4000, model="bottleneck").problem
-    assert flows(under_backpressure) == (flow(under_backpressure),)
+    assert throughput_evaluator(under_backpressure).cases == (under_backpressure,)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -137,7 +139,7 @@ def test_who_chooses_by_score_chooses_by_the_worst() -> None:
     for rates, expected in (((4000,), AT), ((2000, 4000), [0] * 8)):
         problem = Problem(graph, Cluster.equal(4), source_rate=rates, model="path-average")
         found = [Placement(problem, devices) for devices in (AT, [0] * 8)]
-        assert cheapest(problem, found).devices.tolist() == expected
+        assert fewest_devices(problem, found).devices.tolist() == expected
 
 
 def test_the_bound_is_told_at_the_rate_of_the_score() -> None:

@@ -8,9 +8,9 @@ import numpy as np
 import torch
 
 from benchmarks.hardening.own_files import tiny
-from streamplace.policy.networks import make_network
+from streamplace.policy.registry import make_network
 from streamplace.training.checkpoint import Position, load_checkpoint, save_checkpoint
-from streamplace.training.memory import Memory
+from streamplace.training.elite_buffer import EliteBuffer
 
 SHAPES = [(3, 2), (4, 2)]
 RUN: dict[str, Any] = {"problems": "0a1b", "processes": 1, "config": {"run": {"seed": 0}}}
@@ -25,7 +25,7 @@ def written(folder: Path) -> bytes:
     optimiser.step()
     for number, (operators, _) in enumerate(SHAPES):
         rows = np.zeros((1, operators), dtype=np.int32)
-        memory.see(number, np.array([0.5]), rows)
+        memory.add(number, np.array([0.5]), rows)
     path = folder / "checkpoint.safetensors"
     save_checkpoint(path, *state, Position(0, 1, 1, 0.5), RUN)
     return path.read_bytes()
@@ -36,7 +36,11 @@ def resume(path: str) -> Position:
     return load_checkpoint(Path(path), *_state(), RUN, SHAPES)
 
 
-def _state() -> tuple[Any, Any, Memory]:
+def _state() -> tuple[Any, Any, EliteBuffer]:
     torch.manual_seed(0)
     network = make_network(tiny())
-    return network, torch.optim.Adam(network.parameters(), lr=1e-3), Memory(len(SHAPES), 2, 0.0)
+    return (
+        network,
+        torch.optim.Adam(network.parameters(), lr=1e-3),
+        EliteBuffer(len(SHAPES), 2, 0.0),
+    )

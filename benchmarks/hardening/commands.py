@@ -8,8 +8,8 @@ from pathlib import Path
 from benchmarks.hardening import own_files
 from benchmarks.hardening.documents import CEPSIM
 from benchmarks.hardening.engine_documents.kafka_streams import KAFKA
-from streamplace.engines.kinds import READERS, WRITERS
 from streamplace.files import write_placement
+from streamplace.integrations.kinds import READERS, WRITERS
 
 BAD, OUT = "BAD", "OUT"
 """In a command: the bad file, and what it writes."""

@@ -4,11 +4,11 @@ import json
 from typing import Any
 
 from benchmarks.hardening.engine_documents.flink import FLINK_RUNNING
-from streamplace.engines.flink_fit import fit
-from streamplace.engines.flink_poll import TASK, Watch
-from streamplace.engines.job import Job
-from streamplace.engines.rest import Server, parse_answer
-from streamplace.files.text import read_bytes
+from streamplace.files.reading import read_bytes
+from streamplace.integrations.flink.fit import fit
+from streamplace.integrations.flink.poll import TASK, Watch
+from streamplace.integrations.profiling.rest import Server, parse_answer
+from streamplace.problem.logical import LogicalGraph
 
 WHERE = "http://localhost:8081"
 COUNTED = {key: 1000 + i for i, key in enumerate(TASK.values())}
@@ -52,7 +52,7 @@ class Answers(Server):
         return _later(whole.get("job"), self._asked)
 
 
-def read(file: str) -> Job:
+def read(file: str) -> LogicalGraph:
     """Watch a job for three readings, and return it with what they tell."""
     watched = Watch(Answers(file), "job", timeout_s=0.0, every_s=0.0).run(1e-3)
     return fit(watched.plan, watched.readings[:3], 2500.0).job

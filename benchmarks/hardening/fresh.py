@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.hardening.forks import environment
 from benchmarks.hardening.rows import MOST_FAULTS, Row
-from streamplace.parallel import ITEMS_PER_PROCESS
+from streamplace.execution.parallel import ITEMS_PER_PROCESS
 
 VARIED = "PYTHONHASHSEED, threads of OpenMP, BLAS and numba 1|2, current folder, LC_ALL, TZ"
 JOBS = (1, 2, 4)  # worker processes, in turn

@@ -13,9 +13,9 @@ from benchmarks.hardening.limits import most_bytes, told_bytes
 from benchmarks.hardening.places import Case
 from benchmarks.hardening.rows import Row
 from streamplace.errors import StreamplaceError
-from streamplace.models import MODELS
-from streamplace.printable import printable
+from streamplace.problem.objective import MODELS
 from streamplace.training.config import read_config
+from streamplace.util.text import printable
 
 CONFIG = "config.json"  # which training writes when it begins
 

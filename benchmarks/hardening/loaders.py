@@ -34,9 +34,9 @@ ATTRIBUTES = (
 NUMPY = ("load", "NpzFile", "read_array", "fromregex")  # which unpickle objects if they may
 BY_NAME = {  # who may import modules by name: names that stand in the code, or were typed
     "streamplace/__init__.py",
-    "streamplace/engines/registry.py",
+    "streamplace/integrations/registry.py",
     "streamplace/placers/registry.py",
-    "streamplace/placers/own.py",
+    "streamplace/placers/custom.py",
 }
 
 

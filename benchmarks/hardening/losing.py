@@ -12,9 +12,9 @@ import numpy as np
 
 from benchmarks.hardening.processes import Used, used_by
 from benchmarks.hardening.rows import Row
-from streamplace.placement import Placement
-from streamplace.placers.simple import RoundRobin
-from streamplace.problem import Problem
+from streamplace.placers.trivial import RoundRobin
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
 
 BACKENDS = {"local": "joblib", "dask": "distributed", "ray": "ray"}
 QUIET = {"RAY_USAGE_STATS_ENABLED": "0"}

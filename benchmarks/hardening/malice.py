@@ -15,8 +15,8 @@ from benchmarks.hardening.victims import Victim, commands, functions
 from benchmarks.reference.trainings import graphs
 from streamplace.errors import StreamplaceError
 from streamplace.files import write_dataset
-from streamplace.solve import place
 from streamplace.training.trainer import CONFIG, POLICY
+from streamplace.workflows.place import place
 
 RAN, TRACEBACK, UNREAD, NO_TRAP = "ran", "tracebacks", "not read", "traps that are none"
 

@@ -7,7 +7,7 @@ from itertools import count
 
 from benchmarks.hardening.spoiling import FAULTS, Document, Fault
 from benchmarks.hardening.whole import BOMBS, ENCODINGS, WHOLE
-from streamplace.raw import GZIP
+from streamplace.files.bounded import GZIP
 
 MOST_OFFSETS = 6000
 BOMBS_AT = len(WHOLE)

@@ -9,13 +9,13 @@ from typing import Any
 from benchmarks.hardening.documents import CEPSIM, CLUSTER, DREAM, GRAPH
 from benchmarks.hardening.spoiling import Document
 from benchmarks.hardening.using import line
-from streamplace.cluster import Cluster
 from streamplace.files.clusters import cluster_to
-from streamplace.files.columns import write_columns
 from streamplace.files.graphs import graph_from, graph_to
+from streamplace.files.npz import write_columns
 from streamplace.files.placements import placement_to
-from streamplace.placement import Placement
-from streamplace.problem import Problem
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
 
 PLAIN = json.dumps(graph_to(line()))
 SCENE: dict[str, Any] = {
@@ -134,7 +134,7 @@ def weights() -> bytes:
     """Return the weights of a tiny network."""
     import torch  # noqa: PLC0415 - heavy
 
-    from streamplace.policy.networks import make_network  # noqa: PLC0415
+    from streamplace.policy.registry import make_network  # noqa: PLC0415
     from streamplace.policy.weights import pack_policy  # noqa: PLC0415
 
     torch.manual_seed(0)
@@ -144,7 +144,7 @@ def weights() -> bytes:
 
 def tiny() -> Any:
     """Return the kind of a tiny network."""
-    from streamplace.policy.sizes import check_kind  # noqa: PLC0415
+    from streamplace.policy.config import check_kind  # noqa: PLC0415
 
     return check_kind({"kind": "device-scorer", "sizes": {"hidden": 4, "hops": 1}})
 

@@ -25,13 +25,6 @@ from benchmarks.hardening.using import (
     use_rules,
 )
 from sim.engine import Settings
-from streamplace import runs
-from streamplace.cluster import Cluster
-from streamplace.engines import storm_profile
-from streamplace.engines.costs import Costs
-from streamplace.engines.job import Job
-from streamplace.engines.kinds import READERS
-from streamplace.engines.registry import read_job, read_text_as
 from streamplace.errors import FormatError, located
 from streamplace.files import (
     read_cluster,
@@ -40,10 +33,17 @@ from streamplace.files import (
     read_graph,
     read_placement,
 )
-from streamplace.files.logs import read_log
+from streamplace.files.reading import read_json
 from streamplace.files.scenes import scene_from
 from streamplace.files.summary import summary
-from streamplace.files.text import read_json
+from streamplace.files.training_logs import read_log
+from streamplace.integrations.costs import Costs
+from streamplace.integrations.kinds import READERS
+from streamplace.integrations.registry import read_job, read_text_as
+from streamplace.integrations.storm import profile
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.logical import LogicalGraph
+from streamplace.scoring import engine
 from streamplace.training.config import read_config
 
 SHORT = Settings(duration_s=1.0)
@@ -97,20 +97,20 @@ def _scene(path: str) -> Any:
 
 
 def _run_scene(scene: Any) -> None:
-    found = runs.run(own_files.placement(), SHORT, scene)
+    found = engine.run(own_files.placement(), SHORT, scene)
     if not np.isfinite(found.throughput):
         raise WrongError("a throughput that is no number")
 
 
-def _costs(path: str) -> Job:
+def _costs(path: str) -> LogicalGraph:
     job = read_text_as(DOCUMENTS["kafka-streams"][0], "job", "kafka-streams")
     with located(path):
         return Costs.read(path).of(job)
 
 
-def _storm_profile(path: str) -> Job:
+def _storm_profile(path: str) -> LogicalGraph:
     with located(path, FormatError):
-        return storm_profile.fit(read_json(path), path, 2500.0).job
+        return profile.fit(read_json(path), path, 2500.0).job
 
 
 def _use_config(config: Any) -> None:
@@ -124,7 +124,7 @@ def _weights(path: str) -> Any:
 
 
 def _facts(path: str) -> Any:
-    from streamplace.policy.summary import summary as facts  # noqa: PLC0415 - torch is heavy
+    from streamplace.policy.inspect import summary as facts  # noqa: PLC0415 - torch is heavy
 
     return facts(path)
 

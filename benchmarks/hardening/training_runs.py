@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.hardening.forks import Ended, Forks, temporaries
 from benchmarks.hardening.writing import Command, Entries, done, since
-from streamplace.files.logs import LOG, read_log
+from streamplace.files.training_logs import LOG, read_log
 from streamplace.policy.weights import unpacked
 from streamplace.training.trainer import CHECKPOINT, WRITTEN
 

@@ -6,19 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from streamplace.cluster import Cluster, Device
-from streamplace.constraints import Constraints
-from streamplace.engines.costs import CostForm, Costs
-from streamplace.engines.expansion import expanded, folded
-from streamplace.engines.job import Job
 from streamplace.errors import PlacementError
 from streamplace.files.graphs import graph_from, graph_to
 from streamplace.files.placements import placement_from, placement_to
-from streamplace.graph import StreamGraph
-from streamplace.placement import Placement
+from streamplace.integrations.costs import CostForm, Costs
 from streamplace.placers.registry import make_placer
-from streamplace.problem import Problem
-from streamplace.score import bound, simulate
+from streamplace.problem.cluster import Cluster, Device
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.expansion import to_instances, to_operators
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.logical import LogicalGraph
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.throughput import bound, simulate
 
 RATE = 100.0
 SMALL = 1000
@@ -91,12 +91,12 @@ def use_placement(placement: Placement) -> None:
         raise WrongError("what is written is not what was read")
 
 
-def use_job(job: Job) -> None:
+def use_job(job: LogicalGraph) -> None:
     """Write the graph of an engine's job, its instances one by one where there are few."""
     job = UNTOLD.of(job)
-    use_graph(folded(job))
+    use_graph(to_operators(job))
     if sum(job.parallelism.values()) < SMALL:
-        use_graph(expanded(job))
+        use_graph(to_instances(job))
 
 
 def use_facts(facts: Any) -> None:

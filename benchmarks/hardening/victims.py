@@ -9,9 +9,6 @@ import numpy as np
 
 from benchmarks.reference.checkpoint_parts import Parts
 from benchmarks.reference.trainings import config, resumed
-from streamplace.engines.costs import Costs
-from streamplace.engines.kinds import READERS
-from streamplace.engines.registry import read_job
 from streamplace.files import (
     read_cluster,
     read_constraints,
@@ -20,12 +17,15 @@ from streamplace.files import (
     read_placement,
 )
 from streamplace.files.datasets import GRAPHS
-from streamplace.files.logs import read_log
 from streamplace.files.summary import summary
+from streamplace.files.training_logs import read_log
+from streamplace.integrations.costs import Costs
+from streamplace.integrations.kinds import READERS
+from streamplace.integrations.registry import read_job
+from streamplace.policy.inspect import summary as summary_of_policy
 from streamplace.policy.placer import PolicyPlacer
-from streamplace.policy.summary import summary as summary_of_policy
 from streamplace.policy.weights import read_policy
-from streamplace.problem import Problem
+from streamplace.problem.problem import Problem
 from streamplace.pyg import StreamGraphs
 from streamplace.pyg.store import read_all
 from streamplace.training.config import read_config

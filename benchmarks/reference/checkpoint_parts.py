@@ -8,9 +8,9 @@ import torch
 
 from benchmarks.reference.trainings import config, of_kind, opened
 from streamplace.errors import CheckpointError
-from streamplace.policy.networks import make_network
+from streamplace.policy.registry import make_network
 from streamplace.training.checkpoint import Position, load_checkpoint, save_checkpoint
-from streamplace.training.memory import Memory
+from streamplace.training.elite_buffer import EliteBuffer
 
 Shapes = list[tuple[int, int]]  # operators and devices of each problem
 
@@ -34,7 +34,7 @@ class Parts:
         wanted = config(of_kind(kind))
         self.network = make_network(wanted.policy)
         self.optimiser = torch.optim.Adam(self.network.parameters())
-        self.memory = Memory(5, wanted.memory.size, wanted.memory.threshold)
+        self.memory = EliteBuffer(5, wanted.memory.size, wanted.memory.threshold)
 
     def load(
         self, file: Path, run: dict[str, Any] | None = None, shapes: Shapes | None = None
@@ -51,5 +51,5 @@ class Parts:
 def remembering(kind: str) -> Parts:
     """Return parts with something in the memory."""
     parts = Parts(kind)
-    parts.memory.see(0, np.array([1.0, 0.5]), np.array([[0, 1, 2], [1, 1, 1]], dtype=np.int32))
+    parts.memory.add(0, np.array([1.0, 0.5]), np.array([[0, 1, 2], [1, 1, 1]], dtype=np.int32))
     return parts

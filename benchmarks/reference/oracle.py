@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from streamplace.cluster import Device
-from streamplace.problem import Problem
+from streamplace.problem.cluster import Device
+from streamplace.problem.problem import Problem
 
 RESIDUAL = 1e-13
 

@@ -6,12 +6,12 @@ from itertools import product
 import numpy as np
 
 from streamplace import Cluster, Constraints, Device, Network, Problem, StreamGraph
-from streamplace.arrays import Bools, Ints
-from streamplace.cluster import LinkOverride
 from streamplace.errors import GraphError, InfeasibleError
-from streamplace.flows import flow
-from streamplace.models import Model
-from streamplace.score import throughput
+from streamplace.problem.cluster import LinkOverride
+from streamplace.problem.objective import Model
+from streamplace.scoring.flow import flow
+from streamplace.scoring.throughput import throughput
+from streamplace.util.arrays import Bools, Ints
 
 MOST_UNITS = 12
 CHUNK = 100_000  # placements scored a call

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from sim.engine.scene import Profile, Scene, Speed, Window
 from sim.engine.settings import Settings
 from streamplace import Problem
-from streamplace.flows import flow as flow_of
+from streamplace.scoring.flow import flow as flow_of
 
 
 @st.composite

@@ -7,9 +7,10 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from streamplace.cluster import Cluster, Device, LinkOverride, Network, NetworkKind
-from streamplace.graph import Operator, Stream, StreamGraph
-from streamplace.problem import Model, Problem
+from streamplace.problem.cluster import Cluster, Device, LinkOverride, Network, NetworkKind
+from streamplace.problem.graph import Operator, Stream, StreamGraph
+from streamplace.problem.objective import Model
+from streamplace.problem.problem import Problem
 
 Case = tuple[Problem, list[int]]
 

@@ -14,8 +14,8 @@ from streamplace import StreamGraph
 from streamplace.generate import Recipe
 from streamplace.policy.weights import unpacked
 from streamplace.training import TrainConfig
+from streamplace.training.distributed import Workers
 from streamplace.training.trainer import Run
-from streamplace.training.workers import Workers
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # torch-geometric uses what torch is about to drop

@@ -20,8 +20,8 @@ from benchmarks.testbed.comparing import compare
 from benchmarks.testbed.emulator import Emulator
 from benchmarks.testbed.scaling import Machine, Scaled, scale
 from streamplace import Cluster, Network, Placement, Problem, Recipe, StreamGraph, place
-from streamplace.arrays import Ints
 from streamplace.files.atomic import make_folder
+from streamplace.util.arrays import Ints
 
 RESULTS, CALIBRATION = "campaign.jsonl", "calibration.json"
 SIZES = range(8, 27)

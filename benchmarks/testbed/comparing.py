@@ -9,8 +9,9 @@ from benchmarks.testbed.emulator import Emulator
 from benchmarks.testbed.jobs import QUEUE
 from benchmarks.testbed.scaling import Scaled
 from sim.engine import Settings
-from streamplace import Placement, runs, simulate
-from streamplace.arrays import Ints
+from streamplace import Placement, simulate
+from streamplace.scoring import engine as runs
+from streamplace.util.arrays import Ints
 
 WARM_S, MEASURED_S = 4.0, 5.0
 TIE = 0.05

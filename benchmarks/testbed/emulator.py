@@ -20,8 +20,8 @@ from benchmarks.testbed.measures import Measured, Moment, measured
 from benchmarks.testbed.ownership import own_prefix
 from benchmarks.testbed.programs import ip
 from benchmarks.testbed.scaling import Scaled
-from streamplace.arrays import Ints
-from streamplace.cluster import NetworkKind
+from streamplace.problem.cluster import NetworkKind
+from streamplace.util.arrays import Ints
 
 ROOT = Path(__file__).resolve().parents[2]
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from benchmarks.testbed.scaling import Scaled
 from benchmarks.testbed.wiring import address
-from streamplace.flows import flow
+from streamplace.scoring.flow import flow
 
 QUEUE, SHORTEST = 8, 2
 """Tuples that wait on a stream at most, those on their way included; see `queues`."""

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.testbed.scaling import Scaled
-from streamplace.arrays import Floats
-from streamplace.flows import flow
+from streamplace.scoring.flow import flow
+from streamplace.util.arrays import Floats
 
 
 @dataclass(frozen=True)

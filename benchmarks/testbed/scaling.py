@@ -12,8 +12,8 @@ import numpy as np
 
 from benchmarks.testbed.wiring import MTU
 from streamplace import Cluster, Device, LinkOverride, Network, Problem, StreamGraph
-from streamplace.arrays import Floats
-from streamplace.flows import flow
+from streamplace.scoring.flow import flow
+from streamplace.util.arrays import Floats
 
 HEADERS_BYTES = 66  # of Ethernet, IP and TCP with timestamps, a packet
 SEGMENT_BYTES = MTU + 14 - HEADERS_BYTES

@@ -13,7 +13,7 @@ from benchmarks.resampling import interval
 from benchmarks.testbed.campaign import RESULTS, read
 from benchmarks.testbed.comparing import TIE, relation
 from benchmarks.testbed.scatter import draw
-from streamplace.arrays import Floats
+from streamplace.util.arrays import Floats
 
 CONTENDERS = ("metis", "fuser", "policy", "auto")
 PICTURE = "scatter.png"

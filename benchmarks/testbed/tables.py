@@ -19,7 +19,7 @@ from benchmarks.testbed.comparing import Compared, compare, relation
 from benchmarks.testbed.emulator import Emulator
 from benchmarks.testbed.scaling import Machine, Scaled, scale
 from streamplace import Cluster, Device, Network, Operator, Problem, Stream, StreamGraph
-from streamplace.cluster import NetworkKind
+from streamplace.problem.cluster import NetworkKind
 
 RATE, MIPS, LINK_MBPS = 200.0, 500.0, 20.0
 FULL = MIPS * 1e6 / RATE  # instructions a tuple that take a whole device

@@ -9,7 +9,7 @@ from math import inf
 from pathlib import Path
 
 from benchmarks.testbed.programs import ip, tc
-from streamplace.cluster import NetworkKind
+from streamplace.problem.cluster import NetworkKind
 
 MTU = 9000
 BURST_BYTES = 20_000  # more than a packet, less than what a link carries in a scheduler's tick

@@ -18,7 +18,7 @@ from typing import Any
 from local_flink import PATIENCE_S, FlinkError, LocalFlink
 from truth import INSTRUCTIONS, PAYLOAD_BYTES, SELECTIVITY
 
-from streamplace.engines.flink_plan import running
+from streamplace.integrations.flink.plan import running
 
 HERE = Path(__file__).resolve().parent
 FOLDER = Path("flink-loop").resolve()

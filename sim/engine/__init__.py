@@ -1,15 +1,15 @@
 """The engine: CEPSim's algorithm, tick by tick; see README.md beside this package."""
 
-from sim.engine.measures import Measures
-from sim.engine.moments import EngineError, SceneError
+from sim.engine.metrics import RunMetrics
 from sim.engine.scene import Profile, Scene, Speed, Window
 from sim.engine.settings import Settings
 from sim.engine.simulation import Simulation
+from sim.engine.snapshots import EngineError, SceneError
 
 __all__ = [
     "EngineError",
-    "Measures",
     "Profile",
+    "RunMetrics",
     "Scene",
     "SceneError",
     "Settings",

@@ -4,8 +4,8 @@ What a stream sends in one tick travels in one set, and what its sender's link p
 tick is one set again: no tick makes more than three sets a stream.
 """
 
-from sim.engine.sets import NOTHING, append, new_set, pour, remove_first, split
-from sim.engine.world import Rules, World
+from sim.engine.event_sets import NOTHING, append, new_set, pour, remove_first, split
+from sim.engine.state import EngineState, Rules
 from sim.jit import bare
 
 MOST_NEW = 3  # sets a stream and tick: sent, split on its first link, split on its second
@@ -13,7 +13,7 @@ CRUMB = 1e-9  # of a tick: work that is less is what rounding has left
 
 
 @bare
-def send(world: World, e: int, size: float, births: float, tick: int) -> tuple[int, bool]:
+def send(world: EngineState, e: int, size: float, births: float, tick: int) -> tuple[int, bool]:
     """Send tuples on their way: to their queue if they stay on their device, else to their link.
 
     Returns their set, for the caller to give it their totals, and whether it has none yet.
@@ -43,7 +43,7 @@ def send(world: World, e: int, size: float, births: float, tick: int) -> tuple[i
 
 
 @bare
-def serve_all(world: World, rules: Rules, tick: int) -> None:
+def serve_all(world: EngineState, rules: Rules, tick: int) -> None:
     """Let every link work for a tick, those that send before those that receive."""
     for link in range(1, world.links.shape[0]):
         if not world.links[link].receiving:
@@ -55,7 +55,7 @@ def serve_all(world: World, rules: Rules, tick: int) -> None:
 
 
 @bare
-def _serve(world: World, link: int, tick: int, tick_s: float) -> None:
+def _serve(world: EngineState, link: int, tick: int, tick_s: float) -> None:
     """Let a link work for a tick; what has passed goes on its way."""
     at = 2 * world.streams.shape[0] + link
     receiving = world.links[link].receiving
@@ -87,7 +87,7 @@ def _serve(world: World, link: int, tick: int, tick_s: float) -> None:
 
 
 @bare
-def _pass_on(world: World, i: int, receiving: bool, tick: int) -> None:
+def _pass_on(world: EngineState, i: int, receiving: bool, tick: int) -> None:
     """Hand a set to the receiver's link, to the wire, or to its queue."""
     e, count = world.sets[i].stream, world.streams.shape[0]
     if not receiving and world.streams[e].receives != world.streams[e].sends:
@@ -105,7 +105,7 @@ def _pass_on(world: World, i: int, receiving: bool, tick: int) -> None:
 
 
 @bare
-def land(world: World, tick: int) -> None:
+def land(world: EngineState, tick: int) -> None:
     """Take what has arrived by this tick off the wires."""
     count = world.streams.shape[0]
     for e in range(count):
@@ -115,7 +115,7 @@ def land(world: World, tick: int) -> None:
 
 
 @bare
-def _arrive(world: World, i: int) -> None:
+def _arrive(world: EngineState, i: int) -> None:
     e = world.sets[i].stream
     append(world, e, i)
     world.streams[e].in_flight -= world.sets[i].size

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from sim.engine.event_sets import take
 from sim.engine.links import send
-from sim.engine.sets import take
+from sim.engine.state import EngineState, Rules
 from sim.engine.windows import close_window, gather
-from sim.engine.world import Rules, World
 from sim.flow import Floats
 from sim.jit import bare
 
@@ -13,7 +13,7 @@ TINY = 1e-300
 
 
 @bare
-def run_operator(world: World, rules: Rules, v: int, budget: float, tick: int) -> float:
+def run_operator(world: EngineState, rules: Rules, v: int, budget: float, tick: int) -> float:
     """Let operator v use up to `budget` seconds of its device; return what it used.
 
     It takes the same share of everything that waits on its inputs: what its budget allows, or
@@ -55,7 +55,7 @@ def run_operator(world: World, rules: Rules, v: int, budget: float, tick: int) -
 
 
 @bare
-def waiting_for(world: World, v: int) -> tuple[float, float]:
+def waiting_for(world: EngineState, v: int) -> tuple[float, float]:
     """Return the tuples that wait for operator v, and the seconds that they take."""
     tuples, seconds = 0.0, 0.0
     source = world.operators[v].source
@@ -70,7 +70,7 @@ def waiting_for(world: World, v: int) -> tuple[float, float]:
 
 
 @bare
-def _share_that_fits(world: World, rules: Rules, v: int, tuples: float, tick: int) -> float:
+def _share_that_fits(world: EngineState, rules: Rules, v: int, tuples: float, tick: int) -> float:
     """Return the share of `tuples` that operator v may process before a queue after it is full.
 
     Without backpressure over the network, a queue on another device counts as it was when the
@@ -94,7 +94,7 @@ def _share_that_fits(world: World, rules: Rules, v: int, tuples: float, tick: in
 
 
 @bare
-def _take_inputs(world: World, v: int, share: float, now: float, total: Floats) -> float:
+def _take_inputs(world: EngineState, v: int, share: float, now: float, total: Floats) -> float:
     """Take a share of all that waits for operator v; put the totals into `total` (S,).
 
     Returns the sum of its births: what a source emits was born now. At a sink it has arrived.
@@ -129,7 +129,9 @@ def _take_inputs(world: World, v: int, share: float, now: float, total: Floats) 
 
 
 @bare
-def _emit(world: World, v: int, tuples: float, births: float, total: Floats, tick: int) -> None:
+def _emit(
+    world: EngineState, v: int, tuples: float, births: float, total: Floats, tick: int
+) -> None:
     """Put `tuples`, times each stream's selectivity, on every stream out of operator v."""
     first = world.operators[v].first_out
     for k in range(first, first + world.operators[v].outputs):
@@ -143,7 +145,7 @@ def _emit(world: World, v: int, tuples: float, births: float, total: Floats, tic
 
 
 @bare
-def _send_windows(world: World, rules: Rules, v: int, budget: float, tick: int) -> float:
+def _send_windows(world: EngineState, rules: Rules, v: int, budget: float, tick: int) -> float:
     """Send what operator v has to send, and close its window if it is due; return seconds used.
 
     A window that is due stays open, and nothing is gathered, until the one before is sent.

@@ -7,16 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.engine import records
-from sim.engine.moments import EngineError, Moment, Order, Raw, SceneError, check
-from sim.engine.plan import lay_out
+from sim.engine.deployment import lay_out
+from sim.engine.event_sets import make_sets, more_sets
+from sim.engine.loop import run_ticks
 from sim.engine.records import Records, blank, copied
-from sim.engine.run import run_ticks
 from sim.engine.scene import Scene, gains, with_windows
-from sim.engine.sets import make_sets, more_sets
 from sim.engine.settings import Settings
-from sim.engine.ticks import Timed, lay_out_ticks, longest_tick
-from sim.engine.wiring import MOST_TRACKED, Places, wire
-from sim.engine.world import Rules, World
+from sim.engine.snapshots import EngineError, Order, RunTrace, SceneError, Snapshot, check
+from sim.engine.state import EngineState, Rules
+from sim.engine.tick_length import Timed, lay_out_ticks, longest_tick
+from sim.engine.topology import MOST_TRACKED, Places, wire
 from sim.flow import Floats, Flow, Ints, checked
 
 ROOM = 8  # sets a stream, to begin with
@@ -123,7 +123,7 @@ class Simulation:
             )
         return mean
 
-    def run(self, placement: NDArray[np.integer], every_s: float | None = None) -> Raw:
+    def run(self, placement: NDArray[np.integer], every_s: float | None = None) -> RunTrace:
         """Simulate one placement.
 
         Parameters
@@ -151,10 +151,10 @@ class Simulation:
         moments, done = {}, 0
         for stop in sorted({told.measured, told.ticks, *kept}):
             world = _advance(world, rules, done, stop)
-            moments[stop] = Moment.of(world, stop, self.order)
+            moments[stop] = Snapshot.of(world, stop, self.order)
             done = stop
         lost = check(world, self.inner.target, self.order)
-        return Raw(
+        return RunTrace(
             told.tick_s,
             told.period,
             begin=moments[told.measured],
@@ -169,7 +169,7 @@ class Simulation:
             lost=lost,
         )
 
-    def _ready(self, placement: Ints) -> tuple[World, Rules, Timed, Ints]:
+    def _ready(self, placement: Ints) -> tuple[EngineState, Rules, Timed, Ints]:
         """Return all that a run begins with, and the flow's number of each link crossed."""
         tick_s = self._tick_for(placement)
         told = self._as_told if tick_s == self.settings.tick_s else self.timed(tick_s)
@@ -187,13 +187,13 @@ class Simulation:
         return world, rules, told, link
 
     def tick_for(self, placement: NDArray[np.integer]) -> float:
-        """Return seconds a tick for a placement, (V,); see `sim.engine.ticks`."""
+        """Return seconds a tick for a placement, (V,); see `sim.engine.tick_length`."""
         return self._tick_for(checked(self.flow, placement)[0])
 
     def _tick_for(self, placement: Ints) -> float:
         return longest_tick(self.nominal, placement, self.settings, self.scene, self.sources)
 
-    def _world(self, device: Ints, told: Timed) -> tuple[World, Ints]:
+    def _world(self, device: Ints, told: Timed) -> tuple[EngineState, Ints]:
         """Return the world before the first tick, and the flow's number of each link crossed.
 
         Parameters
@@ -223,7 +223,7 @@ class Simulation:
         link[number[number > 0]] = np.flatnonzero(number)
         lists = 2 * len(streams) + count
         sets, totals, heads = make_sets(max(LEAST_ROOM, ROOM * len(streams)), lists, columns)
-        world = World(
+        world = EngineState(
             out_stream=wiring.out_stream,
             carried=wiring.carried,
             operators=operators,
@@ -339,7 +339,7 @@ def _rate(arrived: Floats, told: Timed) -> float:
     return float(arrived[told.measured :].sum()) / ((told.ticks - told.measured) * told.tick_s)
 
 
-def _advance(world: World, rules: Rules, begin: int, end: int) -> World:
+def _advance(world: EngineState, rules: Rules, begin: int, end: int) -> EngineState:
     """Run ticks from `begin` up to `end`; return the world with the room that it took."""
     most = max(1, AT_ONCE // (len(world.operators) + len(world.streams)))
     while begin < end:

@@ -1,12 +1,12 @@
 """Windowed operators: they gather tuples, and emit for a whole window when it closes."""
 
-from sim.engine.world import World
+from sim.engine.state import EngineState
 from sim.flow import Floats
 from sim.jit import bare
 
 
 @bare
-def gather(world: World, w: int, tuples: float, births: float, total: Floats) -> None:
+def gather(world: EngineState, w: int, tuples: float, births: float, total: Floats) -> None:
     """Add tuples to the slot that is being filled."""
     slot = world.windows[w].slot
     world.slots[slot].tuples += tuples
@@ -16,7 +16,7 @@ def gather(world: World, w: int, tuples: float, births: float, total: Floats) ->
 
 
 @bare
-def close_window(world: World, w: int) -> None:
+def close_window(world: EngineState, w: int) -> None:
     """Turn the last slots into tuples to send, and begin a new slot.
 
     Windows overlap, source tuples count once: with the slot in which they came.

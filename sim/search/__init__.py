@@ -1,21 +1,21 @@
 """Local search on the score: what moving a unit changes, annealing on it, contraction."""
 
 from sim.search.anneal import Schedule, anneal
-from sim.search.changes import World, world
-from sim.search.contract import contracted, joined
+from sim.search.anneal_path_average import anneal_path_average
+from sim.search.coarsen import coarsened, joined
 from sim.search.instance import Instance, instance
-from sim.search.thrift import spare_traffic
-from sim.search.throttled import anneal_throttled
+from sim.search.moves import SearchState, search_state
+from sim.search.traffic import reduce_traffic
 
 __all__ = [
     "Instance",
     "Schedule",
-    "World",
+    "SearchState",
     "anneal",
-    "anneal_throttled",
-    "contracted",
+    "anneal_path_average",
+    "coarsened",
     "instance",
     "joined",
-    "spare_traffic",
-    "world",
+    "reduce_traffic",
+    "search_state",
 ]

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.jit import bare, kernel
-from sim.search.chance import Word, uniform
-from sim.search.changes import World, drawn, remember, settle, try_out, weigh
 from sim.search.instance import Instance
+from sim.search.moves import SearchState, drawn, remember, settle, try_move, weigh
+from sim.search.rng import Word, uniform
 
 POWER = 16.0
 EVERY = 64  # steps of one temperature
@@ -35,7 +35,7 @@ class Schedule(NamedTuple):
 
 @kernel
 def anneal(
-    job: Instance, now: World, state: Word, schedule: Schedule, enough: float
+    instance: Instance, now: SearchState, state: Word, schedule: Schedule, enough: float
 ) -> tuple[float, int]:
     """Anneal a world in place, the placement of the lowest largest load being its `best`.
 
@@ -54,20 +54,20 @@ def anneal(
     at_top = _count_from(now, BETTER * top)
     temperature = schedule.hot
     cooling = (schedule.cold / schedule.hot) ** (EVERY / max(1.0, np.float64(schedule.steps)))
-    afresh = max(AFRESH, job.work.shape[0] // EVERY * EVERY)
+    afresh = max(AFRESH, instance.work.shape[0] // EVERY * EVERY)
     for step in range(schedule.steps):
         if top <= enough:
             return top, step
         if step % EVERY == 0:
             temperature *= cooling
             if step % afresh == afresh - EVERY:
-                weigh(job, now)
+                weigh(instance, now)
                 total = _total(now)
                 at_top = _count_from(now, BETTER * top)
-        trial = drawn(job, now, state, step, schedule.swaps, schedule.joins)
+        trial = drawn(instance, now, state, step, schedule.swaps, schedule.joins)
         if trial.b < 0:
             continue
-        try_out(job, now, trial)
+        try_move(instance, now, trial)
         after = total
         for k in range(now.tally[0]):
             r = now.listed[k]
@@ -81,7 +81,7 @@ def anneal(
                 at_top -= 1
             if now.load[r] + now.change[r] >= BETTER * top:
                 at_top += 1
-        settle(job, now, trial)
+        settle(instance, now, trial)
         total = after
         if at_top == 0:
             top = now.load.max()
@@ -99,7 +99,7 @@ def _power(x: float) -> float:
 
 
 @bare
-def _total(now: World) -> float:
+def _total(now: SearchState) -> float:
     total = 0.0
     for r in range(now.load.shape[0]):
         total += _power(now.load[r])
@@ -107,7 +107,7 @@ def _total(now: World) -> float:
 
 
 @bare
-def _count_from(now: World, level: float) -> int:
+def _count_from(now: SearchState, level: float) -> int:
     count = 0
     for r in range(now.load.shape[0]):
         if now.load[r] >= level:

@@ -39,9 +39,9 @@ class Instance(NamedTuple):
     rival: Ints  # units that must not share a device with it
     first_member: Ints  # (U + 1,)
     member: Ints  # (V,) operators, by unit
-    home: Ints  # (U,) a device that the unit leaves at a price, or -1
-    toll: Floats  # (U,) that price
-    purse: float  # what all units away from home may cost together
+    current_device: Ints  # (U,) a device that the unit leaves at a price, or -1
+    migration_cost: Floats  # (U,) that price
+    migration_budget: float  # what all units away from home may cost together
 
 
 def instance(
@@ -100,7 +100,7 @@ def instance(
         rival=np.ascontiguousarray(pairs[:, 1]),
         first_member=first_member,
         member=member,
-        home=np.full(units, -1, np.int32),
-        toll=np.zeros(units),
-        purse=np.inf,
+        current_device=np.full(units, -1, np.int32),
+        migration_cost=np.zeros(units),
+        migration_budget=np.inf,
     )

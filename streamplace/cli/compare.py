@@ -2,15 +2,15 @@
 
 import click
 
-from streamplace.cli import choices, options
-from streamplace.report.pictures import KINDS
+from streamplace.cli import options, param_types
+from streamplace.plots.formats import KINDS
 
 
 @click.command()
-@click.argument("dataset", type=choices.GRAPH)
+@click.argument("dataset", type=param_types.GRAPH)
 @click.option(
     "--placers",
-    type=choices.PLACER,
+    type=param_types.PLACER,
     default="metis,metis-oracle,fuser,auto",
     show_default=True,
     metavar="A,B",
@@ -29,13 +29,13 @@ from streamplace.report.pictures import KINDS
     "-o",
     "folder",
     callback=options.file_name,
-    type=choices.FILE,
+    type=param_types.FILE,
     metavar="DIR",
     help="Folder for results, tables and pictures.",
 )
 @click.option(
     "--plots",
-    type=choices.Choice((*KINDS, "none")),
+    type=param_types.Choice((*KINDS, "none")),
     help="Kind of the pictures in DIR.  [default: png]",
 )
 @options.processes
@@ -75,16 +75,16 @@ def compare(
         raise click.UsageError("--plots is for -o")
     from contextlib import nullcontext  # noqa: PLC0415 - a command loads what it needs
 
-    from streamplace import trials  # noqa: PLC0415
-    from streamplace.backends import Backend  # noqa: PLC0415
+    from streamplace.cli.output_files import refuse_folder, weights_of  # noqa: PLC0415
     from streamplace.cli.show_comparison import comparison  # noqa: PLC0415
-    from streamplace.cli.targets import refuse_folder, weights_of  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
+    from streamplace.execution.backends import Backend  # noqa: PLC0415
+    from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.files import open_dataset  # noqa: PLC0415
-    from streamplace.files.holding import held  # noqa: PLC0415
-    from streamplace.files.text import name_of  # noqa: PLC0415
-    from streamplace.progress import working  # noqa: PLC0415
-    from streamplace.report.saved import names_of, save_report  # noqa: PLC0415
+    from streamplace.files.folder_lock import held  # noqa: PLC0415
+    from streamplace.files.reading import name_of  # noqa: PLC0415
+    from streamplace.plots.comparison_folder import names_of, save_report  # noqa: PLC0415
+    from streamplace.workflows import compare as workflow  # noqa: PLC0415
 
     pictures = None if plots == "none" else plots or "png"
     if folder is not None:
@@ -96,13 +96,13 @@ def compare(
             graphs = open_dataset(dataset)
         cluster = options.the_cluster(cluster_file, devices)
         with located(name_of(dataset)):
-            result = trials.compare(
+            result = workflow.compare(
                 graphs,
                 placers.split(","),
                 source_rates or (None,),
                 cluster=cluster,
-                model=model or "bottleneck",  # type: ignore[arg-type]  # one of MODELS
-                target_utilisation=1.0 if target_utilisation is None else target_utilisation,
+                model=model,  # type: ignore[arg-type]  # one of MODELS
+                target_utilisation=target_utilisation,
                 dataset=dataset,
                 seed=seed,
                 jobs=jobs,

@@ -11,7 +11,7 @@ from click.shell_completion import (
     split_arg_string,
 )
 
-from streamplace.cli import choices, options
+from streamplace.cli import options, param_types
 
 PROGRAM = "streamplace"
 VARIABLE = "_STREAMPLACE_COMPLETE"
@@ -61,7 +61,7 @@ def prepare() -> None:
 
 
 @click.command()
-@click.argument("shell", type=choices.Choice(SHELLS))
+@click.argument("shell", type=param_types.Choice(SHELLS))
 @options.common
 def completion(shell: str, seed: int, as_json: bool) -> None:
     """Print the script that lets SHELL complete words.

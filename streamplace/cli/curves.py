@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from streamplace.cli import choices, options
+from streamplace.cli import options, param_types
 
 if TYPE_CHECKING:
-    from streamplace.files.logs import Log
+    from streamplace.files.training_logs import Log
 
 
 @click.command()
-@click.argument("runs", nargs=-1, required=True, type=choices.FILE, metavar="RUN…")
+@click.argument("runs", nargs=-1, required=True, type=param_types.FILE, metavar="RUN…")
 @click.option(
     "-o",
     "output",
     callback=options.file_name,
-    type=choices.FILE,
+    type=param_types.FILE,
     default="curves.png",
     show_default=True,
     metavar="FILE",
@@ -37,14 +37,14 @@ def curves(runs: tuple[str, ...], output: str, seed: int, as_json: bool) -> None
     streamplace curves run
     streamplace curves run-1 run-2 -o curves.pdf
     """
-    from streamplace.cli.targets import check_targets  # noqa: PLC0415 - a command loads what it needs
-    from streamplace.files.logs import LOG, read_log  # noqa: PLC0415
-    from streamplace.report.pictures import kind_of  # noqa: PLC0415
+    from streamplace.cli.output_files import check_targets  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.files.training_logs import LOG, read_log  # noqa: PLC0415
+    from streamplace.plots.formats import kind_of  # noqa: PLC0415
 
     kind_of(output)
     check_targets({"-o": output}, [Path(run) / LOG for run in runs])
     logs = {run: read_log(run) for run in runs}
-    from streamplace.report.curves import draw_curves  # noqa: PLC0415 - heavy
+    from streamplace.plots.training_curves import draw_curves  # noqa: PLC0415 - heavy
 
     draw_curves(output, logs)
     if as_json:

@@ -2,11 +2,11 @@
 
 import click
 
-from streamplace.cli import choices, options
+from streamplace.cli import options, param_types
 
 
 @click.command()
-@click.argument("placement", type=choices.FILE)
+@click.argument("placement", type=param_types.FILE)
 @click.option(
     "--top",
     type=click.IntRange(min=1),
@@ -26,12 +26,12 @@ def explain(placement: str, top: int, seed: int, as_json: bool) -> None:
     streamplace explain placement.json
     streamplace explain placement.json --json
     """
-    from streamplace import explain  # noqa: PLC0415 - a command loads what it needs
     from streamplace.cli import show  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
+    from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.files import read_placement  # noqa: PLC0415
-    from streamplace.files.text import name_of  # noqa: PLC0415
-    from streamplace.progress import working  # noqa: PLC0415
+    from streamplace.files.reading import name_of  # noqa: PLC0415
+    from streamplace.workflows import explain  # noqa: PLC0415 - a command loads what it needs
 
     with working("reading"):
         read = read_placement(placement)

@@ -2,12 +2,12 @@
 
 import click
 
-from streamplace.cli import choices, options
-from streamplace.engines.kinds import WRITERS
+from streamplace.cli import options, param_types
+from streamplace.integrations.kinds import WRITERS
 
 
 @click.command()
-@click.argument("folder", callback=options.file_name, type=choices.FILE, default=".")
+@click.argument("folder", callback=options.file_name, type=param_types.FILE, default=".")
 @options.common
 def init(folder: str, seed: int, as_json: bool) -> None:
     """Write a starter graph.json and cluster.json into FOLDER, explained in their comments.
@@ -36,7 +36,7 @@ def init(folder: str, seed: int, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("file", type=choices.GRAPH)
+@click.argument("file", type=param_types.GRAPH)
 @options.common
 def info(file: str, seed: int, as_json: bool) -> None:
     """Tell what is in a graph, dataset, cluster, placement, checkpoint or file of weights.
@@ -46,11 +46,11 @@ def info(file: str, seed: int, as_json: bool) -> None:
     streamplace info run/policy.safetensors
     """
     from streamplace.cli import show  # noqa: PLC0415 - a command loads what it needs
-    from streamplace.progress import working  # noqa: PLC0415
+    from streamplace.execution.progress import working  # noqa: PLC0415
 
     with working("reading"):
         if file.endswith(".safetensors"):
-            from streamplace.policy import summary as of_policies  # noqa: PLC0415
+            from streamplace.policy import inspect as of_policies  # noqa: PLC0415
 
             found = of_policies.summary(file)
         else:
@@ -64,11 +64,11 @@ def info(file: str, seed: int, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("placement", type=choices.FILE)
+@click.argument("placement", type=param_types.FILE)
 @click.option(
     "--to",
     "kind",
-    type=choices.Choice(["json", "csv", "cepsim", *WRITERS]),
+    type=param_types.Choice(["json", "csv", "cepsim", *WRITERS]),
     required=True,
     metavar="KIND",
     help="One of those above.",
@@ -99,14 +99,14 @@ def export(placement: str, kind: str, output: str, seed: int, as_json: bool) -> 
     """
     if output == "-" and as_json:
         raise click.UsageError("--json tells of the file that -o names, so it needs one")
-    from streamplace.cli.targets import check_targets  # noqa: PLC0415 - a command loads what it needs
-    from streamplace.engines.registry import written  # noqa: PLC0415
+    from streamplace.cli.output_files import check_targets  # noqa: PLC0415 - a command loads what it needs
     from streamplace.errors import located  # noqa: PLC0415
+    from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.files import export  # noqa: PLC0415
     from streamplace.files.atomic import write_text  # noqa: PLC0415
     from streamplace.files.placements import placement_from, results_in  # noqa: PLC0415
-    from streamplace.files.text import name_of, read_json  # noqa: PLC0415
-    from streamplace.progress import working  # noqa: PLC0415
+    from streamplace.files.reading import name_of, read_json  # noqa: PLC0415
+    from streamplace.integrations.registry import written  # noqa: PLC0415
 
     check_targets({"-o": output}, (placement,))
     with working("reading"):
@@ -123,7 +123,7 @@ def export(placement: str, kind: str, output: str, seed: int, as_json: bool) -> 
 
 
 @click.command()
-@click.argument("kind", type=choices.Choice(("graph", "cluster", "placement", "scene")))
+@click.argument("kind", type=param_types.Choice(("graph", "cluster", "placement", "scene")))
 @options.common
 def schema(kind: str, seed: int, as_json: bool) -> None:
     """Print the JSON Schema of a file format.
@@ -131,6 +131,6 @@ def schema(kind: str, seed: int, as_json: bool) -> None:
     \b
     streamplace schema graph
     """
-    from streamplace.files import formats  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.files import schema as formats  # noqa: PLC0415 - a command loads what it needs
 
     options.print_json(formats.schema(kind))

@@ -5,7 +5,7 @@ from contextlib import closing
 
 import click
 
-from streamplace.cli import choices, options
+from streamplace.cli import options, param_types
 
 
 def sizes(ctx: click.Context, param: click.Parameter, value: str | None) -> range | None:
@@ -19,14 +19,14 @@ def sizes(ctx: click.Context, param: click.Parameter, value: str | None) -> rang
 
 
 @click.command()
-@click.argument("preset", type=choices.PRESET)
+@click.argument("preset", type=param_types.PRESET)
 @click.option("--count", type=int, default=1, show_default=True, help="Number of graphs.")
 @click.option("--operators", callback=sizes, metavar="N|MIN-MAX", help="Operators of a graph.")
 @click.option(
     "-o",
     "output",
     callback=options.file_name,
-    type=choices.FILE,
+    type=param_types.FILE,
     required=True,
     metavar="FILE",
     help=".jsonl[.gz], .json, .npz or -",
@@ -55,12 +55,12 @@ def generate(
     """
     if output == "-" and as_json:
         raise click.UsageError("-o - and --json both want stdout")
-    from streamplace.backends import Backend  # noqa: PLC0415 - a command loads what it needs
-    from streamplace.cli.targets import check_targets  # noqa: PLC0415
+    from streamplace.cli.output_files import check_targets  # noqa: PLC0415
+    from streamplace.execution.backends import Backend  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.execution.parallel import each  # noqa: PLC0415
+    from streamplace.execution.progress import track  # noqa: PLC0415
     from streamplace.files import write_dataset  # noqa: PLC0415
     from streamplace.generate import Recipe  # noqa: PLC0415
-    from streamplace.parallel import each  # noqa: PLC0415
-    from streamplace.progress import track  # noqa: PLC0415
 
     check_targets({"-o": output})
     recipe = Recipe(preset, count, operators, seed)

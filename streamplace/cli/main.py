@@ -14,19 +14,21 @@ from streamplace.cli import (
     compare,
     completion,
     curves,
-    engines,
+    diff,
     explain,
     files,
     generate,
+    import_,
     place,
     plan,
     profile,
     report,
+    simulate,
     train,
 )
 from streamplace.errors import StreamplaceError
-from streamplace.exhausted import is_of_memory
-from streamplace.printable import printable
+from streamplace.util.out_of_memory import is_out_of_memory
+from streamplace.util.text import printable
 
 INTERRUPTED = 130
 TERMINATED = 128 + signal.SIGTERM
@@ -49,15 +51,15 @@ for command in (
     files.init,
     generate.generate,
     files.info,
-    place.simulate,
+    simulate.simulate,
     place.place,
     compare.compare,
     train.train,
     curves.curves,
-    place.diff,
+    diff.diff,
     explain.explain,
     plan.plan,
-    engines.import_,
+    import_.import_,
     profile.profile,
     files.export,
     report.report,
@@ -119,7 +121,7 @@ def _explain(error: BaseException) -> tuple[str, int]:
             said, code = "interrupted; nothing was half-written", INTERRUPTED
         case StreamplaceError():
             said, code = str(error), error.exit_code
-        case MemoryError() | RuntimeError() if is_of_memory(error):
+        case MemoryError() | RuntimeError() if is_out_of_memory(error):
             said, code = "out of memory", 1
         case OSError():
             said, code = f"{error.filename or 'output'}: {error.strerror or error}", 1

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from streamplace.backends import BACKENDS
-from streamplace.cli.choices import FILE, Choice
-from streamplace.models import MODELS
-from streamplace.progress import is_quiet, quietly
+from streamplace.cli.param_types import FILE, Choice
+from streamplace.execution.backends import BACKENDS
+from streamplace.execution.progress import is_quiet, quietly
+from streamplace.problem.objective import MODELS
 
 if TYPE_CHECKING:
-    from streamplace.cluster import Cluster
+    from streamplace.problem.cluster import Cluster
 
 LONGEST_WAIT_S = 10**8
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -190,7 +190,7 @@ def the_cluster(cluster_file: str | None, devices: str | None) -> "Cluster | Non
     if cluster_file is not None and devices is not None:
         raise click.UsageError("--cluster and --devices exclude each other")
     if devices is not None:
-        from streamplace.cluster import Cluster  # noqa: PLC0415 - see main
+        from streamplace.problem.cluster import Cluster  # noqa: PLC0415 - see main
 
         return Cluster.parse(devices)
     if cluster_file is not None:

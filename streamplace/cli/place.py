@@ -4,89 +4,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from streamplace.cli import choices, engine, options
+from streamplace.cli import options, param_types
 
 if TYPE_CHECKING:
-    from streamplace.cluster import Cluster
-    from streamplace.problem import Problem
+    from streamplace.problem.cluster import Cluster
+    from streamplace.problem.problem import Problem
 
 
 @click.command()
-@click.argument("graph", type=choices.GRAPH)
-@click.argument("placement", type=choices.FILE)
-@options.cluster
-@options.source_rates
-@options.model
-@options.target_utilisation
-@engine.options
-@options.common
-def simulate(
-    graph: str,
-    placement: str,
-    cluster_file: str | None,
-    devices: str | None,
-    source_rates: tuple[float, ...] | None,
-    model: str | None,
-    target_utilisation: float | None,
-    seed: int,
-    as_json: bool,
-    **of_engine: Any,
-) -> None:
-    """Score PLACEMENT of GRAPH.
-
-    What is not told comes from the placement file; for CEPSim files from the graph, the default
-    cluster and bottleneck. Of several source rates the score is that at the worst.
-
-    \b
-    streamplace simulate graph.json placement.json --source-rate 2e4 --model path-average
-    streamplace simulate graph.json placement.json --model engine --plot run.png
-    """
-    given = {name: value for name, value in of_engine.items() if value is not None}
-    from streamplace import score  # noqa: PLC0415
-    from streamplace.cli import show  # noqa: PLC0415 - a command loads what it needs
-    from streamplace.errors import (  # noqa: PLC0415
-        FormatError,
-        OtherGraphError,
-        UnknownDeviceError,
-        located,
-    )
-    from streamplace.files import read_graph, read_placement  # noqa: PLC0415
-    from streamplace.files.text import name_of  # noqa: PLC0415
-    from streamplace.progress import working  # noqa: PLC0415
-
-    with working("reading"):
-        own = read_graph(graph)
-        try:
-            stored = read_placement(
-                placement,
-                graph=own,
-                cluster=options.the_cluster(cluster_file, devices),
-                source_rate=source_rates,
-                model=model,  # type: ignore[arg-type]  # one of MODELS
-                target_utilisation=target_utilisation,
-            )
-        except OtherGraphError as error:
-            raise FormatError(f"{error} (the graph is {name_of(graph)})") from None
-        except UnknownDeviceError as error:
-            beside = f" (the cluster is {name_of(cluster_file)})" if cluster_file else ""
-            raise FormatError(f"{error}{beside}") from None
-    if given and stored.problem.model != "engine":
-        name = next(iter(given)).replace("_", "-")
-        raise click.UsageError(f"--{name} is for --model engine")
-    if as_json and given.get("trace") == "-":
-        raise click.UsageError("--trace - and --json both want stdout")
-    inputs = (graph, placement, cluster_file)
-    with working("simulating"), located(name_of(graph)):
-        found = score.measured(*engine.run(stored, given, inputs)) if given else None
-        scored = found or score.simulate(stored)
-    if as_json:
-        options.print_json(scored.to_dict())
-    else:
-        show.score(stored, scored)
-
-
-@click.command()
-@click.argument("graph", type=choices.GRAPH)
+@click.argument("graph", type=param_types.GRAPH)
 @options.cluster
 @options.constraints
 @options.source_rates
@@ -94,7 +20,7 @@ def simulate(
 @options.target_utilisation
 @click.option(
     "--placer",
-    type=choices.PLACER,
+    type=param_types.PLACER,
     default="auto",
     show_default=True,
     metavar="NAME",
@@ -104,7 +30,7 @@ def simulate(
 @click.option(
     "--start",
     callback=options.file_name,
-    type=choices.FILE,
+    type=param_types.FILE,
     metavar="FILE",
     help="What runs now; to set out from.",
 )
@@ -128,7 +54,7 @@ def simulate(
     "-o",
     "output",
     callback=options.file_name,
-    type=choices.FILE,
+    type=param_types.FILE,
     metavar="FILE",
     help="File to write, or -.",
 )
@@ -186,14 +112,15 @@ def place(
         raise click.UsageError("--max-moves or --move-cost, not both")
     if output == "-" and as_json:
         raise click.UsageError("-o - and --json both want stdout")
-    from streamplace import replacing, solve  # noqa: PLC0415 - a command loads what it needs
     from streamplace.cli import show  # noqa: PLC0415
-    from streamplace.cli.targets import check_targets, weights_of  # noqa: PLC0415
+    from streamplace.cli.output_files import check_targets, weights_of  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
+    from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.files import read_placement  # noqa: PLC0415
-    from streamplace.files.text import name_of  # noqa: PLC0415
+    from streamplace.files.reading import name_of  # noqa: PLC0415
     from streamplace.placers import registry  # noqa: PLC0415
-    from streamplace.progress import working  # noqa: PLC0415
+    from streamplace.workflows.migrate import migrate  # noqa: PLC0415
+    from streamplace.workflows.place import solve  # noqa: PLC0415
 
     inputs = (graph, cluster_file, constraints_file, *weights_of(placer))
     check_targets({"-o": output}, inputs)  # --start may be replaced by what comes of it
@@ -205,8 +132,8 @@ def place(
             constraints_file,
             whole_operators,
             source_rate=source_rates,
-            model=model or "bottleneck",
-            target_utilisation=1.0 if target_utilisation is None else target_utilisation,
+            model=model,
+            target_utilisation=target_utilisation,
         )
         old = None if start is None else read_placement(start)
     if time_limit is not None and not limited:
@@ -214,9 +141,9 @@ def place(
     found = None
     with working("placing"), located(constraints_file or name_of(graph)):
         if old is None:
-            result = solve.solve(problem, placer, seed)
+            result = solve(problem, placer, seed)
         else:
-            found = replacing.replace(
+            found = migrate(
                 problem,
                 old,
                 max_moves=max_moves,
@@ -236,37 +163,6 @@ def place(
             show.replacement(found, to_stderr=output == "-")
 
 
-@click.command()
-@click.argument("a", type=choices.FILE)
-@click.argument("b", type=choices.FILE)
-@options.common
-def diff(a: str, b: str, seed: int, as_json: bool) -> None:
-    """Show which operators move between placements A and B, and what that changes.
-
-    Each is scored as its file tells. Devices are told apart by name: what ran on one that B lacks
-    moves.
-
-    \b
-    streamplace diff before.json after.json
-    streamplace diff before.json after.json --json
-    """
-    from streamplace.cli import show  # noqa: PLC0415 - a command loads what it needs
-    from streamplace.errors import located  # noqa: PLC0415
-    from streamplace.files import read_placement  # noqa: PLC0415
-    from streamplace.files.text import name_of  # noqa: PLC0415
-    from streamplace.moves import difference  # noqa: PLC0415
-    from streamplace.progress import working  # noqa: PLC0415
-
-    with working("reading"):
-        before, after = read_placement(a), read_placement(b)
-    with located(f"{name_of(a)} and {name_of(b)}"):
-        found = difference(before, after)
-    if as_json:
-        options.print_json(found.to_dict())
-    else:
-        show.difference(found)
-
-
 def _problem(
     graph: str,
     cluster: "Cluster | None",
@@ -275,12 +171,12 @@ def _problem(
     **told: Any,
 ) -> "Problem":
     """Read the problem; what is wrong is told of the file that it is wrong in."""
-    from streamplace.constraints import Constraints  # noqa: PLC0415 - see place
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.files import read_constraints, read_graph  # noqa: PLC0415
-    from streamplace.files.text import name_of  # noqa: PLC0415
-    from streamplace.flows import flow  # noqa: PLC0415
-    from streamplace.problem import Problem  # noqa: PLC0415
+    from streamplace.files.reading import name_of  # noqa: PLC0415
+    from streamplace.problem.constraints import Constraints  # noqa: PLC0415 - see place
+    from streamplace.problem.problem import Problem  # noqa: PLC0415
+    from streamplace.scoring.flow import flow  # noqa: PLC0415
 
     read = read_graph(graph)
     constraints = None if constraints_file is None else read_constraints(constraints_file)
@@ -292,8 +188,8 @@ def _problem(
         return problem
     rules = read.constraints if constraints is None else constraints
     if whole:
-        from streamplace.engines.whole import whole_operators  # noqa: PLC0415 - seldom
+        from streamplace.integrations.whole_operators import colocate_instances  # noqa: PLC0415 - seldom
 
-        rules = whole_operators(read, rules)
+        rules = colocate_instances(read, rules)
     with located(constraints_file or name_of(graph)):
         return Problem(read, cluster, constraints=rules, **told)

@@ -2,11 +2,11 @@
 
 import click
 
-from streamplace.cli import choices, options
+from streamplace.cli import options, param_types
 
 
 @click.command()
-@click.argument("graph", type=choices.GRAPH)
+@click.argument("graph", type=param_types.GRAPH)
 @options.cluster
 @options.constraints
 @options.source_rates
@@ -22,7 +22,7 @@ from streamplace.cli import choices, options
 @click.option(
     "--plot",
     callback=options.file_name,
-    type=choices.FILE,
+    type=param_types.FILE,
     metavar="FILE",
     help="Draw the curve: .png, .svg or .pdf.",
 )
@@ -51,14 +51,14 @@ def plan(
     streamplace plan graph.json --source-rate 2e4 --devices 5x2500
     streamplace plan graph.json --target-utilisation 0.7 --plot plan.png
     """
-    from streamplace import planning  # noqa: PLC0415 - a command loads what it needs
     from streamplace.cli import show  # noqa: PLC0415
-    from streamplace.cli.targets import check_targets  # noqa: PLC0415
+    from streamplace.cli.output_files import check_targets  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
+    from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.files import read_constraints, read_graph  # noqa: PLC0415
-    from streamplace.files.text import name_of  # noqa: PLC0415
-    from streamplace.progress import working  # noqa: PLC0415
-    from streamplace.report.pictures import kind_of  # noqa: PLC0415
+    from streamplace.files.reading import name_of  # noqa: PLC0415
+    from streamplace.plots.formats import kind_of  # noqa: PLC0415
+    from streamplace.workflows import plan as workflow  # noqa: PLC0415
 
     if plot is not None:  # before anything runs
         kind_of(plot)
@@ -67,19 +67,19 @@ def plan(
         read = read_graph(graph)
         constraints = None if constraints_file is None else read_constraints(constraints_file)
     with working("planning"), located(constraints_file or name_of(graph)):
-        found = planning.plan(
+        found = workflow.plan(
             read,
             options.the_cluster(cluster_file, devices),
             source_rate=None if source_rates is None else max(source_rates),
             constraints=constraints,
-            model=model or "bottleneck",  # type: ignore[arg-type]  # one of MODELS
-            target_utilisation=1.0 if target_utilisation is None else target_utilisation,
+            model=model,  # type: ignore[arg-type]  # one of MODELS
+            target_utilisation=target_utilisation,
             most=most,
             seconds=time_limit,
             seed=seed,
         )
     if plot is not None:
-        from streamplace.report.plan import draw_plan  # noqa: PLC0415 - heavy
+        from streamplace.plots.plan import draw_plan  # noqa: PLC0415 - heavy
 
         draw_plan(plot, found)
     if as_json:

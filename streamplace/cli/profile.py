@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from streamplace.cli import choices, options
+from streamplace.cli import options, param_types
 
 if TYPE_CHECKING:
-    from streamplace.engines.job import Job
-    from streamplace.engines.profile import Profile
+    from streamplace.integrations.profiling.profile import Profile
+    from streamplace.problem.logical import LogicalGraph
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -70,7 +70,7 @@ def profile() -> None:
     "--placement",
     "placement_file",
     callback=options.file_name,
-    type=choices.FILE,
+    type=param_types.FILE,
     metavar="FILE",
     help="Also write what runs where now: a placement if all numbers are known; a .csv needs none.",
 )
@@ -101,12 +101,12 @@ def flink(
         raise click.UsageError("only one of -o, --placement and --json can have stdout")
     if fold and placement_file is not None:
         raise click.UsageError("--placement tells of instances, so not with --fold")
-    from streamplace.cli.targets import check_targets  # noqa: PLC0415 - a command loads what it needs
-    from streamplace.engines.flink_fit import fit  # noqa: PLC0415
-    from streamplace.engines.flink_poll import Watch, hosts_of  # noqa: PLC0415
-    from streamplace.engines.rest import Server  # noqa: PLC0415
+    from streamplace.cli.output_files import check_targets  # noqa: PLC0415 - a command loads what it needs
     from streamplace.errors import BackendError  # noqa: PLC0415
-    from streamplace.progress import working  # noqa: PLC0415
+    from streamplace.execution.progress import working  # noqa: PLC0415
+    from streamplace.integrations.flink.fit import fit  # noqa: PLC0415
+    from streamplace.integrations.flink.poll import Watch, hosts_of  # noqa: PLC0415
+    from streamplace.integrations.profiling.rest import Server  # noqa: PLC0415
 
     check_targets({"-o": output, "--placement": placement_file}, (costs_file,))
     with_costs = _costs(costs_file)
@@ -126,11 +126,11 @@ def flink(
 
 
 @profile.command()
-@click.argument("source", type=choices.FILE, metavar="URL|FILE")
+@click.argument("source", type=param_types.FILE, metavar="URL|FILE")
 @click.option("--topology", metavar="ID", help="The topology's id, if URL is that of the UI.")
 @click.option(
     "--window",
-    type=choices.Choice(["600", "10800", "86400"]),
+    type=param_types.Choice(["600", "10800", "86400"]),
     help="Seconds to sum over: the last 10 minutes, 3 hours or day.  [default: all time]",
 )
 @_measuring
@@ -162,12 +162,12 @@ def storm(
         raise click.UsageError("--topology goes with the UI's address, and that with --topology")
     if window is not None and not by_web:
         raise click.UsageError("--window goes with the UI's address; documents have theirs")
-    from streamplace.cli.targets import check_targets  # noqa: PLC0415 - a command loads what it needs
-    from streamplace.engines.rest import Server  # noqa: PLC0415
-    from streamplace.engines.storm_profile import documents, fit  # noqa: PLC0415
+    from streamplace.cli.output_files import check_targets  # noqa: PLC0415 - a command loads what it needs
     from streamplace.errors import BackendError, FormatError, located  # noqa: PLC0415
-    from streamplace.files.text import name_of, read_json  # noqa: PLC0415
-    from streamplace.progress import working  # noqa: PLC0415
+    from streamplace.execution.progress import working  # noqa: PLC0415
+    from streamplace.files.reading import name_of, read_json  # noqa: PLC0415
+    from streamplace.integrations.profiling.rest import Server  # noqa: PLC0415
+    from streamplace.integrations.storm.profile import documents, fit  # noqa: PLC0415
 
     check_targets({"-o": output}, (None if by_web else source, costs_file))
     with_costs = _costs(costs_file)
@@ -195,17 +195,17 @@ def storm(
 
 def _write_now(
     file: str,
-    job: "Job",
+    job: "LogicalGraph",
     hosts: Mapping[str, Sequence[str]],
     slots: Mapping[str, int],
     mips: float,
 ) -> None:
     """Write what runs where: operator,device if the file's name says so, else a placement."""
-    from streamplace.engines.profile import assignment_now, placement_now  # noqa: PLC0415 - seldom
     from streamplace.errors import BackendError, ProblemError  # noqa: PLC0415
     from streamplace.files import write_placement  # noqa: PLC0415
     from streamplace.files.atomic import write_text  # noqa: PLC0415
-    from streamplace.files.text import to_csv  # noqa: PLC0415
+    from streamplace.files.reading import to_csv  # noqa: PLC0415
+    from streamplace.integrations.profiling.profile import assignment_now, placement_now  # noqa: PLC0415 - seldom
 
     try:
         if file.lower().endswith(".csv"):
@@ -219,16 +219,16 @@ def _write_now(
         ) from None
 
 
-def _costs(file: str | None) -> Callable[["Job"], "Job"]:
+def _costs(file: str | None) -> Callable[["LogicalGraph"], "LogicalGraph"]:
     """Read the user's costs before the work; return what puts them into a job."""
-    from streamplace.engines.costs import Costs  # noqa: PLC0415 - seldom
     from streamplace.errors import located  # noqa: PLC0415
+    from streamplace.integrations.costs import Costs  # noqa: PLC0415 - seldom
 
     if file is None:
         return lambda job: job
     read = Costs.read(file)
 
-    def put(job: "Job") -> "Job":
+    def put(job: "LogicalGraph") -> "LogicalGraph":
         with located(file):
             return read.of(job)
 
@@ -237,7 +237,7 @@ def _costs(file: str | None) -> Callable[["Job"], "Job"]:
 
 def _tell(
     found: "Profile",
-    job: "Job",
+    job: "LogicalGraph",
     fold: bool,
     output: str,
     fault: str,
@@ -247,10 +247,10 @@ def _tell(
 ) -> None:
     """Write the graph, and print what was measured."""
     from streamplace.cli import show_profile  # noqa: PLC0415 - a command loads what it needs
-    from streamplace.engines.expansion import expanded, folded  # noqa: PLC0415
     from streamplace.files import write_dataset  # noqa: PLC0415
+    from streamplace.problem.expansion import to_instances, to_operators  # noqa: PLC0415
 
-    graph = folded(job) if fold else expanded(job)
+    graph = to_operators(job) if fold else to_instances(job)
     write_dataset(output, [graph])
     if as_json:
         told = {"file": output, "fault": fault or None, **found.to_dict()}

@@ -2,15 +2,15 @@
 
 import click
 
-from streamplace.cli import choices, options
+from streamplace.cli import options, param_types
 
 
 @click.command()
-@click.argument("placements", nargs=-1, required=True, type=choices.FILE, metavar="PLACEMENT…")
+@click.argument("placements", nargs=-1, required=True, type=param_types.FILE, metavar="PLACEMENT…")
 @click.option(
     "-o",
     "output",
-    type=choices.FILE,
+    type=param_types.FILE,
     callback=options.file_name,
     required=True,
     metavar="FILE",
@@ -31,13 +31,13 @@ def report(placements: tuple[str, ...], output: str, seed: int, as_json: bool) -
     """
     if output == "-" and as_json:
         raise click.UsageError("-o - and --json both want stdout")
-    from streamplace.cli.targets import check_targets  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.cli.output_files import check_targets  # noqa: PLC0415 - a command loads what it needs
     from streamplace.errors import located  # noqa: PLC0415
+    from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.files.atomic import write_text  # noqa: PLC0415
     from streamplace.files.placements import placement_from  # noqa: PLC0415
-    from streamplace.files.text import name_of, read_json  # noqa: PLC0415
-    from streamplace.progress import working  # noqa: PLC0415
-    from streamplace.report.embedded import entry  # noqa: PLC0415
+    from streamplace.files.reading import name_of, read_json  # noqa: PLC0415
+    from streamplace.report.data import entry  # noqa: PLC0415
     from streamplace.report.html import report_html  # noqa: PLC0415
     from streamplace.report.titles import titles  # noqa: PLC0415
 

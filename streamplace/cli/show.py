@@ -7,23 +7,23 @@ from typing import Any
 from rich.console import Console
 
 from streamplace.cli.options import tell
-from streamplace.cli.screen import NAME_WIDTH, console, listed, name_in, print_table
-from streamplace.explain import Explanation
-from streamplace.graph import StreamGraph
-from streamplace.moves import Difference
-from streamplace.placement import Placement
-from streamplace.planning import Plan
-from streamplace.remedies import Remedy
-from streamplace.replacing import Replacement
-from streamplace.score import EngineScore, Score
-from streamplace.solve import Result
-from streamplace.validation import listed as quoted
+from streamplace.cli.terminal import NAME_WIDTH, console, listed, name_in, print_table
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.graph_checks import listed as quoted
+from streamplace.problem.placement import Placement
+from streamplace.scoring.score import EngineScore, ThroughputScore
+from streamplace.workflows.diff import Difference
+from streamplace.workflows.explain import Explanation
+from streamplace.workflows.improving_moves import ImprovingMove
+from streamplace.workflows.migrate import Migration
+from streamplace.workflows.place import Result
+from streamplace.workflows.plan import Plan
 
 LINKS_SHOWN = 8
 EVERY_S = 10.0  # seconds between lines of training
 
 
-def score(placement: Placement, scored: Score, to_stderr: bool = False) -> None:
+def score(placement: Placement, scored: ThroughputScore, to_stderr: bool = False) -> None:
     """Print throughput, bottleneck, devices and the busiest links."""
     out = console(to_stderr)
     out.print(_achieved(placement, scored))
@@ -78,7 +78,7 @@ def assumed(graph: StreamGraph) -> list[str]:
     return [f"{called} share the source rate equally; [source_shares] of --costs tells otherwise"]
 
 
-def _achieved(placement: Placement, scored: Score) -> str:
+def _achieved(placement: Placement, scored: ThroughputScore) -> str:
     """Return throughput in words."""
     problem = placement.problem
     several, most = len(problem.source_rates), problem.target_utilisation
@@ -134,7 +134,7 @@ def plan(found: Plan) -> None:
         out.print(f"{devices} up with {found.source_rate:,.6g} tuples/s")
 
 
-def replacement(found: Replacement, to_stderr: bool = False) -> None:
+def replacement(found: Migration, to_stderr: bool = False) -> None:
     """Print what moves, and what the moves that did not have to be gain."""
     out = console(to_stderr)
     rows = [
@@ -212,7 +212,7 @@ def _remedies(out: Console, found: Explanation, shown: int) -> None:
     if not found.moves:
         out.print("no single move helps")
         return
-    alike: dict[tuple[str, ...], list[Remedy]] = {}
+    alike: dict[tuple[str, ...], list[ImprovingMove]] = {}
     for move in found.moves:
         key = (
             listed(move.operators),

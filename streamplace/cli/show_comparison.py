@@ -1,7 +1,7 @@
 """The table of a comparison for people."""
 
-from streamplace.cli.screen import console, print_table
-from streamplace.comparison import Comparison, Row
+from streamplace.cli.terminal import console, print_table
+from streamplace.workflows.comparison import Comparison, ComparisonRow
 
 HEADS = ("placer", "rate", "mean", "Q1", "median", "min", ">0.97", "vs metis", "devices", "ms")
 LEAST_NAME = 24  # letters of a placer that are to be seen
@@ -32,7 +32,7 @@ def _room(heads: list[str], rows: list[dict[str, str]], width: int) -> int:
     return width - sum(columns) - 2 * len(columns)
 
 
-def _cells(row: Row) -> list[str]:
+def _cells(row: ComparisonRow) -> list[str]:
     against = "-"
     if row.better_than_metis is not None and row.worse_than_metis is not None:
         against = f"+{row.better_than_metis:.0%} -{row.worse_than_metis:.0%}"

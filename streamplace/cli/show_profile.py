@@ -1,9 +1,9 @@
 """A profile for people."""
 
-from streamplace.cli.screen import console, print_table
-from streamplace.engines.estimates import Estimate
-from streamplace.engines.profile import Profile
-from streamplace.graph import StreamGraph
+from streamplace.cli.terminal import console, print_table
+from streamplace.integrations.profiling.estimates import Estimate
+from streamplace.integrations.profiling.profile import Profile
+from streamplace.problem.graph import StreamGraph
 
 
 def profile(found: Profile, graph: StreamGraph, to_stderr: bool = False) -> None:

@@ -2,17 +2,17 @@
 
 import click
 
-from streamplace.cli import choices, options
+from streamplace.cli import options, param_types
 
 CURVES = "curves.png"
 
 
 @click.command()
-@click.argument("dataset", type=choices.GRAPH)
+@click.argument("dataset", type=param_types.GRAPH)
 @click.option(
     "--config",
     required=True,
-    type=choices.CONFIG,
+    type=param_types.CONFIG,
     metavar="NAME|FILE",
     help="best, paper, b, …, a .toml, or a run's config.json.",
 )
@@ -20,7 +20,7 @@ CURVES = "curves.png"
     "-o",
     "output",
     callback=options.file_name,
-    type=choices.FILE,
+    type=param_types.FILE,
     required=True,
     metavar="RUN",
     help="Folder.",
@@ -55,9 +55,9 @@ def train(
     """
     from pathlib import Path  # noqa: PLC0415 - a command loads what it needs
 
-    from streamplace.backends import Backend  # noqa: PLC0415
+    from streamplace.cli.output_files import refuse_folder, weights_of  # noqa: PLC0415
     from streamplace.cli.show import Progress  # noqa: PLC0415
-    from streamplace.cli.targets import refuse_folder, weights_of  # noqa: PLC0415
+    from streamplace.execution.backends import Backend  # noqa: PLC0415
     from streamplace.files import read_dataset  # noqa: PLC0415
     from streamplace.training.config import read_config, with_seed  # noqa: PLC0415
 
@@ -69,9 +69,9 @@ def train(
         wanted = with_seed(wanted, seed)
 
     # a bad config is told before torch is loaded
+    from streamplace.training.distributed import is_rank_zero  # noqa: PLC0415
     from streamplace.training.trainer import WRITTEN  # noqa: PLC0415
     from streamplace.training.trainer import train as run  # noqa: PLC0415
-    from streamplace.training.workers import leads  # noqa: PLC0415
 
     # the config may be the run's own config.json, which then stays as it is
     inputs = (dataset, *weights_of(wanted.teacher.placer))
@@ -85,16 +85,16 @@ def train(
         resume=resume,
         jobs=jobs,
         backend=placing,
-        tell=progress if leads() else lambda record: None,
+        tell=progress if is_rank_zero() else lambda record: None,
     )
-    if leads():
+    if is_rank_zero():
         _draw(output)
     if trained.interrupted:
-        if leads():
+        if is_rank_zero():
             said = f"streamplace: interrupted after step {trained.steps}; go on with --resume"
             click.echo(said, err=True)
         raise SystemExit(130)
-    if not leads():
+    if not is_rank_zero():
         return
     if as_json:
         options.print_json(trained.to_dict())
@@ -107,8 +107,8 @@ def _draw(run: str) -> None:
     from pathlib import Path  # noqa: PLC0415 - see train
 
     from streamplace.errors import StreamplaceError  # noqa: PLC0415
-    from streamplace.files.logs import read_log  # noqa: PLC0415
-    from streamplace.report.curves import draw_curves  # noqa: PLC0415
+    from streamplace.files.training_logs import read_log  # noqa: PLC0415
+    from streamplace.plots.training_curves import draw_curves  # noqa: PLC0415
 
     try:
         draw_curves(Path(run) / CURVES, {run: read_log(run)})

@@ -9,18 +9,18 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from streamplace.cluster import Cluster
 from streamplace.env.episode import Episode
 from streamplace.env.graphs import DEFAULT, graphs_of
 from streamplace.env.observation import HIGHEST, Observed, size_of
 from streamplace.errors import UsageError, within
 from streamplace.generate import Recipe
-from streamplace.given import need_whole
-from streamplace.graph import StreamGraph
-from streamplace.models import Model
-from streamplace.placement import Placement
-from streamplace.problem import Problem, check_scoring
-from streamplace.score import throughput
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.objective import Model, Throughput
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.registry import evaluator
+from streamplace.util.checks import check_int
 
 
 class PlacementEnv(gymnasium.Env[Observed, np.int64]):
@@ -67,19 +67,14 @@ class PlacementEnv(gymnasium.Env[Observed, np.int64]):
         cluster: Cluster | str | None = None,
         *,
         source_rate: float | None = None,
-        model: Model = "bottleneck",
-        target_utilisation: float = 1.0,
+        model: Model | None = None,
+        target_utilisation: float | None = None,
         render_mode: str | None = None,
     ) -> None:
         self.render_mode = render_mode
         self._graphs = graphs_of(graphs)
         self._cluster = Cluster.of(cluster)
-        check_scoring(model, target_utilisation)
-        self._told: dict[str, Any] = {
-            "source_rate": source_rate,
-            "model": model,
-            "target_utilisation": target_utilisation,
-        }
+        self._objective = Throughput.of(source_rate, model, target_utilisation)
         devices = len(self._cluster.devices)
         self.action_space = spaces.Discrete(devices)
         self.observation_space = spaces.Box(-HIGHEST, HIGHEST, (size_of(devices),), np.float32)
@@ -93,12 +88,12 @@ class PlacementEnv(gymnasium.Env[Observed, np.int64]):
         number = (options or {}).get("graph")
         if number is None:
             number = int(self.np_random.integers(len(self._graphs)))
-        need_whole("graph:", number, UsageError)
+        check_int("graph:", number, UsageError)
         if not 0 <= number < len(self._graphs):
             raise UsageError(f"graph: must be 0 to {len(self._graphs) - 1} (got {number})")
         graph = self._graphs[number]
         with within(graph.name or f"graph {number}"):
-            self._episode = Episode(Problem(graph, self._cluster, **self._told))
+            self._episode = Episode(Problem(graph, self._cluster, objective=self._objective))
         return self._episode.observed(), self._info(number=int(number), graph=graph.name)
 
     def step(self, action: np.int64) -> tuple[Observed, float, bool, bool, dict[str, Any]]:
@@ -113,8 +108,7 @@ class PlacementEnv(gymnasium.Env[Observed, np.int64]):
             return episode.observed(), 0.0, True, False, self._info(infeasible=wrong)
         if not episode.done:
             return episode.observed(), 0.0, False, False, self._info()
-        problem = episode.problem
-        reached = float(throughput(problem, episode.devices)[0] / problem.source_rate)
+        reached = float(evaluator(episode.problem).quality(episode.devices)[0])
         return episode.observed(), reached, True, False, self._info(relative_throughput=reached)
 
     def action_masks(self) -> NDArray[np.bool_]:

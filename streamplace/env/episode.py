@@ -3,11 +3,11 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.prospects import lay_out, nothing_placed, place_next
-from streamplace.arrays import Bools, Ints
+from sim.lookahead import collate, nothing_placed, place_next
 from streamplace.env.observation import Observed, look, nothing_seen, observation
-from streamplace.policy.features import prepare
-from streamplace.problem import Problem
+from streamplace.policy.features import encode
+from streamplace.problem.problem import Problem
+from streamplace.util.arrays import Bools, Ints
 
 
 class Episode:
@@ -21,9 +21,9 @@ class Episode:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self._read = prepare(problem)
+        self._read = encode(problem)
         self._order = self._read.orders[0]  # level by level
-        self._jobs = lay_out([self._read.job])
+        self._jobs = collate([self._read.job])
         self._grown = nothing_placed(self._jobs, np.zeros(1, dtype=np.int32))
         self._of_unit = np.full(problem.feasibility.unit_count, -1, dtype=np.int32)
         self._memory = np.zeros(len(problem.cluster.devices))

@@ -6,8 +6,8 @@ from pathlib import Path
 from streamplace.errors import UsageError
 from streamplace.files import read_dataset
 from streamplace.generate import Recipe
-from streamplace.given import need
-from streamplace.graph import StreamGraph
+from streamplace.problem.graph import StreamGraph
+from streamplace.util.checks import check_type
 
 DEFAULT = Recipe("series-parallel", 1000, sizes=range(6, 13))
 
@@ -43,7 +43,7 @@ def graphs_of(
         return (given,)
     if isinstance(given, str | Path):
         return read_dataset(given)
-    need("graphs:", given, Iterable, UsageError)
+    check_type("graphs:", given, Iterable, UsageError)
     graphs = tuple(given)
     if not graphs or not all(isinstance(graph, StreamGraph) for graph in graphs):
         raise UsageError("graphs: must be stream graphs, at least one")

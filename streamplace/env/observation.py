@@ -5,7 +5,7 @@ It is what our own policy reads, in this order:
 - 14 of the operator, `OF_OPERATOR`;
 - 12 of the whole problem, `OF_PROBLEM`;
 - for each device in turn: 1 if the action mask offers it, then the 28 numbers of
-  `sim.prospects.PROSPECTS`: what it is like, and would be with the operator on it.
+  `sim.lookahead.CANDIDATE_FEATURES`: what it is like, and would be with the operator on it.
 
 **Units.** Loads (of CPU, of links) are utilisations over the least that any placement could have,
 so 1 is perfect balance whatever the source rate and the size of the cluster. Above 2 they are given
@@ -16,8 +16,8 @@ is cut to -16 … 16, which loads of some 2,000 times the reference reach.
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.prospects import F, Grown, Jobs, prospects
-from streamplace.policy.features import Prepared
+from sim.lookahead import F, LookaheadBatch, PartialPlacements, candidate_features
+from streamplace.policy.features import EncodedProblem
 
 Observed = NDArray[np.float32]
 
@@ -64,17 +64,19 @@ def nothing_seen(devices: int) -> Observed:
     return np.zeros(size_of(devices), dtype=np.float32)
 
 
-def look(jobs: Jobs, grown: Grown, operator: int) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+def look(
+    jobs: LookaheadBatch, grown: PartialPlacements, operator: int
+) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     """Return the prospects of an operator on each device, (D, F), and which are offered, (D,)."""
     devices = len(jobs.capacity)
     seen = np.zeros((1, devices, F), dtype=np.float32)
     offered = np.zeros((1, devices), dtype=np.bool_)
-    prospects(jobs, grown, np.array([operator], dtype=np.int32), seen, offered)
+    candidate_features(jobs, grown, np.array([operator], dtype=np.int32), seen, offered)
     return seen[0], offered[0]
 
 
 def observation(
-    read: Prepared, operator: int, seen: NDArray[np.float32], mask: NDArray[np.bool_]
+    read: EncodedProblem, operator: int, seen: NDArray[np.float32], mask: NDArray[np.bool_]
 ) -> Observed:
     """Put an observation together; see the module."""
     of_devices = np.concatenate([mask[:, None].astype(np.float32), seen], axis=1)

@@ -3,9 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from streamplace.cluster import Cluster
-from streamplace.constraints import Constraints
 from streamplace.files.atomic import write_pieces
+from streamplace.files.bundled import resolve
 from streamplace.files.clusters import cluster_from, cluster_to
 from streamplace.files.datasets import (
     StoredGraphs,
@@ -15,12 +14,13 @@ from streamplace.files.datasets import (
     read_graph,
     write_dataset,
 )
-from streamplace.files.formats import ConstraintsForm
 from streamplace.files.graphs import constraints_from
 from streamplace.files.placements import placement_to, read_placement
-from streamplace.files.shipped import resolve
-from streamplace.files.text import check, json_pieces, name_of, read_json
-from streamplace.placement import Placement
+from streamplace.files.reading import check, json_pieces, name_of, read_json
+from streamplace.files.schema import ConstraintsForm
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.placement import Placement
 
 
 def read_cluster(path: str | Path) -> Cluster:

@@ -14,8 +14,8 @@ from typing import IO
 from zlib import crc32
 
 from streamplace.errors import FormatError
+from streamplace.files.bounded import STDIO
 from streamplace.files.locks import folder_handle, lock
-from streamplace.raw import STDIO
 
 TEMPORARY = ".streamplace-"
 _cleaned: set[Path] = set()

@@ -5,10 +5,10 @@ from typing import Any
 from pydantic import Field
 
 from streamplace.errors import FormatError, UnknownDeviceError
-from streamplace.files.formats import ForeignForm
-from streamplace.files.text import check
-from streamplace.placement import Placement
-from streamplace.problem import Problem
+from streamplace.files.reading import check
+from streamplace.files.schema import ForeignForm
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
 
 
 class _Device(ForeignForm):

@@ -3,10 +3,10 @@
 from dataclasses import asdict
 from typing import Any
 
-from streamplace.cluster import Cluster, Device, LinkOverride, Network
 from streamplace.errors import FormatError, located
-from streamplace.files.formats import ClusterForm
-from streamplace.files.text import check
+from streamplace.files.reading import check
+from streamplace.files.schema import ClusterForm
+from streamplace.problem.cluster import Cluster, Device, LinkOverride, Network
 
 
 def cluster_from(value: Any, where: str) -> Cluster:

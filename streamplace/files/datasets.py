@@ -8,13 +8,13 @@ from typing import Any
 
 from streamplace.errors import FormatError
 from streamplace.files.atomic import atomic
-from streamplace.files.columns import read_columns, write_columns
+from streamplace.files.bounded import STDIO
+from streamplace.files.bundled import resolve
 from streamplace.files.graphs import graph_from, graph_to
-from streamplace.files.lines import json_lines, read_json_lines
-from streamplace.files.shipped import resolve
-from streamplace.files.text import name_of, parse, read_text
-from streamplace.graph import StreamGraph
-from streamplace.raw import STDIO
+from streamplace.files.jsonl import json_lines, read_json_lines
+from streamplace.files.npz import read_columns, write_columns
+from streamplace.files.reading import name_of, parse, read_text
+from streamplace.problem.graph import StreamGraph
 
 LINES = (".jsonl", ".jsonl.gz")
 KEPT = 32  # graphs that need not be read twice

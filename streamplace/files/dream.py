@@ -5,10 +5,10 @@ from typing import Any
 from pydantic import Field
 
 from streamplace.errors import FormatError, GraphError
-from streamplace.files.formats import ForeignForm, Name, Number, Positive, Title
-from streamplace.files.text import check
-from streamplace.graph import Operator, Stream, StreamGraph
-from streamplace.units import BYTES_PER_MBIT
+from streamplace.files.reading import check
+from streamplace.files.schema import ForeignForm, Name, Number, Positive, Title
+from streamplace.problem.graph import Operator, Stream, StreamGraph
+from streamplace.util.units import BYTES_PER_MBIT
 
 
 class _Operator(ForeignForm):

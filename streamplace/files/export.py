@@ -5,8 +5,8 @@ from typing import Any
 
 from streamplace.files import cepsim
 from streamplace.files.placements import placement_to
-from streamplace.files.text import to_csv, to_json
-from streamplace.placement import Placement
+from streamplace.files.reading import to_csv, to_json
+from streamplace.problem.placement import Placement
 
 
 def as_json(placement: Placement, **results: Any) -> str:

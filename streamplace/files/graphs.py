@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from streamplace.constraints import Constraints
 from streamplace.errors import FormatError, located
 from streamplace.files import dream
-from streamplace.files.formats import ConstraintsForm, GraphForm
-from streamplace.files.text import check
-from streamplace.graph import UNKNOWN, Operator, Stream, StreamGraph
+from streamplace.files.reading import check
+from streamplace.files.schema import ConstraintsForm, GraphForm
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
 
 
 def graph_from(value: Any, where: str, name: str = "") -> StreamGraph:

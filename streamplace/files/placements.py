@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from streamplace.cluster import Cluster
 from streamplace.errors import (
     FormatError,
     OtherGraphError,
@@ -14,12 +13,14 @@ from streamplace.errors import (
     within,
 )
 from streamplace.files import cepsim, clusters, graphs
-from streamplace.files.formats import PlacementForm, ProblemForm
-from streamplace.files.text import check, name_of, read_json
-from streamplace.given import need
-from streamplace.graph import StreamGraph
-from streamplace.placement import Placement
-from streamplace.problem import Model, Problem
+from streamplace.files.reading import check, name_of, read_json
+from streamplace.files.schema import PlacementForm, ProblemForm
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.objective import Model, Objective, Throughput
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.util.checks import check_type
 
 RESULTS = ("placer", "score", "bound", "gap")  # what a file may tell of its placement
 
@@ -68,15 +69,19 @@ def placement_from(
     with located(where, FormatError):
         if not cepsim.looks_like(value):
             form = check(PlacementForm, value, where)
-            return _ours(form, graph, cluster, source_rate, model, target_utilisation)
+            own = form.problem
+            rates = (own.source_rate, *own.source_rates)
+            objective = Throughput.of(rates, own.model, own.target_utilisation)
+            changed = objective.with_changes(source_rate, model, target_utilisation)
+            return _ours(form, graph, cluster, changed)
         if graph is None:
             raise ProblemError("a CEPSim placement carries no graph; simulate takes one beside it")
         problem = Problem(
             graph,
             cluster,
             source_rate=source_rate,
-            model=model or "bottleneck",
-            target_utilisation=1.0 if target_utilisation is None else target_utilisation,
+            model=model,
+            target_utilisation=target_utilisation,
         )
         return cepsim.placement_from(value, problem, where)
 
@@ -95,7 +100,7 @@ def placement_to(placement: Placement, **results: Any) -> dict[str, Any]:
         ``placer``, ``score``, ``bound`` and ``gap``, where they are known.
     """
     instead = "a result has save(file), and its placement in result.placement"
-    need("what is written", placement, Placement, UsageError, instead)
+    check_type("what is written", placement, Placement, UsageError, instead)
     problem = placement.problem
     own: dict[str, Any] = {
         "graph": graphs.graph_to(problem.graph),
@@ -123,9 +128,7 @@ def _ours(
     form: PlacementForm,
     graph: StreamGraph | None,
     cluster: Cluster | None,
-    source_rate: float | Iterable[float] | None,
-    model: Model | None,
-    target_utilisation: float | None,
+    objective: Objective,
 ) -> Placement:
     own = form.problem
     if graph is not None and graph.sha256 != own.graph_sha256:
@@ -138,15 +141,11 @@ def _ours(
     if cluster is None:
         with within("problem.cluster"):
             cluster = clusters.from_form(own.cluster)
-    rates = (own.source_rate, *own.source_rates)
-    most = own.target_utilisation if target_utilisation is None else target_utilisation
     problem = Problem(
         graph,
         cluster,
-        source_rate=rates if source_rate is None else source_rate,
+        objective=objective,
         constraints=graphs.constraints_from(own.constraints),
-        model=model or own.model,
-        target_utilisation=most,
     )
     return Placement.of(problem, form.assignment)
 

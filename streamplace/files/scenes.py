@@ -4,10 +4,10 @@ from typing import Any, TypeVar
 
 from sim.engine import Profile, Scene, Speed, Window
 from streamplace.errors import FormatError, ProblemError, located, within
-from streamplace.files.formats import Form, SceneForm
-from streamplace.files.text import check
-from streamplace.nearest import hint
-from streamplace.problem import Problem
+from streamplace.files.reading import check
+from streamplace.files.schema import Form, SceneForm
+from streamplace.problem.problem import Problem
+from streamplace.util.suggest import did_you_mean
 
 Kind = TypeVar("Kind", Profile, Window, Speed)
 
@@ -35,7 +35,7 @@ def scene_from(value: Any, problem: Problem, where: str) -> Scene:
         for i, speed in enumerate(form.speeds):
             if speed.device not in problem.cluster.index:
                 said = f"speeds[{i}].device: there is no device {speed.device!r}"
-                raise ProblemError(said + hint(speed.device, problem.cluster.index))
+                raise ProblemError(said + did_you_mean(speed.device, problem.cluster.index))
             d = problem.cluster.index[speed.device]
             speeds.append(_made(Speed, speed, f"speeds[{i}]", device=d))
     return Scene(profiles, windows, tuple(speeds))
@@ -45,7 +45,7 @@ def _operator(problem: Problem, name: str, where: str, source: bool) -> int:
     """Return the index of an operator that must, or must not, be a source."""
     if name not in problem.graph.index:
         said = f"{where}: there is no operator {name!r}"
-        raise ProblemError(said + hint(name, problem.graph.index))
+        raise ProblemError(said + did_you_mean(name, problem.graph.index))
     v = problem.graph.index[name]
     if (v in problem.graph.sources) != source:
         told = "has inputs, so nothing is offered to it" if source else "is a source"

@@ -5,15 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from streamplace.cluster import Cluster
 from streamplace.errors import FormatError
 from streamplace.files import cepsim, clusters, graphs
+from streamplace.files.bundled import resolve
 from streamplace.files.datasets import iter_values, read_dataset
 from streamplace.files.placements import placement_from
-from streamplace.files.shipped import resolve
-from streamplace.files.text import name_of
-from streamplace.graph import StreamGraph
-from streamplace.placement import Placement
+from streamplace.files.reading import name_of
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.placement import Placement
 
 
 def summary(path: str | Path) -> dict[str, Any]:

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.engine import Measures
-from streamplace.placement import Placement
+from sim.engine import RunMetrics
+from streamplace.problem.placement import Placement
 
 
-def trace_to(placement: Placement, found: Measures) -> dict[str, Any]:
+def trace_to(placement: Placement, found: RunMetrics) -> dict[str, Any]:
     """Return the series of a run, and each sink's figures, as a JSON value.
 
     Rates are tuples/s and means since the moment before; queues are tuples at each moment. A

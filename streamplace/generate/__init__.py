@@ -13,8 +13,8 @@ from streamplace.errors import UsageError
 from streamplace.generate.dream import branched, classes_for
 from streamplace.generate.layered import layered
 from streamplace.generate.series_parallel import series_parallel
-from streamplace.graph import StreamGraph
-from streamplace.nearest import instead
+from streamplace.problem.graph import StreamGraph
+from streamplace.util.suggest import valid_choices
 
 PRESETS = ("dream", "series-parallel", "layered")
 DEFAULT_SIZES = range(10, 51)
@@ -57,7 +57,9 @@ class Recipe:
 
     def __post_init__(self) -> None:
         if self.preset not in PRESETS:
-            raise UsageError(f"no preset is called {self.preset!r}{instead(self.preset, PRESETS)}")
+            raise UsageError(
+                f"no preset is called {self.preset!r}{valid_choices(self.preset, PRESETS)}"
+            )
         if not 1 <= self.count <= MOST_GRAPHS:
             raise UsageError(f"count must be 1 to {MOST_GRAPHS} (got {self.count})")
         if self.seed < 0:

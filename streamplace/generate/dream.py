@@ -10,9 +10,9 @@ from functools import cache
 import numpy as np
 
 from streamplace.generate.apportion import largest_remainder
-from streamplace.generate.setting import INSTRUCTIONS_PER_DEVICE, SOURCE_RATE
-from streamplace.graph import StreamGraph
-from streamplace.units import BYTES_PER_MBIT
+from streamplace.generate.defaults import INSTRUCTIONS_PER_DEVICE, SOURCE_RATE
+from streamplace.problem.graph import StreamGraph
+from streamplace.util.units import BYTES_PER_MBIT
 
 # load in devices, graphs a class in the set of 3,150, classes (branches, length)
 TABLE: tuple[tuple[int, int, tuple[tuple[int, int], ...]], ...] = (

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from streamplace.generate.rates import furnish
-from streamplace.graph import StreamGraph
+from streamplace.problem.graph import StreamGraph
 
 MOST_ENDS = 4  # sources; sinks in the last layer
 ONE_INPUT, TWO_INPUTS = 0.6, 0.9  # cumulated; the others have three

@@ -5,10 +5,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from streamplace.arrays import Floats
-from streamplace.generate.setting import INSTRUCTIONS_PER_DEVICE, SOURCE_RATE
-from streamplace.graph import StreamGraph
-from streamplace.units import BYTES_PER_MBIT
+from streamplace.generate.defaults import INSTRUCTIONS_PER_DEVICE, SOURCE_RATE
+from streamplace.problem.graph import StreamGraph
+from streamplace.util.arrays import Floats
+from streamplace.util.units import BYTES_PER_MBIT
 
 Indices = NDArray[np.int64]
 

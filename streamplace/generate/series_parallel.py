@@ -3,7 +3,7 @@
 import numpy as np
 
 from streamplace.generate.rates import furnish
-from streamplace.graph import StreamGraph
+from streamplace.problem.graph import StreamGraph
 
 SERIES = 0.6  # of the steps lengthen a path, the others open one beside it
 

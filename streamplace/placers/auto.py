@@ -8,14 +8,15 @@ from math import inf
 import numpy as np
 
 from streamplace.errors import PlacementError
-from streamplace.placement import Placement
-from streamplace.placers.annealing import Budget, check_limits
-from streamplace.placers.base import Placer, throughputs
-from streamplace.placers.economy import cheapest, economical
-from streamplace.placers.few import best_of_all, count_of
-from streamplace.placers.search import best_of_chains, starts
-from streamplace.problem import Problem
-from streamplace.score import bound
+from streamplace.placers.base import Placer
+from streamplace.placers.search.annealing import Budget, check_limits
+from streamplace.placers.search.consolidate import consolidate, fewest_devices
+from streamplace.placers.search.exhaustive import best_of_all, count_of
+from streamplace.placers.search.search import best_of_chains, starts
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.quality import qualities
+from streamplace.scoring.registry import evaluator
 
 SECONDS = 1.0
 LARGE = 5_000  # operators x devices
@@ -66,11 +67,11 @@ class Auto:
         if self.seconds is None and self.evaluations is None:
             budget = Budget(SECONDS)
         found, enough = self._answers(problem, rng, start, budget)
-        if problem.model == "engine":
-            return cheapest(problem, found)
+        if evaluator(problem).best_possible is None:
+            return fewest_devices(problem, found)
         if not enough:
             found = self._searched(problem, rng, start, found, budget)
-        best = economical(problem, rng, found, budget)
+        best = consolidate(problem, rng, found, budget)
         return best.canonical() if start is None else best
 
     def _searched(
@@ -87,7 +88,7 @@ class Auto:
             alone = deepcopy(rng)
             rows = starts(problem, alone, start)
             known.append(best_of_chains(problem, alone, rows, budget.share(FIRST)))
-        order = np.argsort(-throughputs(problem, known), kind="stable")
+        order = np.argsort(-qualities(problem, known), kind="stable")
         rows = [known[i].devices for i in order[:STARTS]]
         anywhere = np.full(problem.feasibility.unit_count, -1, dtype=np.int32)
         if count_of(anywhere, len(problem.cluster.devices), 0) <= FEW:
@@ -101,7 +102,8 @@ class Auto:
 
         Each answers as it would alone with the same seed.
         """
-        limit = inf if problem.model == "engine" else bound(problem) * CLOSE
+        best_possible = evaluator(problem).best_possible
+        limit = inf if best_possible is None else best_possible * CLOSE
         found, failure = [] if start is None else [start], PlacementError("no placer was asked")
         for placer in self._whom(problem, budget):
             try:
@@ -109,7 +111,7 @@ class Auto:
             except PlacementError as error:
                 failure = error
                 continue
-            if throughputs(problem, found[-1:])[0] >= limit:
+            if qualities(problem, found[-1:])[0] >= limit:
                 return found, True
             if budget.seconds_left() <= 0:
                 break

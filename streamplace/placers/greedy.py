@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim import greedy
-from streamplace.flows import flow
-from streamplace.placement import Placement
 from streamplace.placers.repair import feasible
-from streamplace.problem import Problem
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.flow import flow
 
 
 @dataclass(frozen=True)

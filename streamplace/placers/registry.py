@@ -8,27 +8,31 @@ is asked for.
 
 from collections.abc import Mapping
 from dataclasses import fields
+from functools import cache
 from importlib import import_module
 from typing import Any, get_type_hints
 
 from streamplace.errors import UsageError
-from streamplace.nearest import hint, instead
-from streamplace.placers import own
+from streamplace.placers import custom
 from streamplace.placers.auto import Auto
-from streamplace.placers.base import Partitioner, Placer
-from streamplace.placers.oracle import Oracle
+from streamplace.placers.base import Placer
+from streamplace.placers.partition.base import Partitioner
+from streamplace.placers.partition.oracle import Oracle
+from streamplace.placers.warmup import warm_up, warm_up_search
+from streamplace.problem.objective import Model
+from streamplace.util.suggest import did_you_mean, valid_choices
 
 PLACERS = {
-    "single": "streamplace.placers.simple:Single",
-    "round-robin": "streamplace.placers.simple:RoundRobin",
-    "random": "streamplace.placers.simple:Random",
+    "single": "streamplace.placers.trivial:Single",
+    "round-robin": "streamplace.placers.trivial:RoundRobin",
+    "random": "streamplace.placers.trivial:Random",
     "greedy": "streamplace.placers.greedy:Greedy",
-    "metis": "streamplace.placers.metis:Metis",
-    "metis-recursive": "streamplace.placers.metis:MetisRecursive",
-    "fuser": "streamplace.placers.fuser:Fuser",
-    "search": "streamplace.placers.search:Search",
-    "multilevel": "streamplace.placers.multilevel:Multilevel",
-    "exact": "streamplace.placers.exact:Exact",
+    "metis": "streamplace.placers.partition.metis:Metis",
+    "metis-recursive": "streamplace.placers.partition.metis:MetisRecursive",
+    "fuser": "streamplace.placers.partition.fuser:Fuser",
+    "search": "streamplace.placers.search.search:Search",
+    "multilevel": "streamplace.placers.search.multilevel:Multilevel",
+    "exact": "streamplace.placers.exact.exact:Exact",
     "policy": "streamplace.policy.placer:PolicyPlacer",
 }
 PARTITIONERS = ("metis", "metis-recursive", "fuser")
@@ -67,12 +71,12 @@ def make_placer(text: str, from_file: bool = False) -> Placer:
         cannot be had.
     """
     name, *options = text.split(":")
-    slip = name in NAMES and (from_file or own.is_missing(name))  # as in `metis:parts`
-    if own.is_own(text) and not slip:
+    slip = name in NAMES and (from_file or custom.is_missing(name))  # as in `metis:parts`
+    if custom.is_custom(text) and not slip:
         if from_file:
             raise UsageError(f"placer {text!r}: a file cannot name a module; type it")
-        path, options = own.parts_of(text)
-        return own.made(text, own.load(text, path), options, _options)
+        path, options = custom.parts_of(text)
+        return custom.made(text, custom.load(text, path), options, _options)
     if name in ORACLES:
         return _oracle(text, name, options)
     if name == "auto":
@@ -86,6 +90,25 @@ def make_placer(text: str, from_file: bool = False) -> Placer:
         return _installed(text, name, options)
     made: Placer = _class_of(name)(**_options(text, options, _types_of(name)))
     return made
+
+
+@cache
+def ready_placer(text: str, model: Model) -> Placer:
+    """Return the placer of a name with options, after it has placed and scored a small graph once.
+
+    Users' own are not tried: what they do besides, and how often, is their own affair.
+
+    Raises
+    ------
+    UsageError
+        On an unknown name or option.
+    """
+    placer = make_placer(text)
+    if is_ours(text):
+        warm_up(placer, model)
+        if text.partition(":")[0] == "auto":
+            warm_up_search(model)
+    return placer
 
 
 def options_of(name: str) -> tuple[str, ...]:
@@ -110,7 +133,7 @@ def _class_of(name: str) -> type[Any]:
 
 def is_ours(text: str) -> bool:
     """Return whether the code that a name with options stands for is ours."""
-    return not own.is_own(text) and text.partition(":")[0] in NAMES
+    return not custom.is_custom(text) and text.partition(":")[0] in NAMES
 
 
 def _oracle(text: str, name: str, options: list[str]) -> Placer:
@@ -124,13 +147,13 @@ def _oracle(text: str, name: str, options: list[str]) -> Placer:
 
 def _installed(text: str, name: str, options: list[str]) -> Placer:
     """Return the placer that an installed package calls by this name."""
-    there = own.installed()
+    there = custom.installed()
     if name not in there:
         known = [*NAMES, *sorted(there.keys() - set(NAMES))]
         raise UsageError(
-            f"no placer is called {name!r}{instead(name, known)} (your own are module:Class)"
+            f"no placer is called {name!r}{valid_choices(name, known)} (your own are module:Class)"
         )
-    return own.made(text, own.load_installed(there[name]), options, _options)
+    return custom.made(text, custom.load_installed(there[name]), options, _options)
 
 
 def with_limit(text: str, seconds: float) -> str:
@@ -141,7 +164,7 @@ def with_limit(text: str, seconds: float) -> str:
     UsageError
         If it has none, or is given one already.
     """
-    name, options = own.parts_of(text)
+    name, options = custom.parts_of(text)
     if any(option.partition("=")[0] == "seconds" for option in options):
         raise UsageError(f"placer {text!r} has a limit of time already")
     make_placer(text)
@@ -153,8 +176,6 @@ def with_limit(text: str, seconds: float) -> str:
 
 
 def _auto_policy() -> Placer:
-    from streamplace.placers.ready import ready_placer  # noqa: PLC0415 - which imports this
-
     return ready_placer(AUTO_POLICY, "bottleneck")
 
 
@@ -165,7 +186,7 @@ def _options(text: str, options: list[str], types: Mapping[str, Any]) -> dict[st
         key, equals, value = option.partition("=")
         if not equals or key not in types:
             there = f"; options are {', '.join(types)}" if types else "; it takes no options"
-            there = there if key in types else hint(key, types) or there
+            there = there if key in types else did_you_mean(key, types) or there
             raise UsageError(f"placer {text!r}: {option!r} is no option=value{there}")
         if key in given:
             raise UsageError(f"placer {text!r}: {key} stands twice")

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from streamplace.arrays import Ints
 from streamplace.errors import InfeasibleError, PlacementError
-from streamplace.flows import flow
-from streamplace.placement import Placement
-from streamplace.problem import Problem
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.flow import flow
+from streamplace.util.arrays import Ints
 
 STEPS = 100_000  # of backtracking beyond one step a unit, before giving up
 

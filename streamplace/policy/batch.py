@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from sim.prospects import Jobs, lay_out
-from streamplace.arrays import Ints
-from streamplace.policy.features import Prepared
+from sim.lookahead import LookaheadBatch, collate
+from streamplace.policy.features import EncodedProblem
+from streamplace.util.arrays import Ints
 
 EVENLY = 0.2
 
@@ -26,15 +26,15 @@ class Batch:
     sizes
         (P,) numbers of operators, falling.
     operators, streams, whole, published
-        (V, ·), (E, ·), (P, ·) and (V, ·) float32 features, see `Prepared`.
+        (V, ·), (E, ·), (P, ·) and (V, ·) float32 features, see `EncodedProblem`.
     source, target
         (E,) int64 operators, numbered through the batch.
     job_of
         (V,) int64.
     """
 
-    prepared: tuple[Prepared, ...]
-    jobs: Jobs
+    prepared: tuple[EncodedProblem, ...]
+    jobs: LookaheadBatch
     sizes: Ints
     operators: Tensor
     streams: Tensor
@@ -45,12 +45,12 @@ class Batch:
     job_of: Tensor
 
     @classmethod
-    def of(cls, prepared: Sequence[Prepared], device: torch.device | str = "cpu") -> "Batch":
+    def of(cls, prepared: Sequence[EncodedProblem], device: torch.device | str = "cpu") -> "Batch":
         """Lay problems end to end; they must come largest first."""
         sizes = np.array([one.size for one in prepared], dtype=np.int32)
         if np.any(np.diff(sizes) > 0):
             raise ValueError("problems must come largest first")
-        jobs = lay_out([one.job for one in prepared])
+        jobs = collate([one.job for one in prepared])
         ends = [
             np.concatenate(
                 [

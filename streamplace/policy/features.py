@@ -1,8 +1,8 @@
 """What a policy reads off a job before it places anything: numbers of any graph on any cluster.
 
 All loads are divided by the job's reference, the least utilisation that any placement could have
-(`sim.bottleneck.lowest_utilisation`), so that neither the source rate nor the size of the cluster
-changes their range.
+(`sim.closed_form.bottleneck.lowest_utilisation`), so that neither the source rate nor the size of
+the cluster changes their range.
 """
 
 from dataclasses import dataclass
@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim import orders
-from sim.bottleneck import lowest_utilisation
+from sim.closed_form.bottleneck import lowest_utilisation
 from sim.flow import Flow
-from sim.prospects import Job, all_squashed, squashed
-from streamplace.arrays import Ints
-from streamplace.flows import flow
-from streamplace.placement import interchangeable
-from streamplace.problem import Problem
+from sim.lookahead import LookaheadProblem, all_squashed, squashed
+from streamplace.problem.problem import Problem
+from streamplace.problem.symmetry import interchangeable
+from streamplace.scoring.flow import flow
+from streamplace.scoring.registry import throughput_evaluator
+from streamplace.util.arrays import Ints
 
 Single = NDArray[np.float32]
 
@@ -27,13 +28,13 @@ MOST = 1e30  # of a feature: float32 holds little more
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class EncodedProblem:
     """One problem as a policy reads it.
 
     Attributes
     ----------
     job
-        What `sim.prospects` needs.
+        What `sim.lookahead` needs.
     operators, streams, whole
         (V, OF_OPERATOR), (E, OF_STREAM) and (OF_JOB,) float32 features.
     published
@@ -44,7 +45,7 @@ class Prepared:
     """
 
     problem: Problem
-    job: Job
+    job: LookaheadProblem
     operators: Single
     streams: Single
     whole: Single
@@ -57,7 +58,7 @@ class Prepared:
         return int(self.orders.shape[1])
 
 
-def prepare(problem: Problem) -> Prepared:
+def encode(problem: Problem) -> EncodedProblem:
     """Read a problem.
 
     Raises
@@ -68,9 +69,9 @@ def prepare(problem: Problem) -> Prepared:
     arrays = flow(problem)
     rules = problem.feasibility
     allowed, row_of = rules.masks
-    overload_counts = problem.model == "path-average"  # elsewhere only the shape of loads does
+    overload_counts = throughput_evaluator(problem).overload_matters
     unit = 1.0 if overload_counts else lowest_utilisation(arrays)
-    job = Job(
+    job = LookaheadProblem(
         flow=arrays,
         unit=unit,
         kind=interchangeable(problem),
@@ -81,7 +82,7 @@ def prepare(problem: Problem) -> Prepared:
         room=problem.cluster.memory_bytes,
     )
     both = np.stack([orders.breadth_first(arrays), orders.depth_first(arrays)])
-    return Prepared(problem, job, *_features(arrays, overload_counts), both)
+    return EncodedProblem(problem, job, *_features(arrays, overload_counts), both)
 
 
 def _features(arrays: Flow, overload_counts: bool) -> tuple[Single, Single, Single, Single]:

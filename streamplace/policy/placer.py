@@ -12,18 +12,18 @@ import numpy as np
 import torch
 from threadpoolctl import ThreadpoolController
 
-from streamplace.arrays import Ints
 from streamplace.errors import CheckpointError, UsageError
-from streamplace.placement import Placement
-from streamplace.placers.base import throughputs
 from streamplace.placers.repair import feasible, feasible_ones
 from streamplace.policy.batch import Batch
-from streamplace.policy.features import prepare
-from streamplace.policy.networks import Network
-from streamplace.policy.rollout import Choice
-from streamplace.policy.sizes import MOST_PLACEMENTS
+from streamplace.policy.config import MOST_PLACEMENTS
+from streamplace.policy.decoding import Sampler
+from streamplace.policy.features import encode
+from streamplace.policy.registry import Network
 from streamplace.policy.weights import read_policy
-from streamplace.problem import Problem
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.quality import qualities
+from streamplace.util.arrays import Ints
 
 SHIPPED = Path(__file__).parent / "shipped" / "best.safetensors"
 TEMPERATURE = 1.5  # of samples: flatter than in training, since the best of them is kept
@@ -68,11 +68,11 @@ class PolicyPlacer:
             If no placement it makes can be repaired.
         """
         network = _network(self.file or str(SHIPPED), _changed(self.file or SHIPPED))
-        batch = Batch.of([prepare(problem)])
+        batch = Batch.of([encode(problem)])
         generator = None
         if self.samples > 1:
             generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
-        choose = Choice(generator, TEMPERATURE, first_is_likeliest=True)
+        choose = Sampler(generator, TEMPERATURE, first_is_likeliest=True)
         with _one_thread():
             drafts: Ints = network.sample(batch, self.samples, choose)[0]
             if self.beam:
@@ -80,7 +80,7 @@ class PolicyPlacer:
         if len(drafts) == 1:
             return feasible(problem, drafts[0])
         found = feasible_ones(problem, np.unique(drafts, axis=0))
-        return found[int(throughputs(problem, found).argmax())]
+        return found[int(qualities(problem, found).argmax())]
 
 
 @lru_cache(maxsize=8)

@@ -12,10 +12,10 @@ import torch
 from torch import Tensor, nn
 
 from streamplace.errors import CheckpointError, TrainingError
-from streamplace.exhausted import is_of_memory
-from streamplace.policy.networks import Network, make_network
-from streamplace.policy.sizes import DeviceScorerKind, EncoderDecoderKind, check_kind
-from streamplace.raw import read_raw
+from streamplace.files.bounded import read_raw
+from streamplace.policy.config import DeviceScorerKind, EncoderDecoderKind, check_kind
+from streamplace.policy.registry import Network, make_network
+from streamplace.util.out_of_memory import is_out_of_memory
 
 FORMAT = "streamplace-policy"
 VERSION = "1"
@@ -56,7 +56,7 @@ def unpacked(data: bytes, where: str) -> tuple[dict[str, Tensor], dict[str, str]
         length = int.from_bytes(data[:8], "little")
         words = dict(json.loads(data[8 : 8 + length])[WORDS])
     except (safetensors.SafetensorError, ValueError, KeyError, TypeError, RuntimeError) as error:
-        if is_of_memory(error):
+        if is_out_of_memory(error):
             raise MemoryError from None  # the file may well be sound
         raise CheckpointError(f"{where}: no safetensors file of streamplace: {error}") from None
     signed = words.pop("sha256", None)
@@ -141,7 +141,7 @@ def read_policy(path: str | Path) -> tuple[Network, dict[str, Any]]:
         if not isinstance(card, dict):
             raise TypeError("card: must be an object")
     except (ValueError, KeyError, TypeError, RuntimeError) as error:
-        if is_of_memory(error):
+        if is_out_of_memory(error):
             raise MemoryError from None
         raise CheckpointError(f"{path}: {' '.join(str(error).split())}") from None
     network.eval()

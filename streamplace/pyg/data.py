@@ -6,12 +6,12 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from sim.flow import run_down
-from streamplace.arrays import Floats
 from streamplace.errors import GraphError, ProblemError
-from streamplace.given import need
-from streamplace.graph import StreamGraph
-from streamplace.placement import Placement
-from streamplace.solve import Result
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.placement import Placement
+from streamplace.util.arrays import Floats
+from streamplace.util.checks import check_type
+from streamplace.workflows.place import Result
 
 OPERATOR_COLUMNS = (
     "instructions",  # per tuple processed
@@ -56,11 +56,11 @@ def to_pyg(graph: StreamGraph, placement: Placement | Result | None = None) -> D
     ProblemError
         If the placement is of another graph, or something is neither.
     """
-    need("to_pyg: graph", graph, StreamGraph, ProblemError)
+    check_type("to_pyg: graph", graph, StreamGraph, ProblemError)
     if isinstance(placement, Result):
         placement = placement.placement
     if placement is not None:
-        need("to_pyg: placement", placement, Placement, ProblemError)
+        check_type("to_pyg: placement", placement, Placement, ProblemError)
     if graph.lacking:
         raise GraphError(f"not known: {'; '.join(graph.lacking)}")
     if placement is not None and placement.problem.graph.sha256 != graph.sha256:

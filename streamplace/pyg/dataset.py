@@ -7,20 +7,20 @@ from pathlib import Path
 
 from torch_geometric.data import Data, InMemoryDataset
 
-from streamplace.cluster import Cluster
 from streamplace.errors import within
 from streamplace.files import read_dataset
 from streamplace.files.atomic import make_folder
 from streamplace.files.clusters import cluster_to
 from streamplace.files.datasets import files_of
-from streamplace.files.text import read_bytes
-from streamplace.graph import StreamGraph
-from streamplace.models import Model
+from streamplace.files.reading import read_bytes
 from streamplace.placers.base import Placer
 from streamplace.placers.registry import is_ours
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.objective import Model
 from streamplace.pyg.data import to_pyg
 from streamplace.pyg.store import read_all, write
-from streamplace.solve import place
+from streamplace.workflows.place import place
 
 VERSION = 1  # of what `to_pyg` makes
 

@@ -10,7 +10,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
 
-from streamplace.report.embedded import Entry, data_of
+from streamplace.report.data import Entry, data_of
 
 PARTS = files("streamplace.report") / "page"
 VENDORED = ("cytoscape", "dagre")

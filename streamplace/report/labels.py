@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from os.path import commonprefix
 
-from streamplace.printable import printable
+from streamplace.util.text import printable
 
 ELLIPSIS = "…"
 KEPT = 6  # letters around what tells names apart

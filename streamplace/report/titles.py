@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from streamplace.files.text import name_of
+from streamplace.files.reading import name_of
 
 
 def titles(files: Sequence[str]) -> list[str]:

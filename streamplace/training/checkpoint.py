@@ -11,10 +11,10 @@ import torch
 from torch import Tensor, nn
 
 from streamplace.errors import CheckpointError, TrainingError
-from streamplace.exhausted import is_of_memory
 from streamplace.files.atomic import atomic
 from streamplace.policy.weights import packed, parsed, read, unpacked
-from streamplace.training.memory import Memory
+from streamplace.training.elite_buffer import EliteBuffer
+from streamplace.util.out_of_memory import is_out_of_memory
 
 FORMAT = "streamplace-checkpoint"
 VERSION = "1"
@@ -53,7 +53,7 @@ def save_checkpoint(
     path: Path,
     network: nn.Module,
     optimiser: torch.optim.Optimizer,
-    memory: Memory,
+    memory: EliteBuffer,
     position: Position,
     run: dict[str, Any],
 ) -> None:
@@ -94,7 +94,7 @@ def load_checkpoint(
     path: Path,
     network: nn.Module,
     optimiser: torch.optim.Optimizer,
-    memory: Memory,
+    memory: EliteBuffer,
     run: dict[str, Any],
     shapes: Sequence[tuple[int, int]],
 ) -> Position:
@@ -131,7 +131,7 @@ def load_checkpoint(
         optimiser.load_state_dict({"state": state, "param_groups": groups})
         _refill(memory, _under("memory.", tensors), shapes)
     except (KeyError, ValueError, TypeError, RuntimeError, IndexError) as error:
-        if is_of_memory(error):
+        if is_out_of_memory(error):
             raise MemoryError from None
         raise CheckpointError(f"{path}: {' '.join(str(error).split())}") from None
     return position
@@ -163,7 +163,7 @@ def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     return {n.removeprefix(prefix): x for n, x in tensors.items() if n.startswith(prefix)}
 
 
-def _columns(memory: Memory) -> dict[str, np.ndarray]:
+def _columns(memory: EliteBuffer) -> dict[str, np.ndarray]:
     entries = list(memory.entries())
     rows = [row for _, _, row in entries]
     return {
@@ -175,7 +175,9 @@ def _columns(memory: Memory) -> dict[str, np.ndarray]:
     }
 
 
-def _refill(memory: Memory, tensors: dict[str, Tensor], shapes: Sequence[tuple[int, int]]) -> None:
+def _refill(
+    memory: EliteBuffer, tensors: dict[str, Tensor], shapes: Sequence[tuple[int, int]]
+) -> None:
     columns = {name: tensor.numpy() for name, tensor in tensors.items()}
     for name, kind in COLUMNS.items():
         if columns[name].dtype != kind:

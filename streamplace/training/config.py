@@ -8,25 +8,25 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from streamplace.cluster import Cluster
 from streamplace.errors import ConfigError, StreamplaceError
-from streamplace.files.text import check, decode, name_of, read_bytes, read_json
+from streamplace.files.reading import check, decode, name_of, read_bytes, read_json
 from streamplace.files.toml import parse_toml
-from streamplace.models import Model
-from streamplace.nearest import instead
 from streamplace.placers.registry import make_placer
-from streamplace.policy.sizes import MOST_PLACEMENTS, Kind, Part
+from streamplace.policy.config import MOST_PLACEMENTS, Kind, StrictModel
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.objective import Model
+from streamplace.util.suggest import valid_choices
 
 LARGEST_SEED = 2**62
 MOST = 2**53  # of whatever is counted
 MOST_THREADS = 256
 FOLDER = Path(__file__).parent / "configs"
 Count = Annotated[int, Field(ge=1, le=MOST)]
-Some = Annotated[int, Field(ge=0, le=MOST)]
+SmallCount = Annotated[int, Field(ge=0, le=MOST)]
 Placements = Annotated[int, Field(ge=0, le=MOST_PLACEMENTS)]
 Share = Annotated[float, Field(ge=0, le=1)]
-Above = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-AtLeast0 = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+PositiveFloat = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+NonNegativeFloat = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Rate = Annotated[float, Field(gt=0, le=1e30)]  # beyond lies what 32 bits do not hold
 Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED)]
 
@@ -55,7 +55,7 @@ def _as_value(read: Callable[[str], object], text: str) -> None:
         raise ValueError(str(error)) from None
 
 
-class ProblemsSection(Part):
+class ProblemsSection(StrictModel):
     """What problems the graphs of the dataset become."""
 
     operators: Annotated[list[Count], AfterValidator(_range)] = Field(
@@ -66,17 +66,19 @@ class ProblemsSection(Part):
         ["5x2500"], min_length=1, description="clusters, drawn from"
     )
     networks: list[Literal["pair", "nic"]] = Field(["pair"], min_length=1, description="drawn from")
-    bandwidth_mbps: list[Above] = Field([1000.0], min_length=1, description="drawn from")
-    source_rates: list[Above] = Field([], description="every graph at each; its own if empty")
+    bandwidth_mbps: list[PositiveFloat] = Field([1000.0], min_length=1, description="drawn from")
+    source_rates: list[PositiveFloat] = Field(
+        [], description="every graph at each; its own if empty"
+    )
     model: Model = "bottleneck"
 
 
-class SamplingSection(Part):
+class SamplingSection(StrictModel):
     """What one step looks at, and how it is rewarded."""
 
     epochs: Count
     problems_per_step: Count = 1
-    scores_per_step: Some = Field(
+    scores_per_step: SmallCount = Field(
         0, description="operators x devices a step at most, where problems are large; 0: no limit"
     )
     samples: Annotated[Placements, Field(ge=1)] = Field(
@@ -85,7 +87,9 @@ class SamplingSection(Part):
     random_samples: Annotated[float, Field(ge=0, le=MOST_PLACEMENTS)] = Field(
         0.0, description="random ones beside them, at first"
     )
-    random_decay: Above = Field(1.0, description="epochs in which their number falls to 1/e")
+    random_decay: PositiveFloat = Field(
+        1.0, description="epochs in which their number falls to 1/e"
+    )
     random_if_empty: Placements = Field(
         0, description="more while the memory of a problem is empty"
     )
@@ -94,7 +98,7 @@ class SamplingSection(Part):
     )
 
 
-class MemorySection(Part):
+class MemorySection(StrictModel):
     """The best placements seen of every problem."""
 
     size: Placements = Field(3, description="kept of each problem")
@@ -105,45 +109,45 @@ class MemorySection(Part):
     only_better: bool = Field(
         False, description="placements it has not sampled now never count against their mean"
     )
-    imitate: AtLeast0 = Field(0.0, description="weight of the best one's log-likelihood")
+    imitate: NonNegativeFloat = Field(0.0, description="weight of the best one's log-likelihood")
 
 
-class TeacherSection(Part):
+class TeacherSection(StrictModel):
     """Imitation before reinforcement."""
 
     placer: Annotated[str, AfterValidator(_placer)] = Field(
         "", description="whose placements; none if empty"
     )
-    epochs: Some = 0
+    epochs: SmallCount = 0
 
 
-class OptimiserSection(Part):
+class OptimiserSection(StrictModel):
     """Adam."""
 
     rate: Rate = 1e-3
     final_rate: Rate | None = Field(
         None, description="at the end, falling like a cosine; the same if not told"
     )
-    warm_up: Some = Field(0, description="steps")
-    largest_gradient: AtLeast0 = Field(0.0, description="norm to clip at; 0 does not")
+    warm_up: SmallCount = Field(0, description="steps")
+    largest_gradient: NonNegativeFloat = Field(0.0, description="norm to clip at; 0 does not")
     normalise: bool = Field(False, description="advantages by their standard deviation")
-    entropy: AtLeast0 = Field(0.0, description="weight of the decisions' entropy")
+    entropy: NonNegativeFloat = Field(0.0, description="weight of the decisions' entropy")
     per_decision: bool = Field(False, description="gradients are means over decisions")
 
 
-class RunSection(Part):
+class RunSection(StrictModel):
     """How the run is kept."""
 
     seed: Seed = 0
     checkpoint_every: Count = Field(100, description="steps")
-    held_out: Some = Field(0, description="graphs kept for validation")
+    held_out: SmallCount = Field(0, description="graphs kept for validation")
     half: bool = Field(False, description="write the policy's weights in 16 bits")
     threads: Annotated[int, Field(ge=0, le=MOST_THREADS)] = Field(
         0, description="of torch; 0: as many as processors"
     )
 
 
-class TrainConfig(Part):
+class TrainConfig(StrictModel):
     """A whole training run."""
 
     policy: Kind
@@ -206,7 +210,7 @@ def read_config(name: str) -> TrainConfig:
     path = FOLDER / f"{name}.toml" if name in known else Path(name)
     if path.suffix not in (".toml", ".json") and not os.path.exists(path):
         said = f"no config is called {name!r:.80}"
-        raise ConfigError(said + instead(name, known, "or a .toml file"))
+        raise ConfigError(said + valid_choices(name, known, "or a .toml file"))
     where = name_of(path)
     if path.suffix == ".json":
         return check(TrainConfig, read_json(path), where)

@@ -5,17 +5,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from streamplace.cluster import Cluster, Network
 from streamplace.errors import within
-from streamplace.graph import StreamGraph
-from streamplace.policy.features import Prepared, prepare
-from streamplace.problem import Problem
+from streamplace.policy.features import EncodedProblem, encode
+from streamplace.problem.cluster import Cluster, Network
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.objective import Throughput
+from streamplace.problem.problem import Problem
 from streamplace.training.config import ProblemsSection
+from streamplace.training.rewards import ENGINE_SETTINGS
 
 
 def make_problems(
     graphs: Sequence[StreamGraph], groups: Sequence[ProblemsSection], seed: int
-) -> list[Prepared]:
+) -> list[EncodedProblem]:
     """Return, for every group, its graphs at every source rate, on a cluster drawn for each graph.
 
     Raises
@@ -32,7 +34,7 @@ def make_problems(
 
 def _group(
     graphs: Sequence[StreamGraph], config: ProblemsSection, rng: np.random.Generator
-) -> Iterator[Prepared]:
+) -> Iterator[EncodedProblem]:
     clusters = [Cluster.parse(text).devices for text in config.devices]
     least, most = config.operators
     for number, graph in enumerate(graphs):
@@ -48,18 +50,19 @@ def _group(
         rates: list[float | None] = [*config.source_rates] or [None]
         for rate in rates:
             with within(graph.name or f"graph {number}"):
-                problem = Problem(graph, cluster, source_rate=rate, model=config.model)
-                yield prepare(problem)
+                objective = replace(Throughput.of(rate, config.model), engine=ENGINE_SETTINGS)
+                problem = Problem(graph, cluster, objective=objective)
+                yield encode(problem)
 
 
-def largest_first(prepared: Sequence[Prepared], numbers: np.ndarray) -> np.ndarray:
+def largest_first(prepared: Sequence[EncodedProblem], numbers: np.ndarray) -> np.ndarray:
     """Return these numbers of problems, those with most operators first."""
     sizes = np.array([prepared[i].size for i in numbers])
     return numbers[np.argsort(-sizes, kind="stable")]
 
 
 def steps_of(
-    prepared: Sequence[Prepared], own: np.ndarray, problems: int, scores: int, seed: list[int]
+    prepared: Sequence[EncodedProblem], own: np.ndarray, problems: int, scores: int, seed: list[int]
 ) -> list[np.ndarray]:
     """Return an epoch's steps, in random order: which problems, each step's largest first.
 

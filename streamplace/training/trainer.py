@@ -14,31 +14,30 @@ from typing import Any
 import numpy as np
 import torch
 
-from streamplace.arrays import Ints
-from streamplace.backends import LOCAL, Backend
 from streamplace.errors import CheckpointError, ConfigError, FormatError
+from streamplace.execution.backends import LOCAL, Backend
+from streamplace.execution.parallel import cpu_count, each
+from streamplace.execution.progress import track
 from streamplace.files import write_json
 from streamplace.files.atomic import atomic, check_target, make_folder
-from streamplace.files.holding import held
-from streamplace.files.logs import LOG
-from streamplace.graph import StreamGraph
-from streamplace.parallel import cpu_count, each
-from streamplace.placers.ready import ready_placer
-from streamplace.placers.registry import make_placer
+from streamplace.files.folder_lock import held
+from streamplace.files.training_logs import LOG
+from streamplace.placers.registry import make_placer, ready_placer
 from streamplace.policy.batch import Batch
-from streamplace.policy.features import Prepared
-from streamplace.policy.rollout import Choice
-from streamplace.policy.sizes import EncoderDecoderKind
+from streamplace.policy.config import EncoderDecoderKind
+from streamplace.policy.decoding import Sampler
+from streamplace.policy.features import EncodedProblem
 from streamplace.policy.weights import is_there, pack_policy, parameter_hash, unpacked
-from streamplace.problem import Problem
-from streamplace.progress import track
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.problem import Problem
+from streamplace.training.algorithms.reinforce import Learner, Record, repaired
 from streamplace.training.checkpoint import Position, load_checkpoint, save_checkpoint
 from streamplace.training.config import TrainConfig
-from streamplace.training.learner import Learner, Record, repaired
+from streamplace.training.distributed import Workers, share
+from streamplace.training.log import TrainingLog
 from streamplace.training.problems import largest_first, make_problems, steps_of
-from streamplace.training.records import Records
-from streamplace.training.reinforce import rewards
-from streamplace.training.workers import Workers, share
+from streamplace.training.rewards import rewards
+from streamplace.util.arrays import Ints
 
 CHECKPOINT, POLICY, CONFIG = "checkpoint.safetensors", "policy.safetensors", "config.json"
 WRITTEN = (CHECKPOINT, POLICY, CONFIG, LOG)
@@ -113,7 +112,7 @@ def train(
 def _hold(folder: Path, workers: Workers, later: ExitStack) -> None:
     """Keep other runs out of the folder until later; all processes of this one are told."""
     said = ""
-    if workers.leads:
+    if workers.is_rank_zero:
         try:
             later.enter_context(held(folder))
         except FormatError as error:
@@ -136,8 +135,8 @@ class Run:
 
     def __init__(
         self,
-        prepared: list[Prepared],
-        held_out: list[Prepared],
+        prepared: list[EncodedProblem],
+        held_out: list[EncodedProblem],
         config: TrainConfig,
         folder: Path,
         card: dict[str, Any],
@@ -148,7 +147,7 @@ class Run:
         self.learner = Learner(prepared, config, workers)
         self.network, self.memory = self.learner.network, self.learner.memory
         self.position = Position()
-        self.records: Records | None = None
+        self.records: TrainingLog | None = None
         self.own = np.array(share(range(len(prepared)), workers))
 
     @classmethod
@@ -202,10 +201,10 @@ class Run:
             run.position = load_checkpoint(checkpoint, *state, run._identity, shapes)
         elif config.teacher.placer:
             run.ask_teacher(jobs, backend)
-        if workers.leads:
+        if workers.is_rank_zero:
             make_folder(folder)
             write_json(folder / CONFIG, card["config"])
-            run.records = Records(folder, run.position.step)
+            run.records = TrainingLog(folder, run.position.step)
         return run
 
     def _check(self) -> None:
@@ -269,7 +268,7 @@ class Run:
         order = largest_first(self.held_out, np.arange(len(self.held_out)))
         for i in range(0, len(order), size):
             batch = Batch.of([self.held_out[k] for k in order[i : i + size]], self.workers.device)
-            placements = self.network.sample(batch, 1, Choice())
+            placements = self.network.sample(batch, 1, Sampler())
             for p, one in enumerate(batch.prepared):
                 _, row = repaired(one, np.zeros(1, np.int64), placements[p, :, : one.size])
                 if len(row):
@@ -282,7 +281,7 @@ class Run:
         asked = [(int(i), self.prepared[i].problem) for i in self.own]
         with closing(each(task, asked, jobs, backend)) as rows:
             answers: Iterator[Ints] = rows
-            if self.workers.leads:
+            if self.workers.is_rank_zero:
                 answers = track(rows, len(asked), "asking the teacher")
             for i, row in zip(self.own, answers, strict=True):
                 self.learner.remember(int(i), row)
@@ -292,7 +291,7 @@ class Run:
         own = set(self.own.tolist())
         kept = [entry for entry in self.memory.entries() if entry[0] in own]
         memories = self.workers.gathered((kept, self.memory.best))
-        if not self.workers.leads:
+        if not self.workers.is_rank_zero:
             return
         whole = self.learner.new_memory()
         for entries, best in memories:
@@ -333,7 +332,7 @@ def taught(numbered: tuple[int, Problem], *, placer: str, seed: int) -> Ints:
     return make_placer(placer)(problem, rng).devices
 
 
-def _hash_of(prepared: Sequence[Prepared]) -> str:
+def _hash_of(prepared: Sequence[EncodedProblem]) -> str:
     """Return a hash of problems: graphs, clusters, source rates, constraints and models."""
     found = hashlib.sha256()
     for one in prepared:

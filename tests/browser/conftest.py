@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Locator, Page
 
 from benchmarks.reference.browser import MISSING, chromium
 from streamplace import Placement
-from streamplace.report.embedded import entry
+from streamplace.report.data import entry
 from streamplace.report.html import report_html
 
 VIEWPORT = {"width": 1280, "height": 900}
@@ -34,7 +34,7 @@ class Report:
     requests: list[str] = field(default_factory=list)
 
     def score(self) -> dict[str, Any]:
-        told: dict[str, Any] = self.page.evaluate("streamplace.score()")
+        told: dict[str, Any] = self.page.evaluate("streamplace.scoring.throughput()")
         return told
 
     def where_is(self, kind: str, number: int) -> tuple[float, float]:

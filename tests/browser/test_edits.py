@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from streamplace import Score, read_placement, simulate
+from streamplace import ThroughputScore, read_placement, simulate
 from tests.browser.conftest import Report, Reports
 from tests.browser.jobs import Edited, drawn
 
@@ -14,7 +14,7 @@ EXACT = 1e-6
 EDITS = ("drag", "slider", "arrows", "mips", "drag", "list", "rate", "bandwidth", "drag", "mouse")
 
 
-def agrees(told: dict[str, Any], score: Score) -> None:
+def agrees(told: dict[str, Any], score: ThroughputScore) -> None:
     """Assert that a page's score is Python's."""
     assert told["throughput"] == pytest.approx(score.throughput, rel=EXACT)
     assert told["relative_throughput"] == pytest.approx(score.relative_throughput, rel=EXACT)
@@ -33,14 +33,14 @@ def agrees(told: dict[str, Any], score: Score) -> None:
         assert (top["kind"], top["name"]) == (score.bottleneck.kind, score.bottleneck.name)
 
 
-def near(score: Score) -> list[str]:
+def near(score: ThroughputScore) -> list[str]:
     """Return what the rounding of sums could make the bottleneck."""
     most = score.bottleneck.utilisation * (1 - 1e-12)
     devices = [load.name for load in score.devices if load.utilisation >= most]
     return devices + [load.name for load in score.links if load.utilisation >= most]
 
 
-def bars_agree(report: Report, score: Score) -> None:
+def bars_agree(report: Report, score: ThroughputScore) -> None:
     """Assert that bars and the large figure are those of the score."""
     bars = report.page.locator("#devices [role=meter]")
     shown = bars.evaluate_all("all => all.map(bar => Number(bar.getAttribute('aria-valuenow')))")

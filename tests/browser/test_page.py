@@ -19,10 +19,10 @@ from streamplace import (
     read_placement,
     simulate,
 )
-from streamplace.flows import flow
 from streamplace.generate import Recipe
-from streamplace.models import Model
-from streamplace.score import bound
+from streamplace.problem.objective import Model
+from streamplace.scoring.flow import flow
+from streamplace.scoring.throughput import bound
 from tests.browser.conftest import Report, Reports
 from tests.browser.jobs import Edited
 from tests.browser.test_edits import agrees

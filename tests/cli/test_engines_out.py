@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from streamplace.engines.kinds import READERS, WRITERS
+from streamplace.integrations.kinds import READERS, WRITERS
 from tests.cli.command import Capture, refused, succeeds
 
 GRAPH: dict[str, Any] = {

@@ -91,7 +91,7 @@ def test_names_are_no_markup(tmp_path: Path, capsys: Capture) -> None:
 def test_too_large_for_every_move_is_told(
     job: Job, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from streamplace import explain  # noqa: PLC0415 - what the command loads
+    from streamplace.workflows import explain  # noqa: PLC0415 - what the command loads
 
     file = placed(capsys, job, tmp_path, "--devices", "4x5", "--placer", "single")
     monkeypatch.setitem(explain.MOST, "bottleneck", 1)

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from streamplace.cluster import Cluster
 from streamplace.files import read_graph
 from streamplace.files.clusters import cluster_to
-from streamplace.files.formats import PlacementForm
+from streamplace.files.schema import PlacementForm
+from streamplace.problem.cluster import Cluster
 from tests.cli.command import Capture, refused, succeeds
 from tests.cli.conftest import Job
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from streamplace.cli.screen import console, listed, print_table
-from streamplace.progress import is_quiet
+from streamplace.cli.terminal import console, listed, print_table
+from streamplace.execution.progress import is_quiet
 from tests.cli.command import ENVIRONMENT, MODULE, Capture, run, succeeds
 from tests.cli.conftest import GRAPH, Job
 

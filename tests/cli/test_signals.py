@@ -11,7 +11,7 @@ from tests.cli.command import ENVIRONMENT
 EARLY = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from streamplace.cli.start import script
+from streamplace.cli.entry import script
 class Loading:
     def find_spec(self, name, path, target=None):
         if name == "streamplace.cli.main":
@@ -22,7 +22,7 @@ script()
 LATE = """
 import atexit, os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from streamplace.cli.start import script
+from streamplace.cli.entry import script
 sys.argv = ["streamplace", "--version"]
 atexit.register(os.kill, os.getpid(), {number})
 script()

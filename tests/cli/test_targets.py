@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from streamplace.files.holding import held
-from streamplace.files.shipped import resolve
+from streamplace.files.bundled import resolve
+from streamplace.files.folder_lock import held
 from tests.cli.command import Capture, refused, run, succeeds
 from tests.cli.conftest import CLUSTER, GRAPH, Job
 

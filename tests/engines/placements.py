@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 from hypothesis import strategies as st
 
-from streamplace.cluster import Cluster, Device
-from streamplace.engines.expansion import expanded
-from streamplace.engines.job import Distribution, Job
-from streamplace.graph import Operator, Stream, StreamGraph
-from streamplace.placement import Placement
-from streamplace.problem import Problem
+from streamplace.problem.cluster import Cluster, Device
+from streamplace.problem.expansion import to_instances
+from streamplace.problem.graph import Operator, Stream, StreamGraph
+from streamplace.problem.logical import Distribution, LogicalGraph
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
 
 NAMES = ("a", "Map", "map", "Söurce: Kafka", 'say "hi"', "x: [y]", "no", "1e3", "a-b", "-", "ab\tc")
 HOSTS = ("d0", "Rack 1", "rack-1", "node.example.com", "ü", "_", "true", "9", "x" * 70)
@@ -17,7 +17,7 @@ HOSTS = ("d0", "Rack 1", "rack-1", "node.example.com", "ü", "_", "true", "9", "
 
 def small(*, whole: bool = True) -> Placement:
     """Return a word count: `count` has two instances, together on d2 if `whole`, else apart."""
-    job = Job(
+    job = LogicalGraph(
         StreamGraph(
             [
                 Operator("lines", 1000.0, 100.0, 2.5e6),
@@ -32,13 +32,13 @@ def small(*, whole: bool = True) -> Placement:
         {"count": 2},
         {("count", "sink"): [Distribution.FIRST]},
     )
-    problem = Problem(expanded(job), Cluster.equal(3, 1000.0))
+    problem = Problem(to_instances(job), Cluster.equal(3, 1000.0))
     on = {"lines": "d0", "split": "d0", "count[0]": "d2", "count[1]": "d2", "sink": "d0"}
     return Placement.of(problem, on if whole else on | {"count[1]": "d1"})
 
 
 @st.composite
-def jobs(draw: st.DrawFn) -> Job:
+def jobs(draw: st.DrawFn) -> LogicalGraph:
     """Return a job of up to seven operators, each of up to four instances, spread in all ways."""
     names = draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=7, unique=True))
     operators = [
@@ -58,7 +58,7 @@ def jobs(draw: st.DrawFn) -> Job:
     graph = StreamGraph(operators, streams, name=draw(st.sampled_from(["", "job", *NAMES])))
     spread = st.sampled_from([*Distribution])
     ends = [(stream.source, stream.target) for stream in streams]
-    return Job(
+    return LogicalGraph(
         graph,
         {name: draw(st.integers(1, 4)) for name in names},
         {pair: [draw(spread) for _ in range(ends.count(pair))] for pair in ends},
@@ -68,7 +68,7 @@ def jobs(draw: st.DrawFn) -> Job:
 @st.composite
 def placements(draw: st.DrawFn, *, whole: bool) -> Placement:
     """Return a placement of an expanded job; `whole`: instances of an operator together."""
-    graph = expanded(draw(jobs()))
+    graph = to_instances(draw(jobs()))
     hosts = draw(st.lists(st.sampled_from(HOSTS), min_size=1, max_size=4, unique=True))
     devices = [Device(host, draw(st.sampled_from([500.0, 2500.0])), 2) for host in hosts]
     anywhere = st.integers(0, len(hosts) - 1)

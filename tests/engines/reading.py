@@ -2,19 +2,19 @@
 
 import pytest
 
-from streamplace.engines.job import Job
-from streamplace.engines.registry import read_text_as
 from streamplace.errors import FormatError
+from streamplace.integrations.registry import read_text_as
+from streamplace.problem.logical import LogicalGraph
 
 Edges = list[tuple[str, str]]
 
 
-def read(kind: str, text: str) -> Job:
+def read(kind: str, text: str) -> LogicalGraph:
     """Read a document that is called ``file``."""
     return read_text_as(text, "file", kind)
 
 
-def edges(job: Job) -> Edges:
+def edges(job: LogicalGraph) -> Edges:
     """Return the ends of the streams, sorted."""
     return sorted((stream.source, stream.target) for stream in job.graph.streams)
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from streamplace.graph import UNKNOWN, StreamGraph
+from streamplace.problem.graph import UNKNOWN, StreamGraph
 from tests.files.jobs import full_graphs
 
 NUMBERS = st.floats(0, 1e300) | st.sampled_from([0.1 + 0.2, 5e-324, 1e-7, 1 / 3])

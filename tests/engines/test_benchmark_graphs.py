@@ -9,7 +9,7 @@ from benchmarks.reference.strategies import Case, cases
 from streamplace.files import cepsim
 from streamplace.files.export import as_cepsim
 from streamplace.files.graphs import graph_from, graph_to
-from streamplace.placement import Placement
+from streamplace.problem.placement import Placement
 from tests.engines.reading import read, refused
 
 

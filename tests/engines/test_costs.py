@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from streamplace.engines.costs import CostForm, Costs
-from streamplace.engines.expansion import expanded
-from streamplace.engines.job import Distribution, Job
 from streamplace.errors import FormatError, GraphError
-from streamplace.graph import UNKNOWN, Operator, Stream, StreamGraph
+from streamplace.integrations.costs import CostForm, Costs
+from streamplace.problem.expansion import to_instances
+from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
+from streamplace.problem.logical import Distribution, LogicalGraph
 
 TOML = """
 source_rate = 1e4
@@ -29,14 +29,14 @@ parse,20000,,,0.5
 """
 
 
-def job(parse: Operator | None = None, *streams: Stream) -> Job:
+def job(parse: Operator | None = None, *streams: Stream) -> LogicalGraph:
     """Return parse -> count words, of which nothing is known unless told."""
     rows = [
         parse or Operator("parse", UNKNOWN, UNKNOWN),
         Operator("count words", UNKNOWN, UNKNOWN),
     ]
     default = Stream("parse", "count words", UNKNOWN)
-    return Job(StreamGraph(rows, streams or [default], name="job"))
+    return LogicalGraph(StreamGraph(rows, streams or [default], name="job"))
 
 
 def read(tmp_path: Path, text: str, name: str = "costs.toml") -> Costs:
@@ -168,10 +168,10 @@ def test_defaults_are_only_for_what_nobody_knows() -> None:
 
 
 def test_shares_of_sources(tmp_path: Path) -> None:
-    two = Job(StreamGraph([Operator("a", 1, 1), Operator("b", 1, 1)], [], name="two"))
+    two = LogicalGraph(StreamGraph([Operator("a", 1, 1), Operator("b", 1, 1)], [], name="two"))
     told = read(tmp_path, "[source_shares]\na = 0.9\nb = 0.1\n").of(two).graph
     assert told.source_share.tolist() == [0.9, 0.1]
-    assert told.source_share.tolist() == Costs().of(Job(told)).graph.source_share.tolist()
+    assert told.source_share.tolist() == Costs().of(LogicalGraph(told)).graph.source_share.tolist()
     with pytest.raises(GraphError, match="sum to 1"):
         Costs(source_shares={"a": 0.5, "b": 0.4}).of(two)
     with pytest.raises(GraphError, match="source_shares"):
@@ -187,11 +187,16 @@ def test_parallel_streams_stay_spread_as_they_were() -> None:
     """The default makes the unknown one come first; its distribution goes with it."""
     streams = [Stream("parse", "count words", 3.0), Stream("parse", "count words", UNKNOWN)]
     ends = ("parse", "count words")
-    two = Job(
+    two = LogicalGraph(
         job(None, *streams).graph,
         {"count words": 2},
         {ends: [Distribution.BROADCAST, Distribution.ALL]},
     )
     told = Costs(default=CostForm(instructions=1, payload_bytes=1, selectivity=1)).of(two)
     assert told.distributions[ends] == [Distribution.ALL, Distribution.BROADCAST]
-    assert sorted(stream.selectivity for stream in expanded(told).streams) == [0.5, 0.5, 3.0, 3.0]
+    assert sorted(stream.selectivity for stream in to_instances(told).streams) == [
+        0.5,
+        0.5,
+        3.0,
+        3.0,
+    ]

@@ -7,9 +7,9 @@ from hypothesis import given
 
 from benchmarks.hardening.engine_documents.interchange import DOT
 from benchmarks.reference.strategies import Case, cases, graphs
-from streamplace.engines import dot
-from streamplace.graph import Operator, Stream, StreamGraph
-from streamplace.placement import Placement
+from streamplace.integrations.formats import dot
+from streamplace.problem.graph import Operator, Stream, StreamGraph
+from streamplace.problem.placement import Placement
 from tests.engines.reading import edges, read, refused
 from tests.engines.strategies import drawn_graphs
 

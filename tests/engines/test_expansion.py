@@ -5,15 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamplace.cluster import Cluster, Device
-from streamplace.constraints import Constraints
-from streamplace.engines import expansion
-from streamplace.engines.expansion import expanded, folded
-from streamplace.engines.job import Distribution, Grouped, Job, Way
 from streamplace.errors import GraphError
-from streamplace.flows import flow
-from streamplace.graph import UNKNOWN, Operator, Stream, StreamGraph
-from streamplace.problem import Problem
+from streamplace.problem import expansion
+from streamplace.problem.cluster import Cluster, Device
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.expansion import to_instances, to_operators
+from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
+from streamplace.problem.logical import Distribution, Grouped, LogicalGraph, Way
+from streamplace.problem.problem import Problem
+from streamplace.scoring.flow import flow
 from tests.engines.placements import jobs
 
 
@@ -24,13 +24,13 @@ def rates(graph: StreamGraph) -> dict[str, float]:
     return dict(zip(graph.names, tuples.tolist(), strict=True))
 
 
-def copies(job: Job, stream: Stream) -> int:
+def copies(job: LogicalGraph, stream: Stream) -> int:
     """Return to how many instances a stream of the job copies each tuple."""
     told = job.distributions.get((stream.source, stream.target), ())
     return job.parallelism.get(stream.target, 1) if Distribution.BROADCAST in told else 1
 
 
-def recounted(job: Job) -> StreamGraph:
+def recounted(job: LogicalGraph) -> StreamGraph:
     """Return the folded graph with broadcast streams as heavy as their copies."""
     graph = job.graph
     streams = [
@@ -47,15 +47,15 @@ def pair(how: Way, sources: int, targets: int, **told: object) -> StreamGraph:
         [Stream("a", "b", 0.5)],
         **told,  # type: ignore[arg-type]
     )
-    return expanded(Job(graph, {"a": sources, "b": targets}, {("a", "b"): [how]}))
+    return to_instances(LogicalGraph(graph, {"a": sources, "b": targets}, {("a", "b"): [how]}))
 
 
 @given(jobs())
-def test_tuples_are_conserved(job: Job) -> None:
+def test_tuples_are_conserved(job: LogicalGraph) -> None:
     """The instances of an operator process what it does, times the copies of a broadcast."""
     uniform = {ends: [spread[0]] * len(spread) for ends, spread in job.distributions.items()}
-    job = Job(job.graph, job.parallelism, uniform)
-    graph = expanded(job)
+    job = LogicalGraph(job.graph, job.parallelism, uniform)
+    graph = to_instances(job)
     total = dict.fromkeys(job.graph.names, 0.0)
     for (v, name), rate in zip(enumerate(graph.names), rates(graph).values(), strict=True):
         total[graph.instance_of.get(v, name)] += rate
@@ -151,7 +151,7 @@ def test_names_and_what_instances_keep() -> None:
 def test_shares_are_divided() -> None:
     rows = [Operator("a", 1.0, 8.0), Operator("b", 1.0, 8.0)]
     graph = StreamGraph(rows, [], source_shares={"a": 0.25, "b": 0.75})
-    shares = expanded(Job(graph, {"b": 3})).source_share
+    shares = to_instances(LogicalGraph(graph, {"b": 3})).source_share
     assert shares == pytest.approx([0.25, 0.25, 0.25, 0.25])
 
 
@@ -160,24 +160,24 @@ def test_memory_is_that_of_an_instance() -> None:
     rows = [Operator("a", 1.0, 8.0, 5.0), Operator("b", 2.0, 0.0, 7.0, ("gpu",))]
     shares = {"a": 1.0}
     graph = StreamGraph(rows, [Stream("a", "b", 0.5)], source_rate=3.0, source_shares=shares)
-    job = Job(graph, {"b": 4})
-    assert folded(job).memory_bytes.tolist() == [5.0, 28.0]
-    assert expanded(job).memory_bytes.sum() == folded(job).memory_bytes.sum()
-    assert folded(job).operators[1] == Operator("b", 2.0, 0.0, 28.0, ("gpu",))
-    assert (folded(job).streams[0], folded(job).source_rate) == (graph.streams[0], 3.0)
-    assert folded(Job(graph)) is graph
+    job = LogicalGraph(graph, {"b": 4})
+    assert to_operators(job).memory_bytes.tolist() == [5.0, 28.0]
+    assert to_instances(job).memory_bytes.sum() == to_operators(job).memory_bytes.sum()
+    assert to_operators(job).operators[1] == Operator("b", 2.0, 0.0, 28.0, ("gpu",))
+    assert (to_operators(job).streams[0], to_operators(job).source_rate) == (graph.streams[0], 3.0)
+    assert to_operators(LogicalGraph(graph)) is graph
 
 
 def test_a_job_without_parallelism_is_its_graph() -> None:
     graph = pair(Distribution.ALL, 1, 1)
-    assert expanded(Job(graph)) is graph
-    assert expanded(Job(graph, {"a": 1})) is graph
+    assert to_instances(LogicalGraph(graph)) is graph
+    assert to_instances(LogicalGraph(graph, {"a": 1})) is graph
 
 
 def test_streams_keep_payload_and_unknown_numbers() -> None:
     rows = [Operator("a", UNKNOWN, UNKNOWN), Operator("b", 1.0, 0.0)]
     streams = [Stream("a", "b", 1.0, 5.0), Stream("a", "b", UNKNOWN)]
-    graph = expanded(Job(StreamGraph(rows, streams), {"a": 2}))
+    graph = to_instances(LogicalGraph(StreamGraph(rows, streams), {"a": 2}))
     payload = [stream.payload_bytes for stream in graph.streams]
     assert sorted(payload, key=str) == [5.0, 5.0, None, None]
     assert graph.lacking == ["instructions of 'a'", "payload_bytes of 'a'", "selectivity of 'a->b'"]
@@ -188,7 +188,7 @@ def test_constraints_hold_for_instances() -> None:
         pins={"a": "d0"}, colocate=[["a", "c"]], exlocate=[["a", "b", "c"]], allowed={"b": ["d1"]}
     )
     rows = [Operator(name, 1.0, 0.0) for name in "abc"]
-    got = expanded(Job(StreamGraph(rows, [], constraints=rules), {"b": 2})).constraints
+    got = to_instances(LogicalGraph(StreamGraph(rows, [], constraints=rules), {"b": 2})).constraints
     assert got.pins == {"a": "d0"}
     assert got.colocate == (("a", "c"),)
     assert got.allowed == {"b[0]": ("d1",), "b[1]": ("d1",)}
@@ -201,7 +201,7 @@ def test_constraints_hold_for_instances() -> None:
 def test_a_group_without_parallel_operators_stays_one() -> None:
     rules = Constraints(exlocate=[["a", "b", "c"]])
     rows = [Operator(name, 1.0, 0.0) for name in "abcd"]
-    got = expanded(Job(StreamGraph(rows, [], constraints=rules), {"d": 2})).constraints
+    got = to_instances(LogicalGraph(StreamGraph(rows, [], constraints=rules), {"d": 2})).constraints
     assert got.exlocate == (("a", "b", "c"),)
 
 
@@ -222,7 +222,7 @@ def test_what_is_refused(sources: int, targets: int, said: str) -> None:
 def test_an_instance_called_as_another_operator() -> None:
     rows = [Operator("a", 1.0, 0.0), Operator("a[1]", 1.0, 0.0)]
     with pytest.raises(GraphError, match=r"a\[1\]"):
-        expanded(Job(StreamGraph(rows, []), {"a": 2}))
+        to_instances(LogicalGraph(StreamGraph(rows, []), {"a": 2}))
 
 
 def test_limits_are_told_of_streams_before_they_are_made() -> None:

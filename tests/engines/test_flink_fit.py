@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamplace.engines.counters import Counters, Reading, usable
-from streamplace.engines.estimates import balanced, slope
-from streamplace.engines.flink_fit import fit
-from streamplace.engines.flink_plan import RunningPlan, running
-from streamplace.engines.flink_poll import uneven
-from streamplace.engines.profile import Profile, placement_now
 from streamplace.errors import ProblemError
+from streamplace.integrations.flink.fit import fit
+from streamplace.integrations.flink.plan import RunningPlan, running
+from streamplace.integrations.flink.poll import uneven
+from streamplace.integrations.profiling.counters import Counters, Reading, usable
+from streamplace.integrations.profiling.estimates import balanced, slope
+from streamplace.integrations.profiling.profile import Profile, placement_now
 
 MIPS = 2000.0
 Change = Callable[[int, str, Counters], Counters]

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from streamplace.cluster import Cluster
-from streamplace.engines.flink_mapping import write, write_helper
-from streamplace.engines.flink_plan import read
-from streamplace.graph import Operator, StreamGraph
-from streamplace.placement import Placement
-from streamplace.problem import Problem
+from streamplace.integrations.flink.plan import read
+from streamplace.integrations.flink.slot_groups import write, write_helper
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.graph import Operator, StreamGraph
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
 
 ROOT = Path(__file__).resolve().parents[2]
 JARS = sorted((ROOT / ".venv-flink").glob("lib/python3*/site-packages/pyflink/lib"))

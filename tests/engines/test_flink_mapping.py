@@ -5,14 +5,14 @@ from itertools import pairwise
 
 import pytest
 
-from streamplace.cluster import Cluster
-from streamplace.constraints import Constraints
-from streamplace.engines.flink_mapping import write, write_helper
-from streamplace.engines.whole import whole_operators
 from streamplace.errors import ProblemError
-from streamplace.graph import Operator, Stream, StreamGraph
-from streamplace.placement import Placement
-from streamplace.problem import Problem
+from streamplace.integrations.flink.slot_groups import write, write_helper
+from streamplace.integrations.whole_operators import colocate_instances
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.graph import Operator, Stream, StreamGraph
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
 
 NAMES = ["Source: events", "a=b", "Map#2", "straße \U0001f600", "log: Writer", "log: Committer"]
 
@@ -56,7 +56,7 @@ def test_the_parts_of_a_sink_stay_together() -> None:
     apart = placed(NAMES, [0, 0, 0, 0, 1, 2], {})
     with pytest.raises(ProblemError, match=r"are one sink.* --whole-operators"):
         write(apart)
-    rules = whole_operators(apart.problem.graph, Constraints())
+    rules = colocate_instances(apart.problem.graph, Constraints())
     assert list(rules.colocate) == [("log: Writer", "log: Committer")]
 
 

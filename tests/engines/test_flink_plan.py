@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from streamplace.engines.expansion import expanded
-from streamplace.engines.flink_chain import chain_of
-from streamplace.engines.flink_plan import distinct, read
-from streamplace.engines.job import Distribution, Job
 from streamplace.errors import FormatError, GraphError, located
+from streamplace.integrations.flink.chain import chain_of
+from streamplace.integrations.flink.plan import distinct, read
+from streamplace.problem.expansion import to_instances
+from streamplace.problem.logical import Distribution, LogicalGraph
 from tests.shared import engine_document
 
 MIXED = {
@@ -26,11 +26,11 @@ MIXED = {
 }
 
 
-def of(name: str) -> Job:
+def of(name: str) -> LogicalGraph:
     return read(engine_document(f"flink23_{name}.json"), name)
 
 
-def ends(job: Job) -> set[tuple[str, str]]:
+def ends(job: LogicalGraph) -> set[tuple[str, str]]:
     return {(s.source, s.target) for s in job.graph.streams}
 
 
@@ -53,7 +53,7 @@ def test_an_execution_plan_of_sql() -> None:
     assert ("Calc[11]", "Join[17]") not in job.distributions  # HASH: to all, divided
     assert list(job.distributions[("Join[17]", "Calc[18]")]) == [Distribution.POINTWISE]
     assert not job.guessed
-    graph = expanded(job)
+    graph = to_instances(job)
     assert len(graph.names) == 24
     assert len(graph.streams) == 7 * 2 + 4 * 4  # one to one, and all to all
 

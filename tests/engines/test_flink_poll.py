@@ -12,11 +12,11 @@ from urllib.parse import unquote
 
 import pytest
 
-from streamplace.engines.counters import Counters
-from streamplace.engines.flink_chain import Chain
-from streamplace.engines.flink_fit import fit
-from streamplace.engines.flink_plan import Vertex
-from streamplace.engines.flink_poll import (
+from streamplace.errors import BackendError, GraphError, UsageError
+from streamplace.integrations.flink.chain import Chain
+from streamplace.integrations.flink.fit import fit
+from streamplace.integrations.flink.plan import Vertex
+from streamplace.integrations.flink.poll import (
     OWN,
     TASK,
     Watch,
@@ -26,9 +26,9 @@ from streamplace.engines.flink_poll import (
     own_counters,
     queries,
 )
-from streamplace.engines.job import Job
-from streamplace.engines.rest import Server
-from streamplace.errors import BackendError, GraphError, UsageError
+from streamplace.integrations.profiling.counters import Counters
+from streamplace.integrations.profiling.rest import Server
+from streamplace.problem.logical import LogicalGraph
 from tests.engines.flinks import JOB, Answer, SampleJob, serving
 
 TIMEOUT_S = 0.5
@@ -142,7 +142,7 @@ def test_a_fault_that_passes_is_forgiven() -> None:
 
 
 def test_a_job_that_is_refused_is_not_watched() -> None:
-    def check(job: Job) -> None:
+    def check(job: LogicalGraph) -> None:
         raise GraphError(f"of {len(job.graph.names)} operators")
 
     with serving(SampleJob()) as url, pytest.raises(GraphError, match="of 10 operators"):

@@ -9,10 +9,10 @@ from hypothesis import given
 
 from benchmarks.hardening.engine_documents.interchange import GRAPHML
 from benchmarks.reference.strategies import Case, cases, graphs
-from streamplace.engines import graphml
 from streamplace.errors import GraphError
-from streamplace.graph import Operator, Stream, StreamGraph
-from streamplace.placement import Placement
+from streamplace.integrations.formats import graphml
+from streamplace.problem.graph import Operator, Stream, StreamGraph
+from streamplace.problem.placement import Placement
 from tests.engines.reading import read, refused
 from tests.engines.strategies import drawn_graphs
 

@@ -6,9 +6,9 @@ import json
 import pytest
 
 from benchmarks.hardening.engine_documents.ibm_streams import ADL, ADL_PARALLEL, STREAMSX
-from streamplace.engines.costs import CostForm, Costs
-from streamplace.engines.expansion import expanded
-from streamplace.engines.job import Distribution, Grouped, Job
+from streamplace.integrations.costs import CostForm, Costs
+from streamplace.problem.expansion import to_instances
+from streamplace.problem.logical import Distribution, Grouped, LogicalGraph
 from tests.engines.reading import edges, read, refused
 from tests.shared import ENGINES, needs_engines
 
@@ -137,10 +137,10 @@ def test_parallel_regions_are_instances() -> None:
     )
 
 
-def fed(job: Job, operator: str) -> dict[int, list[int]]:
+def fed(job: LogicalGraph, operator: str) -> dict[int, list[int]]:
     """Return instance of an operator -> the instances that it feeds, by their numbers."""
     found: dict[int, list[int]] = {}
-    for stream in expanded(job).streams:
+    for stream in to_instances(job).streams:
         name, number = numbered(stream.source)
         if name == operator:
             found.setdefault(number, []).append(numbered(stream.target)[1])
@@ -152,10 +152,10 @@ def numbered(instance: str) -> tuple[str, int]:
     return name, int(rest.rstrip("]") or 0)
 
 
-def selectivities(job: Job, operator: str) -> set[float]:
+def selectivities(job: LogicalGraph, operator: str) -> set[float]:
     """Return what share of its tuples an instance sends to each that it feeds."""
     told = Costs(default=CostForm(instructions=1, payload_bytes=1, selectivity=1)).of(job)
-    streams = expanded(told).streams
+    streams = to_instances(told).streams
     return {s.selectivity for s in streams if numbered(s.source)[0] == operator}
 
 
@@ -225,7 +225,7 @@ def test_colocation_inside_a_region_is_by_channel(
         if operator["name"] in {"A", "B", last}:
             operator["config"] = {"placement": {"colocateTags": ["t"]}}
     job = read("ibm-streamsx", json.dumps({"operators": operators}))
-    assert {*expanded(job).constraints.colocate} == together
+    assert {*to_instances(job).constraints.colocate} == together
     (folded,) = job.graph.constraints.colocate
     assert {*folded} == {"A", "B", last}
 
@@ -237,7 +237,7 @@ def test_parallel_regions_of_adl() -> None:
     assert fed(job, "Source") == {0: [0, 1, 2]}
     assert fed(job, "P.A") == {0: [0, 1], 1: [2, 3], 2: [4, 5]}
     assert selectivities(job, "P.A") == {1.0}
-    to_keyed = [s for s in expanded(job).streams if s.target.startswith("Keyed")]
+    to_keyed = [s for s in to_instances(job).streams if s.target.startswith("Keyed")]
     assert len(to_keyed) == 6 * 2
     assert selectivities(job, "P.B") == {0.5, 1.0}  # each of two keyed ones, and the one sink
     assert selectivities(job, "Keyed") == {1.0}

@@ -10,11 +10,11 @@ import pytest
 from benchmarks.hardening.engine_documents import DOCUMENTS
 from benchmarks.hardening.numbered import spoilt
 from benchmarks.hardening.spoiling import Document
-from streamplace.engines.expansion import expanded
-from streamplace.engines.registry import read_text_as
 from streamplace.errors import FormatError, GraphError
 from streamplace.files.graphs import graph_from, graph_to
-from streamplace.files.text import decode
+from streamplace.files.reading import decode
+from streamplace.integrations.registry import read_text_as
+from streamplace.problem.expansion import to_instances
 from tests.shared import engine_document
 
 COUNT = 2_000
@@ -41,7 +41,7 @@ def read_spoilt(kind: str, data: bytes) -> bool:
     assert all(count >= 2 for count in job.parallelism.values())
     if sum(job.parallelism.values()) < SMALL:
         try:
-            expanded(job)
+            to_instances(job)
         except GraphError:  # an instance is called as an operator is
             assert "[" in " ".join(job.graph.names)
     return True

@@ -8,8 +8,8 @@ from threading import Thread
 
 import pytest
 
-from streamplace.engines.rest import Server
 from streamplace.errors import BackendError, UsageError
+from streamplace.integrations.profiling.rest import Server
 
 SECRET = "s3cr%3At"  # with its colon escaped
 

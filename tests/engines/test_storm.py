@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from benchmarks.hardening.engine_documents.storm import FLUX, METRICS, TOPOLOGY, VISUALIZATION
-from streamplace.engines.expansion import expanded
-from streamplace.engines.job import Distribution
+from streamplace.problem.expansion import to_instances
+from streamplace.problem.logical import Distribution
 from tests.engines.reading import edges, read, refused
 
 WORDS = [("count", "log"), ("lines", "split"), ("split", "count"), ("split", "count")]
@@ -33,7 +33,7 @@ def test_flux() -> None:
 
 
 def test_flux_expands_into_executors() -> None:
-    graph = expanded(read("storm-flux", FLUX))
+    graph = to_instances(read("storm-flux", FLUX))
     assert len(graph.names) == 2 + 3 + 4 + 1
     assert len(graph.streams) == 2 * 3 + 2 * 3 * 4 + 4
 

@@ -7,10 +7,10 @@ import pytest
 
 from benchmarks.hardening.engine_documents.storm import METRICS, TOPOLOGY, VISUALIZATION
 from streamplace.cli.show_profile import watched
-from streamplace.engines.profile import Profile
-from streamplace.engines.rest import Server
-from streamplace.engines.storm_profile import documents, fit
 from streamplace.errors import BackendError, FormatError
+from streamplace.integrations.profiling.profile import Profile
+from streamplace.integrations.profiling.rest import Server
+from streamplace.integrations.storm.profile import documents, fit
 from tests.engines.flinks import Answer, serving
 
 ALL = {"topology": TOPOLOGY, "metrics": METRICS, "visualization": VISUALIZATION}

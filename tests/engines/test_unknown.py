@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamplace import from_networkx, to_networkx
-from streamplace.cluster import Cluster
 from streamplace.errors import ProblemError
 from streamplace.files import read_graph, write_dataset
 from streamplace.files.graphs import graph_from, graph_to
-from streamplace.graph import UNKNOWN, Operator, Stream, StreamGraph
-from streamplace.problem import Problem
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
+from streamplace.problem.problem import Problem
 
 NUMBER = st.sampled_from([UNKNOWN, 0.0, 1.0, 250.0])
 

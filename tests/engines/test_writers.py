@@ -12,19 +12,19 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamplace.cluster import Cluster
-from streamplace.engines.expansion import expanded
-from streamplace.engines.job import Distribution, Job
-from streamplace.engines.kinds import WRITERS
-from streamplace.engines.kubernetes_names import dns_label, label_value
-from streamplace.engines.pes import cores_needed
-from streamplace.engines.registry import written
-from streamplace.engines.whole import placed_whole
 from streamplace.errors import ProblemError, UsageError
-from streamplace.graph import Operator, Stream, StreamGraph
-from streamplace.placement import Placement
-from streamplace.problem import Problem
-from streamplace.score import simulate
+from streamplace.integrations.kinds import WRITERS
+from streamplace.integrations.kubernetes_names import dns_label, label_value
+from streamplace.integrations.pes import cores_needed
+from streamplace.integrations.registry import written
+from streamplace.integrations.whole_operators import placed_whole
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.expansion import to_instances
+from streamplace.problem.graph import Operator, Stream, StreamGraph
+from streamplace.problem.logical import Distribution, LogicalGraph
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.throughput import simulate
 from tests.engines.placements import pe_partition, placements, small
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -132,12 +132,12 @@ def test_a_bolt_with_instances_that_nobody_feeds_is_no_spout() -> None:
     """GLOBAL feeds the first instance alone."""
     rows = [Operator("s", 1.0, 1.0), Operator("agg", 1.0, 1.0), Operator("out", 1.0, 0.0)]
     streams = [Stream("s", "agg"), Stream("agg", "out")]
-    job = Job(
+    job = LogicalGraph(
         StreamGraph(rows, streams, source_rate=1.0),
         {"s": 2, "agg": 2},
         {("s", "agg"): [Distribution.FIRST]},
     )
-    placement = Placement(Problem(expanded(job), Cluster.equal(1)), [0] * 5)
+    placement = Placement(Problem(to_instances(job), Cluster.equal(1)), [0] * 5)
     value = yaml.safe_load(written(placement, "storm-ras"))
     assert [c["id"] for c in value["spouts"]] == ["s"]
     assert [c["id"] for c in value["bolts"]] == ["agg", "out"]

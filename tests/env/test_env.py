@@ -13,12 +13,12 @@ from hypothesis import given, settings
 
 import streamplace as sp
 from benchmarks.reference.strategies import problems
-from sim.prospects import F
+from sim.lookahead import F
 from streamplace.env import ID, PlacementEnv
 from streamplace.env.observation import HIGHEST, OF_OPERATOR, OF_PROBLEM, size_of
 from streamplace.errors import FormatError, GraphError, ProblemError, UsageError
 from streamplace.policy import features
-from streamplace.score import throughput
+from streamplace.scoring.throughput import throughput
 from tests.placers.test_every_placer import constrained
 
 FEW = sp.Recipe("series-parallel", 20, sizes=range(6, 9))

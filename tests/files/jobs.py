@@ -7,9 +7,9 @@ from typing import Any, ParamSpec, TypeVar
 from hypothesis import strategies as st
 
 from benchmarks.reference.strategies import graphs
-from streamplace.constraints import Constraints
 from streamplace.errors import StreamplaceError
-from streamplace.graph import Operator, Stream, StreamGraph
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.graph import Operator, Stream, StreamGraph
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")

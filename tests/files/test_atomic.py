@@ -14,7 +14,7 @@ from streamplace.files import read_dataset, write_dataset
 from streamplace.files.atomic import TEMPORARY, atomic, host, make_folder, write_text
 from streamplace.files.graphs import graph_from
 from streamplace.files.locks import lock
-from streamplace.graph import StreamGraph
+from streamplace.problem.graph import StreamGraph
 
 
 def write_half(target: str | Path, failure: type[BaseException]) -> None:

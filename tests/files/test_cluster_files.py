@@ -9,11 +9,11 @@ from hypothesis import given, settings
 
 from benchmarks.hardening.documents import CLUSTER
 from benchmarks.reference.strategies import clusters
-from streamplace.cluster import Cluster, Device, LinkOverride, Network
 from streamplace.errors import FormatError
 from streamplace.files import read_cluster, write_cluster
 from streamplace.files.clusters import cluster_from, cluster_to
-from streamplace.files.formats import ClusterForm
+from streamplace.files.schema import ClusterForm
+from streamplace.problem.cluster import Cluster, Device, LinkOverride, Network
 from tests.files.jobs import outcome, spoilt
 
 

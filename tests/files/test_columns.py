@@ -17,7 +17,7 @@ from benchmarks.hardening.documents import GRAPH
 from streamplace.errors import FormatError
 from streamplace.files import read_graph, write_dataset
 from streamplace.files.graphs import graph_from
-from streamplace.graph import StreamGraph
+from streamplace.problem.graph import StreamGraph
 from tests.files.jobs import full_graphs, outcome
 
 Columns = dict[str, NDArray[Any]]

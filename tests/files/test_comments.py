@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from benchmarks.hardening.documents import CLUSTER, GRAPH
-from streamplace.cluster import Cluster
 from streamplace.files.clusters import cluster_from
-from streamplace.files.formats import ConstraintsForm, GraphForm, PlacementForm
 from streamplace.files.graphs import graph_from
 from streamplace.files.placements import placement_to
-from streamplace.files.text import check
-from streamplace.placement import Placement
-from streamplace.problem import Problem
+from streamplace.files.reading import check
+from streamplace.files.schema import ConstraintsForm, GraphForm, PlacementForm
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
 
 PLACED = Placement(
     Problem(graph_from(GRAPH, "x"), Cluster(cluster_from(CLUSTER, "x").devices)), [0, 0, 1]

@@ -11,9 +11,9 @@ import pytest
 from benchmarks.hardening.documents import GRAPH
 from streamplace.errors import FormatError
 from streamplace.files import read_dataset, read_graph, write_dataset
+from streamplace.files.bundled import resolve, shipped_folder
 from streamplace.files.graphs import graph_from, graph_to
-from streamplace.files.shipped import resolve, shipped_folder
-from streamplace.graph import StreamGraph
+from streamplace.problem.graph import StreamGraph
 
 NAMELESS = {key: value for key, value in GRAPH.items() if key != "name"}
 SEVERAL = [graph_from({**GRAPH, "name": f"g{i}"}, "x") for i in range(3)]
@@ -116,7 +116,7 @@ def test_a_link_out_of_the_shipped_folder_is_not_followed(
     shutil.copytree(shipped_folder(), copy)
     (tmp_path / "secret.json").write_text("{}")
     (copy / "link.json").symlink_to(tmp_path / "secret.json")
-    monkeypatch.setattr("streamplace.files.shipped.shipped_folder", lambda: copy)
+    monkeypatch.setattr("streamplace.files.bundled.shipped_folder", lambda: copy)
     assert resolve("dataset:real").is_dir()
     with pytest.raises(FormatError, match="not shipped"):
         resolve("dataset:link.json")

@@ -8,7 +8,7 @@ from pathlib import Path
 from benchmarks.hardening.documents import DREAM
 from streamplace.files import read_dataset, write_dataset
 from streamplace.files.graphs import graph_from
-from streamplace.graph import Operator, Stream
+from streamplace.problem.graph import Operator, Stream
 from tests.shared import DREAM as RELEASED
 from tests.shared import needs_dream
 

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.hardening.documents import DREAM, GRAPH
-from streamplace.constraints import Constraints
 from streamplace.errors import FormatError
 from streamplace.files import read_graph, write_dataset
-from streamplace.files.formats import GraphForm
 from streamplace.files.graphs import graph_from, graph_to
-from streamplace.files.text import decode, parse
-from streamplace.graph import Operator, Stream, StreamGraph
+from streamplace.files.reading import decode, parse
+from streamplace.files.schema import GraphForm
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.graph import Operator, Stream, StreamGraph
 from tests.files.jobs import full_graphs, outcome, spoilt
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from streamplace.errors import FormatError
-from streamplace.files.holding import held
+from streamplace.files.folder_lock import held
 from tests.cli.command import ENVIRONMENT
 
 HOLD = """
 import sys, time
-from streamplace.files.holding import held
+from streamplace.files.folder_lock import held
 with held(sys.argv[1]):
     print("held", flush=True)
     time.sleep(60)

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamplace import Recipe, compare, raw, write_dataset
+from streamplace import Recipe, compare, write_dataset
 from streamplace.errors import FormatError
-from streamplace.files import datasets, iter_graphs, open_dataset, read_dataset
+from streamplace.files import bounded, datasets, iter_graphs, open_dataset, read_dataset
 from streamplace.files.datasets import StoredGraphs
-from streamplace.files.lines import json_lines, read_json_lines
-from streamplace.files.text import json_pieces, read_text, to_json
+from streamplace.files.jsonl import json_lines, read_json_lines
+from streamplace.files.reading import json_pieces, read_text, to_json
 
 GRAPHS = [Recipe("dream", 12).graph(number) for number in range(12)]
 ENDS = st.lists(st.sampled_from([b"\n", b"\r\n", b" \n", b"\n\n", b"\xc2\x85\n"]), max_size=8)
@@ -40,7 +40,7 @@ def test_what_is_read_line_by_line_is_what_is_read_at_once(
     path = tmp_path_factory.mktemp("lines") / "some.jsonl"
     path.write_bytes(gzip.compress(data) if zipped else data)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(raw, "PIECE", piece)
+        patch.setattr(bounded, "PIECE", piece)
         found = told(lambda: read_json_lines(path))
     at_once = told(lambda: json_lines(read_text(path).split("\n"), str(path)))
     if isinstance(at_once, str) and "UTF-8" in at_once and isinstance(found, str):
@@ -110,7 +110,7 @@ def test_an_empty_dataset_is_refused(tmp_path: Path) -> None:
 def test_json_in_pieces_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     value = {"a": [1, 2.5, None, True, "\u2028é"], "b": {}, "c": []}
     expected = json.dumps(value, indent=1, ensure_ascii=False) + "\n"
-    monkeypatch.setattr("streamplace.files.text.PARTS", 3)
+    monkeypatch.setattr("streamplace.files.reading.PARTS", 3)
     assert len(list(json_pieces(value))) > 3
     assert to_json(value) == expected
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 
 from streamplace import from_networkx, to_networkx
-from streamplace.constraints import Constraints
 from streamplace.errors import GraphError
-from streamplace.graph import Operator, Stream, StreamGraph
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.graph import Operator, Stream, StreamGraph
 from tests.files.jobs import full_graphs
 
 

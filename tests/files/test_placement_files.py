@@ -11,18 +11,18 @@ from hypothesis import given, settings
 
 from benchmarks.hardening.documents import CEPSIM, GRAPH
 from benchmarks.reference.strategies import Case, cases
-from streamplace.cluster import Cluster
-from streamplace.constraints import Constraints
 from streamplace.errors import FormatError
 from streamplace.files import cepsim, read_placement, write_placement
 from streamplace.files.export import as_csv
-from streamplace.files.formats import PlacementForm
 from streamplace.files.graphs import graph_from
 from streamplace.files.placements import placement_to
-from streamplace.graph import Operator, StreamGraph
-from streamplace.placement import Placement
-from streamplace.problem import Problem
-from streamplace.score import simulate
+from streamplace.files.schema import PlacementForm
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.graph import Operator, StreamGraph
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.throughput import simulate
 from tests.files.jobs import outcome, spoilt
 
 LINE = {k: v for k, v in GRAPH.items() if k not in ("constraints", "source_shares")}

@@ -9,9 +9,9 @@ from scipy.stats import ks_2samp
 
 from streamplace import Problem, Recipe, StreamGraph
 from streamplace.errors import UsageError
-from streamplace.flows import flow
-from streamplace.placers.metis import Metis
-from streamplace.score import throughput
+from streamplace.placers.partition.metis import Metis
+from streamplace.scoring.flow import flow
+from streamplace.scoring.throughput import throughput
 from tests.shared import needs_dream, released_graphs
 
 Shape = tuple[int, int, int]

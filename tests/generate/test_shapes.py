@@ -6,8 +6,8 @@ import pytest
 
 from streamplace import Problem, Recipe, to_networkx
 from streamplace.errors import UsageError
-from streamplace.flows import flow
 from streamplace.generate.apportion import largest_remainder
+from streamplace.scoring.flow import flow
 
 OTHERS = ("series-parallel", "layered")
 

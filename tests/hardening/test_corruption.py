@@ -32,7 +32,7 @@ from benchmarks.hardening.trained import KINDS, Trained
 from benchmarks.hardening.whole import DEEP
 from benchmarks.reference.checkpoint_parts import Parts
 from streamplace.errors import CheckpointError
-from streamplace.policy.summary import summary
+from streamplace.policy.inspect import summary
 from streamplace.policy.weights import packed, read_policy, unpacked
 from streamplace.training.trainer import POLICY
 from tests.hardening.trainings import check, forks, made

@@ -12,7 +12,7 @@ from benchmarks.hardening import determinism, retraining
 from benchmarks.hardening.fresh import GRAPHS, JOBS, Surroundings, cleaned, differences
 from benchmarks.hardening.processes import COMMAND
 from benchmarks.hardening.rows import Row
-from streamplace.parallel import ITEMS_PER_PROCESS
+from streamplace.execution.parallel import ITEMS_PER_PROCESS
 
 PROCESSES = 2  # of which the second has other threads and another folder
 ON_WORKERS = len(JOBS)  # a process for each number of workers

@@ -17,14 +17,16 @@ from benchmarks.hardening.invariants.same import CHANGES, difference, score_of
 from benchmarks.hardening.invariants.tallies import EXACT, Deviations, above, apart, furthest
 from benchmarks.reference.changes import remade
 from benchmarks.reference.strategies import Case
-from sim.engine import Measures, Scene, Settings, Simulation
+from sim.engine import RunMetrics, Scene, Settings, Simulation
 from sim.flow import Flow
-from streamplace import Placement, Problem, runs, score
-from streamplace.arrays import Floats, Ints
+from streamplace import Placement, Problem
 from streamplace.errors import ProblemError
-from streamplace.models import MODELS, Model
 from streamplace.placers.base import Placer
-from streamplace.score import throughput
+from streamplace.problem.objective import MODELS, Model
+from streamplace.scoring import engine
+from streamplace.scoring import throughput as score
+from streamplace.scoring.throughput import throughput
+from streamplace.util.arrays import Floats, Ints
 
 SHARE = 0.025  # 500 problems, 1,250 pairs
 SLIGHT = 1.0 + 1e-8
@@ -71,9 +73,9 @@ def test_where_nothing_runs_the_page_nothing_is_tried(monkeypatch: pytest.Monkey
     assert row.figures["not run"] == "no Chromium, no Node.js"
 
 
-def ran() -> Measures:
+def ran() -> RunMetrics:
     problem, rows = drawn(5, 0)
-    return runs.run(Placement(remade(problem, model="engine"), rows[0]), Settings(duration_s=3.0))
+    return engine.run(Placement(remade(problem, model="engine"), rows[0]), Settings(duration_s=3.0))
 
 
 @pytest.mark.parametrize(
@@ -141,14 +143,14 @@ def test_an_engine_that_refuses_what_it_should_run_is_noticed(
     with_scene: bool, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without a scene there is always something to measure; with one it may offer nothing."""
-    simulation = runs.simulation
+    simulation = engine.simulation
 
     def refuses(problem: Problem, settings: Settings, scene: Scene | None = None) -> Simulation:
         if (scene != Scene()) is with_scene:
             raise ProblemError(said)
         return simulation(problem, settings, scene)
 
-    monkeypatch.setattr(runs, "simulation", refuses)
+    monkeypatch.setattr(engine, "simulation", refuses)
     checks = Checks()
     draw_problems(checks, 0, 50, check_engine)
     tally = checks.tallies[ANSWERED]

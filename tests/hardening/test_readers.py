@@ -22,7 +22,7 @@ from benchmarks.hardening.reading import COUNT, numbers_of
 from benchmarks.hardening.spoiling import Document
 from benchmarks.hardening.watching import Watcher
 from benchmarks.hardening.whole import WHOLE
-from streamplace.engines.kinds import READERS
+from streamplace.integrations.kinds import READERS
 from tests.hardening.bad_readers import BAD, FEW
 
 SHARE = 0.0012

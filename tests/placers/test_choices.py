@@ -9,10 +9,9 @@ import pytest
 from streamplace import Cluster, Network, Operator, Placement, Problem, Recipe, Stream, StreamGraph
 from streamplace.errors import CheckpointError, PlacementError
 from streamplace.placers.auto import Auto
-from streamplace.placers.oracle import Oracle
-from streamplace.placers.ready import ready_placer
-from streamplace.placers.registry import AUTO_POLICY, AUTO_TRIES, NAMES, make_placer
-from streamplace.score import throughput
+from streamplace.placers.partition.oracle import Oracle
+from streamplace.placers.registry import AUTO_POLICY, AUTO_TRIES, NAMES, make_placer, ready_placer
+from streamplace.scoring.throughput import throughput
 from tests.cli.command import ROOT
 from tests.placers.jobs import pipeline
 

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from benchmarks.reference.random_problems import feasible_placements, random_problem
 from benchmarks.reference.strategies import cases
 from streamplace import Cluster, Constraints, Placement, Problem, Recipe
-from streamplace.flows import flow
-from streamplace.models import CLOSED_FORMS, Model
-from streamplace.placers.annealing import Budget
-from streamplace.placers.economy import cheapest, economical
 from streamplace.placers.registry import make_placer
-from streamplace.score import throughput
+from streamplace.placers.search.annealing import Budget
+from streamplace.placers.search.consolidate import consolidate, fewest_devices
+from streamplace.problem.objective import CLOSED_FORMS, Model
+from streamplace.scoring.flow import flow
+from streamplace.scoring.throughput import throughput
 from tests.placers.jobs import pipeline
 
 
@@ -35,7 +35,7 @@ def reached(placement: Placement) -> float:
 def test_spares_without_losing_a_thousandth(case: tuple[Problem, list[int]]) -> None:
     problem, devices = case
     before = Placement(problem, devices)
-    after = economical(problem, rng(), [before], Budget(evaluations=3000))
+    after = consolidate(problem, rng(), [before], Budget(evaluations=3000))
     assert reached(after) >= 0.999 * reached(before) * (1 - 1e-9)
     assert len(after.pes) <= len(before.pes)
     if len(after.pes) == len(before.pes):
@@ -46,13 +46,15 @@ def test_spares_without_losing_a_thousandth(case: tuple[Problem, list[int]]) -> 
 def test_all_that_fits_on_one_device_goes_there(model: Model) -> None:
     problem = Problem(pipeline(*[1e5] * 6), Cluster.equal(5), model=model)
     scattered = Placement(problem, [0, 1, 2, 3, 4, 0])
-    after = economical(problem, rng(), [scattered], Budget(evaluations=10_000))
+    after = consolidate(problem, rng(), [scattered], Budget(evaluations=10_000))
     assert len(after.pes) == 1
 
 
 def test_two_devices_are_kept_where_one_would_not_do() -> None:
     problem = Problem(pipeline(*[6e5] * 4), Cluster.equal(5, mips=1300.0))
-    after = economical(problem, rng(), [Placement(problem, [0, 1, 2, 3])], Budget(evaluations=9000))
+    after = consolidate(
+        problem, rng(), [Placement(problem, [0, 1, 2, 3])], Budget(evaluations=9000)
+    )
     assert len(after.pes) == 2
     assert after.devices[0] == after.devices[1] != after.devices[2] == after.devices[3]
 
@@ -60,7 +62,7 @@ def test_two_devices_are_kept_where_one_would_not_do() -> None:
 def test_constraints_hold_while_devices_are_spared() -> None:
     rules = Constraints(pins={"a": "d3"}, exlocate=[["b", "c"]])
     problem = Problem(pipeline(*[1e5] * 5), Cluster.equal(5), constraints=rules)
-    after = economical(
+    after = consolidate(
         problem, rng(), [Placement(problem, [3, 1, 2, 0, 4])], Budget(evaluations=9000)
     )
     assert problem.feasibility.violation(after.devices) is None
@@ -84,14 +86,14 @@ def test_auto_uses_the_fewest_devices(model: Model) -> None:
 
 def test_another_device_is_spared_where_a_pin_keeps_the_one_that_does_least() -> None:
     problem = Problem(pipeline(2e5, 1e4), Cluster.equal(5), constraints=Constraints({"b": "d2"}))
-    after = economical(problem, rng(), [Placement(problem, [0, 2])], Budget(evaluations=9000))
+    after = consolidate(problem, rng(), [Placement(problem, [0, 2])], Budget(evaluations=9000))
     assert after.assignment == {"a": "d2", "b": "d2"}
 
 
 def test_nothing_left_to_spend_changes_nothing() -> None:
     problem = Problem(pipeline(*[1e5] * 5), Cluster.equal(5))
     before = Placement(problem, [0, 1, 2, 3, 4])
-    assert economical(problem, rng(), [before], Budget(seconds=0.0)).devices.tolist() == [
+    assert consolidate(problem, rng(), [before], Budget(seconds=0.0)).devices.tolist() == [
         0,
         1,
         2,
@@ -104,7 +106,7 @@ def test_the_cheapest_of_the_best_has_fewest_devices_then_least_traffic() -> Non
     problem = Problem(pipeline(*[1e5] * 4), Cluster.equal(3))
     rows = [[0, 1, 2, 0], [0, 1, 0, 1], [0, 0, 0, 1], [0, 1, 1, 0]]
     found = [Placement(problem, row) for row in rows]
-    assert cheapest(problem, found).devices.tolist() == [0, 0, 0, 1]
+    assert fewest_devices(problem, found).devices.tolist() == [0, 0, 0, 1]
 
 
 def test_auto_by_count_gives_the_same_answer_twice() -> None:

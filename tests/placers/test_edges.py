@@ -15,9 +15,9 @@ from streamplace import (
     StreamGraph,
 )
 from streamplace.errors import ClusterError, InfeasibleError
-from streamplace.models import CLOSED_FORMS, Model
 from streamplace.placers.registry import make_placer
-from streamplace.score import bound, throughput
+from streamplace.problem.objective import CLOSED_FORMS, Model
+from streamplace.scoring.throughput import bound, throughput
 from tests.placers.jobs import pipeline
 from tests.placers.test_every_placer import QUICK_NAMES
 

@@ -10,7 +10,7 @@ from benchmarks.reference.strategies import problems
 from streamplace import Cluster, Constraints, Device, Problem, StreamGraph
 from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placers.registry import NAMES, make_placer
-from streamplace.score import bound, throughput
+from streamplace.scoring.throughput import bound, throughput
 from tests.placers.jobs import pipeline
 
 QUICK = {"auto": "auto:evaluations=300"}

@@ -6,13 +6,12 @@ import pytest
 from benchmarks.reference.random_problems import optimum, random_problem
 from streamplace import Cluster, Constraints, Device, Problem, StreamGraph
 from streamplace.errors import InfeasibleError, PlacementError, UsageError
-from streamplace.models import CLOSED_FORMS, Model
-from streamplace.placers.exact import Exact
-from streamplace.placers.ready import ready_placer
-from streamplace.placers.registry import NAMES
-from streamplace.placers.search import Search
-from streamplace.score import bound, throughput
-from streamplace.solve import solve
+from streamplace.placers.exact.exact import Exact
+from streamplace.placers.registry import NAMES, ready_placer
+from streamplace.placers.search.search import Search
+from streamplace.problem.objective import CLOSED_FORMS, Model
+from streamplace.scoring.throughput import bound, throughput
+from streamplace.workflows.place import solve
 from tests.placers.jobs import pipeline
 
 EQUAL, ABOVE = 1e-9, 1 + 1e-9
@@ -28,7 +27,7 @@ def score(problem: Problem, devices: np.ndarray) -> float:
 @pytest.fixture
 def short_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave it to the proof to find what is better."""
-    monkeypatch.setattr("streamplace.placers.exact.Search", lambda: Search(evaluations=1))
+    monkeypatch.setattr("streamplace.placers.exact.exact.Search", lambda: Search(evaluations=1))
 
 
 @pytest.mark.usefixtures("short_search")
@@ -78,9 +77,9 @@ def test_cp_sat_settles_what_a_dive_leaves_open(
     monkeypatch: pytest.MonkeyPatch, workers: int
 ) -> None:
     """With no nodes for the dive all claims go to CP-SAT."""
-    monkeypatch.setattr("streamplace.placers.refuting.QUICK", 0)
-    monkeypatch.setattr("streamplace.placers.refuting.SHALLOW", 0)
-    monkeypatch.setattr("streamplace.placers.refuting.NODES", 0)
+    monkeypatch.setattr("streamplace.placers.exact.bottleneck.QUICK", 0)
+    monkeypatch.setattr("streamplace.placers.exact.bottleneck.SHALLOW", 0)
+    monkeypatch.setattr("streamplace.placers.exact.bottleneck.NODES", 0)
     for seed in range(300, 330):
         problem = random_problem(seed, "bottleneck", MOST["bottleneck"])
         proof = Exact(seconds=600.0, workers=workers).prove(problem, np.random.default_rng(0))

@@ -3,7 +3,7 @@
 import numpy as np
 
 from streamplace import Constraints, Operator, Problem, Stream, StreamGraph
-from streamplace.placers.fuser import Fuser, fuse
+from streamplace.placers.partition.fuser import Fuser, fuse
 from tests.placers.jobs import pipeline
 
 NO_RULES = Constraints()

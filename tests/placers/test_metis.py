@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from streamplace import Cluster, Constraints, Device, Problem, Recipe
 from streamplace.errors import PlacementError
-from streamplace.placers.metis import Metis, MetisRecursive, edge_weights, vertex_weights
-from streamplace.placers.metis_library import partition
-from streamplace.score import throughput
+from streamplace.placers.partition.metis import Metis, MetisRecursive, edge_weights, vertex_weights
+from streamplace.placers.partition.pymetis_guard import partition
+from streamplace.scoring.throughput import throughput
 from tests.placers.jobs import pipeline
 
 RNG = np.random.default_rng(0)
@@ -68,7 +68,7 @@ def test_what_metis_prints_stays_off_stdout() -> None:
     # METIS complains on this graph: without the silence its lines are what this would find
     program = (
         "import numpy as np\n"
-        "from streamplace.placers.metis_library import partition\n"
+        "from streamplace.placers.partition.pymetis_guard import partition\n"
         "a = np.array([0, 1, 2]); b = np.array([1, 2, 3]); w = np.ones(3, int)\n"
         "for parts in (3, 4):\n"
         "    for weights in (np.zeros(4, int), np.array([9, 0, 0, 0])):\n"

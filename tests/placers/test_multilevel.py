@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from sim.bottleneck import utilisations, worst_utilisation
+from sim.closed_form.bottleneck import utilisations, worst_utilisation
 from streamplace import Cluster, Constraints, Network, Problem, Recipe
 from streamplace.errors import UsageError
-from streamplace.flows import flow
-from streamplace.placers.levels import levels_of
 from streamplace.placers.registry import make_placer
+from streamplace.placers.search.coarsening import levels_of
+from streamplace.scoring.flow import flow
 
 COUNT = 3000
 
@@ -58,7 +58,7 @@ def test_groups_within_a_placement_keep_it() -> None:
     problem = loaded("layered", Cluster.equal(8))
     on = np.arange(COUNT, dtype=np.int32) * 8 // COUNT
     levels = levels_of(problem, 0.2, on)
-    assert len(levels.jobs) > 2
+    assert len(levels.instances) > 2
     assert levels.on is not None
     expanded = levels.on
     for group in levels.groups[::-1]:

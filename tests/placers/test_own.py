@@ -10,11 +10,11 @@ import pytest
 
 import streamplace as sp
 from streamplace.errors import PlacementError, UsageError
-from streamplace.flows import flow
-from streamplace.placers.own import is_own, parts_of
+from streamplace.placers.custom import is_custom, parts_of
 from streamplace.placers.registry import make_placer
-from streamplace.solve import solve
+from streamplace.scoring.flow import flow
 from streamplace.training.config import read_config
+from streamplace.workflows.place import solve
 from tests.cli.command import ENVIRONMENT, ROOT, one_line, run
 from tests.cli.conftest import GRAPH
 
@@ -165,7 +165,7 @@ def command(folder: Path, *arguments: object) -> tuple[int, str, str]:
     ],
 )
 def test_a_class_is_told_from_an_option(text: str, own: bool, parts: tuple[str, list[str]]) -> None:
-    assert is_own(text) == own
+    assert is_custom(text) == own
     assert parts_of(text) == parts
 
 
@@ -310,7 +310,7 @@ def test_a_start_reaches_it() -> None:
         assert start is before
         return start
 
-    from streamplace.solve import solve  # noqa: PLC0415 - what `place --start` calls
+    from streamplace.workflows.place import solve  # noqa: PLC0415 - what `place --start` calls
 
     assert solve(problem, stays, start=before).placement is before
 

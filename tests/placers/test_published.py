@@ -6,9 +6,9 @@ from numpy.typing import NDArray
 
 from streamplace import Problem
 from streamplace.placers.base import Placer
-from streamplace.placers.fuser import Fuser
-from streamplace.placers.metis import Metis
-from streamplace.score import throughput
+from streamplace.placers.partition.fuser import Fuser
+from streamplace.placers.partition.metis import Metis
+from streamplace.scoring.throughput import throughput
 from tests.shared import needs_dream, released_graphs
 
 RNG = np.random.default_rng(0)

@@ -3,9 +3,9 @@
 import pytest
 
 from streamplace.errors import UsageError
-from streamplace.placers.fuser import Fuser
-from streamplace.placers.metis import Metis
-from streamplace.placers.oracle import Oracle
+from streamplace.placers.partition.fuser import Fuser
+from streamplace.placers.partition.metis import Metis
+from streamplace.placers.partition.oracle import Oracle
 from streamplace.placers.registry import make_placer
 
 

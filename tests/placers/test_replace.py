@@ -9,10 +9,10 @@ from benchmarks.reference.random_problems import feasible_placements, random_pro
 from benchmarks.reference.strategies import cases
 from streamplace import Cluster, Constraints, Device, Network, Placement, Problem, Recipe
 from streamplace.errors import UsageError
-from streamplace.models import CLOSED_FORMS, Model
 from streamplace.placers.registry import make_placer
-from streamplace.placers.replace import Replace, moving_seconds, stay
-from streamplace.score import throughput
+from streamplace.placers.search.migrate import Migrate, moving_seconds, stay
+from streamplace.problem.objective import CLOSED_FORMS, Model
+from streamplace.scoring.throughput import throughput
 from tests.placers.jobs import pipeline
 from tests.placers.test_search import every_placement
 
@@ -37,7 +37,7 @@ def reached(placement: Placement) -> float:
 def test_best_of_all_with_so_few_moves(case: tuple[Problem, list[int]], most: int) -> None:
     problem, devices = case
     old = Placement(problem, devices)
-    new = Replace(old, max_moves=most, evaluations=CHANGES)(problem, rng())
+    new = Migrate(old, max_moves=most, evaluations=CHANGES)(problem, rng())
     assert len(moved(old, new)) <= most
     assert reached(new) >= reached(old) * (1 - 1e-9)
     if len(problem.cluster.devices) ** len(devices) <= 300:
@@ -56,7 +56,7 @@ def test_best_within_the_moves_of_any_problem(
     The search alone may miss one in 50.
     """
     if not tries_all:
-        monkeypatch.setattr("streamplace.placers.replace.FEW", 0)
+        monkeypatch.setattr("streamplace.placers.search.migrate.FEW", 0)
     missed, count = 0, 100
     for seed in range(count):
         problem = random_problem(seed, model, 1500)
@@ -66,12 +66,12 @@ def test_best_within_the_moves_of_any_problem(
         )
         old = Placement(problem, devices[rules.unit_of])
         most = seed % 4
-        new = Replace(old, max_moves=most, evaluations=5 * CHANGES)(problem, rng())
+        new = Migrate(old, max_moves=most, evaluations=5 * CHANGES)(problem, rng())
         assert rules.violation(new.devices) is None
-        home = stay(problem, old)[1][rules.unit_of]
+        current_device = stay(problem, old)[1][rules.unit_of]
         rows = np.concatenate(list(feasible_placements(problem)))
-        near = rows[((rows != home) & (home >= 0)).sum(axis=1) <= most]
-        assert ((new.devices != home) & (home >= 0)).sum() <= most
+        near = rows[((rows != current_device) & (current_device >= 0)).sum(axis=1) <= most]
+        assert ((new.devices != current_device) & (current_device >= 0)).sum() <= most
         missed += reached(new) < throughput(problem, near).max() * (1 - 1e-6)
     assert missed <= (0 if tries_all else count // 50)
 
@@ -81,11 +81,11 @@ def test_a_lost_device_is_left_and_little_else() -> None:
     before = Problem(graph, Cluster.equal(3, mips=1100.0))
     old = Placement(before, [0, 0, 1, 1, 2, 2])
     after = Problem(graph, Cluster([Device("d0", 1100.0), Device("d2", 1100.0)]))
-    new = Replace(old, max_moves=0, evaluations=CHANGES)(after, rng())
+    new = Migrate(old, max_moves=0, evaluations=CHANGES)(after, rng())
     assert set(moved(old, new)) == {"c", "d"}
     assert reached(new) == pytest.approx(1000 * 1.1 / 1.5)
-    _, home = stay(after, old)
-    assert home.tolist() == [0, 0, -1, -1, 1, 1]
+    _, current_device = stay(after, old)
+    assert current_device.tolist() == [0, 0, -1, -1, 1, 1]
 
 
 def test_an_added_device_takes_what_may_move() -> None:
@@ -93,7 +93,7 @@ def test_an_added_device_takes_what_may_move() -> None:
     old = Placement(Problem(graph, Cluster.equal(2, mips=1000.0)), [0, 0, 0, 1, 1, 1])
     wider = Problem(graph, Cluster.equal(3, mips=1000.0))
     for most, expected in ((0, 1 / 1.5), (1, 1 / 1.5), (2, 1.0)):
-        new = Replace(old, max_moves=most, evaluations=CHANGES)(wider, rng())
+        new = Migrate(old, max_moves=most, evaluations=CHANGES)(wider, rng())
         assert reached(new) == pytest.approx(1000 * expected)
         assert len(moved(old, new)) <= most
 
@@ -114,7 +114,7 @@ def test_what_a_move_costs_decides_whether_it_is_made() -> None:
     problem = old.problem
     assert moving_seconds(problem).tolist() == pytest.approx([8.0, 0.08, 8.0, 8.0])
     found = {
-        cost: moved(old, Replace(old, move_cost=cost, evaluations=CHANGES)(problem, rng()))
+        cost: moved(old, Migrate(old, move_cost=cost, evaluations=CHANGES)(problem, rng()))
         for cost in (0.0, 0.1, 1.0, 10.0)
     }
     assert len(found[0.0]) >= 1
@@ -127,7 +127,7 @@ def test_constraints_may_force_more_than_the_moves_allowed() -> None:
     old = Placement(Problem(graph, Cluster.equal(3)), [0, 0, 0, 1, 1])
     rules = Constraints(pins={"a": "d2"}, colocate=[["c", "d"]])
     problem = Problem(graph, Cluster.equal(3), constraints=rules)
-    new = Replace(old, max_moves=0, evaluations=CHANGES)(problem, rng())
+    new = Migrate(old, max_moves=0, evaluations=CHANGES)(problem, rng())
     assert problem.feasibility.violation(new.devices) is None
     assert new.assignment["a"] == "d2"
     assert {"b", "e"}.isdisjoint(moved(old, new))
@@ -136,7 +136,7 @@ def test_constraints_may_force_more_than_the_moves_allowed() -> None:
 def test_a_graph_may_have_grown() -> None:
     old = Placement(Problem(pipeline(1e5, 1e5), Cluster.equal(2)), [0, 1])
     problem = Problem(pipeline(1e5, 1e5, 1e5), Cluster.equal(2))
-    new = Replace(old, max_moves=0, evaluations=CHANGES)(problem, rng())
+    new = Migrate(old, max_moves=0, evaluations=CHANGES)(problem, rng())
     assert new.assignment["a"] == "d0"
     assert new.assignment["b"] == "d1"
 
@@ -151,7 +151,7 @@ def test_three_moves_are_nearly_as_good_as_afresh(lost: int) -> None:
         old = make_placer("search:evaluations=4000")(before, rng())
         devices = [d for i, d in enumerate(before.cluster.devices) if i != lost]
         after = Problem(graph, Cluster(devices, Network()), source_rate=1e4)
-        new = Replace(old, max_moves=3, evaluations=CHANGES)(after, rng())
+        new = Migrate(old, max_moves=3, evaluations=CHANGES)(after, rng())
         fresh = make_placer("search:evaluations=4000")(after, rng())
         ratios.append(reached(new) / reached(fresh))
     assert np.mean(ratios) >= 0.95
@@ -171,4 +171,4 @@ def test_three_moves_are_nearly_as_good_as_afresh(lost: int) -> None:
 def test_bad_options_are_told(options: dict[str, float], said: str) -> None:
     old = Placement(Problem(pipeline(1.0, 1.0)), [0, 0])
     with pytest.raises(UsageError, match=said):
-        Replace(old, **options)  # type: ignore[arg-type]
+        Migrate(old, **options)  # type: ignore[arg-type]

@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 
 from benchmarks.reference.strategies import cases, problems
 from streamplace import Cluster, Constraints, Device, Network, Placement, Problem, StreamGraph
-from streamplace.arrays import Ints
-from streamplace.cluster import NetworkKind
 from streamplace.errors import PlacementError, UsageError
-from streamplace.models import CLOSED_FORMS, Model
 from streamplace.placers import repair
 from streamplace.placers.registry import make_placer
 from streamplace.placers.repair import feasible
-from streamplace.placers.search import Search
-from streamplace.score import bound, throughput
+from streamplace.placers.search.search import Search
+from streamplace.problem.cluster import NetworkKind
+from streamplace.problem.objective import CLOSED_FORMS, Model
+from streamplace.scoring.throughput import bound, throughput
+from streamplace.util.arrays import Ints
 from tests.placers.jobs import pipeline
 from tests.placers.test_every_placer import constrained, some_placement_is_feasible
 

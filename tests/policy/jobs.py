@@ -7,12 +7,12 @@ import torch
 
 from streamplace import Cluster, Constraints, Device, Problem, Recipe, StreamGraph
 from streamplace import Network as Links
-from streamplace.cluster import NetworkKind
-from streamplace.models import Model
 from streamplace.policy.batch import Batch
-from streamplace.policy.features import prepare
-from streamplace.policy.networks import Network, make_network
-from streamplace.policy.sizes import check_kind
+from streamplace.policy.config import check_kind
+from streamplace.policy.features import encode
+from streamplace.policy.registry import Network, make_network
+from streamplace.problem.cluster import NetworkKind
+from streamplace.problem.objective import Model
 
 SCORER: dict[str, Any] = {"hidden": 16, "hops": 2}
 PUBLISHED: dict[str, Any] = {"length": 16, "hops": 2, "device_length": 8, "devices": 3}
@@ -78,4 +78,4 @@ def tiny(cluster: Cluster, operators: int = 3) -> Problem:
 
 
 def batch_of(*problems: Problem) -> Batch:
-    return Batch.of([prepare(problem) for problem in problems])
+    return Batch.of([encode(problem) for problem in problems])

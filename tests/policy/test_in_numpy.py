@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from streamplace import Operator, Problem, StreamGraph
-from streamplace.policy import in_numpy
 from streamplace.policy.batch import Batch
-from streamplace.policy.features import prepare
-from streamplace.policy.growth import Growth
+from streamplace.policy.device_scorer import numpy_inference as in_numpy
+from streamplace.policy.device_scorer.state import DecodingState
+from streamplace.policy.features import encode
 from tests.policy.jobs import cluster_of, job, network_of
 
 
@@ -18,7 +18,7 @@ def batch() -> Batch:
     """Return problems of unlike sizes and devices, largest first; one has no stream."""
     alone = Problem(StreamGraph([Operator("a", 1e4, 0)], []), cluster_of(3), source_rate=1000)
     made = [job(12, cluster_of(4)), job(7, cluster_of(2, "nic", seed=1)), alone]
-    return Batch.of([prepare(problem) for problem in made])
+    return Batch.of([encode(problem) for problem in made])
 
 
 @pytest.fixture
@@ -45,9 +45,9 @@ def test_scores_while_placements_grow(network: Any) -> None:
     problems, samples = batch(), 3
     layers = in_numpy.layers_of(network)
     with torch.inference_mode():
-        one = Growth(network, problems, samples, network.encode(problems))
+        one = DecodingState(network, problems, samples, network.encode(problems))
         encoded = in_numpy.encode(layers, len(network.hops), problems)
-        other = in_numpy.GrowthInNumpy(network, problems, samples, encoded, layers)
+        other = in_numpy.NumpyDecodingState(network, problems, samples, encoded, layers)
         for t in range(one.steps):
             expected, got = one.ask(t, *one.room(t)), other.ask(t, *other.room(t))
             torch.testing.assert_close(got, expected, rtol=1e-4, atol=1e-3)

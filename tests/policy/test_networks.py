@@ -12,16 +12,17 @@ from torch import Tensor
 
 from benchmarks.reference.strategies import problems
 from streamplace import Cluster, Constraints, Operator, Problem, Stream, StreamGraph
-from streamplace.arrays import Ints
 from streamplace.errors import UsageError
-from streamplace.models import CLOSED_FORMS, Model
-from streamplace.placement import relabelled
 from streamplace.policy.batch import Batch
-from streamplace.policy.features import prepare
-from streamplace.policy.growth import Growth
-from streamplace.policy.networks import Network
-from streamplace.policy.rollout import Choice, Rollout
-from streamplace.policy.trail import Trail
+from streamplace.policy.decoding import Sampler
+from streamplace.policy.device_scorer.state import DecodingState
+from streamplace.policy.features import encode
+from streamplace.policy.ni2020.state import Ni2020State
+from streamplace.policy.registry import Network
+from streamplace.policy.rollout import Rollout
+from streamplace.problem.objective import CLOSED_FORMS, Model
+from streamplace.problem.symmetry import relabelled
+from streamplace.util.arrays import Ints
 from tests.placers.jobs import pipeline
 from tests.placers.test_every_placer import constrained
 from tests.policy.jobs import KINDS, SCRIPTING, batch_of, cluster_of, job, network_of, tiny
@@ -39,7 +40,7 @@ of_published = pytest.mark.parametrize("name", PUBLISHED)
 
 def greedy(network: Network, problem: Problem) -> Ints:
     """Return the placement of the likeliest device of every operator."""
-    placed: Ints = network.sample(batch_of(problem), 1, Choice())[0, 0]
+    placed: Ints = network.sample(batch_of(problem), 1, Sampler())[0, 0]
     return placed
 
 
@@ -55,7 +56,7 @@ def chance(seed: int = 0) -> torch.Generator:
 def told(network: Network, problem: Problem, rows: Ints) -> Rollout:
     """Return how likely placements, (S, V), are."""
     with torch.no_grad():
-        return network.rollout(batch_of(problem), len(rows), Choice(), rows[None])
+        return network.rollout(batch_of(problem), len(rows), Sampler(), rows[None])
 
 
 def every_placement(problem: Problem) -> Ints:
@@ -68,7 +69,7 @@ def offered(network: Network, problem: Problem) -> Ints:
     rows = every_placement(problem)
     if not network.breaks_symmetry:
         return rows
-    one = prepare(problem)
+    one = encode(problem)
     first = [relabelled(row, one.job.kind, one.orders[0]) for row in rows]
     return np.unique(np.stack(first), axis=0)
 
@@ -89,7 +90,7 @@ def mixed(name: str) -> list[Problem]:
 def test_greedy_placements_are_those_made_alone(name: str) -> None:
     network = network_of(name)
     problems = mixed(name)
-    together = network.sample(batch_of(*problems), 1, Choice())[:, 0]
+    together = network.sample(batch_of(*problems), 1, Sampler())[:, 0]
     used = set()
     for problem, row in zip(problems, together, strict=True):
         size = len(problem.graph.names)
@@ -104,7 +105,7 @@ def test_likelihoods_are_those_found_alone(name: str) -> None:
     """Of sampled placements; in company, and told again alone."""
     network = network_of(name)
     problems = mixed(name)
-    together = network.rollout(batch_of(*problems), 4, Choice(chance()))
+    together = network.rollout(batch_of(*problems), 4, Sampler(chance()))
     for p, problem in enumerate(problems):
         rows = together.placements[p, :, : len(problem.graph.names)]
         alone = told(network, problem, rows)
@@ -117,9 +118,9 @@ def test_likelihoods_are_those_found_alone(name: str) -> None:
 def test_what_was_chosen_is_as_likely_when_it_is_told(name: str) -> None:
     network = network_of(name)
     batch = batch_of(*mixed(name))
-    chosen = network.rollout(batch, 6, Choice(chance()))
+    chosen = network.rollout(batch, 6, Sampler(chance()))
     assert len(np.unique(chosen.placements[0], axis=0)) > 1
-    again = network.rollout(batch, 6, Choice(), chosen.placements)
+    again = network.rollout(batch, 6, Sampler(), chosen.placements)
     assert (again.placements == chosen.placements).all()
     for column in ("log_probability", "entropy"):
         torch.testing.assert_close(getattr(again, column), getattr(chosen, column))
@@ -132,11 +133,11 @@ def test_some_rows_told_and_others_free(name: str) -> None:
     """As in training: what is told stays, what is free (-1) is greedy here."""
     network = network_of(name)
     batch = batch_of(*mixed(name))
-    chosen = network.rollout(batch, 4, Choice(chance()))
-    free = network.rollout(batch, 4, Choice())
+    chosen = network.rollout(batch, 4, Sampler(chance()))
+    free = network.rollout(batch, 4, Sampler())
     forced = chosen.placements.copy()
     forced[:, :2] = -1
-    both = network.rollout(batch, 4, Choice(), forced)
+    both = network.rollout(batch, 4, Sampler(), forced)
     for rollout, rows in ((free, slice(2)), (chosen, slice(2, 4))):
         assert (both.placements[:, rows] == rollout.placements[:, rows]).all()
         now, before = both.log_probability[:, rows], rollout.log_probability[:, rows]
@@ -149,10 +150,10 @@ def test_a_placement_begun_goes_on_from_there(name: str) -> None:
     network = network_of(name)
     problem = mixed(name)[0]
     row = greedy(network, problem)
-    half = prepare(problem).orders[0][: len(row) // 2]
+    half = encode(problem).orders[0][: len(row) // 2]
     forced = np.full((1, 1, len(row)), -1, dtype=np.int32)
     forced[0, 0, half] = row[half]
-    made = network.rollout(batch_of(problem), 1, Choice(), forced)
+    made = network.rollout(batch_of(problem), 1, Sampler(), forced)
     assert made.placements[0, 0].tolist() == row.tolist()
 
 
@@ -161,10 +162,10 @@ def test_decisions_scored_at_once_are_those_scored_in_turn(name: str) -> None:
     """What each step's logits say of the device taken adds up to the rollout's likelihood."""
     network: Any = network_of(name)
     batch = batch_of(*mixed(name))
-    chosen = network.rollout(batch, 4, Choice(chance()))
+    chosen = network.rollout(batch, 4, Sampler(chance()))
     total = torch.zeros(len(batch) * 4)
     with torch.no_grad():
-        growth = Growth(network, batch, 4, network.encode(batch))
+        growth = DecodingState(network, batch, 4, network.encode(batch))
         for t in range(growth.steps):
             logs = torch.log_softmax(growth.ask(t, *growth.room(t)), dim=1)
             taken = growth.of_step(t, chosen.placements)
@@ -226,7 +227,7 @@ def test_samples_are_as_frequent_as_they_are_likely(name: str) -> None:
     network, problem = network_of(name), tiny(cluster_of(3, seed=4), 2)
     rows = every_placement(problem)
     share = told(network, problem, rows).log_probability[0].double().exp().numpy()
-    drawn = network.sample(batch_of(problem), 4000, Choice(chance()))[0]
+    drawn = network.sample(batch_of(problem), 4000, Sampler(chance()))[0]
     counts = np.array([(drawn == row).all(axis=1).sum() for row in rows])
     assert counts.sum() == 4000
     spread = np.sqrt(4000 * share * (1 - share))
@@ -236,7 +237,7 @@ def test_samples_are_as_frequent_as_they_are_likely(name: str) -> None:
 def test_temperature_flattens_and_the_first_is_the_likeliest() -> None:
     """At 2 the odds are square roots; of each problem's 1,000 rows the first is not drawn."""
     logits = torch.tensor([[0.0, 1.0, -1e9, -0.5]]).repeat(4000, 1)
-    choose = Choice(chance(), temperature=2.0, first_is_likeliest=True)
+    choose = Sampler(chance(), temperature=2.0, first_is_likeliest=True)
     chosen = choose(logits, 1000)
     assert chosen[::1000].tolist() == [1, 1, 1, 1]
     share = torch.softmax(logits[0] / 2, dim=0).numpy()
@@ -248,7 +249,7 @@ def test_temperature_flattens_and_the_first_is_the_likeliest() -> None:
 @of_every_kind
 def test_every_parameter_gets_a_finite_gradient(name: str) -> None:
     network = network_of(name).train()
-    rollout = network.rollout(batch_of(*mixed(name)), 4, Choice(chance()))
+    rollout = network.rollout(batch_of(*mixed(name)), 4, Sampler(chance()))
     weight = torch.linspace(-1.0, 2.0, 4)
     loss = (rollout.log_probability * weight).sum() + rollout.entropy.sum()
     loss.backward()  # type: ignore[no-untyped-call]
@@ -264,8 +265,8 @@ def test_a_step_along_the_gradient_makes_a_placement_likelier(name: str) -> None
     """By what the gradient promises."""
     network, problem = network_of(name), mixed(name)[1]
     batch = batch_of(problem)
-    rows = network.rollout(batch, 1, Choice(chance())).placements
-    before = network.rollout(batch, 1, Choice(), rows).log_probability
+    rows = network.rollout(batch, 1, Sampler(chance())).placements
+    before = network.rollout(batch, 1, Sampler(), rows).log_probability
     before.sum().backward()  # type: ignore[no-untyped-call]
     uphill = [(p, p.grad) for p in network.parameters() if p.grad is not None]
     length = float(sum(gradient.pow(2).sum() for _, gradient in uphill))
@@ -273,7 +274,7 @@ def test_a_step_along_the_gradient_makes_a_placement_likelier(name: str) -> None
     with torch.no_grad():
         for parameter, gradient in uphill:
             parameter.add_(step * gradient)
-    after = network.rollout(batch, 1, Choice(), rows).log_probability
+    after = network.rollout(batch, 1, Sampler(), rows).log_probability
     assert (after - before).item() == pytest.approx(1e-2, rel=0.2)
 
 
@@ -287,8 +288,8 @@ def test_a_step_along_the_gradient_makes_a_placement_likelier(name: str) -> None
 )
 def test_a_batch_that_was_sampled_can_be_learned_from(name: str) -> None:
     network, batch = network_of(name), batch_of(*mixed(name))
-    network.sample(batch, 1, Choice())
-    rollout = network.rollout(batch, 2, Choice(chance()))
+    network.sample(batch, 1, Sampler())
+    rollout = network.rollout(batch, 2, Sampler(chance()))
     rollout.log_probability.sum().backward()  # type: ignore[no-untyped-call]
 
 
@@ -303,7 +304,7 @@ def test_under_bottleneck_the_source_rate_has_no_say(name: str, factor: float) -
         for one, other in zip(features(problem), features(faster), strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
         assert greedy(network, faster).tolist() == greedy(network, problem).tolist()
-        rows = network.sample(batch_of(problem), 5, Choice(chance()))[0]
+        rows = network.sample(batch_of(problem), 5, Sampler(chance()))[0]
         before, after = (told(network, p, rows).log_probability for p in (problem, faster))
         assert_close(after, before)
 
@@ -320,13 +321,13 @@ def test_under_path_average_overload_is_seen() -> None:
         Problem(pipeline(1e6, 1e6), Cluster.equal(2, 1000.0), source_rate=r, model="path-average")
         for r in (300.0, 3000.0)
     )
-    assert (prepare(problem).whole != prepare(faster).whole).any()
-    assert prepare(problem).job.unit == prepare(faster).job.unit == 1.0
+    assert (encode(problem).whole != encode(faster).whole).any()
+    assert encode(problem).job.unit == encode(faster).job.unit == 1.0
 
 
 def features(problem: Problem) -> list[np.ndarray]:
     """Return what a scorer reads before it places anything."""
-    one = prepare(problem)
+    one = encode(problem)
     return [one.operators, one.streams, one.whole]
 
 
@@ -338,7 +339,7 @@ def of_any_model(draw: st.DrawFn) -> Problem:
 @given(of_any_model())
 def test_what_is_read_is_finite_and_of_moderate_size(problem: Problem) -> None:
     """Whatever the graph: no work, no streams, one device, streams that carry nothing."""
-    one = prepare(problem)
+    one = encode(problem)
     for column in (*features(problem), one.published):
         assert column.dtype == np.float32
         assert np.isfinite(column).all()
@@ -352,7 +353,7 @@ def test_published_features_by_hand() -> None:
     cluster = Cluster.parse("1x1000,1x3000")
     slow = Cluster(cluster.devices, cluster_of(2).network)
     graph = pipeline(5e5, 1e6, payload_bytes=100.0)
-    read = prepare(Problem(graph, slow)).published
+    read = encode(Problem(graph, slow)).published
     traffic = 1000 * (3e-6 + 800 / 1500e6)
     np.testing.assert_allclose(read, [[0.25, traffic], [0.5, 0.0]], rtol=1e-6)
 
@@ -362,7 +363,7 @@ def test_published_features_by_hand() -> None:
 def test_a_scorer_places_whatever_there_is(problem: Problem) -> None:
     """And tells apart what it chose from what it cannot choose."""
     network = network_of("device-scorer, two orders")
-    rollout = network.rollout(batch_of(problem), 3, Choice(chance()))
+    rollout = network.rollout(batch_of(problem), 3, Sampler(chance()))
     assert ((rollout.placements >= 0) & (rollout.placements < len(problem.cluster.devices))).all()
     assert (rollout.log_probability > -1e4).all()
 
@@ -372,7 +373,7 @@ def test_a_scorer_places_whatever_there_is(problem: Problem) -> None:
 def test_a_scorer_takes_allowed_devices_alone(problem: Problem | None) -> None:
     if problem is None:
         return
-    rows = network_of("device-scorer").sample(batch_of(problem), 4, Choice(chance()))[0]
+    rows = network_of("device-scorer").sample(batch_of(problem), 4, Sampler(chance()))[0]
     rules = problem.feasibility
     assert rules.allowed[rules.unit_of[None, :], rows].all()
 
@@ -390,7 +391,7 @@ def test_a_scorer_keeps_together_what_is_colocated(names: str) -> None:
     together = Constraints(colocate=[["a", "b"]])
     graph = StreamGraph(rows, [Stream("a", "b")], source_rate=1000.0, constraints=together)
     problem = Problem(graph, cluster_of(3, seed=1))
-    placed = network_of("device-scorer").sample(batch_of(problem), 32, Choice(chance()))[0]
+    placed = network_of("device-scorer").sample(batch_of(problem), 32, Sampler(chance()))[0]
     assert len(np.unique(placed[:, 0])) > 1
     assert (placed[:, 0] == placed[:, 1]).all()
 
@@ -413,8 +414,8 @@ def rewritten(problem: Problem, order: Ints, prefix: str = "") -> Problem:
 
 def levels_last_first(problem: Problem) -> Ints:
     """Return the operators, the deepest level first, each level in its own order."""
-    order = prepare(problem).orders[0]
-    deep = prepare(problem).operators[order, 7]  # depth, as a share of the deepest
+    order = encode(problem).orders[0]
+    deep = encode(problem).operators[order, 7]  # depth, as a share of the deepest
     levels: Ints = order[np.argsort(-deep, kind="stable")]
     return levels
 
@@ -463,7 +464,7 @@ def test_one_set_of_weights_places_on_any_number_of_devices(name: str) -> None:
     network = network_of(name)
     for devices in (1, 2, 3, 7, 20):
         problem = job(20, cluster_of(devices, seed=devices), seed=1)
-        rows = network.sample(batch_of(problem), 3, Choice(chance()))[0]
+        rows = network.sample(batch_of(problem), 3, Sampler(chance()))[0]
         assert 0 <= rows.min() <= rows.max() < devices
         assert len(np.unique(rows)) >= min(devices, 2)
 
@@ -476,7 +477,7 @@ def test_published_networks_refuse_other_numbers_of_devices(name: str, devices: 
     with pytest.raises(UsageError, match="places on 3 devices only"):
         greedy(network, wrong)
     with pytest.raises(UsageError, match="places on 3 devices only"):
-        network.rollout(batch_of(job(12, cluster_of(3)), wrong), 2, Choice())
+        network.rollout(batch_of(job(12, cluster_of(3)), wrong), 2, Sampler())
 
 
 @of_scorers
@@ -531,7 +532,7 @@ def test_a_decoder_is_told_where_upstream_operators_are() -> None:
     graph = StreamGraph(rows, [Stream(*pair) for pair in ends])
     lone = StreamGraph([Operator("e", 1e5, 10.0)], [])
     batch = batch_of(*(Problem(g, cluster_of(3), source_rate=100.0) for g in (graph, lone)))
-    trail = Trail(batch, 2, 3, None)
+    trail = Ni2020State(batch, 2, 3, None)
     seen = []
     for t, devices in enumerate(([2, 0, 1, 1], [1, 0], [0, 0], [0, 0])):
         seen.append(trail.upstream(t).tolist())
@@ -547,7 +548,7 @@ def test_a_decoder_is_told_where_upstream_operators_are() -> None:
 
 
 def test_problems_come_largest_first() -> None:
-    small, large = (prepare(job(n, cluster_of(2))) for n in (6, 9))
+    small, large = (encode(job(n, cluster_of(2))) for n in (6, 9))
     with pytest.raises(ValueError, match="largest first"):
         Batch.of([small, large])
     batch = Batch.of([large, small, small])
@@ -562,7 +563,7 @@ def test_padding_is_not_learned_from() -> None:
     logits: list[Tensor] = []
     for filler in (0.0, 1e3):
         with torch.no_grad():
-            growth = Growth(network, batch, 1, network.encode(batch))
+            growth = DecodingState(network, batch, 1, network.encode(batch))
             growth._resident[0, 2:] = filler
             logits.append(growth.ask(0, *growth.room(0))[0, :2])
     assert logits[0].tolist() == logits[1].tolist()

@@ -14,19 +14,14 @@ from hypothesis import strategies as st
 
 from benchmarks.reference.strategies import problems
 from streamplace import Constraints, Problem
-from streamplace.arrays import Ints
-from streamplace.errors import (
-    CheckpointError,
-    InfeasibleError,
-    StreamplaceError,
-    UsageError,
-)
-from streamplace.models import CLOSED_FORMS, Model
+from streamplace.errors import CheckpointError, InfeasibleError, StreamplaceError, UsageError
 from streamplace.placers.registry import make_placer
-from streamplace.policy.rollout import Choice
+from streamplace.policy.decoding import Sampler
 from streamplace.policy.weights import FORMAT, VERSION, pack_policy, packed, read_policy
-from streamplace.score import bound, throughput
-from streamplace.solve import solve
+from streamplace.problem.objective import CLOSED_FORMS, Model
+from streamplace.scoring.throughput import bound, throughput
+from streamplace.util.arrays import Ints
+from streamplace.workflows.place import solve
 from tests.placers.test_every_placer import constrained, some_placement_is_feasible
 from tests.policy.jobs import KINDS, SCRIPTING, batch_of, cluster_of, job, network_of
 
@@ -87,7 +82,7 @@ def test_places_as_the_network_it_was_written_from(
     for key, tensor in network_of(name).state_dict().items():
         assert torch.equal(network.state_dict()[key], tensor), key
     devices = placed(files[name], problem)
-    assert devices.tolist() == network.sample(batch_of(problem), 1, Choice())[0, 0].tolist()
+    assert devices.tolist() == network.sample(batch_of(problem), 1, Sampler())[0, 0].tolist()
     assert len(set(devices.tolist())) > 1
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from streamplace import Cluster, Network, Recipe, compare
-from streamplace.models import Model
+from streamplace.problem.objective import Model
 
 
 @pytest.mark.parametrize(

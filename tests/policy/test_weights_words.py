@@ -7,7 +7,7 @@ import torch
 
 from benchmarks.hardening.own_files import weights
 from streamplace.errors import CheckpointError
-from streamplace.policy.summary import summary
+from streamplace.policy.inspect import summary
 from streamplace.policy.weights import packed, read_policy, unpacked
 
 DEEP = "[" * 100_000 + "]" * 100_000

@@ -9,8 +9,8 @@ from torch_geometric.utils import to_networkx
 import streamplace as sp
 from benchmarks.reference.strategies import problems
 from streamplace.errors import GraphError, ProblemError
-from streamplace.flows import flow
 from streamplace.pyg import OPERATOR_COLUMNS, STREAM_COLUMNS, to_pyg
+from streamplace.scoring.flow import flow
 
 
 @given(problem=problems())

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from streamplace.comparison import Comparison
+from streamplace.workflows.comparison import Comparison
 
 HARD = (
     "metis",

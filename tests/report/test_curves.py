@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from streamplace.errors import FormatError
-from streamplace.files.logs import LOG, Log, read_log
-from streamplace.report.curves import curve, draw_curves, smoothed
+from streamplace.files.training_logs import LOG, Log, read_log
+from streamplace.plots.training_curves import curve, draw_curves, smoothed
 
 STEPS: Log = [
     {"step": 1.0, "reward": -3.0},

@@ -14,8 +14,8 @@ import pytest
 
 from streamplace import Cluster, Operator, Placement, Problem, Stream, StreamGraph, simulate
 from streamplace.generate import Recipe
-from streamplace.models import Model
-from streamplace.report.embedded import DRAWN, data_of, entry
+from streamplace.problem.objective import Model
+from streamplace.report.data import DRAWN, data_of, entry
 from streamplace.report.html import PARTS, SCRIPTS, VENDORED, report_html
 
 HOSTILE = ("</script><script>alert(1)</script>", "<!--<script>", "&amp;\u2028\u2029", "{{data}}")

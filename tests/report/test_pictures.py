@@ -5,18 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from streamplace.comparison import Comparison
 from streamplace.errors import FormatError, StreamplaceError, UsageError
-from streamplace.planning import Plan, Row
-from streamplace.report.comparison import devices_picture, throughput_picture
-from streamplace.report.curves import draw_curves
-from streamplace.report.pictures import KINDS
-from streamplace.report.plan import draw_plan
-from streamplace.report.saved import save_report
+from streamplace.plots.comparison import devices_picture, throughput_picture
+from streamplace.plots.comparison_folder import save_report
+from streamplace.plots.formats import KINDS
+from streamplace.plots.plan import draw_plan
+from streamplace.plots.training_curves import draw_curves
+from streamplace.workflows.comparison import Comparison
+from streamplace.workflows.plan import Plan, PlanRow
 from tests.report.made import HARD, by_hand, drawn
 
 BEGINS = {"png": b"\x89PNG\r\n", "svg": b"<?xml", "pdf": b"%PDF-"}
-PLAN = Plan(1e4, (Row(1, 6e3, 7e3, 0.6), Row(2, 1.1e4, 1.4e4, 1.0)))
+PLAN = Plan(1e4, (PlanRow(1, 6e3, 7e3, 0.6), PlanRow(2, 1.1e4, 1.4e4, 1.0)))
 Draw = Callable[[Path], None]
 PICTURES: dict[str, Draw] = {
     "throughput": lambda path: throughput_picture(path, by_hand()),
@@ -71,7 +71,7 @@ def test_whatever_is_compared(
 
 
 def test_a_plan_that_keeps_up_nowhere(tmp_path: Path) -> None:
-    draw_plan(tmp_path / "x.svg", Plan(1e4, (Row(1, 10.0, 20.0, 0.001),)))
+    draw_plan(tmp_path / "x.svg", Plan(1e4, (PlanRow(1, 10.0, 20.0, 0.001),)))
     assert "keep up" not in (tmp_path / "x.svg").read_text()
 
 

@@ -1,8 +1,8 @@
 """Lines of a run's picture."""
 
 import streamplace as sp
-from streamplace import runs
-from streamplace.report.run import _waiting
+from streamplace.plots.engine_run import _waiting
+from streamplace.scoring import engine
 
 
 def test_streams_between_the_same_operators_are_lines_of_their_own() -> None:
@@ -12,5 +12,5 @@ def test_streams_between_the_same_operators_are_lines_of_their_own() -> None:
         source_rate=10,
     )
     placement = sp.Placement(sp.Problem(graph), [0, 1])
-    found = runs.run(placement, every_s=1.0)
+    found = engine.run(placement, every_s=1.0)
     assert list(_waiting(placement, found)) == ["a → b", "a → b (2)"]

@@ -6,16 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.reference.strategies import problems
-from sim.bottleneck import lowest_utilisation, worst_utilisation
-from sim.bounds import least_utilisation
-from streamplace.cluster import Cluster, Network
-from streamplace.constraints import Constraints
-from streamplace.flows import flow
+from sim.closed_form.bottleneck import lowest_utilisation, worst_utilisation
+from sim.closed_form.bounds import least_utilisation
 from streamplace.generate import Recipe
-from streamplace.models import CLOSED_FORMS
 from streamplace.placers.registry import make_placer
-from streamplace.problem import Problem
-from streamplace.score import bound, throughput
+from streamplace.problem.cluster import Cluster, Network
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.objective import CLOSED_FORMS
+from streamplace.problem.problem import Problem
+from streamplace.scoring.flow import flow
+from streamplace.scoring.throughput import bound, throughput
 from tests.placers.jobs import pipeline
 from tests.placers.test_search import every_placement
 

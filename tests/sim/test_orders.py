@@ -8,10 +8,10 @@ from hypothesis import given
 from benchmarks.reference.strategies import problems
 from sim import orders
 from sim.flow import Flow, Ints
-from streamplace.cluster import Cluster
-from streamplace.flows import flow as flow_of
-from streamplace.graph import Operator, Stream, StreamGraph
-from streamplace.problem import Problem
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.graph import Operator, Stream, StreamGraph
+from streamplace.problem.problem import Problem
+from streamplace.scoring.flow import flow as flow_of
 
 
 def joined(*ends: str, names: str = "") -> Flow:

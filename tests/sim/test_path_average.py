@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from benchmarks.reference import oracle
 from benchmarks.reference.strategies import Case, batches, cases, problems
-from sim import crossings, newton, path_average
-from streamplace.cluster import Cluster, LinkOverride, Network, NetworkKind
-from streamplace.flows import flow as flow_of
-from streamplace.graph import Operator, Stream, StreamGraph
-from streamplace.problem import Problem
+from sim import links as crossings
+from sim.closed_form import newton, path_average
+from streamplace.problem.cluster import Cluster, LinkOverride, Network, NetworkKind
+from streamplace.problem.graph import Operator, Stream, StreamGraph
+from streamplace.problem.problem import Problem
+from streamplace.scoring.flow import flow as flow_of
 
 MBIT = 125_000.0  # bytes: at 1000 tuples/s a payload of 1 Mbit fills a link of 1000 Mbit/s
 

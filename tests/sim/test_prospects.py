@@ -16,24 +16,24 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from benchmarks.reference.strategies import cases, problems
-from sim import bottleneck
-from sim.bottleneck import lowest_utilisation
+from sim.closed_form import bottleneck
+from sim.closed_form.bottleneck import lowest_utilisation
 from sim.flow import Flow, crossing_seconds
-from sim.prospects import (
+from sim.lookahead import (
+    CANDIDATE_FEATURES,
     LINEAR,
-    PROSPECTS,
-    Grown,
-    Job,
-    lay_out,
+    LookaheadProblem,
+    PartialPlacements,
+    candidate_features,
+    collate,
     nothing_placed,
     place_next,
-    prospects,
     squashed,
 )
-from streamplace.cluster import Cluster, Device, LinkOverride, Network
-from streamplace.flows import flow as flow_of
-from streamplace.graph import Operator, Stream, StreamGraph
-from streamplace.problem import Problem
+from streamplace.problem.cluster import Cluster, Device, LinkOverride, Network
+from streamplace.problem.graph import Operator, Stream, StreamGraph
+from streamplace.problem.problem import Problem
+from streamplace.scoring.flow import flow as flow_of
 
 AS_THEY_ARE = {"empty", "crowd", "last", "placed", "devices"}
 """Prospects that nothing is done to; the others are squashed."""
@@ -43,7 +43,7 @@ AS_THEY_ARE = {"empty", "crowd", "last", "placed", "devices"}
 class Draft:
     """A half-made placement of a job, and the device chosen last."""
 
-    job: Job
+    job: LookaheadProblem
     on: dict[int, int] = field(default_factory=dict)
     last: int = -1
 
@@ -117,7 +117,7 @@ class Draft:
             or (self.on.get(w) == d and u not in self.on)
         )
 
-    def prospects(self, v: int, d: int) -> dict[str, float]:
+    def candidate_features(self, v: int, d: int) -> dict[str, float]:
         """Return what is told of device d for operator v, before anything is squashed."""
         flow, after = self.flow, self.with_one_more(v, d)
         reference, unit = lowest_utilisation(flow), self.job.unit
@@ -204,11 +204,11 @@ def bent(x: float) -> float:
     return math.copysign(LINEAR + LINEAR * math.log(abs(x) / LINEAR), x)
 
 
-def job_of(problem: Problem, unit: float | None = None, **rules: Any) -> Job:
+def job_of(problem: Problem, unit: float | None = None, **rules: Any) -> LookaheadProblem:
     """Return a job without rules but those given."""
     flow = flow_of(problem)
     operators, devices = flow.operators, flow.devices
-    free = Job(
+    free = LookaheadProblem(
         flow=flow,
         unit=lowest_utilisation(flow) if unit is None else unit,
         kind=np.arange(devices, dtype=np.int32),
@@ -222,7 +222,7 @@ def job_of(problem: Problem, unit: float | None = None, **rules: Any) -> Job:
 
 
 @st.composite
-def jobs(draw: st.DrawFn, max_size: int = 8) -> Job:
+def jobs(draw: st.DrawFn, max_size: int = 8) -> LookaheadProblem:
     """Return a job whose devices of one kind have one mask and one limit of memory."""
     problem = draw(problems(max_size=max_size))
     operators, devices = len(problem.graph.names), len(problem.cluster.devices)
@@ -263,7 +263,7 @@ class Growing(NamedTuple):
     A choice is a number by which one of the devices offered is picked.
     """
 
-    jobs: Sequence[Job]
+    jobs: Sequence[LookaheadProblem]
     rows: list[int]
     orders: list[list[int]]
     choices: list[list[int]]
@@ -297,18 +297,18 @@ def upstream_first(flow: Flow, order: Sequence[int]) -> list[int]:
     return done
 
 
-def grow(growing: Growing) -> tuple[list[Step], Grown]:
+def grow(growing: Growing) -> tuple[list[Step], PartialPlacements]:
     """Grow the rows to the end, each choice among the devices offered."""
     made, rows, orders, choices = growing
-    laid = lay_out(made)
+    laid = collate(made)
     grown = nothing_placed(laid, np.array(rows, dtype=np.int32))
     columns, steps = grown.device.shape[1], []
     for t in range(len(orders[0])):
         now = sum(len(order) > t for order in orders)
         operator = np.array([order[t] for order in orders[:now]], dtype=np.int32)
-        seen = np.full((now, columns, len(PROSPECTS)), np.nan, np.float32)
+        seen = np.full((now, columns, len(CANDIDATE_FEATURES)), np.nan, np.float32)
         offered = np.ones((now, columns), np.bool_)
-        prospects(laid, grown, operator, seen, offered)
+        candidate_features(laid, grown, operator, seen, offered)
         chosen = np.empty(now, np.int32)
         for r in range(now):
             there = np.flatnonzero(offered[r])
@@ -340,13 +340,13 @@ def test_every_prospect_is_what_it_says(growing: Growing) -> None:
     steps, _ = grow(growing)
     for r, step, v, draft in drafts(growing, steps):
         for d in range(draft.flow.devices):
-            expected = draft.prospects(v, d)
-            assert tuple(expected) == PROSPECTS or set(expected) == set(PROSPECTS)
+            expected = draft.candidate_features(v, d)
+            assert tuple(expected) == CANDIDATE_FEATURES or set(expected) == set(CANDIDATE_FEATURES)
             for name, x in expected.items():
                 if name == "worst device, offered" and draft.flow.overhead_s.any():
                     continue
                 wanted = x if name in AS_THEY_ARE else bent(x)
-                got = float(step.seen[r, d, PROSPECTS.index(name)])
+                got = float(step.seen[r, d, CANDIDATE_FEATURES.index(name)])
                 assert got == pytest.approx(wanted, rel=2e-6, abs=2e-6), name
 
 
@@ -357,7 +357,7 @@ def test_the_worst_device_is_any_device() -> None:
     cluster = Cluster([Device("x", 1000), Device("y", 1000)], Network("nic", overrides=ends))
     job = job_of(Problem(graph, cluster, source_rate=1000), unit=1.0)
     steps, grown = grow(Growing([job], [0], [[0, 1]], [[0, 1]]))
-    told = steps[1].seen[0, 1, PROSPECTS.index("worst device, offered")]
+    told = steps[1].seen[0, 1, CANDIDATE_FEATURES.index("worst device, offered")]
     assert told == pytest.approx(bent(11.0))
     assert grown.worst_device == pytest.approx([11.0])
 
@@ -457,7 +457,7 @@ def test_a_job_without_work_is_told_in_plain_utilisations() -> None:
     job = job_of(Problem(graph, cluster, source_rate=500))
     assert lowest_utilisation(job.flow) == 1.0
     steps, _ = grow(Growing([job], [0], [[0, 1]], [[0, 0]]))
-    link = steps[1].seen[0, :, PROSPECTS.index("link")]
+    link = steps[1].seen[0, :, CANDIDATE_FEATURES.index("link")]
     assert link == pytest.approx([0.0, 0.5])
 
 
@@ -479,14 +479,17 @@ def test_a_mean_link_is_one_between_devices() -> None:
 def test_looking_changes_nothing_but_by_rounding(growing: Growing) -> None:
     """Every device is tried in place and taken back."""
     made, rows, orders, choices = growing
-    laid = lay_out(made)
+    laid = collate(made)
     grown = nothing_placed(laid, np.array(rows, dtype=np.int32))
     for t in range(len(orders[-1])):
         operator = np.array([order[t] for order in orders], dtype=np.int32)
-        before = {name: getattr(grown, name).copy() for name in Grown._fields}
+        before = {name: getattr(grown, name).copy() for name in PartialPlacements._fields}
         shape = (len(rows), grown.device.shape[1])
-        seen, offered = np.empty((*shape, len(PROSPECTS)), np.float32), np.empty(shape, np.bool_)
-        prospects(laid, grown, operator, seen, offered)
+        seen, offered = (
+            np.empty((*shape, len(CANDIDATE_FEATURES)), np.float32),
+            np.empty(shape, np.bool_),
+        )
+        candidate_features(laid, grown, operator, seen, offered)
         for name, one in before.items():
             slack = 1e-12 * (1 + one.max())
             np.testing.assert_allclose(getattr(grown, name), one, rtol=1e-12, atol=slack)

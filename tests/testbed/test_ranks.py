@@ -12,7 +12,7 @@ from benchmarks.testbed.comparing import relation
 from benchmarks.testbed.scaling import Machine
 from benchmarks.testbed.tables import rows, scaled
 from streamplace import Placement
-from streamplace.score import simulate
+from streamplace.scoring.throughput import simulate
 
 
 def test_what_differs_by_a_twentieth_is_a_tie() -> None:

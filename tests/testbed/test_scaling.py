@@ -18,7 +18,7 @@ from streamplace import (
     StreamGraph,
     simulate,
 )
-from streamplace.cluster import NetworkKind
+from streamplace.problem.cluster import NetworkKind
 
 of_every_kind = pytest.mark.parametrize("kind", ["pair", "nic"])
 

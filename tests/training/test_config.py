@@ -10,12 +10,12 @@ from pydantic import ValidationError
 
 from benchmarks.reference.trainings import SMALL, config, graphs
 from streamplace.errors import StreamplaceError
-from streamplace.policy.features import prepare
-from streamplace.policy.networks import make_network
-from streamplace.problem import Problem
+from streamplace.policy.features import encode
+from streamplace.policy.registry import make_network
+from streamplace.problem.problem import Problem
 from streamplace.training import TrainConfig, config_names, read_config, train
-from streamplace.training.learner import Learner
-from streamplace.training.workers import Workers
+from streamplace.training.algorithms.reinforce import Learner
+from streamplace.training.distributed import Workers
 from tests.training.runs import ends
 
 
@@ -209,7 +209,7 @@ def test_the_rate_stays_unless_told() -> None:
             "optimiser": {"rate": 1e-4},
         }
     )
-    recipe = [prepare(Problem(graph)) for graph in graphs()]
+    recipe = [encode(Problem(graph)) for graph in graphs()]
     learner = Learner(recipe, wanted, Workers())
     for progress in (0.0, 0.5, 1.0):
         learner.set_rate(progress, step=5)

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamplace.training.memory import Memory
+from streamplace.training.elite_buffer import EliteBuffer
 
 LEVELS = (-1.0, 0.0, 0.25, 0.5, 0.75, 1.0)
 PROBLEMS = 2
@@ -23,14 +23,14 @@ def reward_of(placement: tuple[int, ...]) -> float:
     return LEVELS[sum(placement) % len(LEVELS)]
 
 
-def see(memory: Memory, seen: Seen) -> None:
+def see(memory: EliteBuffer, seen: Seen) -> None:
     """Show the memory what was looked at."""
     for problem, rows in seen:
         rewards = np.array([reward_of(row) for row in rows])
-        memory.see(problem, rewards, np.array(rows, dtype=np.int32))
+        memory.add(problem, rewards, np.array(rows, dtype=np.int32))
 
 
-def kept(memory: Memory, problem: int) -> list[tuple[int, ...]]:
+def kept(memory: EliteBuffer, problem: int) -> list[tuple[int, ...]]:
     """Return the placements kept of a problem."""
     return [tuple(int(d) for d in row) for row in memory.of(problem)]
 
@@ -38,7 +38,7 @@ def kept(memory: Memory, problem: int) -> list[tuple[int, ...]]:
 @given(looks, st.integers(0, 4), st.sampled_from([-np.inf, -2.0, 0.0, 0.25, 0.6, 2.0]))
 def test_keeps_the_best_different_ones(seen: Seen, size: int, threshold: float) -> None:
     """Which of several with the same reward is kept, is left open."""
-    memory = Memory(PROBLEMS, size, threshold)
+    memory = EliteBuffer(PROBLEMS, size, threshold)
     see(memory, seen)
     for problem in range(PROBLEMS):
         different = {row for number, rows in seen if number == problem for row in rows}
@@ -53,7 +53,7 @@ def test_keeps_the_best_different_ones(seen: Seen, size: int, threshold: float) 
 
 @given(looks, looks, st.integers(0, 3))
 def test_what_is_restored_goes_on_as_what_was_kept(seen: Seen, later: Seen, size: int) -> None:
-    first, second = Memory(PROBLEMS, size, 0.0), Memory(PROBLEMS, size, 0.0)
+    first, second = EliteBuffer(PROBLEMS, size, 0.0), EliteBuffer(PROBLEMS, size, 0.0)
     see(first, seen)
     second.restore(first.entries())
     second.best[:] = first.best
@@ -67,7 +67,7 @@ def test_what_is_restored_goes_on_as_what_was_kept(seen: Seen, later: Seen, size
 
 
 def test_entries_come_problem_by_problem_best_first() -> None:
-    memory = Memory(PROBLEMS, 3, 0.0)
+    memory = EliteBuffer(PROBLEMS, 3, 0.0)
     see(memory, [(1, [(0, 0, 1), (0, 0, 2)]), (0, [(1, 1, 1)]), (1, [(2, 2, 1)])])
     assert [(p, r, row.tolist()) for p, r, row in memory.entries()] == [
         (0, 0.5, [1, 1, 1]),
@@ -78,7 +78,7 @@ def test_entries_come_problem_by_problem_best_first() -> None:
 
 
 def test_does_not_change_with_the_array_that_was_seen() -> None:
-    memory, rows = Memory(1, 1, 0.0), np.array([[0, 1, 2]], dtype=np.int32)
-    memory.see(0, np.array([1.0]), rows)
+    memory, rows = EliteBuffer(1, 1, 0.0), np.array([[0, 1, 2]], dtype=np.int32)
+    memory.add(0, np.array([1.0]), rows)
     rows[:] = 0
     assert memory.of(0)[0].tolist() == [0, 1, 2]

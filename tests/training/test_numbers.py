@@ -9,7 +9,7 @@ import pytest
 from benchmarks.reference.trainings import config, graphs, of_kind, resumed
 from streamplace.errors import StreamplaceError, TrainingError
 from streamplace.training import train
-from streamplace.training.learner import BAD_STEPS
+from streamplace.training.algorithms.reinforce import BAD_STEPS
 from streamplace.training.trainer import CHECKPOINT, POLICY
 from tests.training.runs import check_finite
 

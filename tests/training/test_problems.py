@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from streamplace import Cluster, Operator, StreamGraph
 from streamplace.errors import StreamplaceError
 from streamplace.generate import Recipe
-from streamplace.policy.features import Prepared
+from streamplace.policy.features import EncodedProblem
 from streamplace.training.config import ProblemsSection
 from streamplace.training.problems import largest_first, make_problems, steps_of
 
@@ -25,12 +25,12 @@ def graphs() -> list[StreamGraph]:
     return [recipe.graph(i) for i in range(COUNT)]
 
 
-def of(*groups: dict[str, object], seed: int = 0) -> list[Prepared]:
+def of(*groups: dict[str, object], seed: int = 0) -> list[EncodedProblem]:
     """Return the problems of groups."""
     return make_problems(graphs(), [ProblemsSection.model_validate(g) for g in groups], seed)
 
 
-def told(prepared: list[Prepared]) -> list[tuple[str, Cluster, float, str]]:
+def told(prepared: list[EncodedProblem]) -> list[tuple[str, Cluster, float, str]]:
     """Return what tells problems apart."""
     problems = [one.problem for one in prepared]
     return [(p.graph.name, p.cluster, p.source_rate, p.model) for p in problems]
@@ -112,7 +112,7 @@ def test_a_graph_that_is_no_problem_is_named() -> None:
 
 
 @cache
-def mixed() -> list[Prepared]:
+def mixed() -> list[EncodedProblem]:
     """Return problems of different sizes on different clusters."""
     return of({"devices": ["2x2500", "3x2500", "1x4000,2x1500", "7x1000"]})
 

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from benchmarks.reference.strategies import batches, problems
 from streamplace import simulate
-from streamplace.placement import Placement
-from streamplace.policy.features import prepare
-from streamplace.problem import Problem
-from streamplace.score import bound
-from streamplace.training.reinforce import LEAST_SPREAD, advantages, policy_loss, rewards
+from streamplace.policy.features import encode
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.throughput import bound
+from streamplace.training.algorithms.losses import LEAST_SPREAD, advantages, policy_loss
+from streamplace.training.rewards import rewards
 
 Table = list[list[tuple[float, float, bool]]]  # rows of (reward, log-probability, counted)
 
@@ -125,7 +126,7 @@ def test_rewards_are_scores(model: str, data: st.DataObject) -> None:
     )
     rows = data.draw(batches(problem, max_size=4))
     scores = [simulate(Placement(problem, row)) for row in rows]
-    prepared = prepare(problem)
+    prepared = encode(problem)
     relative = rewards(prepared, rows, "relative")
     assert relative == pytest.approx([score.relative_throughput for score in scores], rel=1e-12)
     logs = rewards(prepared, rows, "log")

@@ -13,10 +13,10 @@ import torch
 
 from benchmarks.reference.trainings import config, graphs, of_kind, opened, resumed
 from streamplace.errors import CheckpointError, FormatError, StreamplaceError
-from streamplace.files.logs import read_log
+from streamplace.files.training_logs import read_log
 from streamplace.policy.weights import parameter_hash
 from streamplace.training import TrainConfig, train
-from streamplace.training.learner import Record
+from streamplace.training.algorithms.reinforce import Record
 from streamplace.training.trainer import CHECKPOINT, CONFIG, POLICY
 from tests.training.runs import STEPS_AN_EPOCH, check_finite, check_same, ctrl_c_at, log_of
 

@@ -12,10 +12,10 @@ import pytest
 from rich.console import Console
 
 import streamplace as sp
-from streamplace.problem import Problem
-from streamplace.replacing import replace
-from streamplace.shown import Shown
-from streamplace.views.view import plain
+from streamplace.display.mixins import Displayable
+from streamplace.display.view import plain
+from streamplace.problem.problem import Problem
+from streamplace.workflows.migrate import migrate
 
 HOSTILE = (
     "<script>alert('1')</script>",
@@ -47,12 +47,12 @@ PLAIN = ("clicks", "parse", "store")
 
 
 @cache
-def things(names: tuple[str, ...]) -> dict[str, Shown]:
+def things(names: tuple[str, ...]) -> dict[str, Displayable]:
     """Return one of each kind that shows itself, made of such names."""
     return {type(thing).__name__: thing for thing in _things(names)}
 
 
-def _things(names: tuple[str, ...]) -> Iterator[Shown]:
+def _things(names: tuple[str, ...]) -> Iterator[Displayable]:
     graph = job(names)
     cluster = sp.Cluster([sp.Device(name, 1500, labels=(names[0],)) for name in names])
     result = sp.place(graph, cluster, placer="round-robin")
@@ -62,7 +62,7 @@ def _things(names: tuple[str, ...]) -> Iterator[Shown]:
     yield sp.compare(graph, placers, cluster=cluster)
     yield sp.plan(graph, cluster, evaluations=10)
     fewer = sp.Cluster(cluster.devices[1:])
-    yield replace(Problem(graph, fewer), result.placement, max_moves=0)
+    yield migrate(Problem(graph, fewer), result.placement, max_moves=0)
 
 
 def in_terminal(thing: object) -> str:

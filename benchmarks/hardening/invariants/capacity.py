@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from benchmarks.reference.changes import Link, remade
-from sim.crossings import links_crossed
+from sim.links import links_crossed
 from streamplace import Cluster, Device, LinkOverride, Network, Problem
-from streamplace.flows import flow
-from streamplace.score import throughput
+from streamplace.scoring.flow import flow
+from streamplace.scoring.throughput import throughput
 
 More = Callable[[Problem, np.random.Generator], Problem]
 

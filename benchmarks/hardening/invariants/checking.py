@@ -21,11 +21,12 @@ from benchmarks.reference.changes import remade
 from benchmarks.reference.scenes import scenes, told
 from benchmarks.reference.strategies import Case
 from sim.engine import Scene
-from streamplace import Placement, Problem, runs
+from streamplace import Placement, Problem
 from streamplace.errors import InfeasibleError, PlacementError, ProblemError
-from streamplace.models import CLOSED_FORMS, MODELS
 from streamplace.placers.repair import feasible
-from streamplace.score import bound
+from streamplace.problem.objective import CLOSED_FORMS, MODELS
+from streamplace.scoring import engine
+from streamplace.scoring.throughput import bound
 
 PLACED = 0.05  # share of the problems that go through all placers
 PLACED_ALIKE = "placers: other names, other order of streams"
@@ -92,11 +93,11 @@ def check_engine(checks: Checks, case: Case, data: st.DataObject) -> None:
     scene = data.draw(_scenes(problem)) if data.draw(st.booleans()) else Scene()
     settings, placement = data.draw(told()), Placement(problem, case[1])
     try:
-        made = runs.simulation(problem, settings, scene)
+        made = engine.simulation(problem, settings, scene)
         if settings.duration_s / made.tick_for(placement.devices) > TICKS:
             checks.skip(LOST, f"more than {TICKS:,} ticks")
             return
-        found = runs.run(placement, settings, scene)
+        found = engine.run(placement, settings, scene)
     except ProblemError as error:
         if scene == Scene() or not NOTHING.search(str(error)):
             raise

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from benchmarks.hardening.invariants.tallies import furthest
-from sim.engine import Measures, Scene
-from streamplace.arrays import Floats
+from sim.engine import RunMetrics, Scene
+from streamplace.util.arrays import Floats
 
 
-def balances(found: Measures, scene: Scene) -> Iterator[float]:
+def balances(found: RunMetrics, scene: Scene) -> Iterator[float]:
     """Yield what is missing at the end of a run, as shares of what went in.
 
     By stream: what was sent was taken, waits or is on its way. By operator: what was taken of
@@ -41,13 +41,13 @@ def missing(put: Floats, found: Floats) -> float:
     return furthest((np.abs(put - found) / np.maximum(1.0, put)).tolist())
 
 
-def sources_of(found: Measures) -> list[int]:
+def sources_of(found: RunMetrics) -> list[int]:
     """Return the operators without inputs, as sources are listed."""
     fed = set(found.simulation.flow.target.tolist())
     return [v for v in range(found.simulation.flow.operators) if v not in fed]
 
 
-def above_offered(found: Measures) -> float:
+def above_offered(found: RunMetrics) -> float:
     """Return by how much more arrived, from the first tick on, than what was offered makes there.
 
     By sink: nothing comes that was not offered, however long it waited.

@@ -6,12 +6,12 @@ from benchmarks.hardening.invariants.pairs import drawn
 from benchmarks.hardening.invariants.tallies import Deviations, apart, furthest
 from benchmarks.reference import oracle
 from benchmarks.reference.changes import remade
-from sim import bottleneck
+from sim.closed_form import bottleneck
 from streamplace import Problem
-from streamplace.arrays import Floats, Ints
-from streamplace.flows import flow
-from streamplace.models import CLOSED_FORMS
-from streamplace.score import throughput
+from streamplace.problem.objective import CLOSED_FORMS
+from streamplace.scoring.flow import flow
+from streamplace.scoring.throughput import throughput
+from streamplace.util.arrays import Floats, Ints
 
 Form = Callable[[Problem, Ints], Floats]
 

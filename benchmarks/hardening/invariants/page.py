@@ -16,11 +16,11 @@ from benchmarks.hardening.invariants.pairs import drawn
 from benchmarks.hardening.invariants.tallies import Deviations, apart, furthest
 from benchmarks.reference.browser import chromium
 from benchmarks.reference.changes import remade
-from streamplace import Placement, Score, report
+from streamplace import Placement, ThroughputScore, report
 from streamplace.files.clusters import cluster_to
 from streamplace.files.graphs import graph_to
-from streamplace.report.sums import sums_of
-from streamplace.score import simulate
+from streamplace.report.loads import sums_of
+from streamplace.scoring.throughput import simulate
 
 PAGE = Path(report.__file__).parent / "page"
 BATCH = 200  # placements a call
@@ -131,7 +131,7 @@ def asked(placement: Placement, large: bool) -> dict[str, Any]:
     }
 
 
-def difference(shown: dict[str, Any], score: Score) -> float:
+def difference(shown: dict[str, Any], score: ThroughputScore) -> float:
     """Return by how much what a page shows differs from a score at most."""
     links, own = dict(shown["links"]), {link.name: link.utilisation for link in score.links}
     if links.keys() != own.keys() or len(links) != len(shown["links"]):

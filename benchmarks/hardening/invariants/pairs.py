@@ -5,10 +5,10 @@ from typing import cast
 import numpy as np
 
 from streamplace import Cluster, Device, LinkOverride, Network, Problem, StreamGraph
-from streamplace.arrays import Floats, Ints
-from streamplace.cluster import NetworkKind
 from streamplace.errors import GraphError
-from streamplace.flows import flow
+from streamplace.problem.cluster import NetworkKind
+from streamplace.scoring.flow import flow
+from streamplace.util.arrays import Floats, Ints
 
 PLACEMENTS = 4  # of a problem: so many go side by side through the fast kernel
 MOST_OPERATORS, MOST_DEVICES = 12, 5

@@ -4,11 +4,10 @@ import numpy as np
 
 from benchmarks.reference.changes import renamed, restreamed
 from benchmarks.reference.strategies import Case
-from streamplace.arrays import Ints
 from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placers.base import Placer
-from streamplace.placers.ready import ready_placer
-from streamplace.placers.registry import NAMES
+from streamplace.placers.registry import NAMES, ready_placer
+from streamplace.util.arrays import Ints
 
 BY_COUNT = {
     "auto": "auto:evaluations=300",

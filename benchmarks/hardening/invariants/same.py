@@ -10,9 +10,12 @@ from benchmarks.hardening.invariants.tallies import apart, furthest
 from benchmarks.reference.changes import in_other_time, in_other_units, renamed, restreamed
 from benchmarks.reference.strategies import Case
 from sim.engine import Settings
-from streamplace import Placement, Score, runs
-from streamplace.models import CLOSED_FORMS, Model
-from streamplace.score import EngineScore, bound, ceiling, measured, simulate
+from streamplace import Placement, ThroughputScore
+from streamplace.problem.objective import CLOSED_FORMS, Model
+from streamplace.scoring import engine
+from streamplace.scoring.engine_evaluator import score_of_run
+from streamplace.scoring.score import EngineScore
+from streamplace.scoring.throughput import bound, ceiling, simulate
 
 TIED = 1e-9  # of utilisations: what rounding may make the larger one
 SETTINGS = Settings(duration_s=6.0)
@@ -71,7 +74,7 @@ CHANGES = (
 )  # fmt: skip
 
 
-def difference(one: Placement, score: Score, other: Placement, change: Change) -> float:
+def difference(one: Placement, score: ThroughputScore, other: Placement, change: Change) -> float:
     """Return by how much the scores of a placement, and of the same once changed, differ."""
     second = score_of(other)
     numbers = [
@@ -90,14 +93,14 @@ def difference(one: Placement, score: Score, other: Placement, change: Change) -
     return furthest(apart(a, b, least) for a, b in numbers)
 
 
-def score_of(placement: Placement) -> Score:
+def score_of(placement: Placement) -> ThroughputScore:
     """Return the score; the engine's is that of a short run."""
     if placement.problem.model == "engine":
-        return measured(*runs.worst_run(placement, SETTINGS))
+        return score_of_run(*engine.worst_run(placement, SETTINGS))
     return simulate(placement)
 
 
-def loads_of(score: Score, prefix: str = "") -> dict[str, float]:
+def loads_of(score: ThroughputScore, prefix: str = "") -> dict[str, float]:
     """Return utilisations by name: of devices, and of links that carry anything."""
     found = {f"{prefix}{load.name}": load.utilisation for load in score.devices}
     for link in score.links:
@@ -106,6 +109,6 @@ def loads_of(score: Score, prefix: str = "") -> dict[str, float]:
     return found
 
 
-def same_bottleneck(loads: dict[str, float], score: Score) -> bool:
+def same_bottleneck(loads: dict[str, float], score: ThroughputScore) -> bool:
     """Return whether what a score names is the most loaded, or as loaded to rounding."""
     return loads[score.bottleneck.name] >= max(loads.values()) * (1 - TIED) - TIED

@@ -6,9 +6,9 @@ import numpy as np
 
 from benchmarks.hardening.solvers.shapes import SHAPES
 from streamplace import Cluster, Constraints, Device, Network, Problem, StreamGraph
-from streamplace.arrays import Floats
 from streamplace.errors import StreamplaceError
-from streamplace.flows import flow
+from streamplace.scoring.flow import flow
+from streamplace.util.arrays import Floats
 
 SIZES = (2, 3, 5, 8, 17, 40)
 LARGE, LARGE_EVERY = 10_000, 250  # operators, of one problem in so many

@@ -10,11 +10,11 @@ from benchmarks.hardening.solvers.jobs import LARGE, SIZES, job
 from benchmarks.hardening.solvers.shapes import SHAPES
 from streamplace import Placement, Problem
 from streamplace.errors import UsageError
-from streamplace.placers.annealing import Budget
-from streamplace.placers.bracket import Bracket
-from streamplace.placers.claim import Claim
+from streamplace.placers.exact.decision import DecisionProblem
+from streamplace.placers.exact.incumbent import Incumbent
 from streamplace.placers.greedy import Greedy
-from streamplace.placers.metis_library import partition
+from streamplace.placers.partition.pymetis_guard import partition
+from streamplace.placers.search.annealing import Budget
 
 Try = Callable[[int, int], str | None]
 """Takes a problem's number and seed; returns what is wrong with the answer, None if nothing."""
@@ -37,22 +37,22 @@ CP_SAT = "CP-SAT itself"
 INSTALLED = {"KaHIP fast": "kahip", "KaHIP eco": "kahip", "Mt-KaHyPar": "mtkahypar"}
 OF_METIS = ("pymetis:part_graph",)
 ANNEALING = (
-    "streamplace.placers.annealing:anneal",
-    "streamplace.placers.annealing:anneal_throttled",
+    "streamplace.placers.search.annealing:anneal",
+    "streamplace.placers.search.annealing:anneal_throttled",
 )
 OF_CP_SAT = ("ortools.sat.python.cp_model:CpSolver.solve",)
 PROVING = (
-    "streamplace.placers.claim:refute",
-    "streamplace.placers.enumerating:enumerate_above",
+    "streamplace.placers.exact.decision:refute",
+    "streamplace.placers.exact.path_average:enumerate_above",
     *OF_CP_SAT,
 )
 CALLED = {
-    "fuser": ("streamplace.placers.fuser:fuse",),
+    "fuser": ("streamplace.placers.partition.fuser:fuse",),
     "greedy": ("sim.greedy:_greedy",),
     "search": ANNEALING,
     "multilevel": ANNEALING,
     "exact": (*ANNEALING, *PROVING),
-    "policy": ("streamplace.policy.device_scorer:DeviceScorer.sample",),
+    "policy": ("streamplace.policy.device_scorer.network:DeviceScorer.sample",),
     "auto": (*OF_METIS, *ANNEALING),
     CP_SAT: OF_CP_SAT,
     "KaHIP fast": ("kahip:kaffpa",),
@@ -98,7 +98,7 @@ def of_name(name: str) -> Try:
 
 def try_placer(name: str, number: int, seed: int) -> str | None:
     """Place a problem; partitioners are told parts, or not, and either kind of weights."""
-    from streamplace.placers.ready import ready_placer  # noqa: PLC0415 - heavy
+    from streamplace.placers.registry import ready_placer  # noqa: PLC0415 - heavy
 
     problem = job(number, seed, QUADRATIC.get(name, LARGE))
     options = ""
@@ -128,7 +128,7 @@ def try_partitioner(name: str, number: int, seed: int) -> str | None:
 
 def try_cp_sat(number: int, seed: int) -> str | None:
     """Ask CP-SAT for a better placement than a greedy one, whether or not others would know."""
-    from streamplace.placers.cp_sat import Model  # noqa: PLC0415 - heavy
+    from streamplace.placers.exact.cp_sat import Model  # noqa: PLC0415 - heavy
 
     drawn = job(number, seed, SMALL)
     problem = Problem(
@@ -138,11 +138,11 @@ def try_cp_sat(number: int, seed: int) -> str | None:
         constraints=drawn.constraints,
         target_utilisation=drawn.target_utilisation,
     )
-    bracket = Bracket(problem, Greedy()(problem, np.random.default_rng(number)))
-    claim = Claim(problem, bracket.better)
+    bracket = Incumbent(problem, Greedy()(problem, np.random.default_rng(number)))
+    claim = DecisionProblem(problem, bracket.better)
     if not Model.is_small(claim):
         raise UsageError("too large a model")
-    outcome = Model(claim, 1, number).look(EFFORT, Budget(SECONDS))
+    outcome = Model(claim, 1, number).search(EFFORT, Budget(SECONDS))
     if outcome.found is None:
         return None
     return fault(outcome.found)

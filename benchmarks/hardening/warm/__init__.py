@@ -9,7 +9,7 @@ READING_TORCH = (f"{__name__}.reading_torch",)
 READING_WEIGHTS = (
     "streamplace.training.trainer",
     "streamplace.policy.placer",
-    "streamplace.policy.summary",
-    "streamplace.solve",
+    "streamplace.policy.inspect",
+    "streamplace.workflows.place",
     "streamplace.cli.show",
 )

@@ -10,9 +10,9 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of other libraries
     import torch
 
-    import streamplace.policy.paper
+    import streamplace.policy.inspect
+    import streamplace.policy.ni2020.network
     import streamplace.policy.placer
-    import streamplace.policy.summary
     import streamplace.training.trainer  # noqa: F401
 from benchmarks.hardening.commands import good_files
 from streamplace.cli.main import main

@@ -16,7 +16,7 @@ from benchmarks.testbed.measures import arriving
 from benchmarks.testbed.ownership import own_prefix
 from benchmarks.testbed.programs import ip
 from benchmarks.testbed.scaling import Scaled
-from streamplace.arrays import Ints
+from streamplace.util.arrays import Ints
 
 MASTER = "10.88.255.254"
 HOT_S = 4.0  # with all of the machine's CPU, so that Java compiles what it runs

@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.testbed.jobs import phases
 from benchmarks.testbed.scaling import Scaled
-from streamplace.arrays import Ints
+from streamplace.util.arrays import Ints
 
 
 def lines(scaled: Scaled, devices: Ints, sinks: dict[int, Path]) -> Iterator[str]:

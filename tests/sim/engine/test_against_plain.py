@@ -17,7 +17,7 @@ from sim.engine.scene import Scene
 from sim.engine.settings import Settings
 from sim.engine.simulation import Simulation
 from streamplace import Cluster, Network, Operator, Problem, Stream, StreamGraph
-from streamplace.flows import flow as flow_of
+from streamplace.scoring.flow import flow as flow_of
 
 
 @settings(max_examples=100, deadline=None)

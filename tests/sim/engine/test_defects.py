@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from sim.engine import Settings, simulation
-from sim.engine.run import run_ticks
-from sim.engine.sets import NOTHING
-from sim.engine.world import World
-from streamplace import Cluster, Network, Operator, Placement, Problem, Stream, StreamGraph, runs
+from sim.engine.event_sets import NOTHING
+from sim.engine.loop import run_ticks
+from sim.engine.state import EngineState
+from streamplace import Cluster, Network, Operator, Placement, Problem, Stream, StreamGraph
+from streamplace.scoring import engine
 
 RATE = 1000.0
 
@@ -25,7 +26,7 @@ def job(names: str, streams: str, mbps: float | None = 1000.0) -> Problem:
 @pytest.mark.parametrize("scheduler", ["default", "dynamic"])
 def test_a_merge_of_inputs_from_here_and_elsewhere_runs(scheduler: str) -> None:
     problem = job("sabm", "sa sb am bm")
-    found = runs.run(Placement(problem, [0, 0, 1, 0]), Settings(scheduler=scheduler))  # type: ignore[arg-type]
+    found = engine.run(Placement(problem, [0, 0, 1, 0]), Settings(scheduler=scheduler))  # type: ignore[arg-type]
     assert found.throughput == pytest.approx(RATE, rel=1e-3)
     assert found.operator_rates[3] == pytest.approx(2 * RATE, rel=1e-3)
 
@@ -34,7 +35,7 @@ def test_a_merge_of_inputs_from_here_and_elsewhere_runs(scheduler: str) -> None:
 def test_arrivals_at_one_operator_at_one_time_all_count(scheduler: str) -> None:
     """Three operators of one device do the same work and send at the same moment."""
     problem = job("sabcm", "sa sb sc am bm cm")
-    found = runs.run(Placement(problem, [0, 1, 1, 1, 2]), Settings(scheduler=scheduler))  # type: ignore[arg-type]
+    found = engine.run(Placement(problem, [0, 1, 1, 1, 2]), Settings(scheduler=scheduler))  # type: ignore[arg-type]
     assert found.operator_rates[4] == pytest.approx(3 * RATE, rel=1e-3)
     sent = found.raw.end.streams["sent"][-3:]
     assert np.ptp(sent) == pytest.approx(0.0, abs=1e-6 * sent[0])
@@ -56,7 +57,7 @@ def test_a_full_queue_elsewhere_does_not_flood_a_tick(
     )
     problem = Problem(graph, Cluster.equal(2), source_rate=RATE)
     how = Settings(scheduler="dynamic", allocation="uniform", queue=100, backpressure=backpressure)
-    found = runs.run(Placement(problem, [0, 0, 1]), how)
+    found = engine.run(Placement(problem, [0, 0, 1]), how)
     assert found.throughput == pytest.approx(250.0, rel=0.01)  # 2500 MIPS / 10 million
 
 
@@ -74,7 +75,7 @@ def test_what_is_sent_in_a_tick_is_sent_once(backpressure: bool) -> None:
     how = Settings(
         duration_s=3.0, scheduler="dynamic", allocation="uniform", backpressure=backpressure
     )
-    world, rules, told, _ = runs.simulation(problem, how)._ready(devices)
+    world, rules, told, _ = engine.simulation(problem, how)._ready(devices)
     most = 0
     for tick in range(told.ticks):
         assert run_ticks(world, rules, tick, tick + 1) == tick + 1
@@ -84,7 +85,7 @@ def test_what_is_sent_in_a_tick_is_sent_once(backpressure: bool) -> None:
     assert most == 1
 
 
-def sets_sent(world: World, tick: int) -> Counter[int]:
+def sets_sent(world: EngineState, tick: int) -> Counter[int]:
     """Count the sets that streams sent in a tick and that are still where they were sent to."""
     streams = len(world.streams)
     first = [e if world.streams["sends"][e] == 0 else 2 * streams for e in range(streams)]

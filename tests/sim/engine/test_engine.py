@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from benchmarks.reference.changes import renamed
 from benchmarks.reference.strategies import Case, cases
-from sim.engine import Measures, Profile, Scene, Settings, Simulation, Speed
-from sim.engine.sets import NOTHING, make_sets, more_sets
-from streamplace import Cluster, Network, Operator, Placement, Problem, Stream, StreamGraph, runs
-from streamplace.flows import flow as flow_of
+from sim.engine import Profile, RunMetrics, Scene, Settings, Simulation, Speed
+from sim.engine.event_sets import NOTHING, make_sets, more_sets
+from streamplace import Cluster, Network, Operator, Placement, Problem, Stream, StreamGraph
+from streamplace.scoring import engine
+from streamplace.scoring.flow import flow as flow_of
 
 SHORT = Settings(duration_s=6.0)
 
@@ -32,9 +33,9 @@ def line(*loads: float, rate: float = 1000.0, bits: float = 800.0, devices: int 
 def test_latency_by_hand() -> None:
     """Here: the time that all of a tick's work takes. To the next device: until the next tick."""
     problem = line(0.1, 0.2, 0.3)
-    here = runs.run(Placement(problem, [0, 0, 0])).latency_s()
+    here = engine.run(Placement(problem, [0, 0, 0])).latency_s()
     assert here == pytest.approx({"mean": 0.06, "p50": 0.06, "p99": 0.06})
-    there = runs.run(Placement(problem, [0, 1, 0])).latency_s()
+    there = engine.run(Placement(problem, [0, 1, 0])).latency_s()
     assert there == pytest.approx({"mean": 0.24, "p50": 0.24, "p99": 0.24})
 
 
@@ -43,7 +44,7 @@ def test_wires_longer_than_a_tick_take_ticks() -> None:
     far = Problem(
         problem.graph, Cluster.equal(2, network=Network(latency_s=0.35)), source_rate=1000.0
     )
-    latency = runs.run(Placement(far, [0, 1])).latency_s()
+    latency = engine.run(Placement(far, [0, 1])).latency_s()
     assert latency is not None
     assert latency["mean"] == pytest.approx(0.42)  # 4 ticks, and 0.02 s of work
 
@@ -53,17 +54,17 @@ def test_what_is_on_a_long_wire_counts_against_the_queue() -> None:
     network = Network(latency_s=0.25)
     problem = Problem(line(0.1, 0.1).graph, Cluster.equal(2, network=network), source_rate=1000.0)
     placement = Placement(problem, [0, 1])
-    credit = runs.run(placement, Settings(queue=300))
+    credit = engine.run(placement, Settings(queue=300))
     assert credit.throughput == pytest.approx(300 / 0.4, rel=0.01)
-    finer = runs.run(placement, Settings(queue=300, tick_s=0.05))
+    finer = engine.run(placement, Settings(queue=300, tick_s=0.05))
     assert finer.throughput == pytest.approx(300 / 0.35, rel=0.01)
-    none = runs.run(placement, Settings(queue=300, backpressure=False))
+    none = engine.run(placement, Settings(queue=300, backpressure=False))
     assert none.throughput == pytest.approx(1000.0)
 
 
 def test_every_queue_before_the_bottleneck_fills() -> None:
     problem = line(0.1, 0.1, 2.0)
-    found = runs.run(Placement(problem, [0, 0, 1]))
+    found = engine.run(Placement(problem, [0, 0, 1]))
     assert found.throughput == pytest.approx(500.0, rel=1e-3)
     assert found.settled
     waiting = found.raw.end.streams["waiting"] + found.raw.end.streams["in_flight"]
@@ -74,14 +75,14 @@ def test_every_queue_before_the_bottleneck_fills() -> None:
 
 
 def test_unbounded_queues_never_push_back() -> None:
-    found = runs.run(Placement(line(0.1, 0.1, 2.0), [0, 0, 1]), Settings(queue=0))
+    found = engine.run(Placement(line(0.1, 0.1, 2.0), [0, 0, 1]), Settings(queue=0))
     assert found.throughput == pytest.approx(500.0, rel=1e-3)
     assert found.operator_rates[:2] == pytest.approx([1000.0, 1000.0])
     assert found.raw.end.streams["waiting"][1] == pytest.approx(500.0 * 61, rel=0.01)
 
 
 def test_what_a_source_cannot_keep_is_dropped() -> None:
-    found = runs.run(Placement(line(2.0, 0.1), [0, 1]), Settings(source_queue=100))
+    found = engine.run(Placement(line(2.0, 0.1), [0, 1]), Settings(source_queue=100))
     sources = found.raw.end.sources
     assert sources["backlog"] == pytest.approx([100.0])
     assert sources["dropped"] == pytest.approx([500.0 * 61], rel=0.01)
@@ -90,24 +91,24 @@ def test_what_a_source_cannot_keep_is_dropped() -> None:
 def test_a_fixed_share_is_lost_where_it_is_not_used() -> None:
     """Equal shares: the first of two has half a device, and needs nine tenths of one."""
     placement = Placement(line(0.9, 0.01), [0, 0])
-    fixed = runs.run(placement, Settings(allocation="uniform"))
+    fixed = engine.run(placement, Settings(allocation="uniform"))
     assert fixed.throughput == pytest.approx(1000 * 0.5 / 0.9, rel=1e-3)
-    shared = runs.run(placement, Settings(allocation="uniform", scheduler="dynamic"))
+    shared = engine.run(placement, Settings(allocation="uniform", scheduler="dynamic"))
     assert shared.throughput == pytest.approx(1000.0, rel=1e-3)
 
 
 def test_what_still_changes_has_not_settled() -> None:
     placement = Placement(line(0.1, 0.1), [0, 1])
-    assert runs.run(placement).settled
-    assert not runs.run(placement, scene=Scene({0: Profile.ramp(60.0)})).settled
-    assert not runs.run(placement, Settings(duration_s=0.1)).settled  # one tick tells nothing
+    assert engine.run(placement).settled
+    assert not engine.run(placement, scene=Scene({0: Profile.ramp(60.0)})).settled
+    assert not engine.run(placement, Settings(duration_s=0.1)).settled  # one tick tells nothing
 
 
 def test_a_queue_that_still_fills_has_not_settled() -> None:
     """Its sink is as busy as it ever will be, its source not yet held back."""
     placement = Placement(line(0.1, 1.5), [0, 1])
-    assert runs.run(placement).settled
-    found = runs.run(placement, Settings(queue=100_000))
+    assert engine.run(placement).settled
+    found = engine.run(placement, Settings(queue=100_000))
     assert found.throughput == pytest.approx(1000 / 1.5, rel=1e-3)
     assert not found.settled
 
@@ -125,11 +126,13 @@ def test_a_queue_behind_a_selective_stream_fills_slowly() -> None:
     graph = StreamGraph(operators, streams)
     problem = Problem(graph, Cluster.equal(2), source_rate=1e4)
     devices = [int(name == "slow") for name in graph.names]
-    found = runs.run(Placement(problem, devices))
+    found = engine.run(Placement(problem, devices))
     assert found.steady
     assert found.relative_throughput > 0.99
     assert not found.settled
-    later = runs.run(Placement(problem, devices), Settings(duration_s=3000.0, measure_from_s=2000))
+    later = engine.run(
+        Placement(problem, devices), Settings(duration_s=3000.0, measure_from_s=2000)
+    )
     assert later.relative_throughput == pytest.approx(0.5, rel=0.01)
     assert later.settled
 
@@ -142,8 +145,8 @@ def test_sinks_settle_one_by_one() -> None:
     )
     problem = Problem(graph, Cluster.equal(1), source_rate=1e4)
     placement = Placement(problem, [0] * 4)
-    assert runs.run(placement).settled
-    assert not runs.run(placement, scene=Scene({graph.index["t"]: Profile.ramp(60.0)})).settled
+    assert engine.run(placement).settled
+    assert not engine.run(placement, scene=Scene({graph.index["t"]: Profile.ramp(60.0)})).settled
 
 
 @pytest.mark.parametrize("how", [Settings(queue=0), Settings(backpressure=False)])
@@ -152,19 +155,19 @@ def test_what_nothing_bounds_never_settles(how: Settings) -> None:
     line_of_two = line(0.1, 0.1, bits=8e5)
     network = Network(bandwidth_mbps=400.0)
     problem = Problem(line_of_two.graph, Cluster.equal(2, network=network), source_rate=1000.0)
-    found = runs.run(Placement(problem, [0, 1]), how)
+    found = engine.run(Placement(problem, [0, 1]), how)
     assert found.throughput == pytest.approx(500.0, rel=1e-2)
     assert found.steady
     assert not found.settled
     assert found.queue_growth == pytest.approx(500.0, rel=1e-2)
-    bounded = runs.run(Placement(problem, [0, 1]))
+    bounded = engine.run(Placement(problem, [0, 1]))
     assert bounded.settled
     assert bounded.queue_growth == pytest.approx(0.0, abs=1e-6)
 
 
 def test_latency_counts_from_when_a_source_takes_a_tuple() -> None:
     """As in CEPSim: half of what is offered waits for the source's device, ever longer."""
-    found = runs.run(Placement(line(2.0, 0.1), [0, 1]))
+    found = engine.run(Placement(line(2.0, 0.1), [0, 1]))
     assert found.raw.end.sources["backlog"] == pytest.approx([500.0 * 61], rel=0.01)
     latency = found.latency_s()
     assert latency is not None
@@ -176,25 +179,25 @@ def test_how_long_links_are_full_and_held_back() -> None:
     graph = line(0.1, 0.1, bits=8e5).graph
     slow = Cluster.equal(2, network=Network(bandwidth_mbps=400.0))
     problem = Problem(graph, slow, source_rate=1000.0)
-    found = runs.run(Placement(problem, [0, 1]))
+    found = engine.run(Placement(problem, [0, 1]))
     assert found.link_utilisation[1] == pytest.approx(1.0)
     assert found.link_full[1] == pytest.approx(1.0)
     assert found.link_stalled[1] == pytest.approx(0.0)
-    held = runs.run(Placement(line(0.1, 4.0), [0, 1]))
+    held = engine.run(Placement(line(0.1, 4.0), [0, 1]))
     assert held.link_full[1] == 0.0
     assert held.link_stalled[1] == pytest.approx(held.operator_blocked[0], rel=1e-2)
     assert held.link_stalled[1] > 0.9
-    idle = runs.run(Placement(line(0.1, 0.1), [0, 1]))
+    idle = engine.run(Placement(line(0.1, 0.1), [0, 1]))
     assert not idle.link_full.any()
     assert not idle.link_stalled.any()
 
 
 def test_nothing_arrives_on_a_device_that_cannot_keep_up_in_time() -> None:
     """No latency is made up where no tuple arrived, and that is not called settled."""
-    found = runs.run(Placement(line(0.1, 1e9), [0, 1]), Settings(duration_s=1.0))
+    found = engine.run(Placement(line(0.1, 1e9), [0, 1]), Settings(duration_s=1.0))
     assert found.throughput < 1e-3
     scene = Scene(speeds=(Speed(1, 0.0, 0.0),))
-    stopped = runs.run(Placement(line(0.1, 0.1), [0, 1]), scene=scene)
+    stopped = engine.run(Placement(line(0.1, 0.1), [0, 1]), scene=scene)
     assert stopped.throughput == 0.0
     assert stopped.latency_s() is None
     assert not stopped.settled
@@ -206,7 +209,7 @@ def test_tuples_are_neither_made_nor_lost(case: Case, pushes: bool, scheduler: A
     """On every stream, at every source, and between the streams of every operator."""
     problem, devices = case
     how = replace(SHORT, backpressure=pushes, scheduler=scheduler)
-    found = runs.run(Placement(problem, devices), how)
+    found = engine.run(Placement(problem, devices), how)
     end, flow = found.raw.end, flow_of(problem)
     sent = end.streams["sent"]
     there = end.streams["taken"] + end.streams["waiting"] + end.streams["in_flight"]
@@ -240,7 +243,10 @@ def test_other_names_and_orders_change_nothing(
     other = renamed(problem, operators, hosts)
     moved = [hosts.index(devices[v]) for v in operators]
     how = replace(SHORT, backpressure=pushes, scheduler=scheduler)
-    one, two = runs.run(Placement(problem, devices), how), runs.run(Placement(other, moved), how)
+    one, two = (
+        engine.run(Placement(problem, devices), how),
+        engine.run(Placement(other, moved), how),
+    )
     slack = 1e-9 * problem.source_rate
     assert two.throughput == pytest.approx(one.throughput, rel=1e-9, abs=slack)
     rates = one.operator_rates[operators]
@@ -257,12 +263,12 @@ def test_other_names_and_orders_change_nothing(
 def test_sources_are_told_apart_up_to_a_number() -> None:
     """Each of two sources brings half of the rate by a path of its own."""
 
-    def fan_in(sources: int) -> Measures:
+    def fan_in(sources: int) -> RunMetrics:
         names = [f"s{i}" for i in range(sources)]
         operators = [Operator(name, 1000, 100.0) for name in [*names, "sink"]]
         graph = StreamGraph(operators, [Stream(name, "sink") for name in names])
         problem = Problem(graph, Cluster.equal(1), source_rate=1000.0)
-        return runs.run(Placement(problem, [0] * (sources + 1)), SHORT)
+        return engine.run(Placement(problem, [0] * (sources + 1)), SHORT)
 
     assert fan_in(2).path_mean_throughput == pytest.approx(1000.0)
     assert fan_in(16).path_mean_throughput == pytest.approx(1000.0)
@@ -281,7 +287,7 @@ def test_paths_too_many_to_count() -> None:
         streams += [Stream(left, join), Stream(right, join)]
     graph = StreamGraph([Operator(name, 100, 10.0) for name in names], streams)
     problem = Problem(graph, Cluster.equal(1), source_rate=1000.0)
-    found = runs.run(Placement(problem, [0] * len(names)), SHORT)
+    found = engine.run(Placement(problem, [0] * len(names)), SHORT)
     assert found.path_mean_throughput == pytest.approx(1000.0)
     assert found.throughput == pytest.approx(1000.0)
 

@@ -8,9 +8,9 @@ from itertools import pairwise
 import pytest
 
 from streamplace import Cluster, Network, Operator, Placement, Problem, Stream, StreamGraph
-from streamplace.cluster import Device, NetworkKind
-from streamplace.models import MODELS, Model
-from streamplace.score import simulate
+from streamplace.problem.cluster import Device, NetworkKind
+from streamplace.problem.objective import MODELS, Model
+from streamplace.scoring.throughput import simulate
 
 RATE, MIPS = 200.0, 500.0
 FULL = MIPS * 1e6 / RATE  # instructions a tuple that take a whole device

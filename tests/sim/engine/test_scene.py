@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.engine import Profile, Scene, Settings, Simulation, Speed, Window
-from streamplace import Cluster, Operator, Placement, Problem, Stream, StreamGraph, runs
+from streamplace import Cluster, Operator, Placement, Problem, Stream, StreamGraph
 from streamplace.errors import ProblemError
-from streamplace.flows import flow as flow_of
+from streamplace.scoring import engine
+from streamplace.scoring.flow import flow as flow_of
 
 
 def line(*loads: float, rate: float = 1000.0, selectivity: float = 1.0) -> Problem:
@@ -67,7 +68,7 @@ def test_ramp_and_bursts_by_hand() -> None:
 def test_a_source_follows_its_profile() -> None:
     problem = line(0.1, 0.1)
     scene = Scene({0: Profile((0.0, 30.0), (1.0, 0.25))})
-    series = runs.run(Placement(problem, [0, 1]), scene=scene, every_s=1.0).series
+    series = engine.run(Placement(problem, [0, 1]), scene=scene, every_s=1.0).series
     assert series.offered[:30, 0] == pytest.approx(1000.0)
     assert series.processed[35:, 1] == pytest.approx(250.0)
 
@@ -83,7 +84,7 @@ def test_a_source_follows_its_profile() -> None:
 )
 def test_what_windows_emit(window: Window, rate: float) -> None:
     """Tuples/s after it; every tuple is in size / advance windows."""
-    found = runs.run(Placement(line(0.1, 0.1, 0.01), [0, 0, 1]), scene=Scene(windows={1: window}))
+    found = engine.run(Placement(line(0.1, 0.1, 0.01), [0, 0, 1]), scene=Scene(windows={1: window}))
     assert found.operator_rates[1] == pytest.approx(1000.0)
     assert found.sink_rates[0] == pytest.approx(rate, rel=0.05)
     assert found.throughput == pytest.approx(1000.0, rel=0.05)
@@ -92,7 +93,7 @@ def test_what_windows_emit(window: Window, rate: float) -> None:
 
 def test_a_window_makes_tuples_wait() -> None:
     """Half an advance on average, where nothing else takes long."""
-    found = runs.run(
+    found = engine.run(
         Placement(line(1e-6, 1e-6, 1e-6), [0, 0, 0]),
         Settings(queue=0),
         Scene(windows={1: Window(2.0, 2.0)}),
@@ -106,7 +107,7 @@ def test_a_window_that_cannot_be_sent_holds_its_operator_up() -> None:
     """Two tuples for one, and room for one: half of what is offered gets through."""
     problem = line(0.1, 0.1, 1.0)
     scene = Scene(windows={1: Window(1.0, 1.0, ratio=2.0)})
-    found = runs.run(Placement(problem, [0, 0, 1]), Settings(duration_s=600.0), scene)
+    found = engine.run(Placement(problem, [0, 0, 1]), Settings(duration_s=600.0), scene)
     assert found.sink_rates[0] == pytest.approx(1000.0, rel=0.02)
     assert found.operator_rates[1] == pytest.approx(500.0, rel=0.05)  # in bursts, as it catches up
     assert found.operator_blocked[1] > 0.3
@@ -116,7 +117,7 @@ def test_a_window_that_cannot_be_sent_holds_its_operator_up() -> None:
 def test_a_device_stops_and_the_source_waits() -> None:
     problem = line(0.5, 0.5)
     scene = Scene(speeds=(Speed(1, 10.0, 0.0), Speed(1, 30.0, 1.0)))
-    series = runs.run(Placement(problem, [0, 1]), scene=scene, every_s=1.0).series
+    series = engine.run(Placement(problem, [0, 1]), scene=scene, every_s=1.0).series
     assert series.processed[5:10, 1] == pytest.approx(1000.0)
     assert not series.processed[10:30, 1].any()
     assert series.processed[20:30, 0] == pytest.approx(0.0, abs=1e-9)
@@ -127,12 +128,12 @@ def test_a_device_stops_and_the_source_waits() -> None:
 def test_a_stopped_device_is_busy_while_tuples_wait_for_it() -> None:
     """From when the first comes until the end; one for which nothing waits is idle."""
     scene = Scene(speeds=(Speed(1, 0.0, 0.0), Speed(0, 40.0, 0.0)))
-    found = runs.run(Placement(line(0.1, 0.1), [0, 1]), scene=scene, every_s=1.0)
+    found = engine.run(Placement(line(0.1, 0.1), [0, 1]), scene=scene, every_s=1.0)
     assert found.series.device_utilisation[0, 1] == pytest.approx(0.9)  # the first tick: none yet
     assert found.series.device_utilisation[1:, 1] == pytest.approx(1.0)
     assert found.series.device_utilisation[39, 0] == pytest.approx(0.0, abs=1e-9)
     assert found.series.device_utilisation[41, 0] == pytest.approx(1.0)  # its source is offered
-    alone = runs.run(Placement(line(0.1, 0.1), [0, 0]), scene=Scene(speeds=(Speed(1, 0.0, 0.0),)))
+    alone = engine.run(Placement(line(0.1, 0.1), [0, 0]), scene=Scene(speeds=(Speed(1, 0.0, 0.0),)))
     assert alone.device_utilisation[1] == 0.0
 
 
@@ -141,13 +142,13 @@ def test_what_offers_nothing_while_measured_is_refused_before_it_runs() -> None:
     scene = Scene({0: Profile((0.0, 10.0), (1.0, 0.0))})
     placement = Placement(line(0.1, 0.1), [0, 1])
     with pytest.raises(ProblemError, match=r"scene: sources: nothing .* from second 20 on"):
-        runs.run(placement, scene=scene)
-    assert runs.run(placement, Settings(measure_from_s=0.0), scene).throughput > 0.0
+        engine.run(placement, scene=scene)
+    assert engine.run(placement, Settings(measure_from_s=0.0), scene).throughput > 0.0
 
 
 def test_a_slowed_device_does_less() -> None:
     scene = Scene(speeds=(Speed(1, 0.0, 0.5),))
-    found = runs.run(Placement(line(0.1, 1.0), [0, 1]), scene=scene)
+    found = engine.run(Placement(line(0.1, 1.0), [0, 1]), scene=scene)
     assert found.throughput == pytest.approx(500.0, rel=1e-3)
     assert found.device_utilisation[1] == pytest.approx(1.0)
 

@@ -7,7 +7,7 @@ import pytest
 
 from sim.engine import EngineError, Profile, Scene, Settings, Speed, Window
 from sim.engine import simulation as engine
-from sim.engine.sets import NOTHING
+from sim.engine.event_sets import NOTHING
 from streamplace import (
     Cluster,
     Device,
@@ -18,8 +18,8 @@ from streamplace import (
     Problem,
     Stream,
     StreamGraph,
-    runs,
 )
+from streamplace.scoring import engine as runs
 
 FREE = 1e-3  # instructions: next to nothing
 
@@ -189,7 +189,7 @@ def test_what_is_not_connected_changes_nothing(backpressure: bool) -> None:
 
 
 def test_more_ticks_than_can_be_counted_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sim.engine.ticks.MOST_TICKS", 1000)
+    monkeypatch.setattr("sim.engine.tick_length.MOST_TICKS", 1000)
     simulation = runs.simulation(job("ab", 1e7))
     with pytest.raises(EngineError, match="1,000 ticks"):
         simulation.run(np.array([0, 0]))

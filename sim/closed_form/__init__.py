@@ -1,0 +1,1 @@
+"""Steady-state throughput in closed form, and its bounds."""

@@ -1,0 +1,159 @@
+"""Closed form with backpressure: the largest utilisation throttles every source alike.
+
+throughput = source rate * min(1, 1 / largest utilisation of a device or link)
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.flow import Columns, Floats, Flow, Ints, as_rows, checked
+from sim.jit import kernel
+from sim.links import ends_of, seconds_on
+
+LANES = 4  # placements scored side by side: hides the latency of adding to the same device
+NOTHING = 1e-100  # a utilisation that is none: what is divided by less may overflow
+U = np.uint64  # unsigned indices spare the wrap-around check of negative ones
+
+
+def throughput(flow: Flow, placements: NDArray[np.integer]) -> Floats:
+    """Return the throughput of each placement, (K,) tuples/s at the sources."""
+    return flow.source_rate / np.maximum(1.0, worst_utilisation(flow, placements))
+
+
+def worst_utilisation(flow: Flow, placements: NDArray[np.integer]) -> Floats:
+    """Return the largest utilisation of any device or link, (K,), at the offered rate.
+
+    Parameters
+    ----------
+    placements
+        (K, V) device indices; (V,) counts as K = 1.
+
+    Raises
+    ------
+    ValueError
+        If `placements` does not fit the flow or names a device it lacks.
+    """
+    rows = as_rows(flow, placements)
+    worst = np.empty(len(rows))
+    if flow.pair_weights is None or len(rows) < LANES:
+        _worst_general(checked(flow, rows), flow.columns, worst)
+        return worst
+    unsigned = rows.view(f"u{rows.itemsize}")  # a negative entry becomes one too large
+    streams = (flow.source, flow.target, *flow.pair_weights)
+    if not _worst_pair(unsigned, flow.work, *streams, flow.devices, worst):
+        checked(flow, rows)
+    return worst
+
+
+def lowest_utilisation(flow: Flow) -> float:
+    """Return the utilisation that the busiest device of any placement has at least.
+
+    max(total CPU / total capacity, largest operator / fastest device); 1 where there is no work, or
+    next to none.
+    """
+    total, largest = float(flow.work.sum()), float(flow.work.max())
+    lowest = max(total / float(flow.capacity.sum()), largest / float(flow.capacity.max()))
+    return lowest if lowest > NOTHING else 1.0
+
+
+def utilisations(flow: Flow, placement: NDArray[np.integer]) -> tuple[Floats, Floats]:
+    """Return the utilisation of every device, (D,), and link, (L,), at the offered rate.
+
+    Parameters
+    ----------
+    placement
+        (V,) device indices.
+
+    Raises
+    ------
+    ValueError
+        If `placement` does not fit the flow.
+    """
+    if np.ndim(placement) != 1:
+        raise ValueError(f"utilisations are of one placement of shape ({flow.operators},)")
+    device, link = np.zeros(flow.devices), np.zeros(len(flow.gap_s))
+    add_utilisations(checked(flow, placement)[0], flow.columns, device, link)
+    return device, link
+
+
+@kernel
+def add_utilisations(placement: Ints, flow: Columns, device: Floats, link: Floats) -> None:
+    """Add the utilisations of one placement to `device` (D,) and `link` (L,)."""
+    for v in range(flow.work.shape[0]):
+        device[placement[v]] += flow.work[v] / flow.capacity[placement[v]]
+    for e in range(flow.source.shape[0]):
+        a, b = placement[flow.source[e]], placement[flow.target[e]]
+        if a == b:
+            continue
+        tuples = flow.stream_tuples[e]
+        sends, receives = ends_of(flow.nic, device.shape[0], a, b)
+        device[a] += tuples * flow.overhead_s[sends] / flow.cores[a]
+        device[b] += tuples * flow.overhead_s[receives] / flow.cores[b]
+        link[sends] += tuples * seconds_on(flow, sends, e)
+        if flow.nic:
+            link[receives] += tuples * seconds_on(flow, receives, e)
+
+
+@kernel
+def _worst_general(placements: Ints, flow: Columns, worst: Floats) -> None:
+    device, link = np.empty(flow.capacity.shape[0]), np.empty(flow.gap_s.shape[0])
+    for k in range(placements.shape[0]):
+        device[:] = 0.0
+        link[:] = 0.0
+        add_utilisations(placements[k], flow, device, link)
+        worst[k] = max(device.max(), link.max())
+
+
+@kernel
+def _worst_pair(
+    placements: NDArray[np.unsignedinteger],
+    work: Floats,
+    source: Ints,
+    target: Ints,
+    weight: Floats,
+    coefficient: Floats,
+    devices: int,
+    worst: Floats,
+) -> bool:
+    """Score `LANES` or more placements, that many side by side; False if a device is unknown.
+
+    One row of `load` holds a placement's devices and its link matrix. The largest is found on the
+    bit patterns: for floats of at least 0 they order as integers do, and integers vectorise.
+    """
+    count = placements.shape[0]
+    operators, size, span = U(placements.shape[1]), U(devices), U(coefficient.shape[0])
+    entries = placements.reshape(-1)
+    load = np.zeros(LANES * span)
+    patterns = load.view(np.int64)
+    largest = np.zeros(LANES, np.int64)
+    values = largest.view(np.float64)
+    for step in range(0, count, LANES):
+        first = min(step, count - LANES)  # the last step looks again at some it has seen
+        start = U(first) * operators
+        highest = entries[start]
+        for i in range(start, start + U(LANES) * operators):
+            highest = max(highest, entries[i])
+        if highest >= size:
+            return False
+        for v in range(operators):
+            for j in range(LANES):
+                device = U(entries[start + U(j) * operators + v])
+                load[U(j) * span + device] += work[v]
+        for e in range(U(source.shape[0])):
+            a, b = U(source[e]) + start, U(target[e]) + start
+            for j in range(LANES):
+                row = U(j) * operators
+                pair = U(entries[a + row]) * size + U(entries[b + row])
+                load[U(j) * span + size + pair] += weight[e]
+        for j in range(LANES):
+            row = U(j) * span
+            for i in range(span):
+                load[row + i] *= coefficient[i]
+            top = 0
+            for i in range(span):
+                top = max(top, patterns[row + i])
+            largest[j] = top
+        load[:] = 0.0
+        for j in range(LANES):
+            worst[first + j] = values[j]
+    return True

@@ -1,0 +1,96 @@
+"""Newton's method for the equations of the links, where every damping goes on for ever.
+
+Links that feed back on one another in threes can keep any damping oscillating, and thousands of
+crossings of one link need a damping too small; a solution exists all the same. With u = log s the
+equations s = min(1, 1 / offered(s)) are u + max(0, log offered(exp u)) = 0, whose left side is
+convex in u (offered is a sum of products of s): kind to Newton's method, which is costly, though.
+"""
+
+import numpy as np
+
+from sim.closed_form.bottleneck import utilisations
+from sim.flow import Columns, Floats, Flow, Ints
+from sim.jit import kernel
+from sim.links import Crossed, nothing_crossed, number_links
+
+STEPS = 100
+HALVINGS = 40
+MOST_SLOPES = 20_000_000  # operators x links; more would take too much memory and time
+
+
+def solve_by_newton(flow: Flow, placement: Ints, residual: float) -> Floats | None:
+    """Return the tuples/s of each operator, (V,), or None if the method fails.
+
+    Parameters
+    ----------
+    placement
+        (V,) int32 device indices.
+    residual
+        Largest |s - min(1, 1 / offered utilisation)| of a solution.
+    """
+    columns = flow.columns
+    crossed = nothing_crossed(columns)
+    links = number_links(placement, columns, crossed)
+    if flow.operators * links > MOST_SLOPES:
+        return None
+    start = 1.0 / max(1.0, utilisations(flow, placement)[0].max())
+
+    def look(log_scale: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        scale = np.exp(log_scale)
+        rate, offered, slope = _linearise(columns, start, crossed, scale)
+        left = log_scale + np.log(np.maximum(1.0, offered))
+        passed = 1.0 / np.maximum(1.0, offered)
+        slope *= scale * np.where(offered > 1.0, passed, 0.0)[:, None]
+        return rate, left, scale - passed, slope
+
+    log_scale = np.zeros(links)
+    rate, left, error, slope = look(log_scale)
+    for _ in range(STEPS):
+        if np.abs(error).max() <= residual:
+            return rate
+        try:
+            step = np.linalg.solve(np.eye(links) + slope, -left)
+        except np.linalg.LinAlgError:
+            return None
+        for halved in range(HALVINGS):
+            tried = np.minimum(0.0, log_scale + step * 0.5**halved)
+            found = look(tried)
+            if np.abs(found[1]).max() < np.abs(left).max():
+                break
+        else:
+            return None
+        log_scale, (rate, left, error, slope) = tried, found
+    return None
+
+
+@kernel
+def _linearise(
+    flow: Columns,
+    start: float,
+    crossed: Crossed,
+    scale: Floats,
+) -> tuple[Floats, Floats, Floats]:
+    """Return tuples/s (V,), offered utilisations (N,) and their slopes by the scales (N, N).
+
+    Link 0 stands for staying on a device: nothing is offered to it.
+    """
+    links = scale.shape[0]
+    rate, rate_slope = flow.source_tuples * start, np.zeros((flow.work.shape[0], links))
+    offered, slope = np.zeros(links), np.zeros((links, links))
+    for e in range(flow.source.shape[0]):
+        a, b = flow.source[e], flow.target[e]
+        tuples = rate[a] * flow.selectivity[e]
+        tuples_slope = rate_slope[a] * flow.selectivity[e]
+        for link, seconds in (
+            (crossed.sends[e], crossed.send_s[e]),
+            (crossed.receives[e], crossed.receive_s[e]),
+        ):
+            if link > 0:
+                offered[link] += tuples * seconds
+                slope[link] += tuples_slope * seconds
+                tuples_slope *= scale[link]
+                tuples_slope[link] += tuples
+                tuples *= scale[link]
+        rate[b] += tuples
+        rate_slope[b] += tuples_slope
+    return rate, offered, slope

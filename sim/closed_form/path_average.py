@@ -1,0 +1,160 @@
+"""Closed form without network backpressure: what CEPSim, and so the published numbers, measure.
+
+The sources run at r = R * min(1, 1 / largest device utilisation). Flows run down the streams;
+every link scales what it carries by s = min(1, 1 / utilisation offered to it), where what is
+offered has passed the links before, so s solves a system of equations. Throughput is
+R * (tuples/s reaching the sinks) / (tuples/s reaching them where nothing is throttled).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.closed_form.bottleneck import add_utilisations
+from sim.closed_form.newton import solve_by_newton
+from sim.flow import Columns, Floats, Flow, Ints, checked
+from sim.jit import bare, kernel
+from sim.links import Crossed, nothing_crossed, number_links
+
+RESIDUAL = 1e-12  # largest |s - min(1, 1 / offered utilisation)| of a solution
+ROUNDS = 100_000
+QUICK_ROUNDS = 200  # between two looks at an adapting damping
+SETTLING = 60  # rounds * damping between two looks at a fixed one
+PROGRESS = 0.5  # of the residual at the last look: a damping that does worse is given up
+
+
+class Equations(NamedTuple):
+    """The links' equations while they are solved; links as `Crossed` numbers them, 0 is free."""
+
+    scale: Floats  # (links,)
+    change: Floats  # (links,) to a scale that would fit what is offered under this one
+    rate: Floats  # (V,) tuples/s
+
+
+class ConvergenceError(ArithmeticError):
+    """The equations of the links were not solved; no throughput is known."""
+
+
+def throughput(flow: Flow, placements: NDArray[np.integer]) -> Floats:
+    """Return the throughput of each placement, (K,) tuples/s at the sources.
+
+    Parameters
+    ----------
+    placements
+        (K, V) device indices; (V,) counts as K = 1.
+
+    Raises
+    ------
+    ValueError
+        If `placements` does not fit the flow or names a device it lacks, or no tuple is ever
+        offered to a sink.
+    ConvergenceError
+        If the residual is above 1e-12 after 100,000 rounds, and Newton's method fails too.
+    """
+    if flow.nominal_sink_tuples <= 0:
+        raise ValueError("no tuple reaches a sink, so there is no throughput to speak of")
+    rows = checked(flow, placements)
+    reached = np.empty(len(rows))
+    done = 0
+    while done < len(rows):
+        solved: int = _sink_tuples(rows[done:], flow.columns, flow.sinks, reached[done:])
+        done += solved
+        if done < len(rows):
+            reached[done] = _last_resort(flow, rows[done], done)
+            done += 1
+    return flow.source_rate * np.minimum(1.0, reached / flow.nominal_sink_tuples)
+
+
+def _last_resort(flow: Flow, placement: Ints, number: int) -> float:
+    """Return the tuples/s that reach the sinks, where no damping settles."""
+    rate = solve_by_newton(flow, placement, RESIDUAL)
+    if rate is None:
+        raise ConvergenceError(
+            f"placement {number}: link equations not solved to {RESIDUAL:g} in {ROUNDS} rounds"
+        )
+    return float(rate[flow.sinks].sum())
+
+
+@kernel
+def _sink_tuples(placements: Ints, flow: Columns, sinks: Ints, reached: Floats) -> int:
+    """Fill in the tuples/s that reach the sinks; return how many were solved up to a failure."""
+    device, link = np.empty(flow.capacity.shape[0]), np.empty(flow.gap_s.shape[0])
+    crossed, equations = nothing_crossed(flow), unsolved(flow)
+    for k in range(placements.shape[0]):
+        placement = placements[k]
+        device[:] = 0.0
+        link[:] = 0.0
+        add_utilisations(placement, flow, device, link)
+        start = 1.0 / max(1.0, device.max())
+        links = number_links(placement, flow, crossed)
+        if not solve(flow, start, links, crossed, equations):
+            return k
+        total = 0.0
+        for v in sinks:
+            total += equations.rate[v]
+        reached[k] = total
+    return len(placements)
+
+
+@kernel
+def unsolved(flow: Columns) -> Equations:
+    """Return room for `solve`."""
+    links = min(2 * flow.source.shape[0], flow.gap_s.shape[0]) + 1
+    return Equations(np.ones(links), np.empty(links), np.empty(flow.work.shape[0]))
+
+
+@kernel
+def solve(flow: Columns, start: float, links: int, crossed: Crossed, room: Equations) -> bool:
+    """Solve for the scale of links below the number `links`, and the flows under it.
+
+    Damped rounds: a growing residual halves the damping, a falling one raises it slowly. That
+    can go on for ever at the edge of stability; where it makes no progress come fixed dampings,
+    each half of the last, and each kept while it makes progress.
+    """
+    scale, change = room.scale, room.change
+    scale[:links] = 1.0
+    damping, fixed, left = 0.5, 1.0, QUICK_ROUNDS
+    last, best, before = np.inf, np.inf, np.inf
+    for _ in range(ROUNDS):
+        residual = look(flow, start, links, crossed, room)
+        if residual <= RESIDUAL:
+            return True
+        best = min(best, residual)
+        left -= 1
+        if left == 0:
+            if best > PROGRESS * before:
+                fixed *= 0.5
+                damping = fixed
+            before, best = best, np.inf
+            left = QUICK_ROUNDS if fixed == 1.0 else int(SETTLING / fixed)
+        if fixed == 1.0:
+            damping = damping * 0.5 if residual > last else min(1.0, damping * 1.1)
+        last = residual
+        for i in range(1, links):
+            scale[i] += damping * change[i]
+    return False
+
+
+@bare
+def look(flow: Columns, start: float, links: int, crossed: Crossed, room: Equations) -> float:
+    """Run the flows down under `scale`; note how far off it is, and return by how much at most."""
+    scale, change, rate = room
+    sends, receives = crossed.sends, crossed.receives
+    for i in range(links):
+        change[i] = 0.0
+    for v in range(rate.shape[0]):
+        rate[v] = flow.source_tuples[v] * start
+    for e in range(flow.source.shape[0]):
+        tuples = rate[flow.source[e]] * flow.selectivity[e]
+        change[sends[e]] += tuples * crossed.send_s[e]
+        tuples *= scale[sends[e]]
+        if flow.nic:
+            change[receives[e]] += tuples * crossed.receive_s[e]
+            tuples *= scale[receives[e]]
+        rate[flow.target[e]] += tuples
+    residual = 0.0
+    for i in range(1, links):
+        change[i] = 1.0 / max(1.0, change[i]) - scale[i]
+        residual = max(residual, abs(change[i]))
+    return residual

@@ -1,0 +1,89 @@
+"""Fill in who runs where, and what it costs."""
+
+import numpy as np
+
+from sim.engine.records import Records
+from sim.flow import Columns, Floats, Ints
+from sim.jit import kernel
+from sim.links import ends_of, seconds_on
+
+FOREVER = 1e9  # ticks
+
+
+@kernel
+def lay_out(
+    flow: Columns,
+    operators: Records,
+    streams: Records,
+    links: Records,
+    number: Ints,
+    placement: Ints,
+    latency_s: Floats,
+    nominal: Floats,
+    emitted: Floats,
+    weighted: bool,
+    tick_s: float,
+) -> int:
+    """Fill in the records of a placement; return the number of links crossed and 1.
+
+    Parameters
+    ----------
+    links
+        Room for every link that can be crossed, from 1 on.
+    number
+        (L,) scratch.
+    latency_s
+        (L,)
+    nominal
+        (E,) tuples/s expected on each stream: the weights of an operator's share.
+    emitted
+        (V,) tuples/s that each operator is expected to send; asked of windowed ones.
+    """
+    devices = flow.capacity.shape[0]
+    count = 1
+    number[:] = 0
+    for v in range(operators.shape[0]):
+        d = placement[v]
+        operators[v].device = d
+        operators[v].send_cost = 0.0
+        operators[v].source_cost = flow.instructions[v] / flow.capacity[d]
+    for e in range(streams.shape[0]):
+        v, w = flow.source[e], flow.target[e]
+        a, b = placement[v], placement[w]
+        streams[e].sends = streams[e].receives = streams[e].delay = 0
+        streams[e].cost = flow.instructions[w] / flow.capacity[b]
+        if a == b:
+            continue
+        sends, receives = ends_of(flow.nic, devices, a, b)
+        for link in (sends, receives):
+            if number[link] == 0:
+                number[link] = count
+                links[count].receiving = flow.nic and link == receives
+                count += 1
+        streams[e].sends, streams[e].receives = number[sends], number[receives]
+        streams[e].send_s = seconds_on(flow, sends, e)
+        streams[e].receive_s = seconds_on(flow, receives, e)
+        latency = latency_s[sends] + (latency_s[receives] if flow.nic else 0.0)
+        streams[e].delay = int(min(latency / tick_s + 1e-9, FOREVER))
+        overhead = flow.selectivity[e] * flow.overhead_s[sends] / flow.cores[a]
+        operators[v].send_cost += overhead
+        streams[e].cost += flow.overhead_s[receives] / flow.cores[b]
+    total = np.zeros(devices)
+    for v in range(operators.shape[0]):
+        seconds = 0.0
+        if operators[v].source >= 0:
+            operators[v].source_cost += operators[v].send_cost
+            seconds = flow.source_tuples[v] * operators[v].source_cost
+        first = operators[v].first_in
+        for e in range(first, first + operators[v].inputs):
+            if operators[v].window < 0:
+                streams[e].cost += operators[v].send_cost
+            seconds += nominal[e] * streams[e].cost
+        if operators[v].window >= 0:
+            seconds += emitted[v] * operators[v].send_cost
+        operators[v].share = seconds if weighted else 1.0
+        total[placement[v]] += operators[v].share
+    for v in range(operators.shape[0]):
+        if total[placement[v]] > 0.0:
+            operators[v].share /= total[placement[v]]
+    return count

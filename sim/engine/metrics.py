@@ -1,0 +1,265 @@
+"""What a run amounts to: rates, latencies, utilisations, and whether it had settled."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.engine.simulation import Simulation
+from sim.engine.snapshots import RunTrace
+from sim.flow import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """What happened between moments, T of them: rates in tuples/s, and shares of the time.
+
+    `waiting`, `in_flight`, `backlog` and `gathered` (by windows) are tuples at each moment.
+    """
+
+    at_s: Floats  # (T,)
+    offered: Floats  # (T, sources)
+    dropped: Floats  # (T, sources)
+    backlog: Floats  # (T, sources)
+    processed: Floats  # (T, V)
+    gathered: Floats  # (T, V)
+    busy: Floats  # (T, V)
+    blocked: Floats  # (T, V)
+    sent: Floats  # (T, E)
+    waiting: Floats  # (T, E)
+    in_flight: Floats  # (T, E)
+    device_utilisation: Floats  # (T, D)
+    device_stalled: Floats  # (T, D)
+    link_utilisation: Floats  # (T, links crossed + 1)
+    link_full: Floats  # (T, links crossed + 1)
+    link_stalled: Floats  # (T, links crossed + 1)
+    mean_latency_s: Floats  # (T, sinks) NaN where nothing arrived
+    path_mean_throughput: Floats  # (T, sinks) source tuples, over the paths; all 0 where not told
+
+
+STEADY = 0.01  # of what is due: what the halves of a settled run may differ by
+
+
+@dataclass(frozen=True, eq=False)
+class RunMetrics:
+    """A run of a simulation. V operators, E streams, D devices, L links.
+
+    Rates are tuples/s and means over the time measured, utilisations shares of it; queues are as
+    at its end.
+    """
+
+    simulation: Simulation
+    raw: RunTrace
+
+    @property
+    def seconds(self) -> float:
+        """How long was measured."""
+        return (self.raw.end.tick - self.raw.begin.tick) * self.raw.tick_s
+
+    @cached_property
+    def throughput(self) -> float:
+        """Tuples/s at the sources; see `Simulation.throughput`."""
+        return self.raw.due.source_rate * self.relative_throughput
+
+    @cached_property
+    def relative_throughput(self) -> float:
+        """The same over what was offered while measured."""
+        return float(self.sink_rates.sum()) / self.raw.due.nominal_sink_tuples
+
+    @cached_property
+    def path_mean_throughput(self) -> float | None:
+        """Source tuples/s at the sinks, a mean over the paths to them, as CEPSim has it.
+
+        None where the sources are too many to be told apart (more than 16).
+        """
+        if not self.simulation.tells_sources_apart:
+            return None
+        reached = self._gained("reached") * self.simulation.path_weight
+        return float(reached.sum()) / self.seconds
+
+    @cached_property
+    def sink_rates(self) -> Floats:
+        """(sinks,) tuples/s that arrive."""
+        return self._by_sink(self._arrived.sum(axis=0)) / self.seconds
+
+    @cached_property
+    def sink_path_mean_throughputs(self) -> Floats | None:
+        """(sinks,) source tuples/s, a mean over the paths to the sink; see above."""
+        if self.path_mean_throughput is None:
+            return None
+        means: Floats = self._gained("reached").sum(axis=1) / self.seconds
+        return means
+
+    def latency_s(self, sink: int | None = None) -> dict[str, float] | None:
+        """Return mean, p50 and p99 of the seconds from a source to a sink, or to any.
+
+        From when a source takes a tuple, as in CEPSim: what waits to be taken is not in it. Every
+        tuple counts once; those that arrive by one input in one tick count with their mean. None
+        where nothing arrived.
+        """
+        columns = slice(None) if sink is None else self.raw.sink == sink
+        weight = self._arrived[:, columns].ravel()
+        latency = self.raw.latency[self.raw.begin.tick :, columns].ravel()
+        if not weight.any():
+            return None
+        order = np.argsort(latency)
+        below = np.cumsum(weight[order])
+        at = np.searchsorted(below, np.array([0.5, 0.99]) * below[-1])
+        p50, p99 = latency[order][np.minimum(at, len(latency) - 1)]
+        mean = float((weight * latency).sum() / weight.sum())
+        return {"mean": mean, "p50": float(p50), "p99": float(p99)}
+
+    @cached_property
+    def queued(self) -> float:
+        """Tuples that wait at the end: at sources, on streams and in windows."""
+        end = self.raw.end
+        waiting = end.streams["waiting"].sum() + end.operators["gathered"].sum()
+        return float(end.sources["backlog"].sum() + waiting)
+
+    @cached_property
+    def in_flight(self) -> float:
+        """Tuples between devices at the end."""
+        return float(self.raw.end.streams["in_flight"].sum())
+
+    @cached_property
+    def dropped(self) -> float:
+        """Tuples that sources have dropped, from the beginning on."""
+        return float(self.raw.end.sources["dropped"].sum())
+
+    @cached_property
+    def device_utilisation(self) -> Floats:
+        """(D,) share of the time that each device was busy, or stopped with work waiting for it."""
+        return self._gained("devices", "busy_s") / self.seconds
+
+    @cached_property
+    def device_stalled(self) -> Floats:
+        """(D,) share of the time that each was idle because queues were full."""
+        return self._gained("devices", "stalled_s") / self.seconds
+
+    @cached_property
+    def operator_rates(self) -> Floats:
+        """(V,) tuples/s processed."""
+        return self._gained("operators", "processed") / self.seconds
+
+    @cached_property
+    def operator_utilisation(self) -> Floats:
+        """(V,) share of the time that each kept its device busy."""
+        return self._gained("operators", "busy_s") / self.seconds
+
+    @cached_property
+    def operator_blocked(self) -> Floats:
+        """(V,) share of what each could have done that full queues prevented."""
+        return self._gained("operators", "blocked_s") / self.seconds
+
+    @cached_property
+    def link_utilisation(self) -> Floats:
+        """(L,) share of the time that each link was busy."""
+        return self._of_links("busy_s")
+
+    @cached_property
+    def link_full(self) -> Floats:
+        """(L,) share of the ticks at whose ends tuples were left waiting for the link."""
+        return self._of_links("full_s")
+
+    @cached_property
+    def link_stalled(self) -> Floats:
+        """(L,) share of the time that each was idle because full queues held its senders up."""
+        return self._of_links("stalled_s")
+
+    @cached_property
+    def settled(self) -> bool:
+        """Whether a longer run would tell the same: it is steady, and no queue grows or empties.
+
+        On every stream, what waits and is on the way may change by 1% of what is due there. Where
+        queues have no bound, or nothing pushes back over links, an overloaded run never settles.
+        """
+        changed = np.abs(self._grown) <= STEADY * self.raw.due.stream_tuples * self.seconds
+        return self.steady and bool(changed.all())
+
+    @cached_property
+    def steady(self) -> bool:
+        """Whether the halves of the time measured differ by at most 1% of what is due at each sink.
+
+        Halves are whole periods of windows and profiles, and something must have arrived.
+        """
+        period = self.raw.period
+        half = len(self._arrived) // period // 2 * period
+        if half == 0 or not self._arrived.any():
+            return False
+        halves = (self._arrived[-2 * half : -half], self._arrived[-half:])
+        first, second = (self._by_sink(arrived.sum(axis=0)) for arrived in halves)
+        due = self.raw.due.operator_tuples[self.raw.due.sinks] * half * self.raw.tick_s
+        return bool(np.all(np.abs(second - first) <= STEADY * due))
+
+    @cached_property
+    def queue_growth(self) -> float:
+        """Tuples/s by which what waits on streams and is on the way grew."""
+        return float(self._grown.sum()) / self.seconds
+
+    @property
+    def _grown(self) -> Floats:
+        """(E,) tuples by which what waits on each stream and is on the way grew."""
+        return self._gained("streams", "waiting") + self._gained("streams", "in_flight")
+
+    @property
+    def _arrived(self) -> Floats:
+        """(ticks measured, columns) tuples."""
+        return self.raw.arrived[self.raw.begin.tick :]
+
+    def _by_sink(self, columns: Floats) -> Floats:
+        """Add up columns, (…, columns), by sink, (…, sinks)."""
+        made = np.zeros((len(self.simulation.flow.sinks), *columns.shape[:-1]))
+        np.add.at(made, self.raw.sink, columns.T)
+        return made.T
+
+    @cached_property
+    def series(self) -> Series:
+        """What happened between the moments that were asked for."""
+        moments = self.raw.series
+        at_s = np.array([moment.tick for moment in moments]) * self.raw.tick_s
+        spans = np.diff(at_s, prepend=0.0)[:, None]
+
+        def stock(part: str, name: str) -> Floats:
+            return np.array([getattr(moment, part)[name] for moment in moments])
+
+        def flow(part: str, name: str) -> Floats:
+            return np.diff(stock(part, name), axis=0, prepend=0.0) / spans
+
+        starts = [0, *(moment.tick for moment in moments[:-1])]
+        arrived = np.add.reduceat(self.raw.arrived, starts)
+        seconds = np.add.reduceat(self.raw.arrived * self.raw.latency, starts)
+        with np.errstate(invalid="ignore"):
+            mean_latency_s = self._by_sink(seconds) / self._by_sink(arrived)
+        reached = np.array([moment.reached.sum(axis=1) for moment in moments])
+
+        return Series(
+            at_s,
+            offered=flow("sources", "offered"),
+            dropped=flow("sources", "dropped"),
+            backlog=stock("sources", "backlog"),
+            processed=flow("operators", "processed"),
+            gathered=stock("operators", "gathered"),
+            busy=flow("operators", "busy_s"),
+            blocked=flow("operators", "blocked_s"),
+            sent=flow("streams", "sent"),
+            waiting=stock("streams", "waiting"),
+            in_flight=stock("streams", "in_flight"),
+            device_utilisation=flow("devices", "busy_s"),
+            device_stalled=flow("devices", "stalled_s"),
+            link_utilisation=flow("links", "busy_s"),
+            link_full=flow("links", "full_s"),
+            link_stalled=flow("links", "stalled_s"),
+            mean_latency_s=mean_latency_s,
+            path_mean_throughput=np.diff(reached, axis=0, prepend=0.0) / spans,
+        )
+
+    def _of_links(self, name: str) -> Floats:
+        made = np.zeros(len(self.simulation.flow.gap_s))
+        made[self.raw.link[1:]] = self._gained("links", name)[1:] / self.seconds
+        return made
+
+    def _gained(self, part: str, name: str | None = None) -> NDArray[np.float64]:
+        columns = (getattr(moment, part) for moment in (self.raw.begin, self.raw.end))
+        first, last = columns if name is None else (column[name] for column in columns)
+        return np.asarray(last - first)

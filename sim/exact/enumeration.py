@@ -1,0 +1,126 @@
+"""All placements that could be better under `sim.closed_form.path_average`, one after the other.
+
+Throttled links have no order among sets of streams: one more stream on a link can help a third
+elsewhere. So part of a placement is given up only by what holds whatever comes: sources run no
+faster than the busiest device lets them, and a stream between devices carries no more than its
+links would carry of it alone.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.exact.partial import Partial, may_go, partial, put, take_back
+from sim.flow import Columns, Floats, Ints
+from sim.jit import bare, kernel
+from sim.links import ends_of, seconds_on
+from sim.search.instance import Instance
+
+
+class Walk(NamedTuple):
+    """Where an enumeration is."""
+
+    now: Partial
+    order: Ints  # (U,) the unit placed at each depth
+    tried: Ints  # (U,) how many devices it has been on, or refused to go to
+    rate: Floats  # (V,) room to work in
+    depth: Ints  # (1,) how many units are placed
+
+
+def walk(instance: Instance, twin: Ints, order: Ints) -> Walk:
+    """Return an enumeration that is about to start.
+
+    Parameters
+    ----------
+    twin
+        (D,) the last device before it that is alike, -1 if there is none.
+    order
+        (U,) in which units are placed.
+    """
+    return Walk(
+        now=partial(instance, twin, len(order)),
+        order=order,
+        tried=np.zeros(len(order), np.int32),
+        rate=np.zeros(len(instance.member)),
+        depth=np.zeros(1, np.int32),
+    )
+
+
+@kernel
+def enumerate_above(
+    instance: Instance,
+    flow: Columns,
+    sinks: Ints,
+    unit_of: Ints,
+    at: Walk,
+    wanted: float,
+    rows: Ints,
+    steps: int,
+) -> tuple[int, bool]:
+    """Go on with an enumeration for so many steps, or until the rows are full.
+
+    Parameters
+    ----------
+    wanted
+        Tuples/s that have to be able to reach the sinks.
+    rows
+        (K, V) room for placements.
+
+    Returns
+    -------
+    How many rows were filled, and whether there are no more.
+    """
+    now, units, count = at.now, at.order.shape[0], 0
+    depth = at.depth[0]
+    for _ in range(steps):
+        if count == rows.shape[0]:
+            break
+        u, d = at.order[depth], at.tried[depth]
+        if d == instance.capacity.shape[0]:
+            at.tried[depth] = 0
+            if depth == 0:
+                return count, True
+            depth -= 1
+            take_back(instance, now, at.order[depth])
+            continue
+        at.tried[depth] += 1
+        if not may_go(instance, now, depth, u, d):
+            continue
+        put(instance, now, depth, u, d)
+        if _most_at_sinks(instance, flow, sinks, unit_of, at, depth + 1) < wanted:
+            take_back(instance, now, u)
+        elif depth + 1 == units:
+            for v in range(unit_of.shape[0]):
+                rows[count, v] = now.on[unit_of[v]]
+            count += 1
+            take_back(instance, now, u)
+        else:
+            depth += 1
+    at.depth[0] = depth
+    return count, False
+
+
+@bare
+def _most_at_sinks(
+    instance: Instance, flow: Columns, sinks: Ints, unit_of: Ints, at: Walk, depth: int
+) -> float:
+    """Return the tuples/s that reach the sinks at most, whatever becomes of units not placed."""
+    now, devices, busiest = at.now, instance.capacity.shape[0], 0.0
+    for d in range(devices):
+        busiest = max(busiest, now.load[depth, d])
+    start = 1.0 / max(1.0, busiest * instance.reference)
+    for v in range(at.rate.shape[0]):
+        at.rate[v] = flow.source_tuples[v] * start
+    for e in range(flow.source.shape[0]):
+        tuples = at.rate[flow.source[e]] * flow.selectivity[e]
+        a, b = now.on[unit_of[flow.source[e]]], now.on[unit_of[flow.target[e]]]
+        if a >= 0 and b >= 0 and a != b:
+            sends, receives = ends_of(flow.nic, devices, a, b)
+            slower = max(seconds_on(flow, sends, e), seconds_on(flow, receives, e))
+            if slower * tuples > 1.0:
+                tuples = 1.0 / slower
+        at.rate[flow.target[e]] += tuples
+    total = 0.0
+    for i in range(sinks.shape[0]):
+        total += at.rate[sinks[i]]
+    return total

@@ -1,0 +1,134 @@
+"""Whether CPU work can fit at all: a knapsack for each device, work counted in coarse steps.
+
+Let every unit have a value. Where the most value that fits what is left of each device adds up to
+less than the value of the units that are left, they do not fit. With work itself as the value this
+says little; with work rounded to whole steps of 1/k of a device it sees that, say, no device takes
+a third unit of 0.4: values like these are dual feasible functions of bin packing (Lueker 1983).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.exact.partial import Partial, is_spare
+from sim.flow import Floats, Ints
+from sim.jit import bare
+from sim.search.instance import Bools, Instance
+
+COARSEST, FINEST = 2, 80  # steps a device
+USED = 8  # numbers of steps, those that tell most
+
+
+class Packing(NamedTuple):
+    """Values of units, and room to work in."""
+
+    value: NDArray[np.int64]  # (FINEST + 1, U) by the number of steps
+    steps: Ints  # (USED,) which numbers are used
+    tightness: Floats  # (USED,) value wanted over value that fits, with nothing placed
+    least: Floats  # (2 * FINEST + 1,) least work of a value
+    worth: NDArray[np.int64]  # (D,) most value that fits
+
+
+def packing(instance: Instance, limit: float) -> Packing:
+    """Return values of an instance's units, for loads / reference up to `limit`."""
+    share = instance.work / (limit * instance.capacity.max())
+    value = np.floor(np.arange(FINEST + 1)[:, None] * share + 0.5)
+    return Packing(
+        value=np.minimum(value, 2 * FINEST + 1).astype(np.int64),
+        steps=np.arange(COARSEST, COARSEST + USED, dtype=np.int32),
+        tightness=np.zeros(USED),
+        least=np.zeros(2 * FINEST + 1),
+        worth=np.zeros(len(instance.capacity), np.int64),
+    )
+
+
+@bare
+def choose_steps(
+    instance: Instance, now: Partial, fits: Bools, limit: float, weighed: Packing
+) -> None:
+    """Use the numbers of steps that come closest to a proof, or give one, with nothing placed."""
+    tightness = weighed.tightness
+    for k in range(USED):
+        tightness[k] = 0.0
+    for steps in range(COARSEST, FINEST + 1):
+        wanted, there = _weighed_up(instance, now, 0, fits, limit, weighed, steps)
+        ratio = wanted / max(1.0, np.float64(there))
+        loosest = 0
+        for k in range(USED):
+            if tightness[k] < tightness[loosest]:
+                loosest = k
+        if ratio > tightness[loosest]:
+            tightness[loosest] = ratio
+            weighed.steps[loosest] = steps
+
+
+@bare
+def can_pack(
+    instance: Instance, now: Partial, depth: int, fits: Bools, limit: float, weighed: Packing
+) -> bool:
+    """Return False if the units not placed yet cannot go where `fits`, (U, D), says they may."""
+    for k in range(USED):
+        steps = weighed.steps[k]
+        wanted, there = _weighed_up(instance, now, depth, fits, limit, weighed, steps)
+        if there < wanted:
+            return False
+    return True
+
+
+@bare
+def _weighed_up(
+    instance: Instance,
+    now: Partial,
+    depth: int,
+    fits: Bools,
+    limit: float,
+    weighed: Packing,
+    steps: int,
+) -> tuple[int, int]:
+    """Return the value of all units not placed, and the most that fits the devices."""
+    wanted, there = 0, 0
+    for u in range(now.on.shape[0]):
+        if now.on[u] < 0:
+            wanted += weighed.value[steps, u]
+    for d in range(instance.capacity.shape[0]):
+        if is_spare(now, d):
+            weighed.worth[d] = weighed.worth[now.twin[d]]
+        else:
+            room = (limit - now.load[depth, d]) * instance.capacity[d]
+            weighed.worth[d] = _most_value(instance, now, fits, weighed, steps, d, room)
+        there += weighed.worth[d]
+    return wanted, there
+
+
+@bare
+def _most_value(
+    instance: Instance, now: Partial, fits: Bools, weighed: Packing, steps: int, d: int, room: float
+) -> int:
+    """Return the most value of units that `fits` lets on device d, with no more work than room.
+
+    Value is at most twice the work in steps, so less than 2 * steps.
+    """
+    work, value = 0.0, 0
+    for u in range(now.on.shape[0]):
+        if now.on[u] < 0 and fits[u, d]:
+            work += instance.work[u]
+            value += weighed.value[steps, u]
+    if work <= room:
+        return value
+    reached, top = 0, 2 * steps
+    weighed.least[0] = 0.0
+    for u in range(now.on.shape[0]):
+        own = weighed.value[steps, u]
+        if now.on[u] >= 0 or not fits[u, d] or own == 0:
+            continue
+        for v in range(reached + 1, min(top, reached + own) + 1):
+            weighed.least[v] = np.inf
+        reached = min(top, reached + own)
+        for v in range(reached, own - 1, -1):
+            weighed.least[v] = min(weighed.least[v], weighed.least[v - own] + instance.work[u])
+    best = 0
+    for v in range(reached + 1):
+        if weighed.least[v] <= room:
+            best = v
+    return best

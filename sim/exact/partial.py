@@ -1,0 +1,150 @@
+"""Partial placements: what units load that are placed one after the other.
+
+Loads are kept for every depth (number of units placed), so that taking a unit back is exact.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.flow import Floats, Ints
+from sim.jit import bare
+from sim.links import ends_of
+from sim.search.instance import Instance
+
+
+class Partial(NamedTuple):
+    """Some units on devices, and what they load: devices first, then links."""
+
+    on: Ints  # (U,) device of each unit, -1 where it has none yet
+    load: Floats  # (depths, D + L) utilisation / reference
+    shared: Floats  # (depths, U, D, 4) tuples/s, bit/s from a unit to a device's, and from them
+    used: Floats  # (depths, D) bytes
+    rivals: Ints  # (U, D) how many rivals of a unit are on a device
+    crowd: Ints  # (D,) units on each device
+    twin: Ints  # (D,) the last device before it that is alike, -1 if there is none
+
+
+def partial(instance: Instance, twin: Ints, depths: int) -> Partial:
+    """Return room for placing up to `depths` units, of which none is placed."""
+    units, devices, links = len(instance.work), len(instance.capacity), len(instance.gap_s)
+    return Partial(
+        on=np.full(units, -1, np.int32),
+        load=np.zeros((depths + 1, devices + links)),
+        shared=np.zeros((depths + 1, units, devices, 4)),
+        used=np.zeros((depths + 1, devices)),
+        rivals=np.zeros((units, devices), np.int32),
+        crowd=np.zeros(devices, np.int32),
+        twin=twin,
+    )
+
+
+@bare
+def is_spare(now: Partial, d: int) -> bool:
+    """Return whether device d is empty, as one like it that comes before: using it is no news."""
+    twin = now.twin[d]
+    spare: bool = twin >= 0 and now.crowd[d] == 0 and now.crowd[twin] == 0
+    return spare
+
+
+@bare
+def may_go(instance: Instance, now: Partial, depth: int, u: int, d: int) -> bool:
+    """Return whether constraints, memory and the order of like devices let unit u go to d."""
+    if not instance.allowed[instance.row_of[u], d] or now.rivals[u, d] > 0 or is_spare(now, d):
+        return False
+    fits: bool = now.used[depth, d] + instance.memory[u] <= instance.room[d]
+    return fits
+
+
+@bare
+def highest(instance: Instance, now: Partial, depth: int, u: int, d: int) -> float:
+    """Return the largest load of what unit u on device d would add to."""
+    devices = instance.capacity.shape[0]
+    own = now.load[depth, d] + instance.work[u] / instance.capacity[d]
+    sent, received, top = 0.0, 0.0, 0.0
+    for b in range(devices):
+        out, out_bits = now.shared[depth, u, b, 0], now.shared[depth, u, b, 1]
+        back, back_bits = now.shared[depth, u, b, 2], now.shared[depth, u, b, 3]
+        if b == d or (out == 0.0 and back == 0.0):
+            continue
+        leaves, enters = ends_of(instance.nic, devices, d, b)
+        comes, arrives = ends_of(instance.nic, devices, b, d)
+        there = now.load[depth, b]
+        there += (
+            out * instance.overhead_s[enters] + back * instance.overhead_s[comes]
+        ) / instance.cores[b]
+        own += (
+            out * instance.overhead_s[leaves] + back * instance.overhead_s[arrives]
+        ) / instance.cores[d]
+        to = now.load[depth, devices + enters] + _seconds(instance, enters, out, out_bits)
+        fro = now.load[depth, devices + comes] + _seconds(instance, comes, back, back_bits)
+        top = max(top, there, to, fro)
+        sent += _seconds(instance, leaves, out, out_bits)
+        received += _seconds(instance, arrives, back, back_bits)
+    if instance.nic:
+        sent += now.load[depth, devices + d]
+        received += now.load[depth, 2 * devices + d]
+        top = max(top, sent, received)
+    largest: float = max(top, own)
+    return largest
+
+
+@bare
+def put(instance: Instance, now: Partial, depth: int, u: int, d: int) -> None:
+    """Place unit u on device d as the next after `depth` others."""
+    devices, after = instance.capacity.shape[0], depth + 1
+    for r in range(now.load.shape[1]):
+        now.load[after, r] = now.load[depth, r]
+    for v in range(now.on.shape[0]):
+        for b in range(devices):
+            for k in range(4):
+                now.shared[after, v, b, k] = now.shared[depth, v, b, k]
+    for b in range(devices):
+        now.used[after, b] = now.used[depth, b]
+        if b != d:
+            out, out_bits = now.shared[depth, u, b, 0], now.shared[depth, u, b, 1]
+            back, back_bits = now.shared[depth, u, b, 2], now.shared[depth, u, b, 3]
+            _cross(instance, now, after, d, b, out, out_bits)
+            _cross(instance, now, after, b, d, back, back_bits)
+    now.load[after, d] += instance.work[u] / instance.capacity[d]
+    now.used[after, d] += instance.memory[u]
+    for i in range(instance.first_end[u], instance.first_end[u + 1]):
+        way = 2 if instance.outward[i] else 0  # as the other end sees it
+        now.shared[after, instance.other[i], d, way] += instance.tuples[i]
+        now.shared[after, instance.other[i], d, way + 1] += instance.bits[i]
+    for i in range(instance.first_rival[u], instance.first_rival[u + 1]):
+        now.rivals[instance.rival[i], d] += 1
+    now.crowd[d] += 1
+    now.on[u] = d
+
+
+@bare
+def take_back(instance: Instance, now: Partial, u: int) -> None:
+    """Undo the last `put`, that of unit u."""
+    d = now.on[u]
+    for i in range(instance.first_rival[u], instance.first_rival[u + 1]):
+        now.rivals[instance.rival[i], d] -= 1
+    now.crowd[d] -= 1
+    now.on[u] = -1
+
+
+@bare
+def _cross(
+    instance: Instance, now: Partial, row: int, a: int, b: int, tuples: float, bits: float
+) -> None:
+    """Add what streams from device a to device b load."""
+    if tuples == 0.0:
+        return
+    devices = instance.capacity.shape[0]
+    sends, receives = ends_of(instance.nic, devices, a, b)
+    now.load[row, a] += tuples * instance.overhead_s[sends] / instance.cores[a]
+    now.load[row, b] += tuples * instance.overhead_s[receives] / instance.cores[b]
+    now.load[row, devices + sends] += _seconds(instance, sends, tuples, bits)
+    if instance.nic:
+        now.load[row, devices + receives] += _seconds(instance, receives, tuples, bits)
+
+
+@bare
+def _seconds(instance: Instance, link: int, tuples: float, bits: float) -> float:
+    seconds: float = tuples * instance.gap_s[link] + bits * instance.seconds_per_bit[link]
+    return seconds

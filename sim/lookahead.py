@@ -1,0 +1,429 @@
+"""What placing the next operator on each device would do: many placements grown side by side.
+
+A constructive placer asks, operator after operator and device after device, what the choice would
+mean. Problems (a graph on a cluster at a source rate each) lie end to end in a `LookaheadBatch`, so
+that one call answers for a whole batch of half-made placements. Utilisations are divided by the
+problem's `reference`, the least that any placement could have, which makes them comparable between
+problems of any size and source rate: 1 is perfect balance.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.closed_form.bottleneck import lowest_utilisation
+from sim.flow import Floats, Flow, Ints
+from sim.jit import kernel
+from sim.links import ends_of, seconds_on
+
+Bools = NDArray[np.bool_]
+Single = NDArray[np.float32]
+
+CANDIDATE_FEATURES = (
+    "own",  # utilisation that the operator's CPU work adds
+    "now",  # of the device, without the operator
+    "then",  # of the device, with it, overheads included
+    "above mean",  # `then` less the mean over all devices, the operator's work spread over all
+    "above least",  # `now` less that of the least used device
+    "highest",  # largest utilisation that the choice touches
+    "link",  # largest utilisation of a link that the choice touches
+    "worst",  # largest utilisation so far
+    "rise",  # by how much the choice raises it
+    "local",  # traffic to operators on this device, as utilisation of a mean link
+    "heaviest local",  # the heaviest stream of it
+    "crossing",  # traffic to operators on other devices
+    "ahead",  # traffic to operators not placed yet
+    "open",  # traffic between the device's operators and those not placed yet
+    "open then",  # the same with the operator on it
+    "busiest",  # largest utilisation of the device's links so far
+    "capacity",  # of the device, over the mean
+    "bandwidth",  # seconds per bit of its links, mean, over the mean of all
+    "empty",  # 1 if nothing runs there
+    "crowd",  # share of the operators placed so far that run there
+    "last",  # 1 if the operator before in order runs there
+    "left",  # CPU work of operators not placed yet, over all capacity
+    "placed",  # share of operators placed
+    "devices",  # 1 / their number
+    "then, offered",  # `then` in units of the job's `unit`: how overloaded it is, not how uneven
+    "link, offered",  # `link` likewise
+    "worst device, offered",  # largest utilisation of a device with the operator placed, likewise
+    "worst, offered",  # largest utilisation so far, likewise
+)
+F = len(CANDIDATE_FEATURES)
+LINEAR = 2.0  # utilisations up to here are given as they are, beyond by their logarithm
+
+
+class LookaheadBatch(NamedTuple):
+    """P jobs end to end; operators and devices are numbered from 0 within each."""
+
+    first_operator: Ints  # (P + 1,)
+    first_device: Ints  # (P + 1,)
+    first_link: Ints  # (P + 1,)
+    nic: Bools  # (P,)
+    reference: Floats  # (P,) utilisation
+    unit: Floats  # (P,) utilisation
+    work: Floats  # (V,) instructions/s
+    first_end: Ints  # (V + 1,) into the ends of streams
+    other: Ints  # (2E,) the operator at the other end
+    stream: Ints  # (2E,)
+    outward: Bools  # (2E,) whether the stream leaves the operator
+    tuples: Floats  # (E,) per second
+    bits: Floats  # (E,) per tuple
+    traffic: Floats  # (E,) utilisation of a mean link
+    capacity: Floats  # (D,) instructions/s
+    cores: Floats  # (D,)
+    kind: Ints  # (D,) devices of one kind are interchangeable
+    bandwidth: Floats  # (D,) see PROSPECTS
+    gap_s: Floats  # (L,)
+    seconds_per_bit: Floats  # (L,)
+    overhead_s: Floats  # (L,)
+    leader: Ints  # (V,) operators of one leader, which may be any of them, share a device
+    first_allowed: NDArray[np.int64]  # (V,) where the operator's mask of devices begins
+    allowed: Bools
+    memory: Floats  # (V,) bytes
+    room: Floats  # (D,) bytes
+
+
+class PartialPlacements(NamedTuple):
+    """R half-made placements; arrays are padded to the largest job."""
+
+    job: Ints  # (R,)
+    on: Ints  # (R, V) device of each operator, -1 where there is none yet
+    together: Ints  # (R, V) device of the operators that have this leader, -1 likewise
+    device: Floats  # (R, D) utilisation
+    link: Floats  # (R, L) utilisation
+    busiest: Floats  # (R, D) largest utilisation of a device's links
+    open: Floats  # (R, D) traffic towards operators not placed yet
+    crew: Ints  # (R, D) operators
+    memory: Floats  # (R, D) bytes
+    worst: Floats  # (R,) largest utilisation
+    worst_device: Floats  # (R,) largest of devices
+    left: Floats  # (R,) instructions/s not placed yet
+    last: Ints  # (R,) the device chosen last
+    placed: Ints  # (R,)
+
+
+class LookaheadProblem(NamedTuple):
+    """One job: its arrays, as they are laid end to end."""
+
+    flow: Flow
+    unit: float  # utilisation that counts as 1 where overload itself matters
+    kind: Ints  # (D,)
+    leader: Ints  # (V,)
+    row_of: Ints  # (V,) which mask holds for each operator
+    allowed: Bools  # (M, D)
+    memory: Floats  # (V,)
+    room: Floats  # (D,)
+
+
+def collate(jobs: Sequence[LookaheadProblem]) -> LookaheadBatch:
+    """Lay jobs end to end."""
+    flows = [job.flow for job in jobs]
+    operators = _starts([flow.operators for flow in flows])
+    streams = _starts([len(flow.source) for flow in flows])
+    masks = _starts([job.allowed.size for job in jobs])
+    ends = [flow.ends for flow in flows]
+    reference = np.array([lowest_utilisation(flow) for flow in flows])
+    first_ends = [first[:-1] + 2 * streams[i] for i, (first, _, _, _) in enumerate(ends)]
+    return LookaheadBatch(
+        first_operator=operators,
+        first_device=_starts([flow.devices for flow in flows]),
+        first_link=_starts([len(flow.gap_s) for flow in flows]),
+        nic=np.array([flow.nic for flow in flows]),
+        reference=reference,
+        unit=np.array([job.unit for job in jobs]),
+        work=np.concatenate([flow.work for flow in flows]),
+        first_end=np.concatenate([*first_ends, 2 * streams[-1:]]).astype(np.int32),
+        other=np.concatenate([other for _, other, _, _ in ends]),
+        stream=np.concatenate(
+            [stream + streams[i] for i, (_, _, stream, _) in enumerate(ends)]
+        ).astype(np.int32),
+        outward=np.concatenate([outward for _, _, _, outward in ends]),
+        tuples=np.concatenate([flow.stream_tuples for flow in flows]),
+        bits=np.concatenate([flow.bits for flow in flows]),
+        traffic=np.concatenate([flow.traffic for flow in flows]),
+        capacity=np.concatenate([flow.capacity for flow in flows]),
+        cores=np.concatenate([flow.cores for flow in flows]),
+        kind=np.concatenate([job.kind for job in jobs]).astype(np.int32),
+        bandwidth=np.concatenate([_bandwidth(flow) for flow in flows]),
+        gap_s=np.concatenate([flow.gap_s for flow in flows]),
+        seconds_per_bit=np.concatenate([flow.seconds_per_bit for flow in flows]),
+        overhead_s=np.concatenate([flow.overhead_s for flow in flows]),
+        leader=np.concatenate([job.leader for job in jobs]).astype(np.int32),
+        first_allowed=np.concatenate(
+            [
+                masks[i] + job.row_of.astype(np.int64) * job.flow.devices
+                for i, job in enumerate(jobs)
+            ]
+        ),
+        allowed=np.concatenate([job.allowed.ravel() for job in jobs]),
+        memory=np.concatenate([job.memory for job in jobs]),
+        room=np.concatenate([job.room for job in jobs]),
+    )
+
+
+def nothing_placed(jobs: LookaheadBatch, job: Ints) -> PartialPlacements:
+    """Return placements of these jobs, (R,) indices, with nothing placed."""
+    operators, devices = np.diff(jobs.first_operator), np.diff(jobs.first_device)
+    rows, columns = len(job), int(devices.max())
+    work = np.add.reduceat(jobs.work, jobs.first_operator[:-1])
+    return PartialPlacements(
+        job=job.astype(np.int32),
+        on=np.full((rows, int(operators.max())), -1, np.int32),
+        together=np.full((rows, int(operators.max())), -1, np.int32),
+        device=np.zeros((rows, columns)),
+        link=np.zeros((rows, int(np.diff(jobs.first_link).max()))),
+        busiest=np.zeros((rows, columns)),
+        open=np.zeros((rows, columns)),
+        crew=np.zeros((rows, columns), np.int32),
+        memory=np.zeros((rows, columns)),
+        worst=np.zeros(rows),
+        worst_device=np.zeros(rows),
+        left=work[job],
+        last=np.full(rows, -1, np.int32),
+        placed=np.zeros(rows, np.int32),
+    )
+
+
+@kernel
+def candidate_features(
+    jobs: LookaheadBatch, grown: PartialPlacements, operator: Ints, seen: Single, offered: Bools
+) -> None:
+    """Describe every device for the next operator of the first R' placements.
+
+    Parameters
+    ----------
+    operator
+        (R',) the operator to place next, numbered within its job.
+    seen
+        (R', D, F) is filled with `CANDIDATE_FEATURES`; 0 for devices that the job lacks.
+    offered
+        (R', D) is filled: may the operator go there? Of interchangeable devices that run nothing,
+        only the first is offered. At least one device is.
+    """
+    for r in range(operator.shape[0]):
+        _offer(jobs, grown, r, operator[r], offered[r])
+        _describe(jobs, grown, r, operator[r], seen[r])
+
+
+@kernel
+def _describe(jobs: LookaheadBatch, grown: PartialPlacements, r: int, v: int, seen: Single) -> None:
+    """Fill in the features, (D, F), of operator v of row r in the order of `CANDIDATE_FEATURES`."""
+    p = grown.job[r]
+    first, g = jobs.first_device[p], jobs.first_operator[p] + v
+    devices = jobs.first_device[p + 1] - first
+    operators = jobs.first_operator[p + 1] - jobs.first_operator[p]
+    scale, unit = 1.0 / jobs.reference[p], 1.0 / jobs.unit[p]
+    capacity, least, used = 0.0, np.inf, 0.0
+    for d in range(devices):
+        capacity += jobs.capacity[first + d]
+        least = min(least, grown.device[r, d])
+        used += grown.device[r, d]
+    mean = used / devices + jobs.work[g] / capacity
+    left = (grown.left[r] - jobs.work[g]) / capacity
+    ahead = _traffic_ahead(jobs, grown, r, v)
+    seen[:] = 0.0
+    for d in range(devices):
+        highest, highest_device, on_links, local, heaviest, crossing = _put(
+            jobs, grown, r, v, d, 1.0
+        )
+        then = grown.device[r, d]
+        _put(jobs, grown, r, v, d, -1.0)
+        now = grown.device[r, d]
+        out = seen[d]
+        out[0] = squashed(jobs.work[g] / jobs.capacity[first + d] * scale)
+        out[1] = squashed(now * scale)
+        out[2] = squashed(then * scale)
+        out[3] = squashed((then - mean) * scale)
+        out[4] = squashed((now - least) * scale)
+        out[5] = squashed(highest * scale)
+        out[6] = squashed(on_links * scale)
+        out[7] = squashed(grown.worst[r] * scale)
+        out[8] = squashed(max(0.0, highest - grown.worst[r]) * scale)
+        out[9] = squashed(local * scale)
+        out[10] = squashed(heaviest * scale)
+        out[11] = squashed(crossing * scale)
+        out[12] = squashed(ahead * scale)
+        out[13] = squashed(grown.open[r, d] * scale)
+        out[14] = squashed((grown.open[r, d] - local + ahead) * scale)
+        out[15] = squashed(grown.busiest[r, d] * scale)
+        out[16] = squashed(jobs.capacity[first + d] * devices / capacity)
+        out[17] = squashed(jobs.bandwidth[first + d])
+        out[18] = 1.0 if grown.crew[r, d] == 0 else 0.0
+        out[19] = grown.crew[r, d] / max(1, grown.placed[r])
+        out[20] = 1.0 if grown.last[r] == d else 0.0
+        out[21] = squashed(left * scale)
+        out[22] = grown.placed[r] / operators
+        out[23] = 1.0 / devices
+        out[24] = squashed(then * unit)
+        out[25] = squashed(on_links * unit)
+        out[26] = squashed(max(highest_device, grown.worst_device[r]) * unit)
+        out[27] = squashed(grown.worst[r] * unit)
+
+
+@kernel
+def place_next(
+    jobs: LookaheadBatch, grown: PartialPlacements, operator: Ints, chosen: Ints
+) -> None:
+    """Place the next operator, (R',), of the first R' placements on a device, (R',)."""
+    for r in range(operator.shape[0]):
+        v, d = operator[r], chosen[r]
+        p = grown.job[r]
+        ahead = _traffic_ahead(jobs, grown, r, v)
+        highest, highest_device, _, _, _, _ = _put(jobs, grown, r, v, d, 1.0)
+        _close(jobs, grown, r, v, d)
+        grown.open[r, d] += ahead
+        g = jobs.first_operator[p] + v
+        grown.on[r, v] = grown.together[r, jobs.leader[g]] = d
+        grown.worst[r] = max(grown.worst[r], highest)
+        grown.worst_device[r] = max(grown.worst_device[r], highest_device)
+        grown.left[r] -= jobs.work[g]
+        grown.memory[r, d] += jobs.memory[g]
+        grown.crew[r, d] += 1
+        grown.placed[r] += 1
+        grown.last[r] = d
+
+
+@kernel
+def squashed(x: float) -> float:
+    """Return x where it is small, else by its logarithm: a smooth bend at `LINEAR`."""
+    bent = x
+    if x > LINEAR:
+        bent = LINEAR + LINEAR * np.log(x / LINEAR)
+    elif x < -LINEAR:
+        bent = -LINEAR - LINEAR * np.log(-x / LINEAR)
+    return bent
+
+
+@kernel
+def all_squashed(x: Floats) -> Floats:
+    """Squash an array, (N,)."""
+    made = np.empty_like(x)
+    for i in range(x.shape[0]):
+        made[i] = squashed(x[i])
+    return made
+
+
+@kernel
+def _put(
+    jobs: LookaheadBatch, grown: PartialPlacements, r: int, v: int, b: int, sign: float
+) -> tuple[float, float, float, float, float, float]:
+    """Add operator v on device b, or take it back (sign -1).
+
+    Returns the largest utilisation touched, the largest of devices, that of links, traffic within
+    the device, its heaviest stream, and traffic to other devices.
+    """
+    p = grown.job[r]
+    o, first, base = jobs.first_operator[p], jobs.first_device[p], jobs.first_link[p]
+    devices = jobs.first_device[p + 1] - first
+    device, link, on = grown.device[r], grown.link[r], grown.on[r]
+    device[b] += sign * jobs.work[o + v] / jobs.capacity[first + b]
+    highest, on_links, local, heaviest, crossing = 0.0, 0.0, 0.0, 0.0, 0.0  # highest: of devices
+    for i in range(jobs.first_end[o + v], jobs.first_end[o + v + 1]):
+        a, e = on[jobs.other[i]], jobs.stream[i]
+        if a < 0:
+            continue
+        if a == b:
+            local += jobs.traffic[e]
+            heaviest = max(heaviest, jobs.traffic[e])
+            continue
+        crossing += jobs.traffic[e]
+        x, y = (b, a) if jobs.outward[i] else (a, b)
+        sends, receives = ends_of(jobs.nic[p], devices, x, y)
+        tuples = jobs.tuples[e]
+        device[x] += sign * tuples * jobs.overhead_s[base + sends] / jobs.cores[first + x]
+        device[y] += sign * tuples * jobs.overhead_s[base + receives] / jobs.cores[first + y]
+        link[sends] += sign * tuples * seconds_on(jobs, base + sends, e)
+        on_links = max(on_links, link[sends])
+        if jobs.nic[p]:
+            link[receives] += sign * tuples * seconds_on(jobs, base + receives, e)
+            on_links = max(on_links, link[receives])
+        highest = max(highest, device[a])
+    highest = max(highest, device[b])
+    return max(highest, on_links), highest, on_links, local, heaviest, crossing
+
+
+@kernel
+def _traffic_ahead(jobs: LookaheadBatch, grown: PartialPlacements, r: int, v: int) -> float:
+    """Return the traffic between operator v and operators not placed yet."""
+    o = jobs.first_operator[grown.job[r]]
+    ahead = 0.0
+    for i in range(jobs.first_end[o + v], jobs.first_end[o + v + 1]):
+        if grown.on[r, jobs.other[i]] < 0:
+            ahead += jobs.traffic[jobs.stream[i]]
+    return ahead
+
+
+@kernel
+def _close(jobs: LookaheadBatch, grown: PartialPlacements, r: int, v: int, b: int) -> None:
+    """Note what the streams of v, now on device b, mean for the devices at their other ends.
+
+    They are open no longer, and the links they cross may be the busiest.
+    """
+    p = grown.job[r]
+    o, devices = jobs.first_operator[p], jobs.first_device[p + 1] - jobs.first_device[p]
+    for i in range(jobs.first_end[o + v], jobs.first_end[o + v + 1]):
+        a = grown.on[r, jobs.other[i]]
+        if a < 0:
+            continue
+        grown.open[r, a] = max(0.0, grown.open[r, a] - jobs.traffic[jobs.stream[i]])
+        if a == b:
+            continue
+        x, y = (b, a) if jobs.outward[i] else (a, b)
+        sends, receives = ends_of(jobs.nic[p], devices, x, y)
+        link, busiest = grown.link[r], grown.busiest[r]
+        busiest[x] = max(busiest[x], link[sends])
+        busiest[y] = max(busiest[y], link[receives])
+
+
+@kernel
+def _offer(jobs: LookaheadBatch, grown: PartialPlacements, r: int, v: int, offered: Bools) -> None:
+    p = grown.job[r]
+    g, first = jobs.first_operator[p] + v, jobs.first_device[p]
+    devices = jobs.first_device[p + 1] - first
+    offered[:] = False
+    settled = grown.together[r, jobs.leader[g]]
+    if settled >= 0:
+        offered[settled] = True
+        return
+    any_offered = False
+    for d in range(devices):
+        if not jobs.allowed[jobs.first_allowed[g] + d]:
+            continue
+        if grown.memory[r, d] + jobs.memory[g] > jobs.room[first + d]:
+            continue
+        if grown.crew[r, d] == 0 and _has_empty_twin(jobs, grown, r, first, d):
+            continue
+        offered[d] = any_offered = True
+    if not any_offered:  # memory is full everywhere: the draft is repaired later
+        for d in range(devices):
+            offered[d] = jobs.allowed[jobs.first_allowed[g] + d]
+
+
+@kernel
+def _has_empty_twin(
+    jobs: LookaheadBatch, grown: PartialPlacements, r: int, first: int, d: int
+) -> bool:
+    for twin in range(d):
+        if jobs.kind[first + twin] == jobs.kind[first + d] and grown.crew[r, twin] == 0:
+            return True
+    return False
+
+
+def _starts(lengths: Sequence[int]) -> Ints:
+    return np.cumsum([0, *lengths]).astype(np.int32)
+
+
+def _bandwidth(flow: Flow) -> Floats:
+    """Return seconds per bit of each device's links over the mean of all, (D,); 1 if none count."""
+    per_bit = flow.seconds_per_bit.reshape(-1, flow.devices)
+    if flow.nic:
+        own = per_bit.mean(axis=0)
+    else:
+        own = (per_bit.sum(axis=0) + per_bit.sum(axis=1) - 2 * np.diag(per_bit)) / (
+            2 * max(1, flow.devices - 1)
+        )
+    mean = own.mean()
+    return own / mean if mean > 0 else np.ones(flow.devices)

@@ -1,0 +1,179 @@
+"""Simulated annealing of path-average throughput.
+
+Every placement tried asks for a solution of the links' equations, so that is made cheap: a change
+that overloads a device too much is refused before; where no link is overloaded the answer is
+known; else a few rounds from the last solution are near enough. What would be the best so far is
+solved in full first.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.closed_form.path_average import Equations, look, solve, unsolved
+from sim.flow import Columns, Floats, Ints
+from sim.jit import bare, kernel
+from sim.links import Crossed, nothing_crossed, number_links
+from sim.search.anneal import AFRESH, EVERY, Schedule
+from sim.search.instance import Instance
+from sim.search.moves import Move, SearchState, drawn, remember, settle, try_move, weigh
+from sim.search.rng import Word, uniform
+
+ROUNDS = 20  # from the last solution; then in full
+NEAR = 1e-4  # residual that will do on the way
+BETTER = 1.0 + 1e-9
+
+
+class Links(NamedTuple):
+    """The equations of the placement being tried."""
+
+    flow: Columns
+    sinks: Ints
+    nominal: float  # tuples/s that reach the sinks unthrottled
+    at: Ints  # (V,) device of each operator
+    crossed: Crossed
+    equations: Equations
+    last: Floats  # (L,) scales of the last solution
+
+
+@kernel
+def anneal_path_average(
+    instance: Instance,
+    flow: Columns,
+    sinks: Ints,
+    now: SearchState,
+    state: Word,
+    schedule: Schedule,
+    enough: float,
+) -> tuple[float, int]:
+    """Anneal a world in place, the placement of the highest throughput being its `best`.
+
+    Parameters
+    ----------
+    flow, sinks
+        What `instance` was made from; its reference must be a utilisation of that flow.
+    enough
+        Relative throughput at which to stop.
+
+    Returns
+    -------
+    Relative throughput of the best, 0 if its equations were not solved; and the steps done.
+    """
+    links = _links(instance, flow, sinks, now)
+    top = value = max(0.0, _solved(links, _start(instance, now, False)))
+    _take(links)
+    remember(now)
+    temperature = schedule.hot
+    cooling = (schedule.cold / schedule.hot) ** (EVERY / max(1.0, np.float64(schedule.steps)))
+    for step in range(schedule.steps):
+        if top >= enough:
+            return top, step
+        if step % EVERY == 0:
+            temperature *= cooling
+            if step % AFRESH == AFRESH - EVERY:
+                weigh(instance, now)
+        trial = drawn(instance, now, state, step, schedule.swaps, schedule.joins)
+        if trial.b < 0:
+            continue
+        wanted = value * np.exp(temperature * np.log(1.0 - uniform(state)))
+        try_move(instance, now, trial)
+        start = _start(instance, now, True)
+        if start < wanted:
+            continue
+        _go(instance, links, trial, trial.b, trial.c)
+        found = _nearly(links, start)
+        if found > top * BETTER:
+            found = _solved(links, start)
+        if found < wanted or found < 0.0:
+            _go(instance, links, trial, trial.a, now.on[trial.other])
+            continue
+        settle(instance, now, trial)
+        _take(links)
+        value = found
+        if value > top * BETTER:
+            top = value
+            remember(now)
+    return top, schedule.steps
+
+
+@kernel
+def _links(instance: Instance, flow: Columns, sinks: Ints, now: SearchState) -> Links:
+    at, nominal = np.empty(flow.work.shape[0], np.int32), 0.0
+    for u in range(instance.work.shape[0]):
+        for k in range(instance.first_member[u], instance.first_member[u + 1]):
+            at[instance.member[k]] = now.on[u]
+    rate = flow.source_tuples.copy()
+    for e in range(flow.source.shape[0]):
+        rate[flow.target[e]] += rate[flow.source[e]] * flow.selectivity[e]
+    for v in sinks:
+        nominal += rate[v]
+    last = np.ones(flow.gap_s.shape[0])
+    return Links(flow, sinks, nominal, at, nothing_crossed(flow), unsolved(flow), last)
+
+
+@bare
+def _start(instance: Instance, now: SearchState, trying: bool) -> float:
+    """Return what share of the offered rate the devices let in, without or with the change."""
+    highest = 0.0
+    for d in range(instance.capacity.shape[0]):
+        load = now.load[d]
+        if trying and now.seen[d] == now.tally[1]:
+            load += now.change[d]
+        highest = max(highest, load)
+    return 1.0 / max(1.0, highest * instance.reference)
+
+
+@bare
+def _go(instance: Instance, links: Links, trial: Move, b: int, c: int) -> None:
+    """Put the operators of the trial's units on devices b and c."""
+    for k in range(instance.first_member[trial.u], instance.first_member[trial.u + 1]):
+        links.at[instance.member[k]] = b
+    if trial.other >= 0:
+        for k in range(instance.first_member[trial.other], instance.first_member[trial.other + 1]):
+            links.at[instance.member[k]] = c
+
+
+@kernel
+def _nearly(links: Links, start: float) -> float:
+    """Return relative throughput to about `NEAR`; -1 if the equations are not solved."""
+    flow, crossed, room = links.flow, links.crossed, links.equations
+    count = number_links(links.at, flow, crossed)
+    for i in range(links.last.shape[0]):
+        room.scale[crossed.number[i]] = links.last[i]
+    room.scale[0] = 1.0
+    damping, before = 1.0, np.inf
+    for _ in range(ROUNDS):
+        residual = look(flow, start, count, crossed, room)
+        if residual <= NEAR:
+            return _reached(links)
+        if residual > before:
+            damping *= 0.5
+        before = residual
+        for i in range(1, count):
+            room.scale[i] += damping * room.change[i]
+    return _solved(links, start)
+
+
+@kernel
+def _solved(links: Links, start: float) -> float:
+    """Return relative throughput; -1 if the equations are not solved."""
+    count = number_links(links.at, links.flow, links.crossed)
+    if not solve(links.flow, start, count, links.crossed, links.equations):
+        return -1.0
+    return _reached(links)
+
+
+@bare
+def _reached(links: Links) -> float:
+    reached = 0.0
+    for v in links.sinks:
+        reached += links.equations.rate[v]
+    return min(1.0, reached / links.nominal)
+
+
+@bare
+def _take(links: Links) -> None:
+    """Keep the scales of the solution: the next is near."""
+    for i in range(links.last.shape[0]):
+        number = links.crossed.number[i]
+        links.last[i] = links.equations.scale[number] if number > 0 else 1.0

@@ -1,0 +1,160 @@
+"""Contraction: units joined along their heaviest streams, for placing large graphs level by level.
+
+Heavy-edge matching (Karypis and Kumar 1998), many to one: units are looked at from the lightest
+in degree on, and each joins the neighbour with which it shares most traffic, as long as the two
+together stay below a device's share.
+"""
+
+import numpy as np
+
+from sim.flow import Floats, Ints, by_operator
+from sim.jit import kernel
+from sim.search.instance import Instance
+
+
+def joined(instance: Instance, traffic: Floats, heaviest: float, fewest: int) -> Ints:
+    """Return which group each unit joins, (U,) int32, numbered from 0 without gaps.
+
+    Parameters
+    ----------
+    traffic
+        (N,) what an end of a stream weighs.
+    heaviest
+        Instructions/s / reference that a group has at most, unless one unit has more.
+    fewest
+        Groups at which to stop.
+
+    Units with different masks of devices, or with rivals, join nobody; memory of a group stays
+    below that of the smallest device.
+    """
+    degree = np.diff(instance.first_end)
+    order = np.argsort(degree, kind="stable").astype(np.int32)
+    return _join(instance, traffic, order, heaviest, fewest)
+
+
+def coarsened(instance: Instance, group: Ints) -> Instance:
+    """Return the instance whose units are the groups, (U,); streams of one direction add up.
+
+    Groups have no home.
+    """
+    groups = int(group.max()) + 1
+    first, member = by_operator(group, groups)
+    first_end, other, outward, tuples, bits = _gather(instance, group, first, member)
+    leader = member[first[:-1]]
+    lengths = np.diff(instance.first_member)[member]
+    first_member = np.zeros(groups + 1, np.int32)
+    first_member[1:] = np.cumsum(lengths)[first[1:] - 1]
+    rivals = np.repeat(group, np.diff(instance.first_rival))
+    by_group = np.argsort(rivals, kind="stable")
+    return instance._replace(
+        work=np.bincount(group, instance.work, groups).astype(np.float64),
+        first_end=first_end,
+        other=other,
+        outward=outward,
+        tuples=tuples,
+        bits=bits,
+        row_of=instance.row_of[leader],
+        memory=np.bincount(group, instance.memory, groups).astype(np.float64),
+        first_rival=np.searchsorted(rivals[by_group], np.arange(groups + 1)).astype(np.int32),
+        rival=group[instance.rival[by_group]],
+        first_member=first_member,
+        member=_members(instance, member, lengths.astype(np.int32)),
+        current_device=np.full(groups, -1, np.int32),
+        migration_cost=np.zeros(groups),
+        migration_budget=np.inf,
+    )
+
+
+@kernel
+def _join(instance: Instance, traffic: Floats, order: Ints, heaviest: float, fewest: int) -> Ints:
+    units = instance.work.shape[0]
+    group = np.full(units, -1, np.int32)
+    work, memory = np.zeros(units), np.zeros(units)
+    left, count = units, 0
+    room = instance.room.min()
+    shared = np.zeros(units)
+    for u in order:
+        if group[u] >= 0:
+            continue
+        best, most = -1, 0.0
+        if left > fewest and instance.first_rival[u] == instance.first_rival[u + 1]:
+            for i in range(instance.first_end[u], instance.first_end[u + 1]):
+                shared[instance.other[i]] += traffic[i]
+            for i in range(instance.first_end[u], instance.first_end[u + 1]):
+                v = instance.other[i]
+                if shared[v] <= most or instance.row_of[v] != instance.row_of[u]:
+                    continue
+                if instance.first_rival[v] < instance.first_rival[v + 1]:
+                    continue
+                g = group[v]
+                with_it = instance.work[v] if g < 0 else work[g]
+                kept = instance.memory[v] if g < 0 else memory[g]
+                if with_it + instance.work[u] > heaviest or kept + instance.memory[u] > room:
+                    continue
+                best, most = v, shared[v]
+            for i in range(instance.first_end[u], instance.first_end[u + 1]):
+                shared[instance.other[i]] = 0.0
+        if best >= 0 and group[best] < 0:
+            group[best] = count
+            work[count], memory[count] = instance.work[best], instance.memory[best]
+            count += 1
+        if best >= 0:
+            group[u] = group[best]
+            left -= 1
+        else:
+            group[u] = count
+            count += 1
+        work[group[u]] += instance.work[u]
+        memory[group[u]] += instance.memory[u]
+    return group
+
+
+@kernel
+def _gather(
+    instance: Instance, group: Ints, first: Ints, member: Ints
+) -> tuple[Ints, Ints, np.ndarray, Floats, Floats]:
+    """Return the ends of the groups' streams: two of one direction and the same ends are one."""
+    groups, most = first.shape[0] - 1, instance.other.shape[0]
+    first_end = np.zeros(groups + 1, np.int32)
+    other, outward = np.empty(most, np.int32), np.empty(most, np.bool_)
+    tuples, bits = np.empty(most), np.empty(most)
+    slot = np.full((2, groups), -1, np.int64)  # by direction: where the end towards a group is
+    count = 0
+    for g in range(groups):
+        begin = count
+        for k in range(first[g], first[g + 1]):
+            u = member[k]
+            for i in range(instance.first_end[u], instance.first_end[u + 1]):
+                h = group[instance.other[i]]
+                if h == g:
+                    continue
+                way = 1 if instance.outward[i] else 0
+                at = slot[way, h]
+                if at < begin:
+                    at = slot[way, h] = count
+                    other[at], outward[at] = h, instance.outward[i]
+                    tuples[at] = bits[at] = 0.0
+                    count += 1
+                tuples[at] += instance.tuples[i]
+                bits[at] += instance.bits[i]
+        first_end[g + 1] = count
+    return (
+        first_end,
+        other[:count].copy(),
+        outward[:count].copy(),
+        tuples[:count].copy(),
+        bits[:count].copy(),
+    )
+
+
+@kernel
+def _members(instance: Instance, order: Ints, lengths: Ints) -> Ints:
+    """Return the operators of units in a given order."""
+    members = np.empty(instance.member.shape[0], np.int32)
+    count = 0
+    for k in range(order.shape[0]):
+        u = order[k]
+        for i in range(lengths[k]):
+            members[count] = instance.member[instance.first_member[u] + i]
+            count += 1
+    return members

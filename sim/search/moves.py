@@ -1,0 +1,277 @@
+"""What moving units changes: loads of devices and links, kept up to date move after move.
+
+Devices and links are one row of *resources*: device d is resource d, link l is resource D + l.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.flow import Floats, Ints
+from sim.jit import bare, kernel
+from sim.links import ends_of
+from sim.search.instance import Bools, Instance
+from sim.search.rng import Word, below, uniform
+
+RETURNING = 0.5  # of the changes of a unit away from home, where moves are limited, send it back
+WINDOW = 8192  # units that changes are drawn from at a time: what a cache holds
+
+
+class SearchState(NamedTuple):
+    """A placement of units, what it loads, the change being tried, and the best seen."""
+
+    on: Ints  # (U,) device of each unit
+    load: Floats  # (D + L,) utilisation / reference
+    used: Floats  # (D,) bytes
+    best: Ints  # (U,)
+    moved: Ints  # (U,) units moved since the best, the first `tally[2]` count
+    marked: Bools  # (U,) whether it is among them
+    change: Floats  # (D + L,) what is being tried; only what is listed counts
+    listed: Ints  # (D + L,) resources that the trial changes, the first `tally[0]` count
+    seen: Ints  # (D + L,) the number of the trial that last listed it
+    paid: Floats  # (1,) tolls of the units away from home
+    tally: Ints  # (3,) listed; the number of the trial; moved
+
+
+class Move(NamedTuple):
+    """Unit u goes from device a to b; unit `other`, unless it is -1, then goes to device c."""
+
+    u: int
+    a: int
+    b: int
+    other: int
+    c: int
+
+
+def search_state(instance: Instance, on: Ints) -> SearchState:
+    """Return the world of a placement of units, (U,), which is its best so far."""
+    units, devices = len(instance.work), len(instance.capacity)
+    resources = devices + len(instance.gap_s)
+    made = SearchState(
+        on=on.astype(np.int32),
+        load=np.zeros(resources),
+        used=np.bincount(on, instance.memory, devices).astype(np.float64),
+        best=on.astype(np.int32),
+        moved=np.zeros(units, np.int32),
+        marked=np.zeros(units, np.bool_),
+        change=np.zeros(resources),
+        listed=np.zeros(resources, np.int32),
+        seen=np.zeros(resources, np.int32),
+        paid=np.array(
+            [
+                instance.migration_cost[
+                    (instance.current_device >= 0) & (on != instance.current_device)
+                ].sum()
+            ]
+        ),
+        tally=np.zeros(3, np.int32),
+    )
+    weigh(instance, made)
+    return made
+
+
+@kernel
+def weigh(instance: Instance, now: SearchState) -> None:
+    """Work the loads out from nothing, which also ends the drift of adding up."""
+    now.load[:] = 0.0
+    devices = instance.capacity.shape[0]
+    for u in range(instance.work.shape[0]):
+        a = now.on[u]
+        now.load[a] += instance.work[u] / instance.capacity[a]
+        for i in range(instance.first_end[u], instance.first_end[u + 1]):
+            b = now.on[instance.other[i]]
+            if a == b or not instance.outward[i]:
+                continue
+            sends, receives = ends_of(instance.nic, devices, a, b)
+            now.load[devices + sends] += _seconds(instance, sends, i)
+            if instance.nic:
+                now.load[devices + receives] += _seconds(instance, receives, i)
+            if instance.taxing:
+                now.load[a] += instance.tuples[i] * instance.overhead_s[sends] / instance.cores[a]
+                now.load[b] += (
+                    instance.tuples[i] * instance.overhead_s[receives] / instance.cores[b]
+                )
+
+
+@bare
+def drawn(
+    instance: Instance, now: SearchState, state: Word, step: int, swaps: float, joins: float
+) -> Move:
+    """Draw a change: a swap, a move to where a neighbour is, or a move anywhere.
+
+    Where moves are limited it may also be that a unit goes home while another leaves. One that
+    changes nothing, or that a constraint forbids, has b = -1.
+    """
+    u = _someone(instance, state, step)
+    a, other, c = now.on[u], -1, -1
+    away = (
+        instance.migration_budget < np.inf
+        and instance.current_device[u] >= 0
+        and a != instance.current_device[u]
+    )
+    kind = uniform(state)
+    if away and uniform(state) < RETURNING:
+        b, other, c = (
+            instance.current_device[u],
+            _someone(instance, state, step),
+            below(state, instance.capacity.shape[0]),
+        )
+    elif kind < swaps:
+        other = _someone(instance, state, step)
+        b, c = now.on[other], a
+    elif kind < swaps + joins and instance.first_end[u + 1] > instance.first_end[u]:
+        i = instance.first_end[u] + below(state, instance.first_end[u + 1] - instance.first_end[u])
+        b = now.on[instance.other[i]]
+    else:
+        b = below(state, instance.capacity.shape[0])
+    fits = a != b and _may_move(instance, now, u, b, other)
+    if fits and other >= 0:
+        fits = other != u and now.on[other] != c and _may_follow(instance, now, u, b, other, c)
+    if fits and instance.migration_budget < np.inf:
+        migration_cost = _cost_of(instance, now, u, b)
+        if other >= 0:
+            migration_cost += _cost_of(instance, now, other, c)
+        fits = migration_cost <= 0.0 or now.paid[0] + migration_cost <= instance.migration_budget
+    return Move(u, a, b if fits else -1, other, c)
+
+
+@bare
+def _someone(instance: Instance, state: Word, step: int) -> int:
+    """Draw a unit; of many units one from a window that passes over them, one a step."""
+    units = instance.work.shape[0]
+    if units <= WINDOW:
+        return below(state, units)
+    u: int = step % units + below(state, WINDOW)
+    return u if u < units else u - units
+
+
+@bare
+def try_move(instance: Instance, now: SearchState, trial: Move) -> None:
+    """List what a change does to loads."""
+    now.tally[0] = 0
+    now.tally[1] += 1
+    _shift(instance, now, trial.u, trial.b)
+    if trial.other >= 0:
+        now.on[trial.u] = trial.b
+        _shift(instance, now, trial.other, trial.c)
+        now.on[trial.u] = trial.a
+
+
+@bare
+def settle(instance: Instance, now: SearchState, trial: Move) -> None:
+    """Make the change that was tried out true."""
+    for k in range(now.tally[0]):
+        r = now.listed[k]
+        now.load[r] += now.change[r]
+    _put(instance, now, trial.u, trial.b)
+    if trial.other >= 0:
+        _put(instance, now, trial.other, trial.c)
+
+
+@bare
+def remember(now: SearchState) -> None:
+    """Take the placement as the best seen."""
+    for k in range(now.tally[2]):
+        u = now.moved[k]
+        now.best[u] = now.on[u]
+        now.marked[u] = False
+    now.tally[2] = 0
+
+
+@bare
+def _put(instance: Instance, now: SearchState, u: int, b: int) -> None:
+    now.paid[0] += _cost_of(instance, now, u, b)
+    now.used[now.on[u]] -= instance.memory[u]
+    now.used[b] += instance.memory[u]
+    now.on[u] = b
+    if not now.marked[u]:
+        now.marked[u] = True
+        now.moved[now.tally[2]] = u
+        now.tally[2] += 1
+
+
+@bare
+def _cost_of(instance: Instance, now: SearchState, u: int, b: int) -> float:
+    """Return what moving unit u to device b costs; its toll is paid back on the way home."""
+    current_device, migration_cost = instance.current_device[u], 0.0
+    if current_device >= 0 and now.on[u] == current_device:
+        migration_cost = instance.migration_cost[u]
+    if current_device >= 0 and b == current_device:
+        migration_cost -= instance.migration_cost[u]
+    return migration_cost
+
+
+@bare
+def _may_move(instance: Instance, now: SearchState, u: int, b: int, instead: int) -> bool:
+    """Return whether unit u may go to device b; `instead` is a unit about to move, or -1."""
+    if not instance.allowed[instance.row_of[u], b]:
+        return False
+    freed = instance.memory[instead] if instead >= 0 and now.on[instead] == b else 0.0
+    if now.used[b] - freed + instance.memory[u] > instance.room[b]:
+        return False
+    for i in range(instance.first_rival[u], instance.first_rival[u + 1]):
+        if now.on[instance.rival[i]] == b and instance.rival[i] != instead:
+            return False
+    return True
+
+
+@bare
+def _may_follow(instance: Instance, now: SearchState, u: int, b: int, other: int, c: int) -> bool:
+    """Return whether, once unit u is on device b, another may go to device c."""
+    a = now.on[u]
+    before, there = now.used[a], now.used[b]
+    now.on[u], now.used[a], now.used[b] = b, before - instance.memory[u], there + instance.memory[u]
+    fits = _may_move(instance, now, other, c, -1)
+    now.on[u], now.used[a], now.used[b] = a, before, there
+    return fits
+
+
+@bare
+def _shift(instance: Instance, now: SearchState, u: int, b: int) -> None:
+    """Add to the trial what moving unit u to device b changes."""
+    a = now.on[u]
+    _change(now, a, -instance.work[u] / instance.capacity[a])
+    _change(now, b, instance.work[u] / instance.capacity[b])
+    for i in range(instance.first_end[u], instance.first_end[u + 1]):
+        c = now.on[instance.other[i]]
+        if c != a:
+            _cross(instance, now, i, a, c, -1.0)
+        if c != b:
+            _cross(instance, now, i, b, c, 1.0)
+
+
+@bare
+def _cross(
+    instance: Instance, now: SearchState, i: int, here: int, there: int, sign: float
+) -> None:
+    """Add or take away what end i's stream costs, its unit on `here`, the other on `there`."""
+    devices = instance.capacity.shape[0]
+    x, y = (here, there) if instance.outward[i] else (there, here)
+    sends, receives = ends_of(instance.nic, devices, x, y)
+    _change(now, devices + sends, sign * _seconds(instance, sends, i))
+    if instance.nic:
+        _change(now, devices + receives, sign * _seconds(instance, receives, i))
+    if instance.taxing:
+        _change(now, x, sign * instance.tuples[i] * instance.overhead_s[sends] / instance.cores[x])
+        _change(
+            now, y, sign * instance.tuples[i] * instance.overhead_s[receives] / instance.cores[y]
+        )
+
+
+@bare
+def _seconds(instance: Instance, link: int, i: int) -> float:
+    seconds: float = (
+        instance.tuples[i] * instance.gap_s[link]
+        + instance.bits[i] * instance.seconds_per_bit[link]
+    )
+    return seconds
+
+
+@bare
+def _change(now: SearchState, r: int, amount: float) -> None:
+    if now.seen[r] != now.tally[1]:
+        now.seen[r] = now.tally[1]
+        now.listed[now.tally[0]] = r
+        now.tally[0] += 1
+        now.change[r] = 0.0
+    now.change[r] += amount

@@ -1,0 +1,36 @@
+"""The command that shows what moves between two placements."""
+
+import click
+
+from streamplace.cli import options, param_types
+
+
+@click.command()
+@click.argument("a", type=param_types.FILE)
+@click.argument("b", type=param_types.FILE)
+@options.common
+def diff(a: str, b: str, seed: int, as_json: bool) -> None:
+    """Show which operators move between placements A and B, and what that changes.
+
+    Each is scored as its file tells. Devices are told apart by name: what ran on one that B lacks
+    moves.
+
+    \b
+    streamplace diff before.json after.json
+    streamplace diff before.json after.json --json
+    """
+    from streamplace.cli import show  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.errors import located  # noqa: PLC0415
+    from streamplace.execution.progress import working  # noqa: PLC0415
+    from streamplace.files import read_placement  # noqa: PLC0415
+    from streamplace.files.reading import name_of  # noqa: PLC0415
+    from streamplace.workflows.diff import difference  # noqa: PLC0415
+
+    with working("reading"):
+        before, after = read_placement(a), read_placement(b)
+    with located(f"{name_of(a)} and {name_of(b)}"):
+        found = difference(before, after)
+    if as_json:
+        options.print_json(found.to_dict())
+    else:
+        show.difference(found)

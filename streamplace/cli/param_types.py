@@ -1,0 +1,106 @@
+"""Types of arguments that have names: near ones are proposed, and shells complete them.
+
+What a name may be is looked up only when a shell asks.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from streamplace.util.suggest import closest_match, did_you_mean
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+
+class Choice(click.Choice[str]):
+    """One of some names; what is none is told the nearest."""
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        """Return click's own words and the nearest choice."""
+        said = super().get_invalid_choice_message(value, ctx).rstrip(".")
+        found = did_you_mean(str(value), self.choices)
+        if found:
+            return said + found
+        begins = {choice.partition("-")[0]: choice for choice in reversed(self.choices)}
+        first = closest_match(
+            str(value), begins
+        )  # `flik` is near `flink`, and far from `flink-plan`
+        return said if first is None else f"{said}; did you mean {begins[first]!r}?"
+
+
+class Completed(click.ParamType[str]):
+    """Any text, of which shells complete the names that there are; they take files besides.
+
+    Parameters
+    ----------
+    names
+        Is called with what has been typed, and returns what it could become.
+    files
+        Whether it may be a file where no name begins so.
+    """
+
+    name = "text"
+
+    def __init__(self, names: Callable[[str], Iterable[str]], files: bool = False) -> None:
+        self.names, self.files = names, files
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> "list[CompletionItem]":
+        """Return the names that begin with what has been typed."""
+        from click.shell_completion import CompletionItem  # noqa: PLC0415 - only shells ask
+
+        found = [name for name in self.names(incomplete) if name.startswith(incomplete)]
+        items = [CompletionItem(name) for name in found]
+        if self.files and not items:
+            items.append(CompletionItem(incomplete, type="file"))
+        return items
+
+
+def _placers(typed: str) -> list[str]:
+    """Complete NAME[:OPTION=…][,NAME…], the last of them."""
+    from streamplace.placers.registry import NAMES, options_of  # noqa: PLC0415 - heavy
+
+    before, comma, last = typed.rpartition(",")
+    name, colon, _ = last.partition(":")
+    if not colon:
+        return [before + comma + each for each in NAMES]
+    if name not in NAMES:
+        return []
+    stem = typed[: typed.rindex(":") + 1]
+    return [f"{stem}{option}=" for option in options_of(name)]
+
+
+def _presets(typed: str) -> tuple[str, ...]:
+    from streamplace.generate import PRESETS  # noqa: PLC0415 - heavy
+
+    return PRESETS
+
+
+def _configs(typed: str) -> list[str]:
+    from importlib.resources import files  # noqa: PLC0415 - only shells ask
+
+    folder = files("streamplace") / "training" / "configs"  # without torch, which training loads
+    return sorted(file.name.removesuffix(".toml") for file in folder.iterdir())
+
+
+def _datasets(typed: str) -> list[str]:
+    """Return what is shipped, once somebody has begun to type it."""
+    from streamplace.files.bundled import PREFIX, shipped_names  # noqa: PLC0415
+
+    if not typed:
+        return []
+    return [PREFIX + name for name in ("real", *shipped_names())]
+
+
+def _nothing(typed: str) -> tuple[str, ...]:
+    return ()
+
+
+FILE = Completed(_nothing, files=True)
+GRAPH = Completed(_datasets, files=True)
+PLACER = Completed(_placers)
+PRESET = Completed(_presets)
+CONFIG = Completed(_configs, files=True)

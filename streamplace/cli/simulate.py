@@ -1,0 +1,82 @@
+"""The command that scores a placement."""
+
+from typing import Any
+
+import click
+
+from streamplace.cli import engine_options, options, param_types
+
+
+@click.command()
+@click.argument("graph", type=param_types.GRAPH)
+@click.argument("placement", type=param_types.FILE)
+@options.cluster
+@options.source_rates
+@options.model
+@options.target_utilisation
+@engine_options.options
+@options.common
+def simulate(
+    graph: str,
+    placement: str,
+    cluster_file: str | None,
+    devices: str | None,
+    source_rates: tuple[float, ...] | None,
+    model: str | None,
+    target_utilisation: float | None,
+    seed: int,
+    as_json: bool,
+    **of_engine: Any,
+) -> None:
+    """Score PLACEMENT of GRAPH.
+
+    What is not told comes from the placement file; for CEPSim files from the graph, the default
+    cluster and bottleneck. Of several source rates the score is that at the worst.
+
+    \b
+    streamplace simulate graph.json placement.json --source-rate 2e4 --model path-average
+    streamplace simulate graph.json placement.json --model engine --plot run.png
+    """
+    given = {name: value for name, value in of_engine.items() if value is not None}
+    from streamplace.cli import show  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.errors import (  # noqa: PLC0415
+        FormatError,
+        OtherGraphError,
+        UnknownDeviceError,
+        located,
+    )
+    from streamplace.execution.progress import working  # noqa: PLC0415
+    from streamplace.files import read_graph, read_placement  # noqa: PLC0415
+    from streamplace.files.reading import name_of  # noqa: PLC0415
+    from streamplace.scoring.engine_evaluator import score_of_run  # noqa: PLC0415
+    from streamplace.scoring.throughput import simulate as score  # noqa: PLC0415
+
+    with working("reading"):
+        own = read_graph(graph)
+        try:
+            stored = read_placement(
+                placement,
+                graph=own,
+                cluster=options.the_cluster(cluster_file, devices),
+                source_rate=source_rates,
+                model=model,  # type: ignore[arg-type]  # one of MODELS
+                target_utilisation=target_utilisation,
+            )
+        except OtherGraphError as error:
+            raise FormatError(f"{error} (the graph is {name_of(graph)})") from None
+        except UnknownDeviceError as error:
+            beside = f" (the cluster is {name_of(cluster_file)})" if cluster_file else ""
+            raise FormatError(f"{error}{beside}") from None
+    if given and stored.problem.model != "engine":
+        name = next(iter(given)).replace("_", "-")
+        raise click.UsageError(f"--{name} is for --model engine")
+    if as_json and given.get("trace") == "-":
+        raise click.UsageError("--trace - and --json both want stdout")
+    inputs = (graph, placement, cluster_file)
+    with working("simulating"), located(name_of(graph)):
+        found = score_of_run(*engine_options.run(stored, given, inputs)) if given else None
+        scored = found or score(stored)
+    if as_json:
+        options.print_json(scored.to_dict())
+    else:
+        show.score(stored, scored)

@@ -1,0 +1,1 @@
+"""One function over many items: processes, Ray, Dask, and their progress."""

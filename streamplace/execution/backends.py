@@ -1,0 +1,211 @@
+"""Where work over many items is done: processes of this machine, a Ray or a Dask cluster."""
+
+import logging
+import os
+import re
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from streamplace.errors import BackendError, UsageError
+from streamplace.util.suggest import valid_choices
+
+BACKENDS = ("local", "ray", "dask")
+ANSWER_S = 5.0
+OBJECT_STORE_BYTES = 128 * 2**20  # of a Ray cluster started here; more goes to disk
+_ADDRESS = re.compile(r"(?:tcp://)?([^\s/:]+):(\d{1,5})")
+
+
+@dataclass(frozen=True)
+class Backend:
+    """Who does the work; results do not depend on it.
+
+    Parameters
+    ----------
+    name
+        ``local`` (processes of this machine), ``ray`` or ``dask``.
+    address
+        HOST:PORT of a cluster's head or scheduler; None starts a cluster on this machine, and
+        stops it at the end.
+
+    Raises
+    ------
+    UsageError
+        If there is no such backend, or the address is none.
+    """
+
+    name: str = "local"
+    address: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.name not in BACKENDS:
+            raise UsageError(
+                f"no backend is called {self.name!r}{valid_choices(self.name, BACKENDS)}"
+            )
+        if self.address is None:
+            return
+        if self.name == "local":
+            raise UsageError("--address is that of a cluster: it needs --backend ray or dask")
+        match = _ADDRESS.fullmatch(self.address)
+        if match is None or not 0 < int(match[2]) < 2**16:
+            raise UsageError(f"--address {self.address!r:.80} is not HOST:PORT")
+
+
+LOCAL = Backend()
+
+
+@dataclass(frozen=True)
+class Connected:
+    """A cluster that answers.
+
+    Parameters
+    ----------
+    options
+        What joblib is told of it.
+    processes
+        It gives us.
+    lost
+        What is raised where one of them is lost, and others can go on; none where the cluster goes
+        on by itself.
+    """
+
+    options: dict[str, Any]
+    processes: int
+    lost: tuple[type[Exception], ...] = ()
+
+
+@contextmanager
+def connected(backend: Backend, jobs: int) -> Iterator[Connected]:
+    """Connect to a cluster, or start one of so many processes and stop it after the block.
+
+    Raises
+    ------
+    UsageError
+        If the backend's package is not installed.
+    BackendError
+        If nobody answers at the address, or the cluster fails.
+    """
+    if backend.address is not None:
+        _check_answer(backend)
+    with (_ray if backend.name == "ray" else _dask)(backend, jobs) as found:
+        if found.processes < 1:
+            raise _failed(backend, "the cluster has no processors")
+        yield found
+
+
+@contextmanager
+def _ray(backend: Backend, jobs: int) -> Iterator[Connected]:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    with _installed("ray", "Ray"):
+        import ray  # noqa: PLC0415 - an extra, and heavy
+        from ray.util.joblib import register_ray  # noqa: PLC0415
+    quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
+    own = {"num_cpus": jobs, "object_store_memory": OBJECT_STORE_BYTES, "include_dashboard": False}
+    ours = not ray.is_initialized()
+    try:
+        if ours:
+            with _connecting(backend), _sigterm_kept():
+                if backend.address is None:
+                    ray.init("local", **own, **quiet)
+                else:
+                    ray.init(backend.address.removeprefix("tcp://"), **quiet)
+        register_ray()
+        processors = int(ray.cluster_resources().get("CPU", 0))
+        options = {"backend": "ray", "ray_remote_args": {"scheduling_strategy": "SPREAD"}}
+        gone = (ray.exceptions.RayActorError, ray.exceptions.WorkerCrashedError)
+        yield Connected(options, processors, gone)
+    except ray.exceptions.RayError as error:
+        raise _failed(backend, error) from error
+    finally:
+        if ours:
+            ray.shutdown()
+
+
+@contextmanager
+def _dask(backend: Backend, jobs: int) -> Iterator[Connected]:
+    with _installed("dask", "Dask"):
+        import distributed  # noqa: PLC0415 - an extra, and heavy
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    own = {"n_workers": jobs, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
+    try:
+        with _connecting(backend), interrupts_ignored():  # which the processes inherit
+            client = (
+                distributed.Client(**own, host="127.0.0.1", silence_logs=logging.CRITICAL)
+                if backend.address is None
+                else distributed.Client(backend.address, timeout=ANSWER_S)
+            )
+        with client:
+            processors = sum(client.ncores().values())
+            yield Connected({"backend": "dask", "client": client}, processors)
+    except (distributed.scheduler.KilledWorker, distributed.comm.CommClosedError) as error:
+        raise _failed(backend, error) from error
+
+
+@contextmanager
+def _installed(extra: str, name: str) -> Iterator[None]:
+    """Tell how to install what the block cannot import."""
+    try:
+        yield
+    except ImportError:
+        said = f"--backend {extra} needs {name}: pip install 'streamplace[{extra}]'"
+        raise UsageError(said) from None
+
+
+@contextmanager
+def _connecting(backend: Backend) -> Iterator[None]:
+    """Turn whatever keeps a cluster from starting or letting us in into one line."""
+    try:
+        yield
+    except Exception as error:
+        raise _failed(backend, error) from error
+
+
+def _failed(backend: Backend, error: object) -> BackendError:
+    where = f" at {backend.address}" if backend.address else ""
+    first = (str(error).strip() or type(error).__name__).splitlines()[0]
+    return BackendError(f"--backend {backend.name}{where}: {first:.300}")
+
+
+def _check_answer(backend: Backend) -> None:
+    """Refuse an address where nobody speaks: clients of Ray and Dask would wait for minutes.
+
+    Ray's head and Dask's scheduler both speak first.
+    """
+    match = _ADDRESS.fullmatch(backend.address or "")
+    assert match is not None, "a Backend has been checked"
+    try:
+        with socket.create_connection((match[1], int(match[2])), ANSWER_S) as connection:
+            connection.settimeout(ANSWER_S)
+            answer = connection.recv(1)
+    except OSError:
+        answer = b""
+    if not answer:
+        raise _failed(backend, "nobody answers")
+
+
+@contextmanager
+def _sigterm_kept() -> Iterator[None]:
+    """Keep our answer to SIGTERM, which Ray replaces."""
+    handler = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        with suppress(ValueError):  # not in the main thread, where Ray leaves it too
+            signal.signal(signal.SIGTERM, handler)
+
+
+@contextmanager
+def interrupts_ignored() -> Iterator[None]:
+    """Let a Ctrl-C pass by: a terminal sends it to every process, and one is to answer it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)

@@ -1,0 +1,67 @@
+"""JSON lines one by one: of however long a file, little more than a line is in memory."""
+
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from streamplace.errors import FormatError
+from streamplace.files.bounded import LARGEST, read_pieces, too_large
+from streamplace.files.reading import escaped, parse
+
+MARK = b"\xef\xbb\xbf"  # byte order
+
+
+def read_json_lines(path: Path) -> Iterator[tuple[str, Any]]:
+    """Yield (place, value) for the lines of a file that are not blank; unzipped if it is gzip.
+
+    Raises
+    ------
+    FormatError
+        If it cannot be read, is not UTF-8, or a line is not JSON.
+    """
+    try:
+        yield from json_lines(_decoded(_lines(read_pieces(path)), str(path)), str(path))
+    except (OSError, EOFError, zlib.error) as error:
+        raise FormatError(f"{path}: {escaped(error)}") from None
+
+
+def json_lines(lines: Iterable[str], where: str) -> Iterator[tuple[str, Any]]:
+    """Yield (place, value) for the lines that are not blank.
+
+    Raises
+    ------
+    FormatError
+        If one is not JSON.
+    """
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            place = f"{where}: line {number}"
+            yield place, parse(line, place)
+
+
+def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield lines without their ends, and what is after the last."""
+    parts: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        first, *others = piece.split(b"\n")
+        parts.append(first)
+        size = len(piece) if others else size + len(piece)
+        if size > LARGEST:
+            raise too_large()
+        for other in others:
+            yield b"".join(parts)
+            parts = [other]
+    yield b"".join(parts)
+
+
+def _decoded(lines: Iterable[bytes], where: str) -> Iterator[str]:
+    before = 0
+    for number, line in enumerate(lines, start=1):
+        try:
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            mark = len(MARK) if number == 1 and line.startswith(MARK) else 0
+            raise FormatError(f"{where}: byte {before + mark + error.start} is not UTF-8") from None
+        before += len(line) + 1

@@ -1,0 +1,139 @@
+"""Graphs as .npz columns, for those too large to read as text."""
+
+import json
+from pathlib import Path
+from typing import IO, Annotated, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from streamplace.errors import FormatError, GraphError, located
+from streamplace.files.archives import read_arrays
+from streamplace.files.graphs import constraints_from, constraints_to
+from streamplace.files.reading import check, name_of, parse, read_bytes
+from streamplace.files.schema import ConstraintsForm, Form, Name, Positive, Title
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.graph_checks import ends_of
+
+COLUMNS = {  # name: dtype, number of axes
+    "header": ("uint8", 1),
+    "names": ("uint8", 1),
+    "name_lengths": ("int32", 1),
+    "ends": ("int32", 2),
+    "source_share": ("float64", 1),
+    "instructions": ("float64", 1),
+    "payload_bytes": ("float64", 1),
+    "memory_bytes": ("float64", 1),
+    "selectivity": ("float64", 1),
+    "stream_payload_bytes": ("float64", 1),
+}
+
+
+Index = Annotated[str, Field(pattern=r"^\d{1,9}$")]
+
+
+class _Header(Form):
+    format: Literal["streamplace-graph-columns-1"] = "streamplace-graph-columns-1"
+    name: Title = ""
+    source_rate: Positive | None = None
+    requires: dict[Index, list[Name]] = Field({})
+    instance_of: dict[Index, Name] = Field({})
+    constraints: ConstraintsForm = ConstraintsForm()
+
+
+def write_columns(graph: StreamGraph, file: IO[bytes]) -> None:
+    """Write a graph as uncompressed .npz: the same graph gives the same bytes."""
+    header = {
+        "format": _Header.model_fields["format"].default,
+        "name": graph.name,
+        "source_rate": graph.source_rate,
+        "requires": {str(v): list(labels) for v, labels in sorted(graph.requires.items())},
+        "constraints": constraints_to(graph.constraints),
+    }
+    if graph.instance_of:
+        header["instance_of"] = {str(v): name for v, name in sorted(graph.instance_of.items())}
+    encoded = [name.encode() for name in graph.names]
+    own: dict[str, NDArray[np.generic]] = {
+        "header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
+        "names": np.frombuffer(b"".join(encoded), dtype=np.uint8),
+        "name_lengths": np.array([len(name) for name in encoded], dtype=np.int32),
+        "ends": np.stack([graph.stream_source, graph.stream_target], axis=1),
+    }
+    columns = {name: own[name] if name in own else getattr(graph, name) for name in COLUMNS}
+    np.savez(file, **columns)  # type: ignore[arg-type]  # no column is called as an option
+
+
+def read_columns(path: str | Path) -> StreamGraph:
+    """Read a graph from .npz columns. Nothing in the file is executed.
+
+    Raises
+    ------
+    FormatError
+        Naming the file and the fault.
+    """
+    where = name_of(path)
+    columns = _load(read_bytes(path), where)
+    with located(where, FormatError):
+        header = check(
+            _Header, parse(_text(columns["header"], "header"), where), f"{where}: header"
+        )
+        names = _names(columns["names"], columns["name_lengths"])
+        ends, share = columns["ends"], columns["source_share"]
+        if ends.shape[1:] != (2,) or share.shape != (len(names),):
+            raise GraphError("ends or source_share has the wrong shape")
+        is_source = np.bincount(ends_of(ends, len(names))[:, 1], minlength=len(names)) == 0
+        if share[~is_source].any():
+            raise GraphError("source_share: an operator with inputs has one")
+        requires = {int(v): tuple(labels) for v, labels in header.requires.items()}
+        if any(v >= len(names) or not labels for v, labels in requires.items()):
+            raise GraphError("header: requires: names an operator that is not there, or no label")
+        return StreamGraph.from_columns(
+            names,
+            columns["instructions"],
+            columns["payload_bytes"],
+            ends,
+            memory_bytes=columns["memory_bytes"],
+            requires=requires,
+            instance_of={int(v): name for v, name in header.instance_of.items()},
+            selectivity=columns["selectivity"],
+            stream_payload_bytes=columns["stream_payload_bytes"],
+            name=header.name,
+            source_rate=header.source_rate,
+            source_shares={names[v]: float(share[v]) for v in np.flatnonzero(is_source)},
+            constraints=constraints_from(header.constraints),
+        )
+
+
+def _load(data: bytes, where: str) -> dict[str, NDArray[np.generic]]:
+    """Return the columns, each of its type and number of axes."""
+    try:
+        columns = read_arrays(data)
+    except ValueError as error:
+        raise FormatError(f"{where}: not a readable .npz graph: {error}") from None
+    if missing := sorted(COLUMNS.keys() ^ columns.keys()):
+        there = "missing" if missing[0] in COLUMNS else "unknown"
+        raise FormatError(f"{where}: column {missing[0]!r:.40} is {there}")
+    for name, (dtype, axes) in COLUMNS.items():
+        found = columns[name]
+        if found.dtype != dtype or found.ndim != axes:
+            raise FormatError(f"{where}: column {name!r} must be {dtype} with {axes} axes")
+    return columns
+
+
+def _names(blob: NDArray[np.generic], lengths: NDArray[np.generic]) -> list[str]:
+    if lengths.astype(np.int64).min(initial=0) < 0 or lengths.sum(dtype=np.int64) != len(blob):
+        raise GraphError("name_lengths: does not add up to the names")
+    ends = np.cumsum(lengths, dtype=np.int64).tolist()
+    data = blob.tobytes()
+    try:
+        return [data[a:b].decode() for a, b in zip([0, *ends], ends, strict=False)]
+    except UnicodeDecodeError:
+        raise GraphError("names: is not UTF-8") from None
+
+
+def _text(column: NDArray[np.generic], what: str) -> str:
+    try:
+        return column.tobytes().decode()
+    except UnicodeDecodeError:
+        raise GraphError(f"{what}: is not UTF-8") from None

@@ -1,0 +1,196 @@
+"""Bytes in, checked JSON values out; every fault is one line that names the file and the place."""
+
+import csv
+import io
+import json
+import sys
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from streamplace.errors import FormatError
+from streamplace.files.bounded import GZIP, STDIO, read_raw, read_stream, unzipped
+from streamplace.files.schema_fields import fields_at
+from streamplace.util.suggest import did_you_mean
+
+Form = TypeVar("Form", bound=BaseModel)
+
+SAID = {  # pydantic's words where ours fit a file better
+    "missing": "is missing",
+    "extra_forbidden": "is an unknown field",
+    "dict_type": "must be an object",
+    "model_type": "must be an object",
+    "list_type": "must be a list",
+    "string_type": "must be a string",
+    "string_unicode": "is no valid unicode text",
+    "string_too_short": "is empty",
+    "float_type": "must be a number",
+    "int_type": "must be an integer",
+    "int_from_float": "must be an integer",
+    "finite_number": "must be a finite number",
+}
+LONGEST_SHOWN = 40
+PARTS = 2**14  # of JSON text written at once; tens of bytes each
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """Return a file's bytes, unzipped if it is gzip; ``-`` is stdin.
+
+    Not of devices, of more than 4 GiB, or of gzip that bursts; see `raw`.
+
+    Raises
+    ------
+    FormatError
+        Naming the file.
+    """
+    where = name_of(path)
+    try:
+        data = _stdin() if str(path) == STDIO else read_raw(path)
+    except (OSError, ValueError) as error:  # ValueError: a name with a NUL
+        raise FormatError(f"{where}: {getattr(error, 'strerror', None) or error}") from None
+    if data.startswith(GZIP):
+        try:
+            data = unzipped(data)
+        except (OSError, EOFError, zlib.error) as error:
+            raise FormatError(f"{where}: {escaped(error)}") from None
+    return data
+
+
+def escaped(error: Exception) -> str:
+    """Return what to say of a file that cannot be read or unzipped."""
+    return getattr(error, "strerror", None) or f"broken gzip: {error}"
+
+
+def read_text(path: str | Path) -> str:
+    """Return a file's text, UTF-8 with or without a byte order mark."""
+    return decode(read_bytes(path), name_of(path))
+
+
+def decode(data: bytes, where: str) -> str:
+    """Decode UTF-8, with or without a byte order mark."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{where}: byte {error.start} is not UTF-8") from None
+
+
+def name_of(path: str | Path) -> str:
+    """Return what a file is called in messages."""
+    return "stdin" if str(path) == STDIO else str(path)
+
+
+def parse(text: str, where: str) -> Any:
+    """Parse JSON, refusing duplicate keys."""
+    if not text.strip():
+        raise FormatError(f"{where}: is empty")
+    try:
+        return json.loads(text, object_pairs_hook=_no_duplicates)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno} column {error.colno}"
+        raise FormatError(f"{where}: not JSON: {error.msg} at {place}") from None
+    except RecursionError:
+        raise FormatError(f"{where}: nested too deeply") from None
+    except _DuplicateKeyError as error:
+        raise FormatError(f"{where}: {error}") from None
+    except ValueError:  # Python's limit on digits
+        raise FormatError(f"{where}: an integer has too many digits") from None
+
+
+def read_json(path: str | Path) -> Any:
+    """Read one JSON file."""
+    return parse(read_text(path), name_of(path))
+
+
+def to_json(value: Any) -> str:
+    """Return a JSON value for people: indented, with a final newline."""
+    return "".join(json_pieces(value))
+
+
+def json_pieces(value: Any) -> Iterator[str]:
+    """Yield the text of `to_json` piece by piece: that of a large graph is not whole in memory."""
+    parts = json.JSONEncoder(indent=1, ensure_ascii=False).iterencode(value)
+    while several := list(islice(parts, PARTS)):
+        yield "".join(several)
+    yield "\n"
+
+
+def to_csv(header: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
+    """Return a table as CSV."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    quoted = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    for row in chain([header], map(list, rows)):
+        # a lone carriage return ends a line for readers, but not for the writer
+        broken = any("\r" in cell for cell in row if isinstance(cell, str))
+        (quoted if broken else writer).writerow(row)
+    return text.getvalue()
+
+
+def check(form: type[Form], value: Any, where: str) -> Form:
+    """Validate a JSON value against one of the forms."""
+    if not isinstance(value, dict):
+        raise FormatError(f"{where}: must be an object, not {_kind(value)}")
+    wanted = form.model_fields["format"].default if "format" in form.model_fields else None
+    if wanted and value.get("format", wanted) != wanted:
+        raise FormatError(f"{where}: format: must be {wanted!r} (got {value['format']!r:.80})")
+    try:
+        return form.model_validate(value)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        more = f" (and {error.error_count() - 1} more faults)" if error.error_count() > 1 else ""
+        said = f"{where}: {_place(first['loc'])}{_said(first)}"
+        if first["type"] == "extra_forbidden":
+            *place, name = first["loc"]
+            said += did_you_mean(str(name), fields_at(form, tuple(place)))
+        raise FormatError(said + more) from None
+
+
+class _DuplicateKeyError(ValueError):
+    """A key stands twice in one object."""
+
+
+def _stdin() -> bytes:
+    if sys.stdin is None or sys.stdin.closed:
+        raise OSError("is closed")
+    return read_stream(sys.stdin.buffer)
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        times = Counter(key for key, _ in pairs)
+        twice = next(key for key, count in times.items() if count > 1)
+        key, value = pairs[0]
+        first = f"{key!r}: {value!r:.{LONGEST_SHOWN}}"
+        raise _DuplicateKeyError(f"key {twice!r} stands twice in the object that begins {first}")
+    return found
+
+
+def _place(loc: tuple[int | str, ...]) -> str:
+    text = ""
+    for part in loc:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return f"{text.lstrip('.')}: " if text else ""
+
+
+def _said(error: Any) -> str:
+    kind, value = error["type"], error["input"]
+    said: str = SAID.get(kind, error["msg"].removeprefix("Value error, ").removeprefix("Input "))
+    if kind == "float_type" and isinstance(value, int) and not isinstance(value, bool):
+        said = "is too large a number"
+    if kind in ("missing", "extra_forbidden", "string_unicode") or isinstance(value, dict | list):
+        return said
+    shown = repr(value)
+    return (
+        f"{said} (got {shown if len(shown) <= LONGEST_SHOWN else shown[: LONGEST_SHOWN - 1] + '…'})"
+    )
+
+
+def _kind(value: Any) -> str:
+    names = {list: "a list", str: "a string", type(None): "null", bool: "a boolean"}
+    return names.get(type(value), "a number")

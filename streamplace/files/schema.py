@@ -1,0 +1,206 @@
+"""Our JSON formats as pydantic models: they check files at the border and print JSON Schema."""
+
+import json
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from streamplace.problem.objective import Model
+
+VERSION = 1
+Number = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Name = Annotated[str, Field(min_length=1)]
+Title = Annotated[str, Field(min_length=0)]  # a bound makes pydantic refuse broken unicode too
+Version = Annotated[int, Field(ge=VERSION, le=VERSION)]
+
+
+def _finite(value: dict[str, Any]) -> dict[str, Any]:
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError:
+        raise ValueError("holds nan or inf, which are no JSON numbers") from None
+    return value
+
+
+FiniteObject = Annotated[dict[str, Any], AfterValidator(_finite)]
+
+
+class Form(BaseModel):
+    """An object of a file: no unknown fields, no conversions, a comment anywhere."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    comment: str | None = Field(None, description="for people; kept by no program")
+
+
+class ForeignForm(BaseModel):
+    """An object of somebody else's file: what else it carries is left alone."""
+
+    model_config = ConfigDict(strict=True)
+
+
+class OperatorForm(Form):
+    """A step of the job."""
+
+    name: Name
+    instructions: Number | None = Field(
+        description="CPU instructions per tuple it processes; null: not known"
+    )
+    payload_bytes: Number | None = Field(
+        0.0, description="bytes of a tuple it emits; null: not known"
+    )
+    memory_bytes: Number = Field(0.0, description="what it takes of its device's memory")
+    requires: list[Name] = Field([], description="labels that its device must carry")
+    instance_of: Name | None = Field(None, description="it is a parallel instance of this")
+
+
+class StreamForm(Form):
+    """A directed edge between two operators."""
+
+    source: Name
+    target: Name
+    selectivity: Number | None = Field(
+        1.0, description="tuples on it per tuple its source processes; null: not known"
+    )
+    payload_bytes: Number | None = Field(None, description="null: its source operator's")
+
+
+class ConstraintsForm(Form):
+    """What a placement must obey."""
+
+    pins: dict[Name, Name] = Field({}, description="operator: the device it must run on")
+    colocate: list[list[Name]] = Field([], description="groups of operators, each on one device")
+    exlocate: list[list[Name]] = Field([], description="groups, no two operators on one device")
+    allowed: dict[Name, list[Name]] = Field({}, description="operator: devices it may run on")
+
+
+class GraphForm(Form):
+    """A stream graph."""
+
+    format: Literal["streamplace-graph"] = "streamplace-graph"
+    version: Version = VERSION
+    name: Title = ""
+    source_rate: Positive | None = Field(None, description="tuples/s over all sources")
+    source_shares: dict[Name, Number] | None = Field(None, description="null: equal shares")
+    operators: list[OperatorForm] = Field(min_length=1)
+    streams: list[StreamForm] = []
+    constraints: ConstraintsForm | None = None
+
+
+class DeviceForm(Form):
+    """What runs operators."""
+
+    name: Name
+    mips: Positive = Field(description="million instructions/s of one core")
+    cores: int = Field(1, ge=1, le=1_000_000)
+    memory_bytes: Number | None = Field(None, description="null: no limit")
+    labels: list[Name] = []
+
+
+class OverrideForm(Form):
+    """A link that differs; under nic only one of from and to is given."""
+
+    source: Name | None = Field(None, alias="from")
+    target: Name | None = Field(None, alias="to")
+    bandwidth_mbps: Positive | None = None
+    latency_s: Number | None = None
+    overhead_s: Number | None = None
+    gap_s: Number | None = None
+
+
+class NetworkForm(Form):
+    """LogP links."""
+
+    kind: Literal["pair", "nic"] = "pair"
+    bandwidth_mbps: Positive | None = Field(1000.0, description="null: no limit")
+    latency_s: Number = 0.001
+    overhead_s: Number = 0.0
+    gap_s: Number = 0.0
+    overrides: list[OverrideForm] = []
+
+
+class ClusterForm(Form):
+    """Devices and the network between them."""
+
+    format: Literal["streamplace-cluster"] = "streamplace-cluster"
+    version: Version = VERSION
+    devices: list[DeviceForm] = Field(min_length=1)
+    network: NetworkForm = NetworkForm()
+
+
+class ProblemForm(Form):
+    """The whole problem that a placement answers."""
+
+    graph: GraphForm
+    graph_sha256: str
+    cluster: ClusterForm
+    source_rate: Positive
+    source_rates: list[Positive] = Field([], description="all, if several: the worst one counts")
+    constraints: ConstraintsForm = ConstraintsForm()
+    model: Model = "bottleneck"
+    target_utilisation: float = Field(
+        1.0, gt=0, le=1, allow_inf_nan=False, description="share of devices and links to be used"
+    )
+
+
+class PlacementForm(Form):
+    """Operator -> device, what that achieves, and the problem it answers."""
+
+    format: Literal["streamplace-placement"] = "streamplace-placement"
+    version: Version = VERSION
+    placer: Title = ""
+    assignment: dict[Name, Name]
+    score: FiniteObject | None = Field(None, description="as `simulate --json` prints it")
+    bound: Number | None = None
+    gap: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    problem: ProblemForm
+
+
+class ProfileForm(Form):
+    """A source's offered rate over time."""
+
+    at_s: list[Number] = Field(min_length=1, description="rising times")
+    factor: list[Number] = Field(description="of the source's rate, from each time on")
+    linear: bool = Field(False, description="straight lines from one time to the next")
+    every_s: Positive | None = Field(None, description="when it begins again; null: never")
+
+
+class WindowForm(Form):
+    """An operator that gathers tuples, and every `advance_s` emits for the last `size_s`."""
+
+    size_s: Positive = Field(description="a whole multiple of advance_s")
+    advance_s: Positive
+    ratio: Number = Field(1.0, description="tuples emitted for each tuple in the window")
+    count: Number | None = Field(None, description="instead: tuples emitted for a window with any")
+
+
+class SpeedForm(Form):
+    """A device that is slowed down, or stopped."""
+
+    device: Name
+    from_s: Number
+    factor: Number = Field(description="of its capacity, from then on; 0 stops it")
+
+
+class SceneForm(Form):
+    """What changes while the engine runs, and operators that are not plain."""
+
+    format: Literal["streamplace-scene"] = "streamplace-scene"
+    version: Version = VERSION
+    sources: dict[Name, ProfileForm] = Field({}, description="by operator")
+    windows: dict[Name, WindowForm] = Field({}, description="by operator")
+    speeds: list[SpeedForm] = []
+
+
+FORMS: dict[str, type[Form]] = {
+    "graph": GraphForm,
+    "cluster": ClusterForm,
+    "placement": PlacementForm,
+    "scene": SceneForm,
+}
+
+
+def schema(kind: str) -> dict[str, Any]:
+    """Return the JSON Schema of one of `FORMS`."""
+    return FORMS[kind].model_json_schema(by_alias=True)

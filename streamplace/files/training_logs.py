@@ -1,0 +1,58 @@
+"""The log of a training run: a line of JSON a step."""
+
+import json
+from math import isfinite
+from pathlib import Path
+
+from streamplace.errors import FormatError
+from streamplace.files.reading import read_bytes
+
+LOG = "log.jsonl"
+Log = list[dict[str, float]]
+
+
+def read_log(folder: str | Path) -> Log:
+    """Return the steps in a run's log, also while the run goes on.
+
+    The last line may be cut off by a kill, or not be written to its end yet: it is left out.
+
+    Raises
+    ------
+    FormatError
+        If there is no log, or a line before the last is none of one.
+    """
+    path = Path(folder) / LOG
+    if _is_folder(folder) and not path.is_file():
+        raise FormatError(f"{folder}: holds no {LOG}, so no run has begun there")
+    lines = read_bytes(path).decode("utf-8", errors="replace").split("\n")
+    found: Log = []
+    for number, line in enumerate(lines[:-1], start=1):  # after the last \n is what is cut off
+        step = _step(line)
+        if step is not None:
+            found.append(step)
+        elif number < len(lines) - 1:
+            raise FormatError(f"{path}: line {number} is no step of a run")
+    return found
+
+
+def _is_folder(path: str | Path) -> bool:
+    try:
+        return Path(path).is_dir()
+    except OSError:  # a name too long, which reading tells of
+        return False
+
+
+def _step(line: str) -> dict[str, float] | None:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(value, dict) or "step" not in value:
+        return None
+    if not all(isinstance(number, int | float) for number in value.values()):
+        return None
+    try:
+        found = {name: float(number) for name, number in value.items()}
+    except OverflowError:
+        return None
+    return found if all(map(isfinite, found.values())) else None

@@ -1,0 +1,1 @@
+"""Apache Flink: plans, profiles, slot-sharing groups."""

@@ -1,0 +1,52 @@
+"""CAPSys's ``schedulercfg``: a line per subtask, ``TaskName; TaskManagerIP``."""
+
+from collections import Counter
+
+from streamplace.errors import ProblemError
+from streamplace.problem.placement import Placement
+
+BETWEEN = "; "
+
+
+def write(placement: Placement) -> str:
+    """Return a line per subtask; a device's name stands for its TaskManager's address.
+
+    A subtask is called as Flink calls it, ``Map (2/4)`` for the second of four, since CAPSys looks
+    for the text of a line inside that name. It has no comments, so the file has none.
+
+    Raises
+    ------
+    ProblemError
+        If a line's text is part of another subtask's name, which CAPSys would place too, or a name
+        has ``"; "`` or a line break in it.
+    """
+    tasks = _subtasks(placement)
+    for name in (*tasks, *placement.pes):
+        if BETWEEN in name or len(name.splitlines()) != 1:
+            raise ProblemError(f"{name!r}: a schedulercfg cannot hold '; ' or a line break")
+    _check_parts(tasks)
+    return "".join(f"{task}{BETWEEN}{device}\n" for task, device in tasks.items())
+
+
+def _subtasks(placement: Placement) -> dict[str, str]:
+    """Return Flink's name of each subtask -> its device; instances count in the graph's order."""
+    graph = placement.problem.graph
+    counts = Counter(graph.owners)
+    seen: Counter[str] = Counter()
+    found: dict[str, str] = {}
+    for owner, device in zip(graph.owners, placement.assignment.values(), strict=True):
+        seen[owner] += 1
+        found[f"{owner} ({seen[owner]}/{counts[owner]})"] = device
+    return found
+
+
+def _check_parts(tasks: dict[str, str]) -> None:
+    """Refuse names that are part of another; all end in a bracket."""
+    lengths = sorted({len(task) for task in tasks})
+    for task in tasks:
+        ends = [i + 1 for i, letter in enumerate(task) if letter == ")"]
+        parts = (task[end - n : end] for end in ends for n in lengths if n <= end)
+        if part := next((part for part in parts if part in tasks and part != task), None):
+            raise ProblemError(
+                f"CAPSys takes {task!r} for {part!r} too; rename one of the operators"
+            )

@@ -1,0 +1,234 @@
+"""Flink's plans: the execution plan of a program, and the plan of a running job (REST)."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from streamplace.errors import FormatError
+from streamplace.files.reading import check, parse
+from streamplace.files.schema import ForeignForm
+from streamplace.integrations.flink.chain import Chain, chain_of
+from streamplace.integrations.flink.senders import senders
+from streamplace.integrations.logical_builder import Link, job_of
+from streamplace.problem.graph_checks import listed
+from streamplace.problem.logical import Distribution, LogicalGraph
+
+MOST_PARALLEL = 1 << 15  # Flink's own limit
+DISTRIBUTIONS = {
+    "FORWARD": Distribution.POINTWISE,
+    "RESCALE": Distribution.POINTWISE,
+    "BROADCAST": Distribution.BROADCAST,
+    "GLOBAL": Distribution.FIRST,
+}
+"""Flink's name -> how tuples are spread, for those that are not `ALL`."""
+Parallelism = Annotated[int, Field(ge=1, le=MOST_PARALLEL)]
+
+
+class PredecessorForm(ForeignForm):
+    """A stream into an operator of an execution plan."""
+
+    id: int
+    ship_strategy: str = ""
+
+
+class LogicalForm(ForeignForm):
+    """An operator of an execution plan."""
+
+    id: int
+    type: str = ""
+    contents: str = ""
+    parallelism: Parallelism = 1
+    predecessors: list[PredecessorForm] = Field([])
+
+
+class ExecutionForm(ForeignForm):
+    """An execution plan."""
+
+    nodes: list[LogicalForm] = Field(min_length=1)
+
+
+class InputForm(ForeignForm):
+    """A stream into a vertex."""
+
+    id: str
+    ship_strategy: str = ""
+
+
+class VertexForm(ForeignForm):
+    """A vertex: operators that Flink chained."""
+
+    id: str
+    parallelism: Parallelism = 1
+    description: str = ""
+    inputs: list[InputForm] = Field([])
+
+
+class RunningForm(ForeignForm):
+    """What a REST plan tells."""
+
+    name: str = ""
+    nodes: list[VertexForm] = Field(min_length=1)
+
+
+@dataclass(frozen=True)
+class Vertex:
+    """A vertex of a running job.
+
+    Parameters
+    ----------
+    id
+        Flink's.
+    operators
+        Names in the job's graph, one for each of the chain.
+    """
+
+    id: str
+    operators: tuple[str, ...]
+    parallelism: int
+    chain: Chain
+
+
+@dataclass(frozen=True)
+class RunningPlan:
+    """A REST plan: its job, and which vertex runs which operators."""
+
+    job: LogicalGraph
+    vertices: tuple[Vertex, ...]
+
+
+def read(text: str, where: str) -> LogicalGraph:
+    """Read either plan, alone or inside a document (`explain_sql`'s text, ``/jobs/<id>``).
+
+    Raises
+    ------
+    FormatError
+        Naming `where`, the place in it and the fault.
+    GraphError
+        On streams that are none, and cycles.
+    """
+    value = _value(text, where)
+    if isinstance(value, dict) and isinstance(value.get("plan"), dict):
+        value = value["plan"]
+    if not isinstance(value, dict) or not isinstance(value.get("nodes"), list):
+        raise FormatError(f"{where}: holds no plan of Flink: no object with 'nodes'")
+    first = value["nodes"][0] if value["nodes"] else None
+    if isinstance(first, dict) and isinstance(first.get("id"), str):
+        return running(value, where).job
+    return _execution(check(ExecutionForm, value, where), where)
+
+
+def running(value: Any, where: str) -> RunningPlan:
+    """Read the object ``plan`` of ``/jobs/<id>/plan``; see `read`."""
+    form = check(RunningForm, value, where)
+    index = _index([node.id for node in form.nodes], where)
+    chains = [chain_of(node.description or f"vertex {node.id}") for node in form.nodes]
+    vertices = _vertices(form.nodes, chains)
+    links = [
+        Link(vertex.operators[parent], name, Distribution.POINTWISE)
+        for vertex in vertices
+        for name, parent in zip(vertex.operators, vertex.chain.parents, strict=True)
+        if parent is not None
+    ]
+    targets: dict[int, list[tuple[int, Distribution]]] = {}
+    for t, node in enumerate(form.nodes):
+        for i, source in enumerate(node.inputs):
+            if source.id not in index:
+                raise FormatError(f"{where}: nodes[{t}].inputs[{i}].id: no node is {source.id!r}")
+            targets.setdefault(index[source.id], []).append((t, _distribution(source)))
+    guessed: list[tuple[str, str]] = []
+    for s, fed in targets.items():
+        ends = senders(chains[s], [chains[t] for t, _ in fed])
+        for (member, certain), (t, how) in zip(ends, fed, strict=True):
+            link = Link(vertices[s].operators[member], vertices[t].operators[0], how)
+            links.append(link)
+            if not certain:
+                guessed.append((link.source, link.target))
+    parallelism = {name: v.parallelism for v in vertices for name in v.operators}
+    job = job_of(list(parallelism), links, name=form.name, parallelism=parallelism)
+    return RunningPlan(replace(job, guessed=guessed, notes=_notes(chains)), tuple(vertices))
+
+
+def _vertices(nodes: Sequence[VertexForm], chains: Sequence[Chain]) -> list[Vertex]:
+    """Return the vertices; names that repeat are numbered from the sources on, as jobs make them.
+
+    The document goes the other way.
+    """
+    upstream_first = [name for chain in reversed(chains) for name in chain.names]
+    names = iter(distinct(upstream_first))
+    own = [tuple(next(names) for _ in chain.names) for chain in reversed(chains)]
+    return [
+        Vertex(node.id, operators, node.parallelism, chain)
+        for node, operators, chain in zip(nodes, reversed(own), chains, strict=True)
+    ]
+
+
+def _notes(chains: Sequence[Chain]) -> list[str]:
+    counts = Counter(name for chain in chains for name in chain.names)
+    if not (several := [name for name, count in counts.items() if count > 1]):
+        return []
+    return [
+        f"several operators are called {listed(several)}: they are numbered from the sources on, "
+        "which may not be the order in which the job makes them; name them apart"
+    ]
+
+
+def distinct(names: Iterable[str]) -> list[str]:
+    """Return the names, those that stand again numbered: ``Map``, ``Map#2``, …"""
+    given = [name or "unnamed" for name in names]
+    taken, counts, found = set(given), dict[str, int](), []
+    for name in given:
+        counts[name] = count = counts.get(name, 0) + 1
+        own = name
+        while count > 1 and own in taken:
+            own = f"{name}#{count}"
+            count += 1
+        counts[name] = max(counts[name], count - 1)
+        taken.add(own)
+        found.append(own)
+    return found
+
+
+def _execution(form: ExecutionForm, where: str) -> LogicalGraph:
+    index = _index([node.id for node in form.nodes], where)
+    names = distinct(node.type or node.contents for node in form.nodes)
+    links = []
+    for t, node in enumerate(form.nodes):
+        for i, source in enumerate(node.predecessors):
+            if source.id not in index:
+                place = f"{where}: nodes[{t}].predecessors[{i}].id"
+                raise FormatError(f"{place}: no node is {source.id!r:.40}")
+            links.append(Link(names[index[source.id]], names[t], _distribution(source)))
+    parallelism = {name: n.parallelism for name, n in zip(names, form.nodes, strict=True)}
+    return job_of(names, links, parallelism=parallelism)
+
+
+def _distribution(source: InputForm | PredecessorForm) -> Distribution:
+    return DISTRIBUTIONS.get(source.ship_strategy.upper(), Distribution.ALL)
+
+
+def _index(ids: Sequence[Any], where: str) -> dict[Any, int]:
+    index: dict[Any, int] = {}
+    for i, key in enumerate(ids):
+        if index.setdefault(key, i) != i:
+            raise FormatError(f"{where}: nodes[{i}].id: {key!r:.40} is nodes[{index[key]}]'s too")
+    return index
+
+
+def _value(text: str, where: str) -> Any:
+    """Return the JSON in a text: all of it, or what follows the heading of `explain_sql`."""
+    begin = text.find("{")
+    if begin >= 0 and text[:begin].strip():
+        marker = text.find("== Physical Execution Plan ==")
+        begin = text.find("{", max(marker, 0))
+        if begin < 0:
+            raise FormatError(f"{where}: no JSON follows '== Physical Execution Plan =='")
+        try:
+            _, end = json.JSONDecoder().raw_decode(text, begin)
+        except (ValueError, RecursionError):
+            end = len(text)  # `parse` says what is wrong
+        text = text[begin:end]
+    return parse(text, where)

@@ -1,0 +1,183 @@
+"""A placement as slot-sharing groups of Flink: properties, and the Java helper that sets them."""
+
+from collections import Counter
+
+from streamplace.errors import ProblemError
+from streamplace.integrations.flink.senders import COMMITTER, WRITER
+from streamplace.integrations.whole_operators import placed_whole
+from streamplace.problem.placement import Placement
+
+HEAD = """\
+# Written by `streamplace export --to flink`: operator = slot-sharing group, read by
+# StreamplaceMapping (`--to flink-helper`). A group is one slot: give TaskManagers one slot each
+# (taskmanager.numberOfTaskSlots: 1), and as many of them as there are groups.
+"""
+
+
+def write(placement: Placement) -> str:
+    """Return properties ``operator=peN``, one line an operator of the job.
+
+    PEs are numbered in the order of the cluster's devices; unused devices have none. Operators go
+    by name: what a job calls them, or their uid.
+
+    Raises
+    ------
+    ProblemError
+        If the instances of an operator, or the parts of a sink, are on several devices: a
+        slot-sharing group is one of whole operators.
+    """
+    groups = {device: f"pe{n}" for n, device in enumerate(placement.pes)}
+    device_of = placed_whole(placement)
+    graph = placement.problem.graph
+    parallelism = Counter(graph.owners)
+    _check_sinks(device_of)
+    slots = {
+        device: max(parallelism[name] for name, on in device_of.items() if on == device)
+        for device in groups
+    }
+    lines = [HEAD]
+    for device, group in groups.items():
+        needs = "" if slots[device] == 1 else f", needs {slots[device]} slots: Flink chooses which"
+        lines.append(f"# {group}: {_on_one_line(device)}{needs}\n")
+    lines += [f"{_key(name)}={groups[device]}\n" for name, device in device_of.items()]
+    return "".join(lines)
+
+
+def write_helper(placement: Placement) -> str:
+    """Return the source of ``StreamplaceMapping``, a class that needs nothing but Flink."""
+    return HELPER
+
+
+def _check_sinks(device_of: dict[str, str]) -> None:
+    for name, device in device_of.items():
+        writer = name.removesuffix(COMMITTER) + WRITER
+        if name.endswith(COMMITTER) and device_of.get(writer, device) != device:
+            raise ProblemError(
+                f"{writer!r} and {name!r} are one sink, which Flink does not part; "
+                "place --whole-operators avoids it"
+            )
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split()).encode("ascii", "backslashreplace").decode()
+
+
+def _key(name: str) -> str:
+    r"""Escape a key as java.util.Properties reads it; beyond ASCII as ``\uXXXX``."""
+    escaped = []
+    for letter in name:
+        if letter in " \\=:#!":
+            escaped.append("\\" + letter)
+        elif " " < letter <= "~":
+            escaped.append(letter)
+        else:
+            units = letter.encode("utf-16-be")
+            escaped += [f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2)]
+    return "".join(escaped)
+
+
+HELPER = """\
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.apache.flink.api.dag.Transformation;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.streaming.api.transformations.LegacySinkTransformation;
+import org.apache.flink.streaming.api.transformations.LegacySourceTransformation;
+import org.apache.flink.streaming.api.transformations.PhysicalTransformation;
+import org.apache.flink.streaming.api.transformations.SinkTransformation;
+import org.apache.flink.streaming.api.transformations.SourceTransformation;
+
+/**
+ * Sets the slot-sharing groups that `streamplace export --to flink` wrote; made by
+ * `streamplace export --to flink-helper`.
+ *
+ * <p>An operator is found by its uid, else by what Flink's plans call it ("Source: x" or
+ * "x: Writer"), else by its name; of operators that are called alike the second is "x#2" and so
+ * on, in the order in which the job makes them.
+ */
+public final class StreamplaceMapping {
+    private StreamplaceMapping() {}
+
+    /**
+     * Places the operators that the job has so far; call it before execute().
+     *
+     * @param mapping file of properties, operator = group
+     * @throws IOException if it cannot be read
+     * @throws IllegalArgumentException if it names an operator that the job lacks
+     */
+    public static void apply(StreamExecutionEnvironment env, String mapping) throws IOException {
+        Properties groups = new Properties();
+        try (Reader reader = Files.newBufferedReader(Path.of(mapping), StandardCharsets.UTF_8)) {
+            groups.load(reader);
+        }
+        Set<String> left = new TreeSet<>(groups.stringPropertyNames());
+        List<Transformation<?>> operators = operators(env);
+        Map<String, Integer> counts = new HashMap<>();
+        Map<Transformation<?>, String> numbers = new HashMap<>();
+        Set<Transformation<?>> placed = new HashSet<>();
+        for (Transformation<?> operator : operators) {
+            int count = counts.merge(inPlans(operator), 1, Integer::sum);
+            String number = count == 1 ? "" : "#" + count;
+            numbers.put(operator, number);
+            String key = left.contains(String.valueOf(operator.getUid()))
+                    ? operator.getUid() : inPlans(operator) + number;
+            if (left.remove(key)) {
+                operator.setSlotSharingGroup(groups.getProperty(key));
+                placed.add(operator);
+            }
+            left.remove(operator.getName() + ": Committer" + number);
+        }
+        for (Transformation<?> operator : operators) {
+            String key = operator.getName() + numbers.get(operator);
+            if (!placed.contains(operator) && left.remove(key)) {
+                operator.setSlotSharingGroup(groups.getProperty(key));
+            }
+        }
+        if (!left.isEmpty()) {
+            throw new IllegalArgumentException(mapping + ": the job has no operator " + left);
+        }
+    }
+
+    private static String inPlans(Transformation<?> operator) {
+        String name = operator.getName();
+        if (operator instanceof SourceTransformation
+                || operator instanceof LegacySourceTransformation) {
+            return "Source: " + name;
+        }
+        if (operator instanceof LegacySinkTransformation) {
+            return "Sink: " + name;
+        }
+        return operator instanceof SinkTransformation ? name + ": Writer" : name;
+    }
+
+    /** Returns what runs, in the order in which it was made; partitionings and the like do not. */
+    private static List<Transformation<?>> operators(StreamExecutionEnvironment env) {
+        Deque<Transformation<?>> waiting = new ArrayDeque<>(env.getTransformations());
+        Set<Transformation<?>> found = new HashSet<>();
+        while (!waiting.isEmpty()) {
+            Transformation<?> next = waiting.pop();
+            if (found.add(next)) {
+                waiting.addAll(next.getInputs());
+            }
+        }
+        return found.stream()
+                .filter(each -> each instanceof PhysicalTransformation)
+                .sorted(Comparator.comparingInt(Transformation::getId))
+                .collect(Collectors.toList());
+    }
+}
+"""

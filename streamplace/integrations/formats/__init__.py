@@ -1,0 +1,1 @@
+"""Graph exchange formats: DOT, GraphML, DREAM and CEPSim JSON."""

@@ -1,0 +1,178 @@
+"""Graphs as files of drawn graphs carry them: nodes and edges with attributes, all of them text.
+
+What DOT and GraphML have in common. Numbers are written so that they read back exactly; those that
+are `UNKNOWN` are left out, and what is left out is `UNKNOWN`. Lists are JSON text.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import isnan
+
+from pydantic import TypeAdapter, ValidationError
+
+from streamplace.errors import FormatError
+from streamplace.files.graphs import constraints_from, constraints_to, uneven_shares
+from streamplace.files.reading import check, parse
+from streamplace.files.schema import ConstraintsForm, Name
+from streamplace.integrations.parsing.decimals import DECIMAL
+from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
+
+GRAPH = ("name", "source_rate", "constraints")
+NODE = (
+    "instructions",
+    "payload_bytes",
+    "memory_bytes",
+    "requires",
+    "instance_of",
+    "source_share",
+    "device",
+)
+EDGE = ("selectivity", "payload_bytes")
+"""The attributes that are ours; others are left alone. A device is written and not read."""
+TEXTS = frozenset({"name", "constraints", "requires", "instance_of", "device"})
+"""Attributes that are no numbers."""
+
+_LABELS = TypeAdapter(list[Name])
+Attributes = dict[str, str]
+
+
+@dataclass
+class Drawing:
+    """A graph without its syntax.
+
+    Attributes
+    ----------
+    attributes
+        Of the graph.
+    nodes
+        Operator -> attributes.
+    edges
+        (source, target, attributes).
+    """
+
+    attributes: Attributes = field(default_factory=dict)
+    nodes: dict[str, Attributes] = field(default_factory=dict)
+    edges: list[tuple[str, str, Attributes]] = field(default_factory=list)
+
+
+def drawing_of(graph: StreamGraph, devices: Mapping[str, str] | None = None) -> Drawing:
+    """Return a graph's drawing; `devices` is operator -> the device it runs on."""
+    drawing = Drawing()
+    if graph.name:
+        drawing.attributes["name"] = graph.name
+    if graph.source_rate is not None:
+        drawing.attributes["source_rate"] = repr(graph.source_rate)
+    if graph.constraints:
+        drawing.attributes["constraints"] = json.dumps(constraints_to(graph.constraints))
+    shares = uneven_shares(graph)
+    for operator in graph.operators:
+        attributes = _node(operator)
+        if operator.name in shares:
+            attributes["source_share"] = repr(shares[operator.name])
+        if devices is not None:
+            attributes["device"] = devices[operator.name]
+        drawing.nodes[operator.name] = attributes
+    for stream in graph.streams:
+        own = float(graph.payload_bytes[graph.index[stream.source]])
+        drawing.edges.append((stream.source, stream.target, _edge(stream, own)))
+    return drawing
+
+
+def _node(operator: Operator) -> Attributes:
+    attributes = _numbers(instructions=operator.instructions, payload_bytes=operator.payload_bytes)
+    if operator.memory_bytes:
+        attributes["memory_bytes"] = repr(operator.memory_bytes)
+    if operator.requires:
+        attributes["requires"] = json.dumps(list(operator.requires))
+    if operator.instance_of:
+        attributes["instance_of"] = operator.instance_of
+    return attributes
+
+
+def _edge(stream: Stream, payload_of_source: float) -> Attributes:
+    attributes = _numbers(selectivity=stream.selectivity)
+    if stream.payload_bytes is not None and stream.payload_bytes != payload_of_source:
+        attributes["payload_bytes"] = repr(stream.payload_bytes)
+    return attributes
+
+
+def _numbers(**given: float) -> Attributes:
+    return {name: repr(number) for name, number in given.items() if not isnan(number)}
+
+
+def graph_of(drawing: Drawing, where: str) -> StreamGraph:
+    """Return the graph that is drawn.
+
+    Raises
+    ------
+    FormatError
+        If an attribute is not what it should be, or an edge's end is not there.
+    GraphError
+        If it is no stream graph.
+    """
+    operators = [
+        _operator(name, attributes, f"{where}: {name!r:.40}")
+        for name, attributes in drawing.nodes.items()
+    ]
+    streams = []
+    for source, target, attributes in drawing.edges:
+        place = f"{where}: {source!r:.40} -> {target!r:.40}"
+        for end in (source, target):
+            if end not in drawing.nodes:
+                raise FormatError(f"{place}: there is no node {end!r:.40}")
+        selectivity = _number(attributes, "selectivity", place)
+        payload = _number(attributes, "payload_bytes", place)
+        own = None if isnan(payload) else payload
+        streams.append(Stream(source, target, selectivity, own))
+    shares = {
+        name: _number(attributes, "source_share", f"{where}: {name!r:.40}")
+        for name, attributes in drawing.nodes.items()
+        if "source_share" in attributes
+    }
+    rate = _number(drawing.attributes, "source_rate", where)
+    rules = drawing.attributes.get("constraints")
+    told = None if rules is None else parse(rules, f"{where}: constraints")
+    return StreamGraph(
+        operators,
+        streams,
+        name=drawing.attributes.get("name", ""),
+        source_rate=None if isnan(rate) else rate,
+        source_shares=shares or None,
+        constraints=constraints_from(
+            None if told is None else check(ConstraintsForm, told, f"{where}: constraints")
+        ),
+    )
+
+
+def _operator(name: str, attributes: Attributes, place: str) -> Operator:
+    memory = _number(attributes, "memory_bytes", place)
+    labels: list[str] = []
+    if "requires" in attributes:
+        try:
+            labels = _LABELS.validate_python(
+                parse(attributes["requires"], f"{place}: requires"), strict=True
+            )
+        except ValidationError:
+            raise FormatError(f"{place}: requires: must be a JSON list of labels") from None
+    return Operator(
+        name,
+        _number(attributes, "instructions", place),
+        _number(attributes, "payload_bytes", place),
+        0.0 if isnan(memory) else memory,
+        tuple(labels),
+        attributes.get("instance_of", ""),
+    )
+
+
+def _number(attributes: Attributes, name: str, place: str) -> float:
+    """Return a number, `UNKNOWN` if the attribute is not there."""
+    if name not in attributes:
+        return UNKNOWN
+    text = attributes[name].strip()
+    number = float(text) if DECIMAL.fullmatch(text) else UNKNOWN
+    if not 0 <= number < float("inf"):
+        raise FormatError(
+            f"{place}: {name}: must be a finite number of at least 0 (got {text!r:.40})"
+        )
+    return number

@@ -1,0 +1,1 @@
+"""IBM Streams: ADL, streamsx, SPL, job configuration overlays."""

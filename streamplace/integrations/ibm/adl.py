@@ -1,0 +1,180 @@
+"""IBM Streams applications as the SPL compiler leaves them: ADL, with composites flattened."""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+from xml.etree.ElementTree import Element
+
+from streamplace.errors import FormatError
+from streamplace.integrations.ibm.adl_regions import Regions, regions_of
+from streamplace.integrations.ibm.regions import Around, channels, spread
+from streamplace.integrations.logical_builder import Link, check_links, job_of
+from streamplace.integrations.parsing.xml import attribute, inside, kind_of, parse_xml
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.logical import LogicalGraph
+
+PRIMITIVE, COMPOSITE = "primitiveOperInstance", "compositeOperInstance"
+OUTSIDE = ("primitiveImportOperInstance", "primitiveExportOperInstance")
+"""Ends at other applications; they run nowhere."""
+KINDS = ("input", "output")
+
+
+class _Port(NamedTuple):
+    """A port of an operator: the operator's index, ``input`` or ``output``, the port's number."""
+
+    operator: str
+    kind: str
+    number: str
+
+
+class _Instance(NamedTuple):
+    """An operator of any kind, and the parallel regions it is in."""
+
+    element: Element
+    around: Around
+
+
+def read(text: str, where: str) -> LogicalGraph:
+    """Read an application; operators are its primitive ones, by their full names.
+
+    Channels of parallel regions are instances; a region whose width is told at submission is one
+    channel. Operators of one partition or host colocation stay together, if they are in no region.
+
+    Raises
+    ------
+    FormatError
+        Naming `where`, the place in it and the fault.
+    GraphError
+        If the operators are no stream graph.
+    """
+    root = parse_xml(text, where)
+    applications = [e for e in root.iter() if kind_of(e) == "splApplication"]
+    if len(applications) != 1:
+        raise FormatError(f"{where}: must hold one <splApplication>, not {len(applications)}")
+    regions = regions_of(applications[0], where)
+    try:
+        instances = _instances(applications[0], regions.widths, where)
+    except ValueError as error:
+        raise FormatError(f"{where}: {error}") from None
+    if strangers := [index for index in regions.widths if index not in instances]:
+        raise FormatError(
+            f"{where}: parallelRegion: no operator has the index {strangers[0]!r:.40}"
+        )
+    names = {
+        index: attribute(instance.element, "name", where)
+        for index, instance in instances.items()
+        if kind_of(instance.element) == PRIMITIVE
+    }
+    try:
+        links = _links(instances, names, regions, where)
+    except ValueError as error:
+        raise FormatError(f"{where}: {error}") from None
+    return job_of(
+        list(names.values()),
+        links,
+        name=attribute(applications[0], "name", where),
+        parallelism={names[i]: channels(instances[i].around, regions.widths) for i in names},
+        constraints=Constraints(colocate=_together(instances, names, where)),
+    )
+
+
+def _instances(application: Element, widths: Mapping[str, int], where: str) -> dict[str, _Instance]:
+    """Return index -> operator, of any kind and depth, in the order of the document."""
+    found: dict[str, _Instance] = {}
+    waiting: list[tuple[Element, Around]] = [(application, ())]
+    while waiting:
+        element, around = waiting.pop()
+        if kind_of(element) in (PRIMITIVE, COMPOSITE, *OUTSIDE):
+            index = attribute(element, "index", where)
+            if index in found:
+                raise FormatError(f"{where}: two operators have the index {index!r:.40}")
+            if widths.get(index, 1) > 1:
+                around = (*around, index)
+                channels(around, widths)  # refuses too many
+            found[index] = _Instance(element, around)
+        waiting += [(child, around) for child in reversed(element)]
+    return found
+
+
+def _links(
+    instances: Mapping[str, _Instance],
+    names: Mapping[str, str],
+    regions: Regions,
+    where: str,
+) -> list[Link]:
+    """Return the streams between primitive operators."""
+    targets: dict[_Port, list[_Port]] = {}
+    for index, instance in instances.items():
+        for port, ends in _connections(index, instance.element, where):
+            targets.setdefault(port, []).extend(ends)
+    links = []
+    for port in targets:
+        if port.operator in names:
+            for end, copies in _reached(port, targets, instances, regions, where):
+                here, there = instances[port.operator], instances[end.operator]
+                how = spread(here.around, there.around, regions.widths, copies)
+                links.append(Link(names[port.operator], names[end.operator], how))
+                check_links(len(links), where)
+    return links
+
+
+def _connections(index: str, instance: Element, where: str) -> Iterator[tuple[_Port, list[_Port]]]:
+    """Yield (port, where its tuples go) of an operator."""
+    composite = kind_of(instance) == COMPOSITE
+    for kind in KINDS if composite else ("output",):
+        for port in inside(instance, f"{kind}Ports", "port"):
+            path = "outgoingConnections" if composite else "connections"
+            ends = [
+                _Port(
+                    *(
+                        attribute(end, name, where)
+                        for name in ("operIndex", "portKind", "portIndex")
+                    )
+                )
+                for end in inside(port, path, "connection")
+            ]
+            yield _Port(index, kind, attribute(port, "index", where)), ends
+
+
+def _reached(
+    start: _Port,
+    targets: Mapping[_Port, list[_Port]],
+    instances: Mapping[str, _Instance],
+    regions: Regions,
+    where: str,
+) -> Iterator[tuple[_Port, int]]:
+    """Yield the input ports of primitive operators that a port feeds, and copies of each tuple."""
+    waiting, seen = [(start, 1)], {start}
+    while waiting:
+        port, before = waiting.pop()
+        for end in targets[port]:
+            if end.operator not in instances:
+                raise FormatError(f"{where}: no operator has the index {end.operator!r:.40}")
+            if end in seen:
+                continue
+            seen.add(end)
+            copies = before * regions.copies(end.operator, end.number, end.kind)
+            kind = kind_of(instances[end.operator].element)
+            if kind == COMPOSITE:
+                if end not in targets:
+                    place = f"{end.kind:.10} port {end.number!r:.20}"
+                    raise FormatError(f"{where}: operator {end.operator!r:.40} has no {place}")
+                waiting.append((end, copies))
+            elif end.kind != "input":
+                fault = f"{end.operator!r:.40}: is fed through a port that is no input"
+                raise FormatError(f"{where}: operator {fault}")
+            elif kind == PRIMITIVE:
+                yield end, copies
+
+
+def _together(
+    instances: Mapping[str, _Instance], names: Mapping[str, str], where: str
+) -> list[list[str]]:
+    """Return the operators of each colocation, of partitions and of hosts, that several have."""
+    groups: dict[tuple[str, str], dict[str, None]] = {}
+    for index, name in names.items():
+        element, around = instances[index]
+        for what in ("partitions", "resources") if not around else ():
+            for one in inside(element, what, "coLocation"):
+                key = what, attribute(one, "colocId", where)
+                groups.setdefault(key, {})[name] = None
+    return [[*group] for group in groups.values() if len(group) > 1]

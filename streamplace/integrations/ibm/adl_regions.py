@@ -1,0 +1,71 @@
+"""Parallel regions as ADL lists them: who begins one, how wide it is, what its splitters copy."""
+
+from typing import NamedTuple
+from xml.etree.ElementTree import Element
+
+from streamplace.errors import FormatError
+from streamplace.integrations.ibm.regions import MOST
+from streamplace.integrations.parsing.xml import attribute, inside
+
+SPLITTERS = ("RoundRobin", "Hash", "Broadcast")
+
+
+class Regions(NamedTuple):
+    """The parallel regions of an application.
+
+    Parameters
+    ----------
+    widths
+        Index of the operator, primitive or composite, that is a region -> its channels.
+    copied
+        (operator's index, input port's) of the splitters that copy tuples.
+    """
+
+    widths: dict[str, int]
+    copied: frozenset[tuple[str, str]]
+
+    def copies(self, operator: str, port: str, kind: str) -> int:
+        """Return how many channels get a tuple that comes to a port."""
+        splits = kind == "input" and (operator, port) in self.copied
+        return self.widths.get(operator, 1) if splits else 1
+
+
+def regions_of(application: Element, where: str) -> Regions:
+    """Return the regions of an application.
+
+    A width that is told at submission is not known and counts as one channel.
+
+    Raises
+    ------
+    FormatError
+        Naming `where`, the region and the fault.
+    """
+    widths: dict[str, int] = {}
+    copied: set[tuple[str, str]] = set()
+    for region in inside(application, "parallelRegions", "parallelRegion"):
+        place = f"{where}: parallelRegion {region.get('name', '')!r:.40}"
+        for operator in inside(region, "parallelOperator"):
+            index = attribute(operator, "operIndex", where)
+            if index in widths:
+                raise FormatError(f"{place}: operator {index!r:.40} has another region")
+            widths[index] = _width(region, place)
+            for splitter in inside(operator, "splitter"):
+                kind = attribute(splitter, "kind", where)
+                if kind not in SPLITTERS:
+                    raise FormatError(f"{place}: no splitter is called {kind!r:.40}")
+                if kind == "Broadcast":
+                    copied.add((index, attribute(splitter, "iportIndex", where)))
+    return Regions(widths, frozenset(copied))
+
+
+def _width(region: Element, place: str) -> int:
+    told = inside(region, "parallelWidth", "constantWidth")
+    if not told:
+        return 1
+    text = (told[0].text or "").strip()
+    digits = text.isascii() and text.isdigit() and len(text) <= len(str(MOST))
+    if not digits or not 1 <= int(text) <= MOST:
+        raise FormatError(
+            f"{place}: constantWidth: must be an integer from 1 to {MOST:,} (got {text!r:.40})"
+        )
+    return int(text)

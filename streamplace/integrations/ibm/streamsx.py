@@ -1,0 +1,205 @@
+"""IBM Streams applications as the Python package streamsx describes them, in JSON."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import Field
+
+from streamplace.errors import FormatError
+from streamplace.files.reading import check, parse
+from streamplace.files.schema import ForeignForm, Name, Title
+from streamplace.integrations.ibm.regions import Around, channels, regions, spread
+from streamplace.integrations.logical_builder import Link, Parallelism, check_links, job_of
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.logical import LogicalGraph
+
+Width = Parallelism | dict[str, Any] | None
+"""Channels of a parallel region; an object where they are told at submission."""
+
+
+class _Port(ForeignForm):
+    name: Name
+    connections: list[Name] = Field([])
+    width: Width = None
+    routing: str | None = None
+
+
+class _Placing(ForeignForm):
+    tags: list[Name] = Field([], alias="colocateTags")
+
+
+class _Config(ForeignForm):
+    placement: _Placing = _Placing()
+    width: Width = None
+
+
+class _Operator(ForeignForm):
+    name: Name
+    kind: Title = ""
+    inputs: list[_Port] = Field([])
+    outputs: list[_Port] = Field([])
+    config: _Config = _Config()
+
+    @property
+    def is_marker(self) -> bool:
+        """Whether it only marks a region or joins streams, and runs nowhere ($Union$, …)."""
+        return self.kind.startswith("$")
+
+    @property
+    def width(self) -> int | None:
+        """Channels of the region that begins with it, if one does: 1 where they are not told."""
+        told = [self.config.width, *(port.width for port in self.outputs)]
+        unknown = 1 if self.kind == "$Parallel$" or any(told) else None
+        return next((width for width in told if isinstance(width, int)), unknown)
+
+
+class _Graph(ForeignForm):
+    name: Title = ""
+    operators: list[_Operator] = Field(min_length=1)
+
+
+def read(text: str, where: str) -> LogicalGraph:
+    """Read a graph; operators that share a tag of colocation stay together.
+
+    Channels of a parallel region are instances: inside it they feed one another one to one, and
+    each that another region begins after has a splitter of its own into that. If all operators that
+    share a tag are in one region, they stay together channel by channel.
+
+    Raises
+    ------
+    FormatError
+        Naming `where`, the place in it and the fault.
+    GraphError
+        If the operators are no stream graph.
+    """
+    form = check(_Graph, parse(text, where), where)
+    ports = _ports(form.operators, where)
+    operators = [operator for operator in form.operators if not operator.is_marker]
+    widths = {o.name: o.width for o in form.operators if o.width is not None}
+    try:
+        around = _around(form.operators, ports, widths)
+        counts = {o.name: channels(around.get(o.name, ()), widths) for o in operators}
+        links = _links(ports, around, widths, where)
+    except ValueError as error:
+        raise FormatError(f"{where}: {error}") from None
+    together = _together(operators)
+    return job_of(
+        [operator.name for operator in operators],
+        links,
+        name=form.name,
+        parallelism=counts,
+        constraints=Constraints(colocate=together),
+        by_channel=[
+            group for group in together if len({around.get(name, ()) for name in group}) == 1
+        ],
+    )
+
+
+@dataclass
+class _Ports:
+    """Which port is whose, and which feeds which.
+
+    Attributes
+    ----------
+    senders, takers
+        Output and input port -> its operator.
+    feeds
+        Output port -> input ports.
+    """
+
+    senders: dict[str, _Operator]
+    takers: dict[str, _Operator]
+    feeds: dict[str, list[str]]
+
+
+def _ports(operators: list[_Operator], where: str) -> _Ports:
+    """Return the ports, joined as either end tells."""
+    senders = _by_port(((port, o) for o in operators for port in o.outputs), "output", where)
+    takers = _by_port(((port, o) for o in operators for port in o.inputs), "input", where)
+    joined: dict[tuple[str, str], None] = {}
+    for operator in operators:
+        for port in operator.outputs:
+            joined.update(
+                ((port.name, _known(end, takers, where)), None) for end in port.connections
+            )
+        for port in operator.inputs:
+            joined.update(
+                ((_known(end, senders, where), port.name), None) for end in port.connections
+            )
+    feeds: dict[str, list[str]] = {name: [] for name in senders}
+    for sent, taken in joined:
+        feeds[sent].append(taken)
+    return _Ports(senders, takers, feeds)
+
+
+def _around(operators: list[_Operator], ports: _Ports, widths: dict[str, int]) -> dict[str, Around]:
+    """Return operator -> the parallel regions it is in."""
+    feeds: dict[str, list[str]] = {operator.name: [] for operator in operators}
+    for sent, targets in ports.feeds.items():
+        feeds[ports.senders[sent].name] += [ports.takers[taken].name for taken in targets]
+    ends = frozenset(o.name for o in operators if o.kind == "$EndParallel$")
+    return regions(feeds, widths, ends)
+
+
+def _links(
+    ports: _Ports, around: dict[str, Around], widths: dict[str, int], where: str
+) -> list[Link]:
+    """Return the streams between operators, through markers."""
+    links = []
+    for sent, operator in ports.senders.items():
+        if not operator.is_marker:
+            here = around.get(operator.name, ())
+            for target, copies in _reached(sent, ports):
+                how = spread(here, around.get(target, ()), widths, copies)
+                links.append(Link(operator.name, target, how))
+                check_links(len(links), where)
+    return links
+
+
+def _by_port(
+    ports: Iterable[tuple[_Port, _Operator]], kind: str, where: str
+) -> dict[str, _Operator]:
+    found: dict[str, _Operator] = {}
+    for port, operator in ports:
+        if port.name in found:
+            raise FormatError(f"{where}: two {kind} ports are called {port.name!r:.40}")
+        found[port.name] = operator
+    return found
+
+
+def _known(port: str, there: dict[str, _Operator], where: str) -> str:
+    if port not in there:
+        raise FormatError(f"{where}: no port is called {port!r:.40}")
+    return port
+
+
+def _reached(sent: str, ports: _Ports) -> Iterator[tuple[str, int]]:
+    """Yield (operator, how many channels get each tuple) for each input port that a port feeds."""
+    waiting, seen = [(sent, 1)], {sent}
+    taken_once: set[str] = set()
+    while waiting:
+        port, copies = waiting.pop()
+        for taken in ports.feeds[port]:
+            if taken in taken_once:
+                continue
+            taken_once.add(taken)
+            operator = ports.takers[taken]
+            if not operator.is_marker:
+                yield operator.name, copies
+                continue
+            through = [out for out in operator.outputs if out.name not in seen]
+            seen.update(out.name for out in through)
+            for out in through:
+                width = out.width if isinstance(out.width, int) else 1
+                copied = out.routing == "BROADCAST"
+                waiting.append((out.name, copies * width if copied else copies))
+
+
+def _together(operators: list[_Operator]) -> list[list[str]]:
+    """Return the operators of each tag that several carry."""
+    groups: dict[str, dict[str, None]] = {}
+    for operator in operators:
+        for tag in operator.config.placement.tags:
+            groups.setdefault(tag, {})[operator.name] = None
+    return [[*group] for group in groups.values() if len(group) > 1]

@@ -1,0 +1,126 @@
+"""Kafka Streams topologies as ``Topology.describe()`` prints them, in the old style or the new."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from streamplace.errors import FormatError
+from streamplace.integrations.logical_builder import Link, check_links, job_of
+from streamplace.problem.logical import LogicalGraph
+
+OUT, BACK = "-->", "<--"
+KINDS = ("Source", "Processor", "Sink")
+BEGINNINGS = ("Topologies", "Topology", "Sub-topologies", "Sub-topology")
+
+
+@dataclass
+class _Node:
+    """A node and what its lines tell.
+
+    Attributes
+    ----------
+    topics
+        What a source reads or a sink writes.
+    after, before
+        Names of the nodes that it feeds, and that feed it.
+    """
+
+    kind: str
+    name: str
+    place: str
+    topics: tuple[str, ...] = ()
+    after: list[str] = field(default_factory=list)
+    before: list[str] = field(default_factory=list)
+
+
+def read(text: str, where: str) -> LogicalGraph:
+    """Read a description; what is printed before it is passed over.
+
+    Raises
+    ------
+    FormatError
+        Naming `where`, the line and the fault.
+    GraphError
+        If the nodes are no stream graph.
+    """
+    nodes = _nodes(text, where)
+    links: dict[tuple[str, str], None] = {}
+    for node in nodes.values():
+        for name in (*node.after, *node.before):
+            if name not in nodes:
+                raise FormatError(f"{node.place}: no node is called {name!r:.40}")
+        links.update(((node.name, name), None) for name in node.after)
+        links.update(((name, node.name), None) for name in node.before)
+    for ends in _through_topics(nodes):
+        links[ends] = None
+        check_links(len(links), where)
+    return job_of([*nodes], [Link(source, target) for source, target in links])
+
+
+def _nodes(text: str, where: str) -> dict[str, _Node]:
+    nodes: dict[str, _Node] = {}
+    begun, last = False, None
+    for number, line in enumerate(text.split("\n"), start=1):
+        place = f"{where}: line {number}"
+        told = line.strip()
+        if not begun:
+            begun = told.startswith(BEGINNINGS) or told.endswith("Topologies:")
+        elif told.startswith((OUT, BACK)) and last is not None:
+            _add_arrows(last, told, place)
+        elif told and not told.startswith(BEGINNINGS):
+            last = _node(told, place)
+            if last.name in nodes:
+                raise FormatError(f"{place}: {last.name!r:.40} is described twice")
+            nodes[last.name] = last
+    if not nodes:
+        raise FormatError(f"{where}: describes no topology of Kafka Streams")
+    return nodes
+
+
+def _node(told: str, place: str) -> _Node:
+    """Read ``Kind: name (what: it uses)`` and the arrows behind it, if they are there."""
+    kind, colon, rest = told.partition(":")
+    if kind not in KINDS or not colon:
+        raise FormatError(f"{place}: must begin with {', '.join(KINDS)} or an arrow")
+    cuts = [at for at in (rest.find(OUT), rest.find(BACK)) if at >= 0]
+    head, arrows = (rest[: min(cuts)], rest[min(cuts) :]) if cuts else (rest, "")
+    name, _, used = head.partition("(")
+    if not name.strip():
+        raise FormatError(f"{place}: the {kind.lower()} has no name")
+    node = _Node(kind, name.strip(), place, _topics(used.strip().removesuffix(")")))
+    _add_arrows(node, arrows, place)
+    return node
+
+
+def _topics(used: str) -> tuple[str, ...]:
+    """Return the topics in ``topics: [a, b]`` or ``topic: a``; none for stores and patterns."""
+    what, _, names = used.partition(":")
+    if what not in ("topic", "topics"):
+        return ()
+    return _names(names.strip().removeprefix("[").removesuffix("]"))
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _add_arrows(node: _Node, told: str, place: str) -> None:
+    """Read ``--> a, b <-- c``, or one of the two; ``none`` is nobody."""
+    for part in told.replace(OUT, "\n>").replace(BACK, "\n<").split("\n")[1:]:
+        names = _names(part[1:])
+        if not names:
+            raise FormatError(f"{place}: an arrow leads nowhere")
+        into = node.after if part[0] == ">" else node.before
+        into.extend(name for name in names if name != "none")
+
+
+def _through_topics(nodes: dict[str, _Node]) -> Iterator[tuple[str, str]]:
+    """Yield (sink, source) of one topic: how sub-topologies are joined."""
+    readers: dict[str, list[str]] = {}
+    for node in nodes.values():
+        if node.kind == "Source":
+            for topic in node.topics:
+                readers.setdefault(topic, []).append(node.name)
+    for node in nodes.values():
+        if node.kind == "Sink":
+            for topic in node.topics:
+                yield from ((node.name, source) for source in readers.get(topic, ()))

@@ -1,0 +1,128 @@
+"""Kubernetes: one Deployment per PE."""
+
+import json
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from streamplace.errors import ProblemError
+from streamplace.integrations.kubernetes_names import dns_label, label_value
+from streamplace.integrations.parsing.yaml_writer import to_yaml
+from streamplace.integrations.pes import cores_needed, pe_numbers
+from streamplace.problem.placement import Placement
+
+JOB, PE = "app.kubernetes.io/part-of", "app.kubernetes.io/component"
+DEVICE = "streamplace/device"
+OPERATORS = "streamplace/operators"
+HOST = "kubernetes.io/hostname"
+LONGEST_JOB = 54  # leaves room for -pe and a number
+VARIABLE = "STREAMPLACE_OPERATORS"
+LONGEST_VARIABLE = 128 * 1024  # bytes of NAME=value with its end, Linux; annotations have 256 KiB
+HEADER = f"""\
+# One Deployment per PE, on the node that carries its device's name as label {DEVICE}.
+# The container is told its operators, a JSON list, in $STREAMPLACE_OPERATORS; job-image stands
+# for your image.
+"""
+
+
+def write(placement: Placement) -> str:
+    """Return a YAML document per PE, in the order of the cluster's devices.
+
+    CPU requests are what the source rate needs, in thousandths of the device's cores, which may be
+    more than it has; memory requests are those of the operators, if they have any.
+
+    Raises
+    ------
+    ProblemError
+        If the operators of a PE are too many for an environment variable.
+    GraphError
+        If tuple rates overflow, or no tuple ever reaches a sink.
+    """
+    name = placement.problem.graph.name
+    job = dns_label(name, LONGEST_JOB) if name else "job"
+    cores = cores_needed(placement)
+    memory = _memory(placement)
+    pes = placement.pes
+    documents = [
+        _deployment(
+            {JOB: job, PE: f"pe{number}"},
+            device,
+            _listed(pes[device], device),
+            _requests(cores[device], memory[device]),
+            several=len(pes) > 1,
+        )
+        for device, number in pe_numbers(placement).items()
+    ]
+    return HEADER + to_yaml(documents, marked=True)
+
+
+def _listed(operators: tuple[str, ...], device: str) -> str:
+    """Return operators as a container is told them."""
+    told = json.dumps(operators)
+    if len(f"{VARIABLE}={told}") >= LONGEST_VARIABLE:
+        raise ProblemError(
+            f"the names of the {len(operators):,} operators on {device!r:.80} take {len(told):,} "
+            f"bytes; an environment variable holds {LONGEST_VARIABLE:,}: use more devices"
+        )
+    return told
+
+
+def _memory(placement: Placement) -> dict[str, float]:
+    """Return device -> bytes of its operators."""
+    graph, devices = placement.problem.graph, placement.problem.cluster.names
+    sums = np.bincount(placement.devices, weights=graph.memory_bytes, minlength=len(devices))
+    return dict(zip(devices, sums.tolist(), strict=True))
+
+
+def _requests(cores: float, memory_bytes: float) -> dict[str, str]:
+    told = {"cpu": f"{ceil(round(cores * 1000, 6))}m"}  # rounding noise is no need
+    return told | ({"memory": str(ceil(memory_bytes))} if memory_bytes else {})
+
+
+def _deployment(
+    labels: dict[str, str],
+    device: str,
+    operators: str,
+    requests: dict[str, str],
+    several: bool,
+) -> dict[str, Any]:
+    pod: dict[str, Any] = {"nodeSelector": {DEVICE: label_value(device)}}
+    if several:
+        pod["affinity"] = {"podAntiAffinity": _no_other_pe(labels)}
+    told = {"fieldRef": {"fieldPath": f"metadata.annotations['{OPERATORS}']"}}
+    pod["containers"] = [
+        {
+            "name": labels[PE],
+            "image": "job-image",
+            "env": [{"name": VARIABLE, "valueFrom": told}],
+            "resources": {"requests": requests},
+        }
+    ]
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": f"{labels[JOB]}-{labels[PE]}", "labels": dict(labels)},
+        "spec": {
+            "replicas": 1,
+            "strategy": {"type": "Recreate"},  # two of one PE would process tuples twice
+            "selector": {"matchLabels": dict(labels)},
+            "template": {
+                "metadata": {
+                    "labels": dict(labels),
+                    "annotations": {DEVICE: device, OPERATORS: operators},
+                },
+                "spec": pod,
+            },
+        },
+    }
+
+
+def _no_other_pe(labels: dict[str, str]) -> dict[str, Any]:
+    """Return that no other PE of the job runs on the same node."""
+    others = [
+        {"key": JOB, "operator": "In", "values": [labels[JOB]]},
+        {"key": PE, "operator": "NotIn", "values": [labels[PE]]},
+    ]
+    term = {"labelSelector": {"matchExpressions": others}, "topologyKey": HOST}
+    return {"requiredDuringSchedulingIgnoredDuringExecution": [term]}

@@ -1,0 +1,1 @@
+"""Hardened readers of XML, YAML and decimal numbers."""

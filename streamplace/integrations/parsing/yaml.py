@@ -1,0 +1,102 @@
+"""YAML -> values as JSON has them. Tags and aliases are refused: nothing is built or bursts."""
+
+import re
+from typing import Any
+
+import yaml
+from yaml.scanner import ScannerError
+
+from streamplace.errors import FormatError
+from streamplace.integrations.parsing.decimals import DECIMAL
+
+_CORE = "tag:yaml.org,2002:"
+_INTEGER = re.compile(r"[-+]?[0-9]{1,300}", re.ASCII)
+_TRUE = ("yes", "true", "on")
+DEEPEST = 50
+MOST_BRACKETS = 10_000
+"""Objects and lists in brackets: a quarter of a second, where 3 MB of them would take a minute."""
+
+
+class _Loader(yaml.SafeLoader):
+    """PyYAML's, which looks far ahead in every bracket and so takes seconds for deep ones."""
+
+    _brackets = 0
+
+    def fetch_flow_collection_start(self, TokenClass: Any) -> None:  # noqa: N803 - theirs
+        if self.flow_level >= DEEPEST:
+            raise ScannerError(None, None, "nested too deeply", self.get_mark())
+        self._brackets += 1
+        if self._brackets > MOST_BRACKETS:
+            said = f"more than {MOST_BRACKETS:,} lists and objects in brackets"
+            raise ScannerError(None, None, said, self.get_mark())
+        super().fetch_flow_collection_start(TokenClass)
+
+
+def parse_yaml(text: str, where: str) -> Any:
+    """Parse one YAML document; what is no list, object, number, boolean or null is text.
+
+    Raises
+    ------
+    FormatError
+        On what is not YAML, on duplicate keys, keys that are not text, aliases, and tags.
+    """
+    try:
+        root = yaml.compose(text, Loader=_Loader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        place = f" at {_place(mark)}" if mark else ""
+        raise FormatError(f"{where}: not YAML: {error.problem}{place}") from None
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: an escape that is no character
+        raise FormatError(f"{where}: not YAML: {' '.join(str(error).split())}") from None
+    if root is None:
+        raise FormatError(f"{where}: is empty")
+    return _value(root, where, set())
+
+
+def _value(node: yaml.Node, where: str, seen: set[int]) -> Any:
+    place = f"{where}: {_place(node.start_mark)}"
+    if id(node) in seen:
+        raise FormatError(f"{place}: what an alias (*) stands for must be written out")
+    seen.add(id(node))
+    if isinstance(node, yaml.MappingNode):
+        _plain(node, "map", place)
+        return _object(node, where, seen)
+    if isinstance(node, yaml.SequenceNode):
+        _plain(node, "seq", place)
+        return [_value(item, where, seen) for item in node.value]
+    return _scalar(node.tag.removeprefix(_CORE), node.value, place)
+
+
+def _object(node: yaml.MappingNode, where: str, seen: set[int]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, item in node.value:
+        place = f"{where}: {_place(key.start_mark)}"
+        if not isinstance(key, yaml.ScalarNode):
+            raise FormatError(f"{place}: a key must be text")
+        if key.value in found:
+            raise FormatError(f"{place}: key {key.value!r:.40} stands twice in one object")
+        found[key.value] = _value(item, where, seen)
+    return found
+
+
+def _plain(node: yaml.Node, kind: str, place: str) -> None:
+    if node.tag != _CORE + kind:
+        raise FormatError(f"{place}: tags are not allowed (got {node.tag!r:.40})")
+
+
+def _scalar(tag: str, text: str, place: str) -> Any:
+    if tag == "null":
+        return None
+    if tag == "bool":
+        return text.lower() in _TRUE
+    if tag == "int" and _INTEGER.fullmatch(text):
+        return int(text)
+    if tag == "float" and DECIMAL.fullmatch(text):
+        return float(text)
+    if tag in ("str", "int", "float", "timestamp", "merge", "value"):
+        return text
+    raise FormatError(f"{place}: tags are not allowed (got {tag!r:.40})")
+
+
+def _place(mark: Any) -> str:
+    return f"line {mark.line + 1} column {mark.column + 1}"

@@ -1,0 +1,27 @@
+"""PEs by number: what writers call the operators fused on one device."""
+
+from sim.closed_form.bottleneck import utilisations
+from streamplace.problem.placement import Placement
+from streamplace.scoring.flow import flow
+
+
+def pe_numbers(placement: Placement) -> dict[str, int]:
+    """Return device name -> number of its PE: 0, 1, … over the devices used, in cluster order."""
+    return {device: n for n, device in enumerate(placement.pes)}
+
+
+def cores_needed(placement: Placement) -> dict[str, float]:
+    """Return device name -> how many of its own cores it needs at the source rate.
+
+    Under several source rates that is at the highest. May be more than it has.
+
+    Raises
+    ------
+    GraphError
+        If tuple rates overflow, or no tuple ever reaches a sink.
+    """
+    problem = placement.problem
+    shares, _ = utilisations(flow(problem), placement.devices)
+    used = shares * problem.target_utilisation  # the flow's devices have only that much
+    devices = problem.cluster.devices
+    return {d.name: float(u) * d.cores for d, u in zip(devices, used, strict=True)}

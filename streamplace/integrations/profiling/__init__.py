@@ -1,0 +1,1 @@
+"""What profiles of running jobs share: counters, REST, estimates."""

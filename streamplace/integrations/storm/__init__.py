@@ -1,0 +1,1 @@
+"""Apache Storm: Flux, UI, profiles, the resource-aware scheduler."""

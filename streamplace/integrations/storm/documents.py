@@ -1,0 +1,231 @@
+"""What Storm's UI serves of a running topology, told apart by content and put together."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from streamplace.errors import FormatError
+from streamplace.files.reading import check
+from streamplace.files.schema import ForeignForm, Name, Title
+
+KINDS = ("visualization", "metrics", "topology")
+MOST_EXECUTORS = 100_000
+
+
+def _number(value: Any) -> Any:
+    """Read numbers that Storm writes as text."""
+    return float(value) if isinstance(value, str) else value
+
+
+Amount = Annotated[float, BeforeValidator(_number), Field(ge=0, allow_inf_nan=False)]
+Executors = Annotated[int, Field(ge=0, le=MOST_EXECUTORS)]
+
+
+class _Input(ForeignForm):
+    component: Name = Field(alias=":component")
+    stream: Name = Field(alias=":stream")
+    grouping: Title = Field("", alias=":grouping")
+
+
+class _Drawn(ForeignForm):
+    type: Title = Field("", alias=":type")
+    inputs: list[_Input] = Field([], alias=":inputs")
+    stats: list[Any] | None = Field(None, alias=":stats", max_length=MOST_EXECUTORS)
+
+
+class _Emitted(ForeignForm):
+    stream_id: Name
+    value: Amount
+
+
+class _Executed(_Emitted):
+    component_id: Name
+
+
+class _Measured(ForeignForm):
+    id: Name
+    emitted: list[_Emitted] = Field([])
+    executed: list[_Executed] = Field([])
+    executed_ms_avg: list[_Executed] = Field([])
+
+
+class _Metrics(ForeignForm):
+    window: str | int = ":all-time"
+    spouts: list[_Measured] = Field([])
+    bolts: list[_Measured] = Field([])
+
+
+class _Spout(ForeignForm):
+    id: Name = Field(alias="spoutId")
+    executors: Executors = 1
+
+
+class _Bolt(ForeignForm):
+    id: Name = Field(alias="boltId")
+    executors: Executors = 1
+
+
+class _Topology(ForeignForm):
+    name: Title = ""
+    uptime_s: Amount | None = Field(None, alias="uptimeSeconds")
+    spouts: list[_Spout] = Field([])
+    bolts: list[_Bolt] = Field([])
+
+
+@dataclass
+class Topology:
+    """A running topology without what is Storm's own (`__acker`, `__metrics`, …).
+
+    Attributes
+    ----------
+    executors
+        Component -> its executors, 1 where none are told; every component is in it.
+    bolts
+        Components that some document calls so: they offer nothing of their own.
+    groupings
+        (source, stream id, target) -> the grouping, "" where it is not told.
+    emitted
+        (component, stream id) -> tuples in the window.
+    executed
+        (source, stream id, bolt) -> tuples that the bolt executed in the window.
+    execute_ms
+        As `executed` -> mean time of the bolt for one, in ms.
+    window
+        Seconds, or None for all time.
+    uptime_s
+        For how long the topology has been running.
+    """
+
+    name: str = ""
+    executors: dict[str, int] = field(default_factory=dict)
+    bolts: set[str] = field(default_factory=set)
+    groupings: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    emitted: dict[tuple[str, str], float] = field(default_factory=dict)
+    executed: dict[tuple[str, str, str], float] = field(default_factory=dict)
+    execute_ms: dict[tuple[str, str, str], float] = field(default_factory=dict)
+    window: float | None = None
+    uptime_s: float | None = None
+
+
+def topology_from(value: Any, where: str) -> Topology:
+    """Put together what one or several documents tell.
+
+    Parameters
+    ----------
+    value
+        A visualization, what ``/metrics`` serves, or an object of several documents by the names
+        `KINDS`, of which ``topology`` is what ``/topology/ID`` serves.
+
+    Raises
+    ------
+    FormatError
+        If it is none of these, or tells no streams.
+    """
+    found = Topology()
+    told = dict(_documents(value, where))
+    if set(told) == {"topology"}:
+        raise FormatError(f"{where}: tells no streams; those are in /metrics and /visualization")
+    if "topology" in told:
+        _add_topology(found, *told["topology"])
+    if "visualization" in told:
+        _add_visualization(found, *told["visualization"])
+    if "metrics" in told:
+        _add_metrics(found, *told["metrics"])
+    for source, _, target in found.groupings:
+        for end in (source, target):
+            if end not in found.executors:
+                raise FormatError(f"{where}: no component is called {end!r:.40}")
+    return found
+
+
+def is_own(name: str) -> bool:
+    """Whether a component or stream is Storm's own."""
+    return name.startswith("__")
+
+
+def _documents(value: Any, where: str) -> Iterator[tuple[str, tuple[Any, str]]]:
+    """Yield (kind, (document, place)) of the documents in a value."""
+    kind = _kind(value)
+    if kind:
+        yield kind, (value, where)
+    elif isinstance(value, dict) and value and set(value) <= set(KINDS):
+        for name, document in value.items():
+            place = f"{where}: {name}"
+            if _kind(document) != name:
+                raise FormatError(f"{place}: is no such document of Storm's")
+            yield name, (document, place)
+    else:
+        raise FormatError(
+            f"{where}: is none of Storm's documents: a visualization, /metrics, or an object of "
+            + " and ".join(KINDS)
+        )
+
+
+def _kind(value: Any) -> str | None:
+    """Return which of `KINDS` a document is, by its content."""
+    if not isinstance(value, dict):
+        return None
+    inside = [part for part in value.values() if isinstance(part, dict)]
+    if any(":type" in part or ":inputs" in part for part in inside):
+        return "visualization"
+    lists = [value[key] for key in ("spouts", "bolts") if isinstance(value.get(key), list)]
+    parts = [part for rows in lists for part in rows if isinstance(part, dict)]
+    if any("spoutId" in part or "boltId" in part for part in parts):
+        return "topology"
+    return "metrics" if any("id" in part for part in parts) else None
+
+
+def _add_topology(found: Topology, value: Any, where: str) -> None:
+    form = check(_Topology, value, where)
+    found.name, found.uptime_s = form.name, form.uptime_s
+    parts: list[_Spout | _Bolt] = [*form.spouts, *form.bolts]
+    for part in parts:
+        if not is_own(part.id):
+            found.executors[part.id] = max(1, part.executors)
+    found.bolts.update(bolt.id for bolt in form.bolts)
+
+
+def _add_visualization(found: Topology, value: Any, where: str) -> None:
+    for name, component in value.items():
+        if is_own(name):
+            continue
+        drawn = check(_Drawn, component, f"{where}: {name!r:.40}")
+        if drawn.type == "bolt":
+            found.bolts.add(name)
+        found.executors.setdefault(name, max(1, len(drawn.stats or ())))
+        for one in drawn.inputs:
+            if not is_own(one.stream) and not is_own(one.component):
+                found.groupings[one.component, one.stream, name] = one.grouping
+
+
+def _add_metrics(found: Topology, value: Any, where: str) -> None:
+    form = check(_Metrics, value, where)
+    found.window = _window(form.window, where)
+    found.bolts.update(bolt.id for bolt in form.bolts)
+    for part in (*form.spouts, *form.bolts):
+        if is_own(part.id):
+            continue
+        found.executors.setdefault(part.id, 1)
+        for sent in part.emitted:
+            if not is_own(sent.stream_id):
+                found.emitted[part.id, sent.stream_id] = sent.value
+        for rows, into in (
+            (part.executed, found.executed),
+            (part.executed_ms_avg, found.execute_ms),
+        ):
+            for row in rows:
+                if not is_own(row.stream_id) and not is_own(row.component_id):
+                    into[row.component_id, row.stream_id, part.id] = row.value
+    for ends in found.executed:
+        found.groupings.setdefault(ends, "")
+
+
+def _window(given: str | int, where: str) -> float | None:
+    if given == ":all-time":
+        return None
+    text = str(given)
+    if not (text.isascii() and text.isdigit() and len(text) < 16 and int(text)):  # noqa: PLR2004
+        raise FormatError(f"{where}: window: must be seconds or ':all-time' (got {given!r:.40})")
+    return float(text)

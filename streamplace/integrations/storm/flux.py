@@ -1,0 +1,77 @@
+"""Storm topologies as Flux declares them, in YAML. Classes are names here; none is loaded."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from streamplace.errors import FormatError
+from streamplace.files.reading import check
+from streamplace.files.schema import ForeignForm, Name, Title
+from streamplace.integrations.logical_builder import Link, Parallelism, job_of
+from streamplace.integrations.parsing.yaml import parse_yaml
+from streamplace.problem.logical import Distribution, LogicalGraph
+
+GROUPINGS = {
+    "ALL": Distribution.BROADCAST,
+    "GLOBAL": Distribution.FIRST,
+}
+"""How Storm's groupings spread tuples; the others divide them among all instances."""
+
+
+class _Component(ForeignForm):
+    id: Name
+    parallelism: Parallelism = 1
+
+
+class _Grouping(ForeignForm):
+    type: Literal[
+        "ALL", "CUSTOM", "DIRECT", "SHUFFLE", "LOCAL_OR_SHUFFLE", "FIELDS", "GLOBAL", "NONE"
+    ]
+
+
+class _Stream(ForeignForm):
+    source: Name = Field(alias="from")
+    target: Name = Field(alias="to")
+    grouping: _Grouping
+
+
+class _Topology(ForeignForm):
+    name: Title = ""
+    spouts: list[_Component] | None = None
+    bolts: list[_Component] | None = None
+    streams: list[_Stream] | None = None
+    topology_source: Any = Field(None, alias="topologySource")
+
+
+def read(text: str, where: str) -> LogicalGraph:
+    """Read a Flux file.
+
+    Raises
+    ------
+    FormatError
+        Naming `where`, the place in it and the fault.
+    GraphError
+        If what it declares is no stream graph.
+    """
+    form = check(_Topology, parse_yaml(text, where), where)
+    if form.topology_source is not None:
+        raise FormatError(f"{where}: topologySource: a class builds this topology, not the file")
+    spouts, bolts = form.spouts or [], form.bolts or []
+    kinds = {bolt.id: "bolt" for bolt in bolts} | {spout.id: "spout" for spout in spouts}
+    links = []
+    for i, stream in enumerate(form.streams or []):
+        place = f"{where}: streams[{i}]"
+        for end in (stream.source, stream.target):
+            if end not in kinds:
+                raise FormatError(f"{place}: no spout or bolt has the id {end!r:.40}")
+        if kinds[stream.target] == "spout":
+            raise FormatError(f"{place}.to: {stream.target!r:.40} is a spout")
+        how = GROUPINGS.get(stream.grouping.type, Distribution.ALL)
+        links.append(Link(stream.source, stream.target, how))
+    components = [*spouts, *bolts]
+    return job_of(
+        [component.id for component in components],
+        links,
+        name=form.name,
+        parallelism={component.id: component.parallelism for component in components},
+    )

@@ -1,0 +1,119 @@
+"""A running topology of Storm in numbers, from what its UI serves."""
+
+import time
+import urllib.parse
+from dataclasses import replace
+from math import isnan
+from typing import Any
+
+from streamplace.errors import BackendError
+from streamplace.integrations.profiling.estimates import Estimate, or_unknown, sum_of
+from streamplace.integrations.profiling.profile import OperatorProfile, Profile, StreamProfile
+from streamplace.integrations.profiling.rest import Server
+from streamplace.integrations.storm import ui
+from streamplace.integrations.storm.documents import Topology, topology_from
+from streamplace.problem.graph import StreamGraph
+
+PATHS = {"topology": "", "metrics": "/metrics", "visualization": "/visualization"}
+NO_BYTES = "Storm counts no bytes: tell them by --costs"
+SPOUT = "Storm does not measure how long a spout works: tell it by --costs"
+UNSEEN = "nothing was executed in the window, or it is not told"
+NO_TIME = "the documents do not tell in what time"
+
+
+def documents(
+    server: Server, topology: str, timeout_s: float, window_s: int | None = None
+) -> tuple[dict[str, Any], str]:
+    """Return what the UI serves of a topology, by name, and what went wrong; "" if nothing did.
+
+    Parameters
+    ----------
+    window_s
+        The window that is summed over: Storm keeps 600, 10,800 and 86,400 s. Without it all time.
+
+    Raises
+    ------
+    BackendError
+        If the first cannot be had.
+    """
+    base = f"/api/v1/topology/{urllib.parse.quote(topology, safe='')}"
+    until = time.monotonic() + timeout_s
+    found: dict[str, Any] = {}
+    asked = "" if window_s is None else f"?window={window_s}"
+    for name, path in PATHS.items():
+        try:
+            found[name] = server.get(base + path + asked, until - time.monotonic())
+        except BackendError as error:
+            if not found:
+                raise
+            return found, str(error)
+    return found, ""
+
+
+def fit(value: Any, where: str, mips: float) -> Profile:
+    """Return what documents of a topology tell; see `storm_ui.read`.
+
+    Instructions are the time that bolts need for a tuple, in instructions: the mean over their
+    inputs. No standard errors: the documents tell means and sums of the whole window.
+
+    Raises
+    ------
+    FormatError
+        Naming `where`, the place in it and the fault.
+    """
+    topology = topology_from(value, where)
+    job = ui.job_from(topology)
+    graph = job.graph
+    work = {name: _instructions(topology, name, mips) for name in graph.names}
+    offered = graph.source_rate
+    rate = Estimate.missing(NO_TIME) if offered is None else Estimate(offered)
+    filled = StreamGraph(
+        [replace(each, instructions=or_unknown(work[each.name])) for each in graph.operators],
+        list(graph.streams),
+        name=graph.name,
+        source_rate=graph.source_rate,
+        source_shares={graph.names[v]: float(graph.source_share[v]) for v in graph.sources},
+    )
+    span = min((s for s in (topology.window, topology.uptime_s) if s), default=0.0)
+    sinks = {graph.names[v] for v in graph.sinks}
+    silent = Estimate.missing(NO_BYTES)
+    operators = [
+        OperatorProfile(
+            name,
+            _rate(topology, name, span),
+            work[name],
+            Estimate(0.0, 0.0) if name in sinks else silent,
+        )
+        for name in graph.names
+    ]
+    streams = [
+        StreamProfile(
+            s.source,
+            s.target,
+            Estimate.missing(UNSEEN) if isnan(s.selectivity) else Estimate(s.selectivity),
+            silent,
+        )
+        for s in graph.streams
+    ]
+    return Profile(replace(job, graph=filled), rate, operators, streams, 1, span)
+
+
+def _instructions(topology: Topology, bolt: str, mips: float) -> Estimate:
+    if all(target != bolt for _, _, target in topology.groupings):
+        return Estimate.missing(SPOUT)
+    ends = [e for e in topology.execute_ms if e[2] == bolt and topology.executed.get(e)]
+    executed = sum_of(topology.executed[e] for e in ends)
+    if not executed:
+        return Estimate.missing(UNSEEN)
+    ms = sum_of(topology.execute_ms[e] * topology.executed[e] for e in ends) / executed
+    return Estimate(ms * mips * 1e3)
+
+
+def _rate(topology: Topology, name: str, span: float) -> Estimate:
+    fed = any(target == name for _, _, target in topology.groupings)
+    executed = [n for (_, _, target), n in topology.executed.items() if target == name]
+    emitted = [n for (source, _), n in topology.emitted.items() if source == name]
+    counts = executed if fed else emitted
+    if not counts:
+        return Estimate.missing(UNSEEN)
+    return Estimate(sum_of(counts) / span) if span else Estimate.missing(NO_TIME)

@@ -1,0 +1,96 @@
+"""Configuration for Storm's Resource Aware Scheduler, as a piece of a Flux topology."""
+
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from streamplace.errors import ProblemError
+from streamplace.integrations.parsing.yaml_writer import to_scalar, to_yaml
+from streamplace.integrations.whole_operators import placed_whole
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.placement import Placement
+from streamplace.scoring.flow import flow
+
+STRATEGY = "org.apache.storm.scheduler.resource.strategies.scheduling.ConstraintSolverStrategy"
+CPU = "topology.component.cpu.pcore.percent"
+HEAP = "topology.component.resources.onheap.memory.mb"
+MIB = 2**20
+MOST_COMPONENTS = 2_000  # components that exclude one another are listed in pairs
+HEADER = """\
+# Merge into the Flux file of the topology. Nimbus must run with
+# storm.scheduler: org.apache.storm.scheduler.resource.ResourceAwareScheduler
+#
+# It says: components of different devices never share a worker; what an executor needs of CPU (100
+# is one core of the device it was placed on) and of heap, where known; which hosts to prefer.
+# It cannot say: which host a component runs on; that components share a worker, or that two
+# workers do not share a host. Storm decides that.
+"""
+
+
+def write(placement: Placement) -> str:
+    """Return YAML: constraints, favoured nodes, and CPU and heap of every component.
+
+    Raises
+    ------
+    ProblemError
+        If instances of an operator are on several devices, or there are more than 2,000 operators.
+    GraphError
+        If tuple rates overflow, or no tuple ever reaches a sink.
+    """
+    device_of = placed_whole(placement)
+    if len(device_of) > MOST_COMPONENTS:
+        raise ProblemError(f"more than {MOST_COMPONENTS:,} operators for storm-ras")
+    topology = {
+        "topology.scheduler.strategy": STRATEGY,
+        "topology.scheduler.favored.nodes": list(placement.pes),
+    }
+    spouts = _spouts(placement.problem.graph)
+    parts: dict[str, list[dict[str, Any]]] = {}
+    components = _components(placement)
+    for kind, wanted in (("spouts", True), ("bolts", False)):
+        those = [component for component in components if (component["id"] in spouts) == wanted]
+        if those:
+            parts[kind] = those
+    return HEADER + to_yaml([{"config": topology}]) + _incompatible(device_of) + to_yaml([parts])
+
+
+def _spouts(graph: StreamGraph) -> set[str]:
+    """Return the operators that are fed at no instance; of a bolt some may have no input."""
+    sources = {*graph.sources.tolist()}
+    return {*graph.owners} - {name for v, name in enumerate(graph.owners) if v not in sources}
+
+
+def _incompatible(device_of: dict[str, str]) -> str:
+    """Return who may not share a worker with whom, each pair once: Storm reads it both ways.
+
+    The pairs may be millions, which PyYAML takes minutes for, so their lines are written here.
+    """
+    names = [(to_scalar(name), device) for name, device in device_of.items()]
+    lines = []
+    for i, (name, device) in enumerate(names):
+        if others := [other for other, there in names[i + 1 :] if there != device]:
+            told = f"      incompatibleComponents: [{', '.join(others)}]"
+            lines.append(f"    {name}:\n{told}\n")
+    return "".join(["  topology.ras.constraints:\n", *lines] if lines else [])
+
+
+def _components(placement: Placement) -> list[dict[str, Any]]:
+    """Return what one executor of each operator needs: the most that any of its instances does."""
+    problem = placement.problem
+    mips = np.array([device.mips for device in problem.cluster.devices])
+    percent = flow(problem).work / (mips[placement.devices] * 1e6) * 100
+    cpu: dict[str, float] = {}
+    memory: dict[str, float] = {}
+    for v, operator in enumerate(problem.graph.owners):
+        cpu[operator] = max(cpu.get(operator, 0.0), float(percent[v]))
+        own = float(problem.graph.memory_bytes[v])
+        memory[operator] = max(memory.get(operator, 0.0), own)
+    return [
+        {"id": name, "config": {CPU: float(f"{cpu[name]:.4g}"), **_heap(memory[name])}}
+        for name in cpu
+    ]
+
+
+def _heap(memory_bytes: float) -> dict[str, int]:
+    return {HEAP: ceil(memory_bytes / MIB)} if memory_bytes else {}

@@ -1,0 +1,108 @@
+"""Running Storm topologies, from what the UI serves. Instructions need a device's speed."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from streamplace.files.reading import parse
+from streamplace.integrations.logical_builder import Link, job_of
+from streamplace.integrations.storm.documents import Topology, topology_from
+from streamplace.problem.graph import UNKNOWN
+from streamplace.problem.graph_checks import listed
+from streamplace.problem.logical import Distribution, LogicalGraph
+
+GROUPINGS = {"all": Distribution.BROADCAST, "global": Distribution.FIRST}
+"""How Storm's groupings spread tuples; the others divide them among all instances."""
+
+
+def read(text: str, where: str) -> LogicalGraph:
+    """Read a visualization, ``/metrics``, or an object that holds several documents.
+
+    A stream's selectivity is what its source emitted on it ÷ what that executed. What a spout
+    executes is what it emits, on all streams together.
+
+    Raises
+    ------
+    FormatError
+        Naming `where`, the place in it and the fault.
+    GraphError
+        If the topology is no stream graph.
+    """
+    return job_from(topology_from(parse(text, where), where))
+
+
+def job_from(topology: Topology) -> LogicalGraph:
+    """Return the job of a topology; see `read`.
+
+    Raises
+    ------
+    GraphError
+        If the topology is no stream graph.
+    """
+    processed = _processed(topology)
+    links = [
+        Link(
+            source,
+            target,
+            GROUPINGS.get(grouping, Distribution.ALL),
+            _ratio(topology.emitted.get((source, stream)), processed.get(source)),
+        )
+        for (source, stream, target), grouping in topology.groupings.items()
+    ]
+    rate, shares = _offered(topology, processed)
+    job = job_of(
+        [*topology.executors],
+        links,
+        name=topology.name,
+        parallelism=topology.executors,
+        source_rate=rate,
+        source_shares=shares,
+    )
+    alone = [job.graph.names[v] for v in job.graph.sources if job.graph.names[v] in topology.bolts]
+    if not alone:
+        return job
+    note = f"no stream leads to the bolts {listed(alone)}: none carried a tuple in the window"
+    return replace(job, notes=[note])
+
+
+def _processed(topology: Topology) -> dict[str, float]:
+    """Return the tuples that each component processed in the window."""
+    processed: dict[str, float] = {}
+    fed = {target for _, _, target in topology.groupings}
+    for (component, _), count in topology.emitted.items():
+        if component not in fed:
+            processed[component] = processed.get(component, 0.0) + count
+    for (_, _, component), count in topology.executed.items():
+        processed[component] = processed.get(component, 0.0) + count
+    return processed
+
+
+def _offered(
+    topology: Topology, processed: Mapping[str, float]
+) -> tuple[float | None, dict[str, float] | None]:
+    """Return the source rate and shares, where every source's are told.
+
+    A bolt that nothing fed and that emitted nothing in the window offers nothing.
+    """
+    fed = {target for _, _, target in topology.groupings}
+    counts = {
+        name: processed.get(name, 0.0 if name in topology.bolts else None)
+        for name in topology.executors
+        if name not in fed
+    }
+    told = {name: count for name, count in counts.items() if count is not None}
+    total = sum(told.values())
+    if len(told) < len(counts) or not 0 < total < float("inf"):
+        return None, None
+    shares = {name: count / total for name, count in told.items()}
+    spans = [span for span in (topology.window, topology.uptime_s) if span]
+    if topology.uptime_s is None or not spans:
+        return None, shares
+    rate = total / min(spans)
+    return (rate if 0 < rate < float("inf") else None), shares
+
+
+def _ratio(sent: float | None, processed: float | None) -> float:
+    if sent is None or not processed:
+        return UNKNOWN
+    ratio = sent / processed
+    return ratio if ratio < float("inf") else UNKNOWN

@@ -1,0 +1,1 @@
+"""Placers that prove how good their placement is."""

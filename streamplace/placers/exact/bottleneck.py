@@ -1,0 +1,65 @@
+"""The optimum under `bottleneck`: claims that no placement is better, proven or disproven."""
+
+from itertools import count
+
+from streamplace.placers.exact.cp_sat import Model
+from streamplace.placers.exact.decision import DecisionProblem, Outcome
+from streamplace.placers.exact.incumbent import TOLERANCE, Incumbent
+from streamplace.placers.search.annealing import Budget
+
+QUICK = 30_000  # nodes within which most claims are settled
+BISECTIONS, SHALLOW = 8, 10_000  # claims made to narrow the incumbent, and nodes for each
+NODES, EFFORT = 300_000, 1.0  # of the first turn of each of the two provers; then twice that, …
+
+
+def refute_all(incumbent: Incumbent, clock: Budget, workers: int, seed: int) -> None:
+    """Close a incumbent, or narrow it for as long as there is time."""
+    narrowed = False
+    while not incumbent.closed and clock.seconds_left() > 0:
+        decision = DecisionProblem(incumbent.problem, incumbent.better)
+        outcome = decision.search(QUICK, clock)
+        if outcome.open and not narrowed:
+            narrowed = True
+            if _narrow(incumbent, clock):
+                continue
+        if outcome.open:
+            outcome = _insist(decision, clock, workers, seed)
+        if outcome.open or not _settle(incumbent, decision, outcome):
+            return
+
+
+def _narrow(incumbent: Incumbent, clock: Budget) -> bool:
+    """Settle easier claims, that nothing is better by far; return whether something was."""
+    improved, low = False, incumbent.reached
+    for _ in range(BISECTIONS):
+        if incumbent.most <= low * (1.0 + TOLERANCE):
+            break
+        middle = 0.5 * (low + incumbent.most)
+        decision = DecisionProblem(incumbent.problem, middle)
+        outcome = decision.search(SHALLOW, clock)
+        if outcome.open:
+            low = middle
+        elif _settle(incumbent, decision, outcome) and outcome.found:
+            improved, low = True, incumbent.reached
+    return improved
+
+
+def _insist(decision: DecisionProblem, clock: Budget, workers: int, seed: int) -> Outcome:
+    """Ask both provers in turn, for longer and longer, until one settles it or time is up."""
+    model = Model(decision, workers, seed) if Model.is_small(decision) else None
+    outcome = Outcome()
+    for turn in count():
+        outcome = decision.search(NODES << turn, clock)
+        if outcome.open and model is not None:
+            outcome = model.search(EFFORT * 2**turn, clock)
+        if not outcome.open or clock.seconds_left() <= 0:
+            return outcome
+    return outcome
+
+
+def _settle(incumbent: Incumbent, decision: DecisionProblem, outcome: Outcome) -> bool:
+    """Take what came of a decision; return whether it changes anything."""
+    if outcome.found is not None:
+        return incumbent.offer(outcome.found)
+    incumbent.none_reaches(decision.wanted)
+    return outcome.proven

@@ -1,0 +1,166 @@
+"""A decision as a model of OR-tools' CP-SAT, which learns from its failures.
+
+CP-SAT counts in whole numbers: the limit is 2^40, and every load is rounded down. So whatever keeps
+to the limit is a solution of the model, and where the model has none the decision is true.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from sim.search import Instance
+from streamplace.errors import UsageError
+from streamplace.placers.exact.decision import DecisionProblem, Outcome
+from streamplace.placers.search.annealing import Budget
+
+try:
+    from ortools.sat.python import cp_model
+except ImportError:
+    raise UsageError("placer 'exact' needs OR-tools: pip install 'streamplace[exact]'") from None
+
+LIMIT = 1 << 40
+MOST_CROSSINGS = 100_000  # streams x pairs of devices: larger models take too long to make
+
+
+class Model:
+    """Where joined units may go so that no load exceeds the limit.
+
+    Parameters
+    ----------
+    workers
+        Threads.
+    seed
+        Of CP-SAT's own chance.
+    """
+
+    def __init__(self, decision: DecisionProblem, workers: int, seed: int) -> None:
+        self._decision, self._instance = decision, decision.instance
+        self._workers, self._seed = workers, seed
+        self._model = cp_model.CpModel()
+        self._terms: defaultdict[int, list[tuple[int, Any]]] = defaultdict(list)
+        units, devices = len(self._instance.work), len(self._instance.capacity)
+        self._on = [
+            [self._model.new_bool_var(f"{u} on {d}") for d in range(devices)] for u in range(units)
+        ]
+        self._place_units()
+        self._order_identical_devices()
+        cross = self._cross_interfaces if self._instance.nic else self._cross_pairs
+        for u, v, i in _streams(self._instance):
+            cross(u, v, i)
+        for terms in self._terms.values():
+            self._model.add(_total(terms) <= LIMIT)
+
+    @staticmethod
+    def is_small(decision: DecisionProblem) -> bool:
+        """Whether a model of the decision is made in reasonable time."""
+        return (
+            len(decision.instance.other) * len(decision.instance.capacity) ** 2
+            <= 2 * MOST_CROSSINGS
+        )
+
+    def search(self, effort: float, clock: Budget) -> Outcome:
+        """Solve with an effort in CP-SAT's deterministic seconds, as long as there is time."""
+        solver = cp_model.CpSolver()
+        solver.parameters.num_workers = self._workers
+        solver.parameters.random_seed = self._seed
+        solver.parameters.max_deterministic_time = effort
+        solver.parameters.max_time_in_seconds = max(0.0, clock.seconds_left())
+        solver.parameters.catch_sigint_signal = False  # Ctrl-C ends us, not one attempt
+        status: Any = solver.solve(self._model)
+        if status == cp_model.INFEASIBLE:
+            return Outcome(proven=True)
+        if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+            return Outcome()
+        on = np.array([[solver.value(x) for x in row] for row in self._on]).argmax(axis=1)
+        return Outcome(found=self._decision.placement(on.astype(np.int32)))
+
+    def _place_units(self) -> None:
+        """Every unit is on one device that may run it, within its memory, away from rivals."""
+        instance = self._instance
+        for u, row in enumerate(self._on):
+            self._model.add_exactly_one(row)
+            for d, x in enumerate(row):
+                if not instance.allowed[instance.row_of[u], d]:
+                    self._model.add(x == 0)
+                self._cost([x], {d: instance.work[u] / instance.capacity[d]})
+            for v in instance.rival[instance.first_rival[u] : instance.first_rival[u + 1]]:
+                if v > u:
+                    for x, y in zip(row, self._on[v], strict=True):
+                        self._model.add_at_most_one(x, y)
+        for d in np.flatnonzero(instance.memory.sum() > instance.room).tolist():
+            share = instance.memory / max(instance.room[d], 1.0)
+            column = [row[d] for row in self._on]
+            self._model.add(_total([*zip(map(_whole, share), column, strict=True)]) <= LIMIT)
+
+    def _order_identical_devices(self) -> None:
+        """Of like devices a unit may use one only if a heavier unit uses the one before."""
+        heaviest = np.argsort(-self._instance.work, kind="stable").tolist()
+        for d, twin in enumerate(self._decision.twin.tolist()):
+            if twin >= 0:
+                for rank, u in enumerate(heaviest):
+                    before = [self._on[v][twin] for v in heaviest[:rank]]
+                    self._model.add_bool_or([self._on[u][d].negated(), *before])
+
+    def _cross_pairs(self, u: int, v: int, i: int) -> None:
+        """End i's stream loads the link between the devices of u and v, if they are two."""
+        devices = len(self._instance.capacity)
+        for a, x in enumerate(self._on[u]):
+            for b, y in enumerate(self._on[v]):
+                if a != b:
+                    link = a * devices + b
+                    self._cost([x, y], self._seconds(link, i) | self._tax(link, i, a, b))
+
+    def _cross_interfaces(self, u: int, v: int, i: int) -> None:
+        """End i's stream leaves the device of u and enters that of v, if they are two."""
+        devices = len(self._instance.capacity)
+        for d, (x, y) in enumerate(zip(self._on[u], self._on[v], strict=True)):
+            leaves, enters = d, devices + d
+            self._cost([x, y.negated()], self._seconds(leaves, i) | self._tax(leaves, i, d))
+            self._cost([y, x.negated()], self._seconds(enters, i) | self._tax(enters, i, d))
+
+    def _seconds(self, link: int, i: int) -> dict[int, float]:
+        instance = self._instance
+        seconds = (
+            instance.tuples[i] * instance.gap_s[link]
+            + instance.bits[i] * instance.seconds_per_bit[link]
+        )
+        return {len(instance.capacity) + link: seconds}
+
+    def _tax(self, link: int, i: int, *devices: int) -> dict[int, float]:
+        instance = self._instance
+        return {
+            d: instance.tuples[i] * instance.overhead_s[link] / instance.cores[d] for d in devices
+        }
+
+    def _cost(self, where: list[Any], costs: Mapping[int, float]) -> None:
+        """Where all literals hold, add loads / reference to resources: devices, then links."""
+        whole = {r: _whole(cost / self._decision.limit) for r, cost in costs.items()}
+        unless = [literal.negated() for literal in where]
+        if max(whole.values()) > LIMIT:
+            self._model.add_bool_or(unless)
+        elif max(whole.values()) > 0:
+            holds = where[0]
+            if len(where) > 1:
+                holds = self._model.new_bool_var("")
+                self._model.add_bool_or([*unless, holds])
+            for r, amount in whole.items():
+                self._terms[r].append((amount, holds))
+
+
+def _whole(share: float) -> int:
+    """Return a share of the limit as a whole number, rounded down; beyond the limit is beyond."""
+    return int(min(share, 2.0) * LIMIT)
+
+
+def _total(terms: list[tuple[int, Any]]) -> Any:
+    amounts, literals = zip(*terms, strict=True)
+    return cp_model.LinearExpr.weighted_sum(literals, amounts)
+
+
+def _streams(instance: Instance) -> Iterator[tuple[int, int, int]]:
+    """Yield the units at the ends of each stream, its source first, and where it is listed."""
+    ends = np.repeat(np.arange(len(instance.work)), np.diff(instance.first_end))
+    for i in np.flatnonzero(instance.outward).tolist():
+        yield int(ends[i]), int(instance.other[i]), i

@@ -1,0 +1,104 @@
+"""The optimum, and the proof that it is one."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from math import inf
+
+import numpy as np
+
+from streamplace.errors import UsageError
+from streamplace.placers.base import Proof
+from streamplace.placers.exact.bottleneck import refute_all
+from streamplace.placers.exact.incumbent import Incumbent
+from streamplace.placers.exact.path_average import enumerate_all
+from streamplace.placers.search.annealing import Budget, check_limits
+from streamplace.placers.search.search import Search
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.graph import Operator, Stream, StreamGraph
+from streamplace.problem.objective import Model
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+
+MOST_WORKERS = 1024  # CP-SAT itself refuses more than 10,000, as a model that is invalid
+MOST_ROOM = 4_000_000  # units x units x devices: what larger problems need does not fit memory
+
+
+@dataclass(frozen=True)
+class Exact:
+    """Search for a good placement, then prove that none is better, or find one that is.
+
+    A proof holds to a relative 1e-9 of throughput. Given time enough for it, the same seed gives
+    the same placement.
+
+    Parameters
+    ----------
+    seconds
+        Wall time after which to stop with what is known then, once the search is done.
+    workers
+        Threads of CP-SAT.
+    """
+
+    seconds: float = 10.0
+    workers: int = 1
+
+    def __post_init__(self) -> None:
+        check_limits("exact", self.seconds, None)
+        if not 1 <= self.workers <= MOST_WORKERS:
+            raise UsageError(f"exact: workers must be 1 to {MOST_WORKERS} (got {self.workers})")
+
+    def __call__(
+        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
+    ) -> Placement:
+        """Return the best placement found."""
+        return self.prove(problem, rng, start).placement
+
+    def prove(
+        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
+    ) -> Proof:
+        """Return the best placement found, and what none exceeds.
+
+        Raises
+        ------
+        UsageError
+            Under ``engine``.
+        PlacementError, InfeasibleError
+            If no feasible placement was found, or there is none.
+        """
+        close = PROVERS.get(problem.model)
+        if close is None:
+            models = " and ".join(PROVERS)
+            raise UsageError(f"placer 'exact' proves under {models}, not {problem.model}")
+        _compile()  # before the clock starts
+        clock = Budget(self.seconds)
+        incumbent = Incumbent(problem, Search()(problem, rng, start))
+        units, devices = problem.feasibility.unit_count, len(problem.cluster.devices)
+        if units**2 * devices > MOST_ROOM:
+            return incumbent.proof()
+        close(incumbent, clock, self.workers, rng)
+        return incumbent.proof()
+
+
+def _refute(incumbent: Incumbent, clock: Budget, workers: int, rng: np.random.Generator) -> None:
+    refute_all(incumbent, clock, workers, int(rng.integers(2**31)))
+
+
+def _enumerate(incumbent: Incumbent, clock: Budget, workers: int, rng: np.random.Generator) -> None:
+    enumerate_all(incumbent, clock)
+
+
+PROVERS: dict[Model, Callable[[Incumbent, Budget, int, np.random.Generator], None]] = {
+    "bottleneck": _refute,
+    "path-average": _enumerate,
+}
+"""What closes in on the optimum under each model, from an incumbent, until time is up."""
+
+
+@cache
+def _compile() -> None:
+    """Compile the kernels, on two operators that need two devices."""
+    graph = StreamGraph([Operator("a", 1e7, 1.0), Operator("b", 1e7, 1.0)], [Stream("a", "b")])
+    for model, close in PROVERS.items():
+        problem = Problem(graph, Cluster.equal(2), source_rate=1e3, model=model)
+        on_one = Incumbent(problem, Placement(problem, [0, 0]))
+        close(on_one, Budget(inf), 1, np.random.default_rng(0))

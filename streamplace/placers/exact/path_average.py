@@ -1,0 +1,47 @@
+"""The optimum under `path-average`: all placements that could be better, scored."""
+
+import numpy as np
+
+from sim.exact import enumerate_above, walk
+from streamplace.placers.exact.decision import hardness, identical_devices
+from streamplace.placers.exact.incumbent import Incumbent
+from streamplace.placers.search.annealing import Budget
+from streamplace.problem.placement import Placement
+from streamplace.scoring.compiled import compiled
+from streamplace.scoring.flow import flow
+from streamplace.scoring.throughput import throughput_where_scored
+from streamplace.util.arrays import Ints
+
+ROWS = 256  # placements scored a call; more would leave what they show unused for longer
+STEPS = 100_000  # between two looks at the clock
+
+
+def enumerate_all(incumbent: Incumbent, clock: Budget) -> None:
+    """Score every placement that could be better; none is left unless time runs out.
+
+    Of several source rates the highest tells what could be better.
+    """
+    problem = incumbent.problem
+    instance, arrays = compiled(problem).instance, flow(problem)
+    order = np.argsort(-hardness(problem, instance), kind="stable").astype(np.int32)
+    at = walk(instance, identical_devices(problem), order)
+    rows: Ints = np.empty((ROWS, arrays.operators), np.int32)
+    done = False
+    while not (done or incumbent.closed) and clock.seconds_left() > 0:
+        wanted = arrays.nominal_sink_tuples * (incumbent.better / problem.source_rate)
+        count, done = enumerate_above(
+            instance,
+            arrays.columns,
+            arrays.sinks,
+            problem.feasibility.unit_of,
+            at,
+            wanted,
+            rows,
+            STEPS,
+        )
+        if count:
+            reached = throughput_where_scored(problem, rows[:count])
+            top = int(reached.argmax())
+            incumbent.offer(Placement(problem, rows[top]), float(reached[top]))
+    if done:
+        incumbent.none_reaches(incumbent.better)

@@ -1,0 +1,1 @@
+"""Partitioners: METIS, the IBM fuser, and the oracle number of parts."""

@@ -1,0 +1,69 @@
+"""What partitioners share: the number of parts, and the devices that parts go to."""
+
+from dataclasses import dataclass, replace
+from typing import Protocol, Self, runtime_checkable
+
+import numpy as np
+
+from streamplace.errors import UsageError
+from streamplace.placers.base import Placer
+from streamplace.problem.problem import Problem
+from streamplace.util.arrays import Floats, Ints
+
+
+@dataclass(frozen=True)
+class PartsOption:
+    """The option that partitioners share.
+
+    Parameters
+    ----------
+    parts
+        Their number; as many as devices unless told.
+    """
+
+    parts: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.parts is not None and self.parts < 1:
+            raise UsageError(f"parts must be at least 1 (got {self.parts})")
+
+    def with_parts(self, parts: int) -> Self:
+        """Return the same placer for another number of parts."""
+        return replace(self, parts=parts)
+
+
+@runtime_checkable
+class Partitioner(Placer, Protocol):
+    """A placer that cuts the graph into a number of parts."""
+
+    @property
+    def parts(self) -> int | None:
+        """Their number; None: as many as devices."""
+        ...
+
+    def with_parts(self, parts: int) -> "Partitioner":
+        """Return the same placer for that number of parts."""
+        ...
+
+
+def parts_for(problem: Problem, parts: int | None) -> int:
+    """Return the number of parts to make: as many as devices unless told, at most one a unit."""
+    wanted = len(problem.cluster.devices) if parts is None else parts
+    return min(wanted, len(problem.cluster.devices), problem.feasibility.unit_count)
+
+
+def devices_of_parts(problem: Problem, part_of: Ints, load: Floats) -> Ints:
+    """Return the device of each operator: the heaviest part goes to the fastest device, and so on.
+
+    Parameters
+    ----------
+    part_of
+        (V,) part of each operator.
+    load
+        (V,) what an operator weighs.
+    """
+    devices = problem.cluster.fastest_first
+    weight = np.bincount(part_of, weights=load, minlength=len(devices))
+    device_of_part = np.empty(len(devices), dtype=np.int32)
+    device_of_part[np.argsort(-weight, kind="stable")] = devices
+    return device_of_part[part_of]

@@ -1,0 +1,1 @@
+"""Local search and what is built on it."""

@@ -1,0 +1,113 @@
+"""Fewer devices, then less traffic between them, for at most a thousandth of the throughput."""
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from sim.search import Instance, reduce_traffic, search_state
+from streamplace.placers.search.annealing import Annealer, Budget, moved_to_allowed, schedule
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.flow import flow
+from streamplace.scoring.quality import qualities
+from streamplace.util.arrays import Ints
+
+AS_GOOD = 1.0 - 1e-3  # of the best throughput
+CLOSE = 1.0 - 1e-9
+CHAIN = 2_000, 500  # changes tried to do with one device less, and those a unit
+TRAFFIC = 1_000, 100  # changes tried to save traffic, and those a unit
+
+
+def fewest_devices(problem: Problem, found: Sequence[Placement]) -> Placement:
+    """Return the cheapest of the best: fewest devices, then least traffic, then throughput."""
+    reached, arrays = qualities(problem, found), flow(problem)
+
+    def cost(i: int) -> tuple[int, float, float]:
+        devices = found[i].devices
+        crossing = devices[arrays.source] != devices[arrays.target]
+        used = len(np.unique(devices))
+        return used, float(arrays.stream_bits[crossing].sum()), -float(reached[i])
+
+    good = np.flatnonzero(reached >= AS_GOOD * reached.max())
+    return found[min(good.tolist(), key=cost)]
+
+
+def consolidate(
+    problem: Problem, rng: np.random.Generator, found: Sequence[Placement], budget: Budget
+) -> Placement:
+    """Return the cheapest of the best placements, made cheaper while the budget lasts."""
+    wanted = AS_GOOD * float(qualities(problem, found).max())
+    best, annealer = fewest_devices(problem, found), Annealer(problem, rng)
+    while (fewer := _with_one_less(problem, annealer, best, wanted, budget)) is not None:
+        best = fewer
+    on = best.devices[problem.feasibility.first_of]
+    instance = _only(annealer.instance, np.unique(on))
+    if not (load := wanted * instance.reference):
+        return best  # all are as bad: nothing that is left can be spoilt
+    limit = 1.0 / load
+    now = search_state(instance, on)
+    changes = TRAFFIC[0] + TRAFFIC[1] * len(on)
+    reduce_traffic(instance, now, annealer.rng_state, min(budget.left(), changes), limit)
+    spared = Placement(problem, now.on[problem.feasibility.unit_of])
+    return spared if qualities(problem, [spared])[0] >= wanted * CLOSE else best
+
+
+def _with_one_less(
+    problem: Problem, annealer: Annealer, best: Placement, wanted: float, budget: Budget
+) -> Placement | None:
+    """Return a placement of the wanted quality on one device less, if one is found.
+
+    Devices are given up one by one in its place, the one that does least first.
+    """
+    instance, on = annealer.instance, best.devices[problem.feasibility.first_of]
+    used = np.unique(on)
+    load = np.bincount(on, weights=instance.work, minlength=len(instance.capacity))
+    for d in used[load[used].argsort(kind="stable")]:
+        kept = used[used != d]
+        if len(kept) == 0 or budget.left() == 0:
+            return None
+        least = instance.reference * instance.work.sum() / instance.capacity[kept].sum()
+        if least * wanted * CLOSE > 1.0:
+            continue
+        fewer = _on_these(problem, annealer, on, kept, wanted, budget)
+        if fewer is not None:
+            return fewer
+    return None
+
+
+def _on_these(
+    problem: Problem,
+    annealer: Annealer,
+    on: Ints,
+    kept: Ints,
+    wanted: float,
+    budget: Budget,
+) -> Placement | None:
+    """Return a placement of the wanted quality on the devices kept, if one is found.
+
+    Parameters
+    ----------
+    on
+        (U,) devices of units to set out from.
+    """
+    rules = problem.feasibility
+    fewer = _only(annealer.instance, kept)
+    if not fewer.allowed[fewer.row_of].any(axis=1).all():
+        return None
+    start = moved_to_allowed(fewer, on)
+    if rules.violation(start[rules.unit_of]) is not None:
+        return None
+    changes = min(budget.left(), CHAIN[0] + CHAIN[1] * len(on))
+    begun = time.perf_counter()
+    chain = annealer.chain(fewer, start, schedule(changes, len(on)), wanted)
+    budget.charge(chain.changes, time.perf_counter() - begun)
+    found = Placement(problem, chain.on[rules.unit_of])
+    return found if qualities(problem, [found])[0] >= wanted * CLOSE else None
+
+
+def _only(instance: Instance, devices: Ints) -> Instance:
+    """Return the instance with no other devices allowed."""
+    mask = np.zeros(len(instance.capacity), dtype=np.bool_)
+    mask[devices] = True
+    return instance._replace(allowed=instance.allowed & mask)

@@ -1,0 +1,74 @@
+"""All placements there are, or all that are at most some moves away, where they are few."""
+
+from collections.abc import Iterator
+from itertools import combinations, islice
+from math import comb
+
+import numpy as np
+
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.quality import qualities_of_rows
+from streamplace.util.arrays import Floats, Ints
+
+CHUNK = 20_000  # placements scored a call
+
+
+def count_of(current_device: Ints, devices: int, moves: int) -> int:
+    """Return how many placements have at most so many units away from home.
+
+    Parameters
+    ----------
+    current_device
+        (U,) devices; -1 for units that may go anywhere.
+    """
+    settled = int((current_device >= 0).sum())
+    near = sum(comb(settled, k) * (devices - 1) ** k for k in range(min(moves, settled) + 1))
+    return int(near * devices ** (len(current_device) - settled))
+
+
+def best_of_all(
+    problem: Problem, current_device: Ints, migration_cost: Floats, moves: int, start: Placement
+) -> Placement:
+    """Return the best placement within so many moves, `start` if none is better.
+
+    Parameters
+    ----------
+    current_device
+        (U,) devices; -1 for units that may go anywhere.
+    migration_cost
+        (U,) moves that moving a unit counts as.
+    """
+    rules, best = problem.feasibility, start
+    reached = float(qualities_of_rows(problem, start.devices[None])[0])
+    placements = _placements(current_device, migration_cost, len(problem.cluster.devices), moves)
+    while len(chunk := list(islice(placements, CHUNK))):
+        rows = np.stack(chunk)[:, rules.unit_of]
+        found = qualities_of_rows(problem, rows)
+        for i in np.argsort(-found, kind="stable"):
+            if found[i] <= reached:
+                break
+            if rules.violation(rows[i]) is None:
+                best, reached = Placement(problem, rows[i]), float(found[i])
+                break
+    return best
+
+
+def _placements(
+    current_device: Ints, migration_cost: Floats, devices: int, moves: int
+) -> Iterator[Ints]:
+    """Yield devices of units, (U,), every placement once."""
+    free, settled = np.flatnonzero(current_device < 0), np.flatnonzero(current_device >= 0)
+    for anywhere in np.ndindex(*(devices,) * len(free)):
+        on = current_device.copy()
+        on[free] = anywhere
+        for count in range(min(moves, len(settled)) + 1):
+            for some in combinations(settled.tolist(), count):
+                if migration_cost[list(some)].sum() > moves:
+                    continue
+                for steps in np.ndindex(*(devices - 1,) * count):
+                    moved = on.copy()
+                    moved[list(some)] = (
+                        current_device[list(some)] + 1 + np.array(steps, np.int32)
+                    ) % devices
+                    yield moved

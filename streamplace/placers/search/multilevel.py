@@ -1,0 +1,115 @@
+"""Coarsen, place, expand: graphs of up to millions of operators, refined on the true objective."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.search import Instance, Schedule
+from streamplace.errors import UsageError
+from streamplace.placers.partition.base import devices_of_parts, parts_for
+from streamplace.placers.partition.metis import cut
+from streamplace.placers.repair import feasible
+from streamplace.placers.search.annealing import NEARBY, Annealer, ChainResult, moved_to_allowed
+from streamplace.placers.search.coarsening import levels_of
+from streamplace.problem.grouping import Quotient
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.util.arrays import Ints
+
+# try after try: of what a device may hold, what one group may have; and how hot the coarsest begins
+SETTINGS = (0.2, 0.05), (0.3, 0.05), (0.1, 0.2), (0.3, 0.2)
+NEAR = 1.02  # times the least possible load: close enough
+TRIES, TRIED = 20, 60_000  # contractions at most, and units that they have together
+CHAINS = 2  # from METIS's parts of the coarsest level
+FEWEST, MOST = 30, 600  # changes tried a group there: as many as cost what the finest level does
+COARSE_COLD = 0.001
+FINE_HOT, FINE_COLD = 5e-4, 1e-6
+
+
+@dataclass(frozen=True)
+class Multilevel:
+    """Join operators along heavy streams until few groups are left, place those, and refine.
+
+    Every level is annealed on the largest utilisation while the groups are taken apart again
+    (after Karypis and Kumar 1998, with the throughput in place of the cut). It goes on where
+    everything keeps up, for headroom.
+
+    Parameters
+    ----------
+    changes
+        Tried a group at each level.
+    """
+
+    changes: int = 5
+
+    def __post_init__(self) -> None:
+        if self.changes < 1:
+            raise UsageError(f"multilevel: changes must be at least 1 (got {self.changes})")
+
+    def __call__(
+        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
+    ) -> Placement:
+        """Return the placement, repaired where constraints ask for it."""
+        rules, annealer = problem.feasibility, Annealer(problem, rng, headroom=True)
+        best = self._tried(problem, annealer, *SETTINGS[0], None)
+        for number in range(1, min(TRIES, TRIED // rules.unit_count)):
+            if annealer.near(best, NEAR):
+                break
+            inside = best.on if number % 2 == 1 else None
+            setting = SETTINGS[number % len(SETTINGS)]
+            again = self._tried(problem, annealer, *setting, inside)
+            best = max(best, again, key=lambda chain: chain.reached)
+        row = best.on[rules.unit_of]
+        if rules.violation(row) is not None:
+            repaired = feasible(problem, row).devices[rules.first_of]
+            row = self._refined(annealer, annealer.instance, repaired).on[rules.unit_of]
+        return Placement(problem, row)
+
+    def _tried(
+        self, problem: Problem, annealer: Annealer, share: float, hot: float, inside: Ints | None
+    ) -> ChainResult:
+        """Contract, place the groups, and take them apart again."""
+        levels = levels_of(problem, share, inside)
+        coarsest = levels.instances[-1]
+        plan = self._coarse_plan(levels.instances[0], coarsest, hot)
+        if levels.on is None:
+            chain = _placed(problem, annealer, coarsest, plan)
+        else:
+            chain = annealer.chain(coarsest, levels.on, plan)
+        for instance, group in zip(levels.instances[-2::-1], levels.groups[::-1], strict=True):
+            chain = self._refined(annealer, instance, chain.on[group])
+        return chain
+
+    def _coarse_plan(self, finest: Instance, coarsest: Instance, hot: float) -> Schedule:
+        each = self.changes * len(finest.other) // (CHAINS * max(1, len(coarsest.other)))
+        changes = len(coarsest.work) * min(MOST, max(FEWEST, each))
+        return Schedule(changes, hot, COARSE_COLD, *NEARBY)
+
+    def _refined(self, annealer: Annealer, instance: Instance, on: Ints) -> ChainResult:
+        plan = Schedule(self.changes * len(on), FINE_HOT, FINE_COLD, *NEARBY)
+        return annealer.chain(instance, on, plan)
+
+
+def _placed(
+    problem: Problem, annealer: Annealer, instance: Instance, plan: Schedule
+) -> ChainResult:
+    """Return the best of several chains from METIS's parts."""
+    quotient = _quotient(instance)
+    parts = min(parts_for(problem, None), len(instance.work))
+    found: list[ChainResult] = []
+    for number in range(CHAINS):
+        part_of = cut(problem, quotient, parts, recursive=number % 2 == 1)
+        start = moved_to_allowed(instance, devices_of_parts(problem, part_of, instance.work))
+        found.append(annealer.chain(instance, start, plan))
+        if annealer.near(found[-1], NEAR):
+            break
+    return max(found, key=lambda chain: chain.reached)
+
+
+def _quotient(instance: Instance) -> Quotient:
+    """Return units and the streams between them as METIS takes them."""
+    unit_of_end = np.repeat(
+        np.arange(len(instance.work), dtype=np.int32), np.diff(instance.first_end)
+    )
+    out = instance.outward
+    return Quotient(instance.work, unit_of_end[out], instance.other[out], instance.bits[out])

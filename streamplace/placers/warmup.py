@@ -1,0 +1,41 @@
+"""Placers made ready: libraries loaded and kernels compiled, so that clocks time placing alone."""
+
+from contextlib import suppress
+
+import numpy as np
+
+from streamplace.errors import PlacementError
+from streamplace.placers.base import Placer
+from streamplace.placers.search.annealing import Budget
+from streamplace.placers.search.consolidate import consolidate
+from streamplace.placers.search.search import Search
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.graph import Operator, Stream, StreamGraph
+from streamplace.problem.objective import Model
+from streamplace.problem.problem import Problem
+from streamplace.scoring.throughput import simulate
+
+OPERATORS = 8  # enough for every number of parts on five devices
+
+
+def warm_up(placer: Placer, model: Model) -> None:
+    """Place and score a small graph once; what the placer says of it does not matter."""
+    problem, rng = _problem(1e4, model), np.random.default_rng(0)
+    with suppress(PlacementError):
+        simulate(placer(problem, rng))
+
+
+def warm_up_search(model: Model) -> None:
+    """Search and consolidate once, which `auto` leaves out where a graph is as easy as ours."""
+    problem, rng = _problem(1e5, model), np.random.default_rng(0)
+    found = Search(evaluations=10)(problem, rng)
+    consolidate(problem, rng, [found], Budget(evaluations=10))
+
+
+def _problem(source_rate: float, model: Model) -> Problem:
+    names = [str(v) for v in range(OPERATORS)]
+    graph = StreamGraph(
+        [Operator(name, 1e5 + v, 1e4) for v, name in enumerate(names)],
+        [Stream(names[0], name) for name in names[1:]],
+    )
+    return Problem(graph, Cluster.equal(), source_rate=source_rate, model=model)

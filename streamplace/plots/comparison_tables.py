@@ -1,0 +1,99 @@
+r"""Placers x source rates as a table: CSV, Markdown, LaTeX.
+
+In the layout of Table 1 of Ni et al. (AAAI 2020): a line a placer, and in every cell the figure at
+the first source rate, then in brackets those at the others.
+"""
+
+from collections.abc import Callable, Sequence
+
+from streamplace.files.reading import to_csv
+from streamplace.util.text import printable
+from streamplace.workflows.comparison import REFERENCE, Comparison, ComparisonRow
+
+COLUMNS: dict[str, Callable[[ComparisonRow], float | None]] = {
+    "mean": lambda row: row.mean,
+    "Q1": lambda row: row.q1,
+    "median": lambda row: row.median,
+    "better than METIS": lambda row: None if row.placer == REFERENCE else row.better_than_metis,
+    "worse than METIS": lambda row: None if row.placer == REFERENCE else row.worse_than_metis,
+    "min": lambda row: row.min,
+    "above 0.97": lambda row: row.share_above_0_97,
+    "devices": lambda row: row.mean_devices,
+}
+OF_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "…": r"\ldots{}",
+} | {letter: "\\" + letter for letter in "&%$#_{}"}
+OF_MARKDOWN = {letter: "\\" + letter for letter in r"\`*_[]<>|~"}
+
+
+def csv_table(found: Comparison) -> str:
+    """Return the table as CSV: a column a figure and source rate."""
+    rates = [_rate(rate) for rate in found.source_rates]
+    header = [f"{name} at {rate}" for name in COLUMNS for rate in rates]
+    return to_csv(
+        ["placer", *header],
+        (
+            [placer, *("" if x is None else x for figures in line for x in figures)]
+            for placer, line in zip(found.placers, _figures(found), strict=True)
+        ),
+    )
+
+
+def markdown_table(found: Comparison) -> str:
+    """Return the table as Markdown, with what it is of above it."""
+    heads = ["placer", *COLUMNS]
+    lines = [f"| {' | '.join(heads)} |", "|---" + "|---:" * len(COLUMNS) + "|"]
+    for placer, figures in zip(found.placers, _figures(found), strict=True):
+        cells = [_escaped(placer, OF_MARKDOWN), *map(_cell, figures)]
+        lines.append(f"| {' | '.join(cells)} |")
+    return f"{_caption(found)}\n\n" + "\n".join(lines) + "\n"
+
+
+def latex_table(found: Comparison) -> str:
+    """Return the table as LaTeX; it needs the package booktabs."""
+    heads = " & ".join(["", *COLUMNS]).lstrip()
+    lines = [
+        f"% {_caption(found)}; needs \\usepackage{{booktabs}}",
+        rf"\begin{{tabular}}{{l{'r' * len(COLUMNS)}}}",
+        r"\toprule",
+        rf"placer {heads} \\",
+        r"\midrule",
+    ]
+    for placer, figures in zip(found.placers, _figures(found), strict=True):
+        cells = [_escaped(placer, OF_LATEX), *(_cell(f).replace("-", "--") for f in figures)]
+        lines.append(rf"{' & '.join(cells)} \\")
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
+
+
+def _figures(found: Comparison) -> list[list[list[float | None]]]:
+    """Return the figures of placers x columns x source rates."""
+    rows, step = found.rows, len(found.placers)
+    return [
+        [[figure(row) for row in rows[j::step]] for figure in COLUMNS.values()] for j in range(step)
+    ]
+
+
+def _cell(figures: Sequence[float | None]) -> str:
+    first, *others = ("-" if x is None else f"{x:.3f}" for x in figures)
+    return f"{first} ({', '.join(others)})" if others else first
+
+
+def _caption(found: Comparison) -> str:
+    first, *others = (_rate(rate) for rate in found.source_rates)
+    unit = "" if found.source_rates == (None,) else " tuples/s"
+    at = f"at {first}{unit}" + (f" (in brackets at {', '.join(others)})" if others else "")
+    return f"relative throughput over {len(found.graphs)} graphs under {found.model}, {at}"
+
+
+def _rate(rate: float | None) -> str:
+    return "their own rates" if rate is None else f"{rate:.6g}"
+
+
+def _escaped(text: str, letters: dict[str, str]) -> str:
+    return "".join(letters.get(letter, letter) for letter in printable(text))

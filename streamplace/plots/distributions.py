@@ -1,0 +1,34 @@
+"""What the pictures of a comparison show, as numbers."""
+
+import numpy as np
+
+from streamplace.util.arrays import Floats
+
+
+def cumulative(values: Floats) -> tuple[Floats, Floats]:
+    """Return the distribution of some values, (N,), as the corners of its steps.
+
+    Returns
+    -------
+    (M,) the different values, ascending, and (M,) the share of values at most as large.
+    """
+    found, counts = np.unique(np.asarray(values, dtype=np.float64), return_counts=True)
+    return found, np.cumsum(counts) / counts.sum()
+
+
+def shares_of_devices(used: Floats) -> Floats:
+    """Return the share of graphs by number of devices used.
+
+    Parameters
+    ----------
+    used
+        (P, G), placers by graphs: whole numbers from 1.
+
+    Returns
+    -------
+    (P, D): column d is for d + 1 devices, D the most that any uses.
+    """
+    most = int(used.max())
+    counts = [np.bincount(row.astype(np.int64), minlength=most + 1)[1:] for row in used]
+    shares: Floats = np.stack(counts) / used.shape[1]
+    return shares

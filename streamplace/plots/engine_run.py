@@ -1,0 +1,91 @@
+"""A run of the engine as a picture: rates, queues and utilisations over time."""
+
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter
+
+from sim.engine import RunMetrics
+from streamplace.plots.style import NAME, legend_right, line, picture
+from streamplace.problem.placement import Placement
+from streamplace.report.labels import labels
+from streamplace.util.arrays import Floats
+
+SIZE = (8.6, 8.4)  # inches
+SHOWN = 6  # lines an axis: those that reach highest
+MARKS = 8  # on a line
+
+
+def draw_run(path: str | Path, placement: Placement, found: RunMetrics) -> None:
+    """Draw a run; the kind of picture follows the file's name.
+
+    Raises
+    ------
+    UsageError
+        If the file's name stands for no kind of picture.
+    FormatError
+        If it cannot be written.
+    """
+    series = found.series
+    begin_s = found.raw.begin.tick * found.raw.tick_s
+    with picture(path, SIZE) as figure:
+        rates, queues, busy = figure.subplots(3, 1, sharex=True)
+        _rates(rates, placement, found)
+        _lines(queues, series.at_s, _waiting(placement, found))
+        queues.set(ylabel="tuples", title="queues, with what is on the way")
+        _lines(busy, series.at_s, _utilisations(placement, found))
+        busy.set(ylabel="utilisation", xlabel="seconds", title="devices and links")
+        busy.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:.0%}"))
+        for axes in (rates, queues, busy):
+            axes.axvspan(0, begin_s, color="black", alpha=0.06, linewidth=0)
+            highest = max(float(np.max(one.get_ydata(), initial=0.0)) for one in axes.lines)
+            axes.set_ylim(0.0, 1.08 * highest or 1.0)
+            axes.set_xlim(0.0, float(series.at_s[-1]))
+            legend_right(axes)
+        for axes in (rates, queues):
+            axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:,.6g}"))
+
+
+def _rates(axes: Axes, placement: Placement, found: RunMetrics) -> None:
+    graph, series = placement.problem.graph, found.series
+    ends = {graph.names[v]: series.processed[:, v] for v in graph.sinks}
+    _lines(axes, series.at_s, ends)
+    emitted = series.processed[:, graph.sources].sum(axis=1)
+    axes.plot(series.at_s, emitted, color="black", linewidth=1.0, label="taken by the sources")
+    offered = series.offered.sum(axis=1)
+    axes.plot(series.at_s, offered, color="black", linestyle=":", label="offered to the sources")
+    axes.set(ylabel="tuples/s", title="rates at the sinks and sources (shaded: not measured)")
+
+
+def _waiting(placement: Placement, found: RunMetrics) -> dict[str, Floats]:
+    """Return stream -> tuples; of streams between the same operators the second is called so."""
+    series, lines = found.series, dict[str, Floats]()
+    for e, stream in enumerate(placement.problem.graph.streams):
+        name = f"{stream.source} → {stream.target}"
+        number = 1
+        while name in lines:
+            number += 1
+            name = f"{stream.source} → {stream.target} ({number})"
+        lines[name] = series.waiting[:, e] + series.in_flight[:, e]
+    return lines
+
+
+def _utilisations(placement: Placement, found: RunMetrics) -> dict[str, Floats]:
+    cluster, series = placement.problem.cluster, found.series
+    most = placement.problem.target_utilisation
+    used = {name: series.device_utilisation[:, d] * most for d, name in enumerate(cluster.names)}
+    for i, link in enumerate(found.raw.link[1:]):
+        a, b = cluster.link_ends(int(link))
+        used[f"{a or ''} → {b or ''}"] = series.link_utilisation[:, i + 1] * most
+    return used
+
+
+def _lines(axes: Axes, at_s: Floats, lines: dict[str, Floats]) -> None:
+    """Draw those lines that reach highest, and tell how many more there are."""
+    highest = sorted(lines, key=lambda name: -float(lines[name].max()))[:SHOWN]
+    for i, (name, label) in enumerate(zip(highest, labels(highest, NAME), strict=True)):
+        every = (i % 4 / MARKS / 4, 1 / MARKS)
+        axes.plot(at_s, lines[name], label=label, markevery=every, **line(i))
+    if more := len(lines) - len(highest):
+        axes.plot([], [], linestyle="", label=f"and {more} lower")

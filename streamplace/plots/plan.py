@@ -1,0 +1,48 @@
+"""A plan as a picture: the source rate that 1, 2, … devices sustain."""
+
+from pathlib import Path
+from typing import Any
+
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from streamplace.plots.style import COLOURS, GREY, legend_below, picture
+from streamplace.workflows.plan import Plan
+
+SIZE = (6.4, 4.2)  # inches
+
+
+def draw_plan(path: str | Path, found: Plan) -> None:
+    """Draw a plan; the kind of picture follows the file's name.
+
+    Raises
+    ------
+    UsageError
+        If the file's name stands for no kind of picture.
+    FormatError
+        If it cannot be written.
+    """
+    devices = [row.devices for row in found.rows]
+    with picture(path, SIZE) as figure:
+        axes = figure.subplots()
+        bounds = [row.bound for row in found.rows]
+        axes.plot(
+            devices, bounds, ":", color=GREY, marker="_", label="no placement sustains more than"
+        )
+        rates = [row.max_source_rate for row in found.rows]
+        axes.plot(devices, rates, color=COLOURS[0], marker="o", label="sustained")
+        wanted: dict[str, Any] = {"color": COLOURS[1], "linestyle": "--", "linewidth": 1.2}
+        axes.axhline(found.source_rate, **wanted, label=f"wanted: {found.source_rate:,.6g}")
+        if found.fewest_devices is not None:
+            i = devices.index(found.fewest_devices)
+            label = f"fewest that keep up: {found.fewest_devices}"
+            ring: dict[str, Any] = {"markersize": 11, "fillstyle": "none", "markeredgewidth": 1.6}
+            at = (devices[i : i + 1], rates[i : i + 1])
+            axes.plot(*at, linestyle="", marker="o", color=COLOURS[2], label=label, **ring)
+        axes.set(xlabel="devices", ylabel="source rate, tuples/s")
+        axes.set_ylim(0.0, 1.08 * max([*bounds, *rates, found.source_rate]))
+        axes.margins(x=0.04)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:,.6g}"))
+        lines: list[Line2D] = list(axes.lines)
+        legend_below(figure, lines, [str(one.get_label()) for one in lines])

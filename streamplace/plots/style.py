@@ -1,0 +1,138 @@
+"""How our pictures look: one place for sizes, colours, lines, legends and saving.
+
+Eight colours of Okabe and Ito's palette for the colour-blind, its yellow darkened for white paper;
+lines differ in dashes and markers as well, bars in hatches, so that print in grey will do.
+"""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from streamplace.files.atomic import atomic
+from streamplace.plots.formats import kind_of
+from streamplace.report.labels import shortened
+
+COLOURS = (
+    "#0072b2",
+    "#d55e00",
+    "#009e73",
+    "#cc79a7",
+    "#e69f00",
+    "#56b4e9",
+    "#000000",
+    "#a59a00",
+)
+DASHES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+HATCHES = ("", "///", "...", "xxx", "\\\\\\", "ooo")
+GREY = "#6b6b6b"
+NAME = 34  # letters of a name in a legend
+RC: dict[Any, Any] = {
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": "medium",
+    "axes.unicode_minus": True,
+    "figure.constrained_layout.h_pad": 0.08,  # inches
+    "figure.constrained_layout.w_pad": 0.08,
+    "font.size": 9.5,
+    "grid.alpha": 0.3,
+    "grid.linewidth": 0.6,
+    "hatch.linewidth": 0.6,
+    "legend.fontsize": "small",
+    "legend.frameon": False,
+    "legend.handlelength": 3.2,
+    "lines.linewidth": 1.4,
+    "lines.markersize": 4.5,
+    "path.simplify": True,
+    "pdf.fonttype": 42,  # what publishers ask for
+    "savefig.dpi": 150,
+    "svg.hashsalt": "streamplace",  # the same bytes every time
+    "text.parse_math": False,  # names are no formulas
+}
+UNDATED: dict[str, dict[str, Any]] = {
+    "svg": {"Date": None},
+    "pdf": {"CreationDate": None},
+    "png": {},
+}
+
+
+@contextmanager
+def picture(path: str | Path, size: tuple[float, float]) -> Iterator[Figure]:
+    """Draw on a figure, so many inches wide and high, that becomes a file at the end.
+
+    The kind of picture follows the file's name. The same drawing gives the same bytes.
+
+    Raises
+    ------
+    UsageError
+        If the file's name stands for no kind of picture.
+    FormatError
+        If it cannot be written.
+    """
+    kind = kind_of(path)
+    with mpl.rc_context(RC):
+        figure = Figure(figsize=size, layout="constrained")
+        yield figure
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Glyph .* missing")  # drawn as boxes
+            with atomic(path) as file:
+                figure.savefig(file, format=kind, metadata=UNDATED[kind])
+
+
+def line(i: int) -> dict[str, Any]:
+    """Return colour, dashes and marker of the i-th line; 280 of them differ."""
+    return {
+        "color": COLOURS[i % len(COLOURS)],
+        "linestyle": DASHES[i % len(DASHES)],
+        "marker": MARKERS[i % len(MARKERS)],
+        "markerfacecolor": "white",
+    }
+
+
+def bar(i: int) -> dict[str, Any]:
+    """Return colour and hatch of the i-th kind of bars."""
+    return {
+        "facecolor": COLOURS[i % len(COLOURS)],
+        "hatch": HATCHES[i // len(COLOURS) % len(HATCHES)],
+        "edgecolor": "white",
+        "linewidth": 0.4,
+    }
+
+
+def legend_below(figure: Figure, handles: Sequence[Artist], names: Sequence[str]) -> None:
+    """Put one legend below all axes, in as many columns as its names leave room for."""
+    longest = max((len(name) for name in names), default=0)
+    width = figure.get_figwidth()
+    columns = max(1, min(len(names), int(width / (0.5 + 0.075 * longest))))
+    figure.legend(
+        handles=list(handles),
+        labels=[visible(name) for name in names],
+        loc="outside lower center",
+        ncols=columns,
+    )
+
+
+def legend_right(axes: Axes, handles: Sequence[Artist] | None = None) -> None:
+    """Put a legend of all lines beside the axes."""
+    shown = list(axes.lines) if handles is None else list(handles)
+    axes.legend(
+        handles=shown,  # told, since names may begin with _
+        labels=[visible(str(handle.get_label())) for handle in shown],
+        loc="upper left",
+        bbox_to_anchor=(1.01, 1.0),
+    )
+
+
+def visible(name: str) -> str:
+    """Return a name as a legend shows it: matplotlib leaves out what begins with _."""
+    name = shortened(name, NAME)
+    return f"\u2009{name}" if name.startswith("_") else name

@@ -1,0 +1,89 @@
+"""Training runs as a picture: what their logs tell, over steps."""
+
+from collections.abc import Mapping
+from math import ceil
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from streamplace.files.training_logs import Log
+from streamplace.plots.style import COLOURS, NAME, legend_below, line, picture
+from streamplace.report.labels import labels
+from streamplace.util.arrays import Floats
+
+PANEL = (4.4, 2.6)  # inches
+CURVES = {
+    "reward": "reward, mean of the samples",
+    "validation": "reward, one pass on held-out graphs",
+    "gap": "reward, gap to the best known",
+    "loss": "loss",
+    "entropy": "entropy a decision, nats",
+}
+"""What a log may tell, and what that is; the rest is not drawn."""
+WINDOW = 50  # a smoothed value is the mean of about so many parts of a run, at most
+
+
+def curve(log: Log, name: str) -> tuple[Floats, Floats]:
+    """Return the steps, (N,), that tell of something, and what they tell, (N,)."""
+    told = [(step["step"], step[name]) for step in log if name in step]
+    both = np.array(told, dtype=np.float64).reshape(-1, 2)
+    return both[:, 0], both[:, 1]
+
+
+def smoothed(values: Floats, width: int) -> Floats:
+    """Return the mean of each value, (N,), with those up to `width` // 2 before and after it."""
+    half = width // 2
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    at = np.arange(len(values))
+    first, last = np.maximum(at - half, 0), np.minimum(at + half + 1, len(values))
+    means: Floats = (sums[last] - sums[first]) / (last - first)
+    return means
+
+
+def draw_curves(path: str | Path, logs: Mapping[str, Log]) -> None:
+    """Draw the logs of some runs, by name: a panel a figure, a line a run.
+
+    Behind a smoothed line stands what the steps themselves tell.
+
+    Raises
+    ------
+    UsageError
+        If the file's name stands for no kind of picture.
+    FormatError
+        If it cannot be written.
+    """
+    shown = [name for name in CURVES if any(name in step for log in logs.values() for step in log)]
+    shown = shown or ["reward"]
+    rows, columns = ceil(len(shown) / 2), min(len(shown), 2)
+    runs = labels(list(logs), NAME)
+    size = (PANEL[0] * columns, PANEL[1] * rows + (0.3 if len(runs) > 1 else 0.0))
+    with picture(path, size) as figure:
+        grid = figure.subplots(rows, columns, squeeze=False).ravel()
+        for axes in grid[len(shown) :]:
+            axes.remove()
+        for axes, name in zip(grid, shown, strict=False):
+            _panel(axes, name, logs)
+        if len(runs) > 1:
+            legend_below(figure, grid[0].lines[-len(runs) :], runs)
+        else:
+            figure.suptitle(runs[0])
+
+
+def _panel(axes: Axes, name: str, logs: Mapping[str, Log]) -> None:
+    found = [curve(log, name) for log in logs.values()]
+    every_step = name != "validation"
+    if every_step:
+        for i, (steps, values) in enumerate(found):
+            axes.plot(steps, values, color=COLOURS[i % len(COLOURS)], alpha=0.25, linewidth=0.8)
+    for i, (steps, values) in enumerate(found):
+        look = line(i) | ({"marker": ""} if every_step and len(steps) > 1 else {})
+        width = max(1, len(values) // WINDOW)
+        axes.plot(steps, smoothed(values, width) if every_step else values, **look)
+    axes.set(title=CURVES[name], xlabel="step")
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True, min_n_ticks=1))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.6g}"))
+    if not any(len(steps) for steps, _ in found):
+        axes.set_xlim(0, 1)
+        axes.text(0.5, 0.5, "no step yet", transform=axes.transAxes, ha="center")

@@ -1,0 +1,1 @@
+"""The policy that scores one device after another with a shared network."""

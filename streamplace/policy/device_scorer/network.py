@@ -1,0 +1,203 @@
+"""Our allocator: devices scored by one shared network from what placing an operator there does.
+
+A message-passing encoder reads the graph; operators are then placed one after another. What each
+device would look like with the operator on it (`sim.lookahead`), the operator's embedding and the
+sum of the embeddings of the operators already there go through one network, the same for every
+device, so that one set of weights serves any number of devices, equal or not.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from sim.lookahead import CANDIDATE_FEATURES
+from streamplace.policy.batch import Batch
+from streamplace.policy.config import DeviceScorerSizes
+from streamplace.policy.decoding import Sampler
+from streamplace.policy.device_scorer import numpy_inference as in_numpy
+from streamplace.policy.device_scorer.numpy_inference import ONE_OF
+from streamplace.policy.device_scorer.state import UNAVAILABLE, DecodingState, Seen
+from streamplace.policy.features import OF_JOB, OF_OPERATOR, OF_STREAM
+from streamplace.policy.rollout import Rollout
+from streamplace.util.arrays import Bools, Ints
+
+FEW = 256  # rows x devices
+
+
+class Hop(nn.Module):
+    """One round of messages along the streams, downstream and upstream, with a residual."""
+
+    def __init__(self, hidden: int) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(hidden)
+        self.send = nn.Linear(hidden, 2 * hidden)
+        self.stream = nn.Linear(OF_STREAM, 2 * hidden, bias=False)
+        self.update = nn.Linear(4 * hidden, hidden)
+
+    def forward(self, h: Tensor, whole: Tensor, batch: Batch) -> Tensor:
+        """Return new embeddings, (V, H), from those before and the whole graph's, (V, H)."""
+        seen = self.norm(h)
+        along = self.stream(batch.streams)
+        down, up = self.send(seen).chunk(2, dim=1)
+        along_down, along_up = along.chunk(2, dim=1)
+        arriving = torch.relu(down[batch.source] + along_down)
+        returning = torch.relu(up[batch.target] + along_up)
+        from_above = torch.zeros_like(h).index_add(0, batch.target, arriving) / batch.inputs
+        from_below = torch.zeros_like(h).index_add(0, batch.source, returning) / batch.outputs
+        joined = torch.cat([seen, from_above, from_below, whole], dim=1)
+        return h + torch.relu(self.update(joined))
+
+
+class DeviceScorer(nn.Module):
+    """See the module."""
+
+    breaks_symmetry = True  # of equal devices that run nothing, only the first is offered
+
+    def __init__(self, config: DeviceScorerSizes) -> None:
+        super().__init__()
+        self.orders: Sequence[int] = config.orders
+        hidden = config.hidden
+        self.read = nn.Linear(OF_OPERATOR + OF_JOB, hidden)
+        self.hops = nn.ModuleList([Hop(hidden) for _ in range(config.hops)])
+        self.pool = nn.ModuleList([nn.Linear(hidden, hidden) for _ in range(config.hops + 1)])
+        self.norm = nn.LayerNorm(hidden)
+        self.operator = nn.Linear(2 * hidden, hidden)
+        self.resident = nn.Linear(hidden, hidden, bias=False)
+        self.prospect = nn.Linear(len(CANDIDATE_FEATURES), hidden, bias=False)
+        self.among = nn.Linear(hidden, hidden)
+        self.mix = nn.Linear(hidden, hidden)
+        self.score = nn.Linear(hidden, 1)
+
+    def encode(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Return what scoring needs of every operator, (V, H), and what it leaves on its device."""
+        h = torch.relu(self.read(torch.cat([batch.operators, batch.whole[batch.job_of]], dim=1)))
+        for hop, pool in zip(self.hops, self.pool, strict=False):
+            h = hop(h, _largest(pool(h), batch)[batch.job_of], batch)
+        h = self.norm(h)
+        whole = _largest(self.pool[-1](h), batch)
+        operator = self.operator(torch.cat([h, whole[batch.job_of]], dim=1))
+        weight = batch.operators[:, :1] + batch.even_share
+        return operator, self.resident(h) * weight
+
+    def logits(self, operator: Tensor, resident: Tensor, seen: Tensor, offered: Tensor) -> Tensor:
+        """Score the devices, (R, D), for one operator a row.
+
+        Parameters
+        ----------
+        operator
+            (R, H) see `encode`.
+        resident
+            (R, D, H) summed over the operators on each device.
+        seen
+            (R, D, F) see `sim.lookahead`.
+        offered
+            (R, D) bool.
+        """
+        z = torch.relu((self.prospect(seen) + resident).add_(operator.unsqueeze(1)))
+        among = self.among(seen[:, :, ONE_OF].unsqueeze(1) @ z)  # the mean over the devices
+        z = torch.relu(self.mix(z).add_(among))
+        scored: Tensor = self.score(z).squeeze(2)
+        return scored.masked_fill(~offered, UNAVAILABLE)
+
+    def sample(self, batch: Batch, samples: int, choose: Sampler) -> Ints:
+        """Place every problem `samples` times; return (P, S, V), see `Rollout`."""
+        with torch.inference_mode():
+            growth = self._growth(batch, samples)
+            for t in range(growth.steps):
+                growth.take(t, choose(growth.ask(t, *growth.room(t)), samples))
+        return growth.placements
+
+    def _growth(self, batch: Batch, samples: int) -> DecodingState:
+        """Return placements to grow, in numpy where they are few."""
+        if batch.device.type != "cpu" or len(batch) * samples * batch.columns > FEW:
+            return DecodingState(self, batch, samples, self.encode(batch))
+        layers = in_numpy.layers_of(self)
+        encoded = in_numpy.encode(layers, len(self.hops), batch)
+        return in_numpy.NumpyDecodingState(self, batch, samples, encoded, layers)
+
+    def rollout(
+        self, batch: Batch, samples: int, choose: Sampler, forced: Ints | None = None
+    ) -> Rollout:
+        """Place every problem `samples` times, for gradients to flow through the likelihood.
+
+        Devices are chosen without gradients; the choices are then scored again all at once.
+
+        Parameters
+        ----------
+        forced
+            (P, S, V) devices to take instead of choosing, -1 where the network chooses.
+        """
+        encoded = self.encode(batch)
+        with torch.no_grad():
+            growth = DecodingState(self, batch, samples, encoded)
+            seen, offered = growth.room_for_all()
+            chosen = []
+            for t, (now, may) in enumerate(zip(seen, offered, strict=True)):
+                told = None if forced is None else growth.of_step(t, forced)
+                if told is None or (told < 0).any():
+                    taken = choose(growth.ask(t, now, may), samples)
+                    if told is not None:
+                        taken = torch.where(told >= 0, told, taken)
+                else:
+                    growth.look(t, now, may)
+                    taken = told
+                growth.take(t, taken)
+                chosen.append(taken)
+        return growth.rollout(*self._likelihood(growth, encoded, seen, offered, chosen))
+
+    def beam(self, batch: Batch, width: int) -> Ints:
+        """Return the `width` likeliest placements that a beam search finds, (width, V).
+
+        Of one problem: at every operator the likeliest continuations of all placements are kept.
+        """
+        with torch.inference_mode():
+            growth = DecodingState(self, batch, width, self.encode(batch))
+            likelihood = torch.full((width, 1), UNAVAILABLE, device=batch.device)
+            likelihood[0] = 0.0  # the others are copies of it, until it has branched
+            for t in range(growth.steps):
+                logs = torch.log_softmax(growth.ask(t, *growth.room(t)), dim=1)
+                total = (likelihood + logs).reshape(-1)
+                best = total.topk(width)
+                likelihood = best.values.unsqueeze(1)
+                growth.keep(torch.div(best.indices, batch.columns, rounding_mode="floor"))
+                growth.take(t, best.indices % batch.columns)
+        placements: Ints = growth.placements[0]
+        return placements
+
+    def _likelihood(
+        self,
+        growth: DecodingState,
+        encoded: tuple[Tensor, Tensor],
+        seen: Sequence[Seen],
+        offered: Sequence[Bools],
+        chosen: Sequence[Tensor],
+    ) -> tuple[Tensor, Tensor]:
+        """Return log-probability and entropy of all decisions, (N,) each, step after step."""
+        operator, left = encoded
+        at = torch.cat([growth.operators(t) for t in range(growth.steps)])
+        taken = torch.cat(list(chosen))
+        onto = nn.functional.one_hot(taken, growth.batch.columns).to(left.dtype)
+        added = onto.unsqueeze(2) * left[at].unsqueeze(1)
+        counts = [len(rows) for rows in chosen]
+        resident = [torch.zeros_like(added[: counts[0]])]
+        for before, kept in zip(torch.split(added, counts), counts[1:], strict=False):
+            resident.append(resident[-1][:kept] + before[:kept])
+        device = operator.device
+        logits = self.logits(
+            operator[at],
+            torch.cat(resident),
+            torch.from_numpy(np.concatenate(seen)).to(device),
+            torch.from_numpy(np.concatenate(offered)).to(device),
+        )
+        logs = torch.log_softmax(logits, dim=1)
+        entropy = -(logs.exp() * logs).sum(dim=1)
+        return logs.gather(1, taken.unsqueeze(1)).squeeze(1), entropy
+
+
+def _largest(h: Tensor, batch: Batch) -> Tensor:
+    """Return the element-wise maximum over each problem's operators, (P, H)."""
+    index = batch.job_of.unsqueeze(1).expand_as(h)
+    empty = torch.zeros(len(batch), h.shape[1], dtype=h.dtype, device=h.device)
+    return empty.scatter_reduce(0, index, h, "amax", include_self=False)

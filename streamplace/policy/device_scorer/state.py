@@ -1,0 +1,138 @@
+"""Placements grown operator by operator: what the scoring network is asked, and what it chose."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from sim.lookahead import (
+    CANDIDATE_FEATURES,
+    PartialPlacements,
+    candidate_features,
+    nothing_placed,
+    place_next,
+)
+from streamplace.policy.batch import Batch
+from streamplace.policy.rollout import Rollout
+from streamplace.util.arrays import Bools, Ints
+
+Seen = NDArray[np.float32]
+UNAVAILABLE = -1e9  # logit of a device that is not offered
+
+
+class Scores(Protocol):
+    """What growth asks: one network, the same for every device."""
+
+    orders: Sequence[int]
+
+    def logits(self, operator: Tensor, resident: Tensor, seen: Tensor, offered: Tensor) -> Tensor:
+        """Score the devices, (R, D), for one operator a row."""
+        ...
+
+
+class DecodingState:
+    """S placements of each of P problems; R = P·S rows, a problem's side by side.
+
+    At step t the first rows have an operator left: problems come largest first.
+
+    Parameters
+    ----------
+    encoded
+        (V, H) what scoring needs of every operator, and (V, H) what it leaves on its device.
+    """
+
+    def __init__(
+        self, network: Scores, batch: Batch, samples: int, encoded: tuple[Tensor, Tensor]
+    ) -> None:
+        self.batch, self.samples, self._network = batch, samples, network
+        self._operator, self._left = encoded
+        which = np.array([network.orders[s % len(network.orders)] for s in range(samples)])
+        order = batch.orders(which).reshape(len(batch) * samples, -1)
+        job = np.repeat(np.arange(len(batch), dtype=np.int32), samples)
+        self._order = np.ascontiguousarray(order.T)  # (T, R), numbered within the problem
+        self._at = torch.from_numpy(self._order + batch.jobs.first_operator[job].astype(np.int64))
+        self._at = self._at.to(batch.device)
+        self._rows = (batch.active(np.arange(len(self._order), dtype=np.int32)) * samples).tolist()
+        self._every = torch.arange(len(job), device=batch.device)
+        self._grown = nothing_placed(batch.jobs, job)
+        shape = (len(job), batch.columns, self._left.shape[1])
+        self._resident = torch.zeros(shape, device=batch.device)
+        self._scratch = self._new(len(job))
+
+    @property
+    def steps(self) -> int:
+        """T, operators of the largest problem."""
+        return len(self._order)
+
+    @property
+    def placements(self) -> Ints:
+        """(P, S, V), see `Rollout`."""
+        return self._grown.on.reshape(len(self.batch), self.samples, -1)
+
+    def room(self, t: int) -> tuple[Seen, Bools]:
+        """Return arrays for what is seen at a step; the next step uses them again."""
+        rows = self._rows[t]
+        return self._scratch[0][:rows], self._scratch[1][:rows]
+
+    def room_for_all(self) -> tuple[list[Seen], list[Bools]]:
+        """Return arrays for what is seen at every step."""
+        new = [self._new(rows) for rows in self._rows]
+        return [seen for seen, _ in new], [offered for _, offered in new]
+
+    def look(self, t: int, seen: Seen, offered: Bools) -> None:
+        """Fill in what each device would be like at a step; see `sim.lookahead`."""
+        candidate_features(self.batch.jobs, self._grown, self._local(t), seen, offered)
+
+    def ask(self, t: int, seen: Seen, offered: Bools) -> Tensor:
+        """Look, and return the network's logits, (R', D)."""
+        self.look(t, seen, offered)
+        return self._network.logits(
+            self._operator[self.operators(t)],
+            self._resident[: len(seen)],
+            torch.from_numpy(seen).to(self.batch.device),
+            torch.from_numpy(offered).to(self.batch.device),
+        )
+
+    def take(self, t: int, chosen: Tensor) -> None:
+        """Place the operators of a step on devices, (R',)."""
+        devices = chosen.cpu().numpy().astype(np.int32)
+        place_next(self.batch.jobs, self._grown, self._local(t), devices)
+        rows = self._every[: len(chosen)]
+        self._resident.index_put_((rows, chosen), self._left[self.operators(t)], accumulate=True)
+
+    def keep(self, rows: Tensor) -> None:
+        """Go on with these rows, (R,), which may repeat."""
+        chosen = rows.cpu().numpy()
+        self._grown = PartialPlacements(*(column[chosen] for column in self._grown))
+        self._resident = self._resident[rows]
+        self._order, self._at = np.ascontiguousarray(self._order[:, chosen]), self._at[:, rows]
+
+    def operators(self, t: int) -> Tensor:
+        """Return the operators of a step, (R',), numbered through the batch."""
+        return self._at[t, : self._rows[t]]
+
+    def of_step(self, t: int, forced: Ints) -> Tensor:
+        """Return the entries of (P, S, V) that belong to a step's operators, (R',) int64."""
+        local = self._local(t)
+        told = forced.reshape(len(self._every), -1)[np.arange(len(local)), local]
+        return torch.from_numpy(told.astype(np.int64)).to(self.batch.device)
+
+    def rollout(self, log_probability: Tensor, entropy: Tensor) -> Rollout:
+        """Sum what is told of all decisions, (N,) step after step, by placement."""
+        device, shape = self.batch.device, (len(self.batch), self.samples)
+        index = torch.cat([self._every[:rows] for rows in self._rows])
+        length = torch.from_numpy(self.batch.sizes).to(device).unsqueeze(1)
+        nothing = torch.zeros(shape[0] * shape[1], device=device)
+        total = nothing.index_add(0, index, log_probability).reshape(shape)
+        unsure = nothing.index_add(0, index, entropy).reshape(shape) / length
+        return Rollout(self.placements, total, unsure)
+
+    def _local(self, t: int) -> Ints:
+        return self._order[t, : self._rows[t]]
+
+    def _new(self, rows: int) -> tuple[Seen, Bools]:
+        shape = (rows, self.batch.columns)
+        return np.empty((*shape, len(CANDIDATE_FEATURES)), np.float32), np.empty(shape, np.bool_)

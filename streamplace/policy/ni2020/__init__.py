@@ -1,0 +1,1 @@
+"""The encoder-decoder policies of Ni et al. (AAAI 2020)."""

@@ -1,0 +1,80 @@
+"""Where the operators decoded so far went: what the published decoder looks back at."""
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import one_hot
+
+from streamplace.policy.batch import Batch
+from streamplace.util.arrays import Ints
+
+
+class Ni2020State:
+    """S placements of each of P problems on D devices each, decoded level by level.
+
+    At step t the first `rows[t]` rows, S a problem, have an operator left.
+
+    Parameters
+    ----------
+    forced
+        (P, S, V) devices to take instead of choosing, -1 where the network chooses.
+    """
+
+    def __init__(self, batch: Batch, samples: int, devices: int, forced: Ints | None) -> None:
+        self.batch, self.samples, self._devices = batch, samples, devices
+        self.order = batch.orders(np.zeros(1, dtype=np.int32))[:, 0]  # (P, T)
+        self.problems = batch.active(np.arange(self.order.shape[1], dtype=np.int32)).tolist()
+        self.rows = [count * samples for count in self.problems]
+        self.placements: Ints = np.full((len(batch), samples, len(self.rows)), -1, dtype=np.int32)
+        rows, where = len(batch) * samples, batch.device
+        self._on = torch.zeros(len(batch), len(self.rows), samples * devices, device=where)
+        self._last = torch.zeros(rows, devices, device=where)
+        self._used = torch.zeros(rows, devices, dtype=torch.bool, device=where)
+        self._upstream = _upstream(batch, self.order).to(where)
+        kind = torch.from_numpy(batch.jobs.kind).to(where).view(-1, devices)
+        alike = (kind.unsqueeze(2) == kind.unsqueeze(1)).tril(-1)
+        self._alike_before = alike.repeat_interleave(samples, dim=0)
+        self._forced: Tensor | None = None
+        if forced is not None:
+            told = np.take_along_axis(forced, np.maximum(self.order, 0)[:, None, :], axis=2)
+            self._forced = torch.from_numpy(told.astype(np.int64)).to(where)
+
+    def last(self, t: int) -> Tensor:
+        """Return the device chosen last, (R', D) one-hot; zeros at the start."""
+        return self._last[: self.rows[t]]
+
+    def upstream(self, t: int) -> Tensor:
+        """Return the shares of the operator's upstream neighbours on each device, (R', D)."""
+        now = self.problems[t]
+        shares = self._upstream[:now, t : t + 1] @ self._on[:now]
+        return shares.reshape(self.rows[t], self._devices)
+
+    def spare(self, t: int) -> Tensor:
+        """Return which unused devices, (R', D), have an unused one of their kind before them."""
+        rows = self.rows[t]
+        unused = ~self._used[:rows]
+        return unused & (self._alike_before[:rows] & unused.unsqueeze(1)).any(dim=2)
+
+    def take(self, t: int, chosen: Tensor) -> Tensor:
+        """Place the operators of a step on devices, (R',), or where they are forced; say where."""
+        now, rows = self.problems[t], self.rows[t]
+        if self._forced is not None:
+            told = self._forced[:now, :, t].reshape(rows)
+            chosen = torch.where(told >= 0, told, chosen)
+        self._last = one_hot(chosen, self._devices).to(self._last.dtype)
+        self._on[:now, t] = self._last.view(now, -1)
+        self._used[:rows] |= self._last > 0
+        at = np.arange(now)[:, None], np.arange(self.samples), self.order[:now, t : t + 1]
+        self.placements[at] = chosen.view(now, self.samples).cpu().numpy()
+        return chosen
+
+
+def _upstream(batch: Batch, order: Ints) -> Tensor:
+    """Return (P, T, T): row t averages over the upstream operators of the one decoded at t."""
+    weights = np.zeros((len(batch), order.shape[1], order.shape[1]), dtype=np.float32)
+    for p, one in enumerate(batch.prepared):
+        position = np.empty(one.size, dtype=np.int64)
+        position[order[p, : one.size]] = np.arange(one.size)
+        arrays = one.job.flow
+        weights[p, position[arrays.target], position[arrays.source]] = 1.0
+    return torch.from_numpy(weights / np.maximum(weights.sum(axis=2, keepdims=True), 1.0))

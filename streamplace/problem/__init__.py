@@ -1,0 +1,9 @@
+"""The problem and its answer: graph, cluster, constraints, objective, placement."""
+
+from typing import Any
+
+from streamplace.util.moved import moved
+
+
+def __getattr__(name: str) -> Any:
+    return moved("problem", name)  # which was a module in version 0.2

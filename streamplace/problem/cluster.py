@@ -1,0 +1,294 @@
+"""Cluster: devices and the network between them."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from math import inf
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamplace.display.mixins import Displayable, TruncatedRepr, number
+from streamplace.errors import ClusterError
+from streamplace.util.arrays import Floats
+from streamplace.util.checks import check_number, check_str, check_type
+from streamplace.util.suggest import did_you_mean
+
+LEAST, MOST = 1e-9, 1e15  # of speeds and bandwidths: beyond lies arithmetic that overflows
+MOST_CORES = 10**6
+MOST_MEMORY = 1e30
+KINDS_SHOWN = 4
+MOST_DEVICES = 2048  # pair links are a matrix
+NetworkKind = Literal["pair", "nic"]
+
+
+@dataclass(frozen=True, repr=False)
+class Device(TruncatedRepr):
+    """What runs operators.
+
+    Parameters
+    ----------
+    mips
+        Million instructions per second of one core.
+    cores
+        One operator may use all of them.
+    memory_bytes
+        None: no limit.
+    labels
+        What operators may require (`Operator.requires`).
+    """
+
+    name: str
+    mips: float
+    cores: int = 1
+    memory_bytes: float | None = None
+    labels: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_str("device: name", self.name, ClusterError)
+        if not self.name:
+            raise ClusterError("a device's name is empty")
+        _check(f"device {self.name!r}: mips", self.mips, least=LEAST)
+        if isinstance(self.labels, str):
+            raise ClusterError(f"device {self.name!r}: labels must be several, not text")
+        object.__setattr__(self, "labels", tuple(self.labels))
+        if not (isinstance(self.cores, int) and 1 <= self.cores <= MOST_CORES):
+            raise ClusterError(f"device {self.name!r}: cores must be 1 to {MOST_CORES}")
+        if self.memory_bytes is not None:
+            _check(f"device {self.name!r}: memory_bytes", self.memory_bytes, most=MOST_MEMORY)
+
+
+@dataclass(frozen=True)
+class LinkOverride:
+    """What differs on one link; None keeps the network's value.
+
+    Parameters
+    ----------
+    source, target
+        Under ``pair`` both name devices. Under ``nic`` one of them is None: ``target`` where it
+        is what `source` sends, ``source`` where it is what `target` receives.
+    """
+
+    source: str | None
+    target: str | None
+    bandwidth_mbps: float | None = None
+    latency_s: float | None = None
+    overhead_s: float | None = None
+    gap_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Network:
+    """LogP links between devices (Culler et al. 1993); within a device a tuple costs nothing.
+
+    Parameters
+    ----------
+    kind
+        ``pair``: one link per ordered device pair. ``nic``: what a device sends and what it
+        receives are one resource each.
+    bandwidth_mbps
+        Mbit/s of a link; None: no limit.
+    latency_s, overhead_s, gap_s
+        LogP's L; o, CPU time of one core per message at either end; g, a link's time per message.
+    overrides
+        Links that differ.
+    """
+
+    kind: NetworkKind = "pair"
+    bandwidth_mbps: float | None = 1000.0
+    latency_s: float = 0.001
+    overhead_s: float = 0.0
+    gap_s: float = 0.0
+    overrides: tuple[LinkOverride, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.kind not in get_args(NetworkKind):
+            raise ClusterError(f"network: kind must be pair or nic (got {self.kind!r})")
+        object.__setattr__(self, "overrides", tuple(self.overrides))
+        parts: tuple[Network | LinkOverride, ...] = (self, *self.overrides)
+        for part in parts:
+            if part.bandwidth_mbps is not None:
+                _check("network: bandwidth_mbps", part.bandwidth_mbps, least=LEAST)
+            for name in ("latency_s", "overhead_s", "gap_s"):
+                if (value := getattr(part, name)) is not None:
+                    _check(f"network: {name}", value)
+
+
+class Cluster(Displayable):
+    """D devices and their network.
+
+    Raises
+    ------
+    ClusterError
+        On no devices, a duplicate name, an override of a link that does not exist, or a number
+        that is negative, not finite, or 0 where something must be above it.
+    """
+
+    def __init__(self, devices: Iterable[Device], network: Network | None = None) -> None:
+        if isinstance(devices, str):
+            raise ClusterError("devices: must be several, not text, which sp.Cluster.parse reads")
+        check_type("devices:", devices, Iterable, ClusterError)
+        self.devices = tuple(devices)
+        for d, device in enumerate(self.devices):
+            check_type(f"devices[{d}]:", device, Device, ClusterError)
+        self.network = Network() if network is None else network
+        check_type("network:", self.network, Network, ClusterError, 'as sp.Network("nic")')
+        if not self.devices:
+            raise ClusterError("devices: the cluster has none")
+        if len(self.devices) > MOST_DEVICES:
+            raise ClusterError(f"devices: more than {MOST_DEVICES} (got {len(self.devices)})")
+        self.index = {device.name: d for d, device in enumerate(self.devices)}
+        if len(self.index) < len(self.devices):
+            names = [device.name for device in self.devices]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ClusterError(f"devices: two are called {twice!r}")
+        for i, override in enumerate(self.network.overrides):
+            self._check_ends(i, override)
+
+    @classmethod
+    def equal(
+        cls, count: int = 5, mips: float = 2500.0, network: Network | None = None
+    ) -> "Cluster":
+        """Return `count` equal devices d0, d1, …; the default is the paper's cluster."""
+        return cls([Device(f"d{i}", mips) for i in range(count)], network)
+
+    @classmethod
+    def parse(cls, text: str) -> "Cluster":
+        """Read ``COUNTxMIPS[xCORES]`` parts joined by commas: ``5x2500``, ``2x5000x4,8x1000``."""
+        devices: list[Device] = []
+        for part in text.split(","):
+            match = re.fullmatch(r"\s*(\d{1,6})x(\d{1,18}(?:\.\d{1,18})?)(?:x(\d{1,9}))?\s*", part)
+            if match is None or int(match[1]) == 0:
+                raise ClusterError(f"devices: {part[:30]!r} is not COUNTxMIPS[xCORES], as 5x2500")
+            if int(match[1]) > MOST_DEVICES:
+                raise ClusterError(f"devices: more than {MOST_DEVICES} (got {match[1]})")
+            for _ in range(int(match[1])):
+                devices.append(Device(f"d{len(devices)}", float(match[2]), int(match[3] or 1)))
+        return cls(devices)
+
+    @classmethod
+    def of(cls, given: "Cluster | str | None") -> "Cluster":
+        """Return a cluster as it is, as `parse` reads it, or the paper's where none is given."""
+        if isinstance(given, str):
+            return cls.parse(given)
+        if given is None:
+            return cls.equal()
+        check_type(
+            "cluster:", given, cls, ClusterError, 'as sp.Cluster(devices), or text as "5x2500"'
+        )
+        return given
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """D device names."""
+        return tuple(self.index)
+
+    @cached_property
+    def capacity(self) -> Floats:
+        """(D,) instructions/s, all cores together."""
+        return _fixed([device.mips * 1e6 * device.cores for device in self.devices])
+
+    @cached_property
+    def memory_bytes(self) -> Floats:
+        """(D,) memory, inf where there is no limit."""
+        limits = (device.memory_bytes for device in self.devices)
+        return _fixed([inf if limit is None else limit for limit in limits])
+
+    @cached_property
+    def fastest_first(self) -> NDArray[np.int32]:
+        """(D,) device indices by falling capacity, ties by index."""
+        order = np.argsort(-self.capacity, kind="stable").astype(np.int32)
+        order.flags.writeable = False
+        return order
+
+    def link_column(self, name: str) -> Floats:
+        """Return ``bandwidth_mbps``, ``latency_s``, ``overhead_s`` or ``gap_s`` per link, (L,).
+
+        Links are in the order of `link_ends`; no limit of bandwidth is inf.
+        """
+        pairs = len(self.devices) ** 2
+        links = pairs if self.network.kind == "pair" else 2 * len(self.devices)
+        column = np.full(links, _or_inf(getattr(self.network, name)), dtype=np.float64)
+        for override in self.network.overrides:
+            if getattr(override, name) is not None:
+                column[self._link(override)] = getattr(override, name)
+        return column
+
+    def link_ends(self, link: int) -> tuple[str | None, str | None]:
+        """Return the devices at the ends of a link.
+
+        Link a * D + b joins a to b under ``pair``; under ``nic`` link a is what a sends, link D + b
+        what b receives, and the other end is None.
+        """
+        count = len(self.devices)
+        if self.network.kind == "pair":
+            return self.names[link // count], self.names[link % count]
+        return (self.names[link], None) if link < count else (None, self.names[link - count])
+
+    def _link(self, override: LinkOverride) -> int:
+        count = len(self.devices)
+        if override.source is None:
+            return count + self.index[str(override.target)]
+        if override.target is None:
+            return self.index[override.source]
+        return self.index[override.source] * count + self.index[override.target]
+
+    def _check_ends(self, i: int, override: LinkOverride) -> None:
+        ends = [end for end in (override.source, override.target) if end is not None]
+        if len(ends) != (2 if self.network.kind == "pair" else 1):
+            wanted = "both from and to" if self.network.kind == "pair" else "either from or to"
+            raise ClusterError(f"network.overrides[{i}]: {self.network.kind} links have {wanted}")
+        for end in ends:
+            if end not in self.index:
+                said = f"network.overrides[{i}]: no device is called {end!r}"
+                raise ClusterError(said + did_you_mean(end, self.index))
+        others = self.network.overrides[:i]
+        if (override.source, override.target) in ((o.source, o.target) for o in others):
+            raise ClusterError(f"network.overrides[{i}]: its link is overridden twice")
+        if override.source == override.target:
+            raise ClusterError(f"network.overrides[{i}]: a device has no link to itself")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Cluster):
+            return NotImplemented
+        return (self.devices, self.network) == (other.devices, other.network)
+
+    def __hash__(self) -> int:
+        return hash((self.devices, self.network))
+
+    def __repr__(self) -> str:
+        kinds = ",".join(self._kinds[:KINDS_SHOWN]) + ("…" if self._kinds[KINDS_SHOWN:] else "")
+        mbps = self.network.bandwidth_mbps
+        limit = "" if mbps is None else f" of {number(mbps)} Mbps"
+        more = f", {len(self.network.overrides)} overridden" if self.network.overrides else ""
+        links = f"{self.network.kind} links{limit}{more}"
+        return f"<Cluster {kinds}: {len(self.devices)} devices, {links}>"
+
+    @property
+    def _kinds(self) -> list[str]:
+        """Runs of devices of one speed, as `parse` reads them."""
+        runs = groupby(self.devices, key=lambda device: (device.mips, device.cores))
+        return [
+            f"{len(list(run))}x{mips:g}" + (f"x{cores}" if cores > 1 else "")
+            for (mips, cores), run in runs
+        ]
+
+
+def _fixed(values: list[float]) -> Floats:
+    """Return a column that nobody changes."""
+    column = np.array(values, dtype=np.float64)
+    column.flags.writeable = False
+    return column
+
+
+def _or_inf(value: float | None) -> float:
+    return inf if value is None else value
+
+
+def _check(what: str, value: float, least: float = 0.0, most: float = MOST) -> None:
+    check_number(what, value, ClusterError)
+    if not least <= value <= most:
+        raise ClusterError(f"{what} must be {least:g} to {most:g} (got {value:g})")

@@ -1,0 +1,76 @@
+"""Operators and streams as plain tuples and mappings: what people have at hand."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import MISSING, fields
+from numbers import Real
+from typing import Any, TypeVar
+
+from streamplace.errors import GraphError
+from streamplace.problem.operators import Operator, Stream
+
+OperatorLike = Operator | tuple[Any, ...] | Mapping[str, Any]
+"""An operator, its fields in order as ``("parse", 90_000, 2_500)``, or by name in a mapping."""
+StreamLike = Stream | tuple[Any, ...] | Mapping[str, Any]
+"""A stream likewise: ``("parse", "store")``, ``("parse", "store", 0.5)``."""
+Row = TypeVar("Row", Operator, Stream)
+
+TEXT = ("name", "source", "target", "instance_of")
+NUMBERS = ("instructions", "payload_bytes", "memory_bytes", "selectivity")
+
+
+def operator_of(i: int, given: OperatorLike) -> Operator:
+    """Return operator i of what people wrote.
+
+    Raises
+    ------
+    GraphError
+        On fields that are missing, too many, unknown, or of another type.
+    """
+    return given if isinstance(given, Operator) else _row(Operator, f"operators[{i}]", given)
+
+
+def stream_of(i: int, given: StreamLike) -> Stream:
+    """Return stream i of what people wrote; see `operator_of`."""
+    return given if isinstance(given, Stream) else _row(Stream, f"streams[{i}]", given)
+
+
+def _row(cls: type[Row], where: str, given: object) -> Row:
+    known = [field.name for field in fields(cls)]
+    if isinstance(given, Mapping):
+        values = dict(given)
+    elif isinstance(given, Sequence) and not isinstance(given, str):
+        if len(given) > len(known):
+            raise GraphError(f"{where}: has {len(given)} fields, more than {', '.join(known)}")
+        values = dict(zip(known, given, strict=False))
+    else:
+        wanted = f"sp.{cls.__name__}, a tuple or a mapping"
+        raise GraphError(f"{where}: must be {wanted}, not {type(given).__name__}")
+    if unknown := [name for name in values if name not in known]:
+        raise GraphError(f"{where}: {unknown[0]!r} is none of {', '.join(known)}")
+    needed = [field.name for field in fields(cls) if field.default is MISSING]
+    if missing := [name for name in needed if name not in values]:
+        raise GraphError(f"{where}: {missing[0]} is missing")
+    for name, value in values.items():
+        _check(f"{where}.{name}", name, value)
+    return cls(**values)
+
+
+def _check(where: str, name: str, value: object) -> None:
+    if name in TEXT and not isinstance(value, str):
+        raise GraphError(f"{where}: must be text (got {value!r:.40})")
+    may_lack = name == "payload_bytes" and value is None  # a stream's: its source operator's
+    if (
+        name in NUMBERS
+        and not may_lack
+        and (isinstance(value, bool) or not isinstance(value, Real))
+    ):
+        raise GraphError(f"{where}: must be a number (got {value!r:.40})")
+    if name == "requires" and not are_labels(value):
+        raise GraphError(f"{where}: must be labels (got {value!r:.40})")
+
+
+def are_labels(value: object) -> bool:
+    """Return whether it is several texts; text alone would be one label a letter."""
+    if isinstance(value, str) or not isinstance(value, Collection):
+        return False
+    return all(isinstance(label, str) for label in value)

@@ -1,0 +1,378 @@
+"""StreamGraph: operators and the streams between them, immutable, validated, acyclic."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from math import inf, isnan
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from streamplace.display.mixins import Displayable, number, quoted
+from streamplace.errors import GraphError
+from streamplace.problem.coerce import OperatorLike, StreamLike, operator_of, stream_of
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.graph_checks import (
+    check_text,
+    column_of,
+    endpoints,
+    ends_of,
+    index_of,
+    labels_of,
+    listed,
+    own_payload,
+    owner_of,
+    without_any,
+)
+from streamplace.problem.operators import UNKNOWN, Operator, RowView, Stream
+from streamplace.problem.topology import first_cycle, topological_order
+from streamplace.util.arrays import Floats, Ints
+from streamplace.util.checks import check_number, check_type
+
+__all__ = ["UNKNOWN", "Operator", "Stream", "StreamGraph"]
+
+
+SHARES_TOLERANCE = 1e-9
+
+
+class StreamGraph(Displayable):
+    """A stream-processing job: V operators, E streams.
+
+    Numbers live in numpy columns. Operators keep the order they were given in; streams are sorted
+    topologically by (source, target), so every stream into an operator precedes those out of it,
+    in whatever order they came. Two streams may join the same two operators.
+
+    Parameters
+    ----------
+    operators, streams
+        Rows; streams name their operators. Plain tuples and mappings of their fields will do:
+        ``StreamGraph([("a", 9e4, 2_500), ("b", 6e4, 0)], [("a", "b", 0.5)])`` has operators of
+        (name, instructions, payload_bytes) and a stream of (source, target, selectivity).
+    name
+        Shown in tables.
+    source_rate
+        Tuples/s offered by all sources together, unless a problem says otherwise.
+    source_shares
+        Operator without inputs -> its share of the source rate; together 1. Equal by default.
+    constraints
+        What placements of this graph must obey, unless a problem says otherwise.
+
+    Attributes
+    ----------
+    names
+        V operator names.
+    index
+        Operator name -> its index.
+    instructions, payload_bytes, memory_bytes
+        (V,) float64, see `Operator`; NaN where not known.
+    requires
+        Operator index -> labels, for those that require any.
+    instance_of
+        Operator index -> the operator that it is an instance of, for those that are.
+    source_share
+        (V,) share of the source rate, 0 for operators with inputs.
+    stream_source, stream_target
+        (E,) int32 operator indices.
+    selectivity, stream_payload_bytes
+        (E,) float64, see `Stream`; NaN where not known.
+    order
+        (V,) int32: the operators, upstream first; ties by index.
+
+    Raises
+    ------
+    GraphError
+        On no operators, duplicate or empty names, unknown endpoints, self-loops, cycles, shares
+        that do not fit the sources, and numbers that are negative or not finite.
+    """
+
+    def __init__(
+        self,
+        operators: Iterable[OperatorLike],
+        streams: Iterable[StreamLike] = (),
+        *,
+        name: str = "",
+        source_rate: float | None = None,
+        source_shares: Mapping[str, float] | None = None,
+        constraints: Constraints | None = None,
+    ) -> None:
+        check_type("operators:", operators, Iterable, GraphError)
+        check_type("streams:", streams, Iterable, GraphError)
+        steps = [operator_of(i, given) for i, given in enumerate(operators)]
+        edges = [stream_of(i, given) for i, given in enumerate(streams)]
+        index = index_of([o.name for o in steps])
+        ends = [endpoints(i, s, index) for i, s in enumerate(edges)]
+        self._set(
+            index,
+            [o.instructions for o in steps],
+            [o.payload_bytes for o in steps],
+            [o.memory_bytes for o in steps],
+            {i: labels_of(i, o) for i, o in enumerate(steps) if o.requires},
+            {i: owner_of(i, o.instance_of) for i, o in enumerate(steps) if o.instance_of},
+            np.array(ends, dtype=np.int32).reshape(-1, 2),
+            [s.selectivity for s in edges],
+            [own_payload(i, s) for i, s in enumerate(edges)],
+            name,
+            source_rate,
+            source_shares,
+            constraints,
+        )
+
+    @classmethod
+    def from_columns(
+        cls,
+        names: Sequence[str],
+        instructions: ArrayLike,
+        payload_bytes: ArrayLike,
+        ends: ArrayLike,
+        *,
+        memory_bytes: ArrayLike | None = None,
+        requires: Mapping[int, tuple[str, ...]] | None = None,
+        instance_of: Mapping[int, str] | None = None,
+        selectivity: ArrayLike | None = None,
+        stream_payload_bytes: ArrayLike | None = None,
+        name: str = "",
+        source_rate: float | None = None,
+        source_shares: Mapping[str, float] | None = None,
+        constraints: Constraints | None = None,
+    ) -> "StreamGraph":
+        """Build a graph from columns, for those too large to go row by row.
+
+        What is not told below is as in the class; memory is 0 and selectivity 1 if absent.
+
+        Parameters
+        ----------
+        ends
+            (E, 2) operator indices: source, target.
+        stream_payload_bytes
+            (E,); NaN stands for the source operator's.
+        """
+        graph = cls.__new__(cls)
+        index = index_of(names)
+        ends = ends_of(ends, len(index))
+        for what, rows in (("requires", requires), ("instance_of", instance_of)):
+            if wrong := [v for v in rows or () if not 0 <= v < len(index)]:
+                raise GraphError(f"{what}: there is no operator {wrong[0]}")
+        cls._set(
+            graph,
+            index,
+            instructions,
+            payload_bytes,
+            np.zeros(len(names)) if memory_bytes is None else memory_bytes,
+            dict(requires or {}),
+            dict(instance_of or {}),
+            ends,
+            np.ones(len(ends)) if selectivity is None else selectivity,
+            np.full(len(ends), np.nan) if stream_payload_bytes is None else stream_payload_bytes,
+            name,
+            source_rate,
+            source_shares,
+            constraints,
+        )
+        return graph
+
+    def _set(
+        self,
+        index: Mapping[str, int],
+        instructions: ArrayLike,
+        payload_bytes: ArrayLike,
+        memory_bytes: ArrayLike,
+        requires: Mapping[int, tuple[str, ...]],
+        instance_of: Mapping[int, str],
+        ends: Ints,
+        selectivity: ArrayLike,
+        stream_payload_bytes: ArrayLike,
+        name: str,
+        source_rate: float | None,
+        source_shares: Mapping[str, float] | None,
+        constraints: Constraints | None,
+    ) -> None:
+        check_text("name", name)
+        names, count = tuple(index), len(index)
+        self.name = name
+        self.names = names
+        self.index: Mapping[str, int] = MappingProxyType(dict(index))
+        self.requires: Mapping[int, tuple[str, ...]] = MappingProxyType(dict(requires))
+        self.instance_of: Mapping[int, str] = MappingProxyType(dict(instance_of))
+        self.constraints = Constraints() if constraints is None else Constraints.of(constraints)
+        self.instructions = column_of(
+            "operators", "instructions", instructions, count, may_be_unknown=True
+        )
+        self.payload_bytes = column_of(
+            "operators", "payload_bytes", payload_bytes, count, may_be_unknown=True
+        )
+        self.memory_bytes = column_of("operators", "memory_bytes", memory_bytes, count)
+        if source_rate is not None:
+            check_number("source_rate:", source_rate, GraphError)
+            if not 0 < float(source_rate) < inf:
+                raise GraphError(f"source_rate: must be finite and above 0 (got {source_rate})")
+        self.source_rate = None if source_rate is None else float(source_rate)
+        own = np.asarray(stream_payload_bytes, dtype=np.float64)
+        if own.shape != (len(ends),):
+            raise GraphError(f"streams: payload_bytes must be a column of {len(ends)}")
+        payload = np.where(np.isnan(own), self.payload_bytes[ends[:, 0]], own)
+        payload = column_of("streams", "payload_bytes", payload, len(ends), may_be_unknown=True)
+        chosen = column_of("streams", "selectivity", selectivity, len(ends), may_be_unknown=True)
+        if len(loops := np.flatnonzero(ends[:, 0] == ends[:, 1])):
+            raise GraphError(f"streams[{loops[0]}]: {names[ends[loops[0], 0]]!r} feeds itself")
+        self.order = topological_order(count, ends)
+        if len(self.order) < count:
+            cycle = " -> ".join(names[v] for v in first_cycle(count, ends, self.order))
+            raise GraphError(f"streams: a cycle, {cycle}")
+        position = np.empty(count, dtype=np.int32)
+        position[self.order] = np.arange(count, dtype=np.int32)
+        by = np.lexsort((payload, chosen, ends[:, 1], position[ends[:, 0]]))
+        self.stream_source = np.ascontiguousarray(ends[by, 0])
+        self.stream_target = np.ascontiguousarray(ends[by, 1])
+        self.selectivity = chosen[by]
+        self.stream_payload_bytes = payload[by]
+        self.source_share = self._shares(source_shares)
+        for column in vars(self).values():
+            if isinstance(column, np.ndarray):
+                column.flags.writeable = False
+
+    def _shares(self, given: Mapping[str, float] | None) -> Floats:
+        share = np.zeros(len(self.names))
+        if given is None:
+            share[self.sources] = 1.0 / len(self.sources)
+            return share
+        check_type("source_shares:", given, Mapping, GraphError)
+        sources = {self.names[v] for v in self.sources}
+        if wrong := sorted(sources.symmetric_difference(given)):
+            raise GraphError(
+                f"source_shares: must name exactly the operators without inputs; {wrong[0]!r} is "
+                + ("missing" if wrong[0] in sources else "not one of them")
+            )
+        for source, value in given.items():
+            check_number(f"source_shares[{source!r}]:", value, GraphError)
+            if not 0 <= float(value) < inf:
+                raise GraphError(f"source_shares[{source!r}]: must be finite and at least 0")
+            share[self.index[source]] = value + 0.0
+        with np.errstate(over="ignore"):
+            total = float(share.sum())
+        if abs(total - 1.0) > SHARES_TOLERANCE:
+            raise GraphError(f"source_shares: must sum to 1 (got {total:g})")
+        return share
+
+    @cached_property
+    def sources(self) -> Ints:
+        """Indices of the operators without inputs."""
+        return without_any(len(self.names), self.stream_target)
+
+    @cached_property
+    def sinks(self) -> Ints:
+        """Indices of the operators without outputs."""
+        return without_any(len(self.names), self.stream_source)
+
+    @cached_property
+    def owners(self) -> tuple[str, ...]:
+        """Of each operator the one that it is an instance of; its own name if of none."""
+        return tuple(self.instance_of.get(v, name) for v, name in enumerate(self.names))
+
+    @cached_property
+    def unknown(self) -> dict[str, list[str]]:
+        """Number -> whose it is, for those that have to be told before the graph can be placed.
+
+        Of instances it is their operator that is named: what its engine and ``--costs`` call it.
+        """
+        called = self.owners
+        ends = np.stack([self.stream_source, self.stream_target], axis=1)
+        silent = np.unique(self.stream_source[np.isnan(self.stream_payload_bytes)]).tolist()
+        lacking = {
+            "instructions": [called[v] for v in np.flatnonzero(np.isnan(self.instructions))],
+            "payload_bytes": [called[v] for v in silent],
+            "selectivity": [
+                f"{called[u]}->{called[v]}" for u, v in ends[np.isnan(self.selectivity)].tolist()
+            ],
+        }
+        return {what: list(dict.fromkeys(names)) for what, names in lacking.items() if names}
+
+    @property
+    def lacking(self) -> list[str]:
+        """What is unknown, for people: each kind of number on one line."""
+        return [f"{what} of {listed(names)}" for what, names in self.unknown.items()]
+
+    @cached_property
+    def operators(self) -> RowView[Operator]:
+        """The operators, row by row."""
+        return RowView(len(self.names), self._operator)
+
+    @cached_property
+    def streams(self) -> RowView[Stream]:
+        """The streams, row by row."""
+        return RowView(len(self.stream_source), self._stream)
+
+    def _operator(self, v: int) -> Operator:
+        return Operator(
+            self.names[v],
+            float(self.instructions[v]),
+            float(self.payload_bytes[v]),
+            float(self.memory_bytes[v]),
+            self.requires.get(v, ()),
+            self.instance_of.get(v, ""),
+        )
+
+    def _stream(self, e: int) -> Stream:
+        payload = float(self.stream_payload_bytes[e])
+        return Stream(
+            self.names[self.stream_source[e]],
+            self.names[self.stream_target[e]],
+            float(self.selectivity[e]),
+            None if isnan(payload) else payload,
+        )
+
+    @cached_property
+    def sha256(self) -> str:
+        """Hash of operators, streams and source shares: what tells one graph from another."""
+        labels = sorted((v, sorted(labels)) for v, labels in self.requires.items())
+        told: list[object] = [self.names, labels]
+        if self.instance_of:
+            told.append(sorted(self.instance_of.items()))
+        digest = hashlib.sha256(json.dumps(told).encode())
+        for column in (
+            self.stream_source,
+            self.stream_target,
+            self.instructions,
+            self.payload_bytes,
+            self.memory_bytes,
+            self.source_share,
+            self.selectivity,
+            self.stream_payload_bytes,
+        ):
+            digest.update(column.astype(column.dtype.newbyteorder("<")).tobytes())
+        return digest.hexdigest()
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return what is pickled: mappings as plain ones, since read-only ones cannot be."""
+        state = vars(self).items()
+        return {k: dict(v) if isinstance(v, MappingProxyType) else v for k, v in state}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        """Set what was pickled, as read-only as before."""
+        for name, value in state.items():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            own = name in ("index", "requires", "instance_of")
+            vars(self)[name] = MappingProxyType(value) if own else value
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, StreamGraph):
+            return NotImplemented
+        mine, theirs = ((g.sha256, g.name, g.source_rate, g.constraints) for g in (self, other))
+        return mine == theirs
+
+    def __hash__(self) -> int:
+        return hash(self.sha256)
+
+    def __repr__(self) -> str:
+        label = f" {quoted(self.name)}" if self.name else ""
+        rate = "" if self.source_rate is None else f", {number(self.source_rate)} tuples/s"
+        rules = ", constraints" if self.constraints else ""
+        numbers = (self.instructions, self.stream_payload_bytes, self.selectivity)
+        lacking = ", numbers missing" if any(np.isnan(n).any() for n in numbers) else ""
+        return (
+            f"<StreamGraph{label}: {len(self.names)} operators, {len(self.streams)} streams, "
+            f"{len(self.sources)} sources, {len(self.sinks)} sinks{rate}{rules}{lacking}>"
+        )

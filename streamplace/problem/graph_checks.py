@@ -1,0 +1,126 @@
+"""What a graph's rows and columns must be; every fault names its place."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from streamplace.errors import GraphError
+from streamplace.problem.coerce import are_labels
+from streamplace.problem.operators import UNKNOWN, Operator, Stream
+from streamplace.util.arrays import Floats, Ints
+from streamplace.util.checks import check_number, check_str
+from streamplace.util.suggest import did_you_mean
+
+NAMES_SHOWN = 6
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return names for a message: some, and how many more."""
+    quoted = [repr(name) for name in names] or ["nothing"]
+    more = len(quoted) - NAMES_SHOWN
+    return ", ".join(quoted[:NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def index_of(names: Sequence[str]) -> dict[str, int]:
+    """Return name -> index, every name given, once and encodable."""
+    if not names:
+        raise GraphError("operators: the graph has none")
+    index: dict[str, int] = {}
+    for v, name in enumerate(names):
+        check_text(f"operators[{v}].name", name)
+        if not name:
+            raise GraphError(f"operators[{v}].name: is empty")
+        if index.setdefault(name, v) != v:
+            raise GraphError(f"operators[{v}].name: {name!r} is operators[{index[name]}]'s already")
+    return index
+
+
+def check_text(what: str, text: str) -> None:
+    """Refuse text that no file can hold, and what is no text."""
+    check_str(f"{what}:", text, GraphError)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise GraphError(f"{what}: is no valid unicode text") from None
+
+
+def endpoints(i: int, stream: Stream, index: Mapping[str, int]) -> tuple[int, int]:
+    """Return the operators that stream i joins."""
+    for end in (stream.source, stream.target):
+        if end not in index:
+            raise GraphError(
+                f"streams[{i}]: no operator is called {end!r}{did_you_mean(end, index)}"
+            )
+    return index[stream.source], index[stream.target]
+
+
+def ends_of(values: ArrayLike, count: int) -> Ints:
+    """Return (E, 2) indices of operators; no streams may have any shape."""
+    ends = np.asarray(values)
+    if ends.size == 0:
+        return np.empty((0, 2), dtype=np.int32)
+    if ends.dtype.kind not in "iu" or ends.shape[1:] != (2,):
+        raise GraphError(f"streams: ends must be integers of shape (E, 2), not {ends.shape}")
+    if not 0 <= ends.min() <= ends.max() < count:
+        raise GraphError(f"streams: an end is outside 0..{count - 1}")
+    return ends.astype(np.int32)
+
+
+def labels_of(v: int, operator: Operator) -> tuple[str, ...]:
+    """Return the labels an operator requires; text alone would be one label a letter."""
+    if isinstance(operator.requires, str):
+        raise GraphError(f"operators[{v}].requires: must be several labels, not text")
+    if not are_labels(operator.requires):
+        raise GraphError(f"operators[{v}].requires: must be labels (got {operator.requires!r:.40})")
+    return tuple(operator.requires)
+
+
+def own_payload(i: int, stream: Stream) -> float:
+    """Return a stream's payload; NaN stands for its source operator's, and so cannot be one."""
+    if stream.payload_bytes is None:
+        return float("nan")
+    check_number(f"streams[{i}].payload_bytes:", stream.payload_bytes, GraphError)
+    if stream.payload_bytes != stream.payload_bytes:
+        raise GraphError(f"streams[{i}].payload_bytes: must be finite and at least 0 (got nan)")
+    return stream.payload_bytes
+
+
+def column_of(
+    rows: str, name: str, values: ArrayLike, length: int, *, may_be_unknown: bool = False
+) -> Floats:
+    """Return a column of finite numbers of at least 0; `rows` is what it is a column of."""
+    given = np.asarray(values)
+    if given.dtype.kind == "O" and given.shape == (length,):
+        for i, value in enumerate(given.tolist()):
+            check_number(f"{rows}[{i}].{name}:", value, GraphError)
+        given = given.astype(np.float64)  # large integers, fractions
+    if given.shape != (length,) or (length and given.dtype.kind not in "iuf"):
+        raise GraphError(f"{rows}: {name} must be a column of {length} numbers")
+    column = given.astype(np.float64) + 0.0  # which makes -0 a plain 0
+    fine = np.isfinite(column) & (column >= 0)
+    if may_be_unknown:
+        column[np.isnan(column)] = UNKNOWN  # in one form, for hashes
+        fine |= np.isnan(column)
+    wrong = np.flatnonzero(~fine)
+    if len(wrong):
+        first = wrong[0]
+        raise GraphError(
+            f"{rows}[{first}].{name}: must be finite and at least 0 (got {column[first]:g})"
+        )
+    return column
+
+
+def owner_of(v: int, name: str) -> str:
+    """Return the operator that operator v is an instance of."""
+    check_text(f"operators[{v}].instance_of", name)
+    return name
+
+
+def without_any(count: int, ends: Ints) -> Ints:
+    """Return the vertices 0..count-1 that are not among `ends`."""
+    lacking = np.ones(count, dtype=bool)
+    lacking[ends] = False
+    found = np.flatnonzero(lacking).astype(np.int32)
+    found.flags.writeable = False
+    return found

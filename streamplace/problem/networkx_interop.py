@@ -1,0 +1,109 @@
+"""Stream graphs <-> networkx graphs."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from streamplace.errors import GraphError
+from streamplace.problem.graph import Operator, Stream, StreamGraph
+from streamplace.util.suggest import closest_match
+
+if TYPE_CHECKING:
+    import networkx
+
+
+OF_NODES = ("instructions", "payload_bytes", "memory_bytes", "requires", "instance_of")
+OF_EDGES = ("selectivity", "payload_bytes")
+
+
+def to_networkx(graph: StreamGraph) -> "networkx.DiGraph[str]":
+    """Return a networkx graph of operator names.
+
+    Nodes carry ``instructions``, ``payload_bytes``, ``memory_bytes``, ``requires`` and, where it is
+    one, ``instance_of``, edges
+    ``selectivity`` and ``payload_bytes``, the graph ``name``, ``source_rate`` and
+    ``source_shares``. It is a MultiDiGraph if two streams join the same two operators, else a
+    DiGraph. Constraints stay behind.
+    """
+    import networkx  # noqa: PLC0415 - heavy
+
+    ends = set(zip(graph.stream_source.tolist(), graph.stream_target.tolist(), strict=True))
+    several = len(ends) < len(graph.streams)
+    made: networkx.DiGraph[str] = networkx.MultiDiGraph() if several else networkx.DiGraph()
+    made.graph["name"] = graph.name
+    made.graph["source_rate"] = graph.source_rate
+    made.graph["source_shares"] = {
+        graph.names[v]: float(graph.source_share[v]) for v in graph.sources
+    }
+    for operator in graph.operators:
+        made.add_node(
+            operator.name,
+            instructions=operator.instructions,
+            payload_bytes=operator.payload_bytes,
+            memory_bytes=operator.memory_bytes,
+            requires=operator.requires,
+        )
+        if operator.instance_of:
+            made.nodes[operator.name]["instance_of"] = operator.instance_of
+    for stream in graph.streams:
+        made.add_edge(
+            stream.source,
+            stream.target,
+            selectivity=stream.selectivity,
+            payload_bytes=stream.payload_bytes,
+        )
+    return made
+
+
+def from_networkx(graph: "networkx.DiGraph[Any]") -> StreamGraph:
+    """Return the stream graph of a networkx DiGraph or MultiDiGraph.
+
+    Attributes are those of `to_networkx`; ``instructions`` is needed on every node, the others
+    default as in `Operator` and `Stream`, a payload to 0. Node names become text. Other attributes
+    are left alone, unless they are probably misspelt ones of these.
+
+    Raises
+    ------
+    GraphError
+        If the graph is undirected, a node has no instructions, an attribute is misspelt, or it is
+        no stream graph.
+    """
+    if not graph.is_directed():
+        raise GraphError("a stream graph is directed, and this networkx graph is not")
+    _refuse_misspelt("nodes", OF_NODES, (data for _, data in graph.nodes(data=True)))
+    _refuse_misspelt("edges", OF_EDGES, (data for _, _, data in graph.edges(data=True)))
+    operators = []
+    for node, data in graph.nodes(data=True):
+        if "instructions" not in data:
+            raise GraphError(f"node {str(node)!r} has no attribute 'instructions'")
+        operators.append(
+            Operator(
+                str(node),
+                data["instructions"],
+                data.get("payload_bytes", 0.0),
+                data.get("memory_bytes", 0.0),
+                data.get("requires", ()),
+                data.get("instance_of", ""),
+            )
+        )
+    streams = [
+        Stream(str(a), str(b), data.get("selectivity", 1.0), data.get("payload_bytes"))
+        for a, b, data in graph.edges(data=True)
+    ]
+    shares = graph.graph.get("source_shares")
+    return StreamGraph(
+        operators,
+        streams,
+        name=str(graph.graph.get("name", "")),
+        source_rate=graph.graph.get("source_rate"),
+        source_shares=shares and {str(node): share for node, share in shares.items()},
+    )
+
+
+def _refuse_misspelt(
+    rows: str, known: tuple[str, ...], several: Iterable[Mapping[Any, Any]]
+) -> None:
+    """Refuse attributes that are none of ours but for a letter or two: they would be ignored."""
+    there = {name: None for data in several for name in data}
+    for name in there:
+        if name not in known and (meant := closest_match(name, known)) not in (None, *there):
+            raise GraphError(f"{rows}: {name!r} is no attribute; did you mean {meant!r}?")

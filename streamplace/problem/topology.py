@@ -1,0 +1,42 @@
+"""Topological order of a graph given as (E, 2) index pairs, and the cycle that prevents one."""
+
+import heapq
+
+import numpy as np
+
+from streamplace.util.arrays import Ints
+
+
+def topological_order(count: int, ends: Ints) -> Ints:
+    """Return the vertices 0..count-1, sources first, the smallest index first among the ready.
+
+    Vertices on a cycle, or behind one, are missing from the result.
+    """
+    if np.all(ends[:, 0] < ends[:, 1]):
+        return np.arange(count, dtype=np.int32)
+    by_source = np.argsort(ends[:, 0], kind="stable")
+    targets = ends[by_source, 1].tolist()
+    first = np.searchsorted(ends[by_source, 0], np.arange(count + 1)).tolist()
+    waiting = np.bincount(ends[:, 1], minlength=count).tolist()
+    ready = [v for v in range(count) if waiting[v] == 0]
+    order = []
+    while ready:
+        v = heapq.heappop(ready)
+        order.append(v)
+        for target in targets[first[v] : first[v + 1]]:
+            waiting[target] -= 1
+            if waiting[target] == 0:
+                heapq.heappush(ready, target)
+    return np.array(order, dtype=np.int32)
+
+
+def first_cycle(count: int, ends: Ints, order: Ints) -> list[int]:
+    """Return one cycle, its first vertex repeated at the end, given the incomplete `order`."""
+    import networkx  # noqa: PLC0415 - heavy, and only for those who have a cycle
+
+    left = np.ones(count, dtype=bool)
+    left[order] = False
+    among: networkx.DiGraph[int] = networkx.DiGraph()
+    among.add_edges_from(ends[left[ends].all(axis=1)].tolist())
+    cycle = [a for a, _ in networkx.find_cycle(among)]
+    return [*cycle, cycle[0]]

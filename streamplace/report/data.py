@@ -1,0 +1,147 @@
+"""What a report knows: placements and their problems as one JSON value, for the page's scripts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from streamplace.files.clusters import cluster_to
+from streamplace.files.graphs import constraints_to, graph_to
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.placement import Placement
+from streamplace.report.loads import heaviest_work, sums_of
+from streamplace.scoring.score import ThroughputScore
+from streamplace.scoring.throughput import bound, ceiling, simulate
+
+ROUNDING = 1e-9  # of throughputs, as proofs have it
+DRAWN = 500  # operators: above it a page holds sums, and neither graph nor assignment
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A placement in a report.
+
+    Parameters
+    ----------
+    title
+        What the page calls it: the name of its file.
+    placer
+        What found it; empty where that is not known.
+    placement
+        With its problem, whatever its model.
+    score
+        Under ``bottleneck``, which is what the page computes.
+    own
+        Under the problem's own model; the same where that is ``bottleneck``.
+    bound
+        Tuples/s that no placement exceeds under ``bottleneck``.
+    ceiling
+        The same at any source rate, however high: the bound without the rate; may be infinite.
+    """
+
+    title: str
+    placer: str
+    placement: Placement
+    score: ThroughputScore
+    own: ThroughputScore
+    bound: float
+    ceiling: float
+
+    @property
+    def gap(self) -> float:
+        """How far below the bound the throughput is, as a share of the bound."""
+        return max(0.0, 1.0 - self.score.throughput / self.bound)
+
+    @property
+    def drawn(self) -> bool:
+        """Whether the page draws its graph and lets operators be moved."""
+        return len(self.placement.devices) <= DRAWN
+
+
+def entry(title: str, placement: Placement, placer: str = "", proven: float | None = None) -> Entry:
+    """Score a placement for a report.
+
+    Parameters
+    ----------
+    proven
+        The bound that came with the placement, which a placer may have proven below ours. It is
+        one of the problem's own model, and taken where it can be one: not below the throughput.
+
+    Raises
+    ------
+    GraphError
+        If tuple rates overflow, or no tuple ever reaches a sink.
+    SimulationError
+        If its own model could not be solved.
+    """
+    own = simulate(placement)
+    objective = placement.problem.objective.with_changes(model="bottleneck")
+    problem = placement.problem.with_objective(objective)  # itself where that is its model
+    same = problem is placement.problem
+    score = own if same else simulate(Placement(problem, placement.devices))
+    most, ever = bound(problem), ceiling(problem)
+    if same and proven is not None and proven >= score.throughput * (1 - ROUNDING):
+        most = min(most, proven)
+        if proven < problem.source_rate * (1 - ROUNDING):  # else it says no more than the rate
+            ever = min(ever, proven)
+    return Entry(title, placer, placement, score, own, most, ever)
+
+
+def data_of(entries: Sequence[Entry]) -> dict[str, Any]:
+    """Return what the page is given; each graph stands in it once.
+
+    A graph of more than `DRAWN` operators is not in it: all that its page shows follows from sums
+    over devices and links, which grow with the cluster and not with the graph.
+    """
+    graphs: list[StreamGraph] = []
+    rows = [_row(one, _number_of(one.placement.problem.graph, graphs)) for one in entries]
+    return {
+        "drawn": DRAWN,
+        "graphs": [_graph(graph) for graph in graphs],
+        "placements": rows,
+    }
+
+
+def _number_of(graph: StreamGraph, graphs: list[StreamGraph]) -> int:
+    """Return the index of a graph among those seen, where it is added if it is new."""
+    if graph not in graphs:
+        graphs.append(graph)
+    return graphs.index(graph)
+
+
+def _graph(graph: StreamGraph) -> dict[str, Any]:
+    drawn = len(graph.names) <= DRAWN
+    return {
+        "name": graph.name,
+        "sha256": graph.sha256,
+        "operators": len(graph.names),
+        "streams": len(graph.stream_source),
+        "file": graph_to(graph) if drawn else None,
+    }
+
+
+def _row(one: Entry, graph: int) -> dict[str, Any]:
+    problem = one.placement.problem
+    row: dict[str, Any] = {
+        "title": one.title,
+        "placer": one.placer,
+        "graph": graph,
+        "cluster": cluster_to(problem.cluster),
+        "source_rate": problem.source_rate,
+        "source_rates": list(problem.source_rates),
+        "constraints": constraints_to(problem.constraints),
+        "model": problem.model,
+        "target_utilisation": problem.target_utilisation,
+        "own": {
+            "throughput": one.own.throughput,
+            "relative_throughput": one.own.relative_throughput,
+        },
+        "bound": one.bound,
+        "ceiling": one.ceiling if isfinite(one.ceiling) else None,
+        "violation": problem.feasibility.violation(one.placement.devices),
+    }
+    if one.drawn:
+        return row | {"assignment": np.asarray(one.placement.devices).tolist()}
+    return row | {"sums": sums_of(one.placement), "heaviest": heaviest_work(problem)}

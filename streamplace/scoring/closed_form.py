@@ -1,0 +1,93 @@
+"""Evaluators of throughput in closed form: ``bottleneck`` and ``path-average``."""
+
+from abc import abstractmethod
+from typing import ClassVar
+
+from sim.closed_form import bottleneck, path_average
+from sim.closed_form.bottleneck import utilisations
+from sim.flow import Flow
+from streamplace.errors import SimulationError
+from streamplace.problem.problem import Problem
+from streamplace.scoring.compiled import compiled
+from streamplace.scoring.evaluator import Placements
+from streamplace.scoring.local_search import LocalSearch, PathAverageSearch, UtilisationSearch
+from streamplace.scoring.score import ThroughputScore
+from streamplace.scoring.throughput_evaluator import ThroughputEvaluator, score_at
+from streamplace.util.arrays import Floats
+
+MOST_STREAMS = 2_000  # beyond, solving the links' equations change after change takes too long
+
+
+class ClosedFormEvaluator(ThroughputEvaluator):
+    """Throughput that follows from equations, with a bound that no placement exceeds."""
+
+    @abstractmethod
+    def reached(self, flow: Flow, devices: Placements) -> Floats:
+        """Return the throughput of K placements of a flow, (K,) tuples/s of the flow's sources."""
+
+    def throughput_at(self, problem: Problem, devices: Placements) -> Floats:
+        """Return the throughput of K placements, (K,) tuples/s, at one of the cases."""
+        flow = compiled(problem).flow
+        share = self.reached(flow, devices) / flow.source_rate  # the rates may differ by rounding
+        return problem.source_rate * share
+
+    def score(self, devices: Placements) -> ThroughputScore:
+        """Return the score of one placement, (V,), at the worst of the source rates."""
+        problem = self.worst_case(devices)
+        throughput = float(self.throughput_at(problem, devices)[0])
+        loads = utilisations(compiled(problem).flow, devices)
+        return score_at(problem, devices, throughput, *loads)
+
+    @property
+    def bound(self) -> float:
+        """Tuples/s that no placement exceeds, at most the highest source rate."""
+        return self.problem.source_rate / max(1.0, self.least_utilisation)
+
+    @property
+    def best_possible(self) -> float:
+        """The relative throughput that no placement exceeds."""
+        return self.bound / self.problem.source_rate
+
+
+class BottleneckEvaluator(ClosedFormEvaluator):
+    """Throughput under ``bottleneck``: the largest utilisation holds up every source alike."""
+
+    linear: ClassVar[bool] = True
+
+    def reached(self, flow: Flow, devices: Placements) -> Floats:
+        """Return the throughput of K placements of a flow, (K,)."""
+        return bottleneck.throughput(flow, devices)
+
+    def loss(self, devices: Placements) -> Floats:
+        """Return the largest utilisation of each placement, (K,), of what may be used."""
+        return bottleneck.worst_utilisation(self._compiled.flow, devices)
+
+    def local_search(self) -> LocalSearch:
+        """Return the kernels that anneal on the largest utilisation."""
+        return UtilisationSearch(self._compiled.instance, self.least_load)
+
+
+class PathAverageEvaluator(ClosedFormEvaluator):
+    """Throughput under ``path-average``: a full link throttles only the streams that cross it."""
+
+    overload_matters: ClassVar[bool] = True
+
+    def reached(self, flow: Flow, devices: Placements) -> Floats:
+        """Return the throughput of K placements of a flow, (K,).
+
+        Raises
+        ------
+        SimulationError
+            If the links' equations could not be solved.
+        """
+        try:
+            return path_average.throughput(flow, devices)
+        except path_average.ConvergenceError as error:
+            raise SimulationError(f"path-average: {error}") from None
+
+    def local_search(self) -> LocalSearch:
+        """Return the kernels that anneal on throughput; on utilisation beyond 2,000 streams."""
+        parts = self._compiled
+        if len(parts.flow.source) > MOST_STREAMS:
+            return UtilisationSearch(parts.instance, self.least_load)
+        return PathAverageSearch(parts.instance, self.least_load, parts.flow)

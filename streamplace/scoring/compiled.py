@@ -1,0 +1,93 @@
+"""The one place where what is computed once for a problem is kept."""
+
+from functools import cached_property
+from hashlib import blake2b
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from sim.closed_form.bounds import least_utilisation
+from sim.engine import Settings, Simulation
+from sim.flow import Flow
+from sim.search import Instance
+from streamplace.problem.problem import Problem
+from streamplace.scoring.arrays import make_flow, make_instance
+
+
+class CompiledProblem:
+    """What scoring and search compute once for a problem, each part when it is first used.
+
+    It holds the parts of the problem but not the problem, so that both are freed together.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self._graph, self._cluster = problem.graph, problem.cluster
+        self._objective, self._rules = problem.objective, problem.feasibility
+        self._simulations: dict[Settings, Simulation] = {}
+        self._least: dict[bool, float] = {}
+        self._lower_rates = [problem.with_source_rate(r) for r in problem.source_rates[1:]]
+
+    @property
+    def at_lower_rates(self) -> list[Problem]:
+        """The problem at each source rate but the highest alone, from the highest down."""
+        return self._lower_rates
+
+    @cached_property
+    def flow(self) -> Flow:
+        """The problem as arrays at its highest source rate."""
+        return make_flow(self._graph, self._cluster, self._objective)
+
+    @cached_property
+    def instance(self) -> Instance:
+        """The units of the problem as local search sees them."""
+        return make_instance(self.flow, self._cluster, self._rules)
+
+    def least_utilisation(self, *, links_count: bool) -> float:
+        """Return the largest utilisation that no placement stays below, see `sim`'s bounds."""
+        if links_count not in self._least:
+            self._least[links_count] = least_utilisation(
+                self.flow, self._rules.unit_of, links_count=links_count
+            )
+        return self._least[links_count]
+
+    def simulation(self, settings: Settings) -> Simulation:
+        """Return the engine's simulation of the problem under some settings."""
+        if settings not in self._simulations:
+            latency_s = self._cluster.link_column("latency_s")
+            self._simulations[settings] = Simulation(self.flow, latency_s, settings)
+        return self._simulations[settings]
+
+
+_COMPILED: WeakKeyDictionary[Problem, CompiledProblem] = WeakKeyDictionary()
+
+
+def compiled(problem: Problem) -> CompiledProblem:
+    """Return what is computed once for a problem."""
+    found = _COMPILED.get(problem)
+    if found is None:
+        found = _COMPILED[problem] = CompiledProblem(problem)
+    return found
+
+
+def at_all_rates(problem: Problem) -> tuple[Problem, ...]:
+    """Return the problem at each of its source rates, from the highest down; the first is itself.
+
+    Scoring takes the highest of several rates, so the problem itself stands for that one.
+    """
+    return (problem, *compiled(problem).at_lower_rates)
+
+
+def digest(problem: Problem) -> bytes:
+    """Return a hash of the problem's arrays at all its rates, to see whether they changed."""
+    found = blake2b(digest_size=16)
+    for one in at_all_rates(problem):
+        flow = compiled(one).flow
+        for column in flow.columns:
+            found.update(np.ascontiguousarray(column).tobytes())
+        found.update(flow.operator_tuples.tobytes() + flow.stream_bits.tobytes())
+    return found.digest()
+
+
+def forget(problem: Problem) -> None:
+    """Drop what was computed for a problem, so that it is computed again when next used."""
+    _COMPILED.pop(problem, None)

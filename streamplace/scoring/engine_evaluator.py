@@ -1,0 +1,65 @@
+"""The evaluator of throughput by runs of the engine."""
+
+from dataclasses import fields
+from typing import ClassVar
+
+from sim.engine import EngineError, RunMetrics
+from streamplace.errors import SimulationError
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.engine import simulation, worst_run
+from streamplace.scoring.evaluator import Placements
+from streamplace.scoring.local_search import LocalSearch, UtilisationSearch
+from streamplace.scoring.score import EngineScore
+from streamplace.scoring.throughput_evaluator import ThroughputEvaluator, score_at
+from streamplace.util.arrays import Floats
+
+
+class EngineEvaluator(ThroughputEvaluator):
+    """Throughput under ``engine``: each placement is simulated, as the objective's settings say."""
+
+    gains_from_threads: ClassVar[bool] = True
+
+    def throughput_at(self, problem: Problem, devices: Placements) -> Floats:
+        """Return the throughput of K placements, (K,) tuples/s, at one of the cases.
+
+        Raises
+        ------
+        SimulationError
+            If a run could not be finished.
+        """
+        try:
+            return simulation(problem).throughput(devices)
+        except EngineError as error:
+            raise SimulationError(f"engine: {error}") from None
+
+    def score(self, devices: Placements) -> EngineScore:
+        """Return the score of one placement, (V,), at the worst of the source rates."""
+        return score_of_run(*worst_run(Placement(self.problem, devices)))
+
+    @property
+    def best_possible(self) -> None:
+        """Nothing is known that no placement exceeds."""
+        return None
+
+    def local_search(self) -> LocalSearch:
+        """Return the kernels that anneal on the largest utilisation, since a run takes too long."""
+        return UtilisationSearch(self._compiled.instance, self.least_load)
+
+
+def score_of_run(placement: Placement, run: RunMetrics) -> EngineScore:
+    """Return what a placement achieved in a run at its problem's source rate."""
+    loads = (run.device_utilisation, run.link_utilisation)
+    closed = score_at(placement.problem, placement.devices, run.throughput, *loads)
+    shared = {field.name: getattr(closed, field.name) for field in fields(closed)}
+    return EngineScore(
+        **shared | {"relative_throughput": run.relative_throughput},
+        latency_s=run.latency_s(),
+        path_mean_throughput=run.path_mean_throughput,
+        queued=run.queued,
+        in_flight=run.in_flight,
+        dropped=run.dropped,
+        queue_growth=run.queue_growth,
+        settled=run.settled,
+        tick_s=run.raw.tick_s,
+    )

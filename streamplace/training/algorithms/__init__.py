@@ -1,0 +1,1 @@
+"""Algorithms that turn samples into a loss."""

@@ -1,0 +1,1 @@
+"""Helpers of the code itself: array types, argument checks, name suggestions, safe text."""

@@ -1,0 +1,139 @@
+"""Module paths of version 0.2, which keep working for one release and warn.
+
+The documentation of 0.2 showed modules such as ``streamplace.flows``. Each of them is made when it
+is imported, and hands on the names that are now elsewhere.
+"""
+
+import sys
+import warnings
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+MOVED_MODULES: Mapping[str, str] = {
+    "arrays": "util.arrays",
+    "backends": "execution.backends",
+    "cluster": "problem.cluster",
+    "comparison": "workflows.comparison",
+    "constraints": "problem.constraints",
+    "engines": "integrations",
+    "engines.flink_plan": "integrations.flink.plan",
+    "explain": "workflows.explain",
+    "feasibility": "problem.feasibility",
+    "flows": "scoring.flow",
+    "graph": "problem.graph",
+    "grouping": "problem.grouping",
+    "interchange": "problem.networkx_interop",
+    "models": "problem.objective",
+    "moves": "workflows.diff",
+    "parallel": "execution.parallel",
+    "placement": "problem.placement",
+    "placers.fuser": "placers.partition.fuser",
+    "placers.metis": "placers.partition.metis",
+    "placers.oracle": "placers.partition.oracle",
+    "placers.simple": "placers.trivial",
+    "planning": "workflows.plan",
+    "remedies": "workflows.improving_moves",
+    "replacing": "workflows.migrate",
+    "rows": "problem.operators",
+    "runs": "scoring.engine",
+    "score": "scoring.throughput",
+    "shown": "display.mixins",
+    "simulating": "workflows.simulate",
+    "solve": "workflows.place",
+    "trials": "workflows.compare",
+    "units": "util.units",
+}
+"""Old module -> new module, both below ``streamplace``."""
+
+MOVED_NAMES: Mapping[str, str] = {
+    "placers.base.PartsOption": "placers.partition.base.PartsOption",
+    "placers.base.Partitioner": "placers.partition.base.Partitioner",
+    "placers.base.devices_of_parts": "placers.partition.base.devices_of_parts",
+    "placers.base.parts_for": "placers.partition.base.parts_for",
+    "problem.MODELS": "problem.objective.MODELS",
+    "problem.Model": "problem.objective.Model",
+    "problem.Problem": "problem.problem.Problem",
+    "remedies.Remedy": "workflows.improving_moves.ImprovingMove",
+    "remedies.remedies": "workflows.improving_moves.improving_moves",
+    "replacing.Replacement": "workflows.migrate.Migration",
+    "replacing.replace": "workflows.migrate.migrate",
+    "runs.throughput": "scoring.throughput.throughput",
+    "score.Bottleneck": "scoring.score.Bottleneck",
+    "score.DeviceLoad": "scoring.score.DeviceLoad",
+    "score.EngineScore": "scoring.score.EngineScore",
+    "score.LinkLoad": "scoring.score.LinkLoad",
+    "score.Score": "scoring.score.ThroughputScore",
+    "shown.Brief": "display.mixins.TruncatedRepr",
+    "shown.Rounded": "display.mixins.RoundedRepr",
+    "shown.Shown": "display.mixins.Displayable",
+}
+"""Old name -> new name, both below ``streamplace``, where module and name do not both stay."""
+
+ROOT = __name__.partition(".")[0]
+
+
+def moved(module: str, name: str) -> Any:
+    """Return what a name of an old module is now, with a warning.
+
+    Parameters
+    ----------
+    module
+        The old module, below ``streamplace``.
+
+    Raises
+    ------
+    AttributeError
+        If the old module had no such name, or the name is gone.
+    """
+    default = f"{MOVED_MODULES[module]}.{name}" if module in MOVED_MODULES else None
+    place = MOVED_NAMES.get(f"{module}.{name}", default)
+    if place is None:
+        raise AttributeError(f"module {ROOT}.{module!r} has no attribute {name!r}")
+    home, _, attribute = place.rpartition(".")
+    value = getattr(import_module(f"{ROOT}.{home}"), attribute)
+    warnings.warn(
+        f"{ROOT}.{module}.{name} is now {ROOT}.{place}; the old path goes in the next release",
+        DeprecationWarning,
+        stacklevel=3,
+    )
+    return value
+
+
+class _OldModule(ModuleType):
+    """A module of an old path, whose names are looked up where they are now."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        return moved(self.__name__.partition(".")[2], name)
+
+
+class _Finder(MetaPathFinder, Loader):
+    """An import hook that makes modules of old paths."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return how to make a module, if its path is an old one."""
+        root, _, module = fullname.partition(".")
+        if root != ROOT or module not in MOVED_MODULES:
+            return None
+        has_modules = any(old.startswith(f"{module}.") for old in MOVED_MODULES)
+        return ModuleSpec(fullname, self, is_package=has_modules)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """Return an empty module."""
+        return _OldModule(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Do nothing: names are looked up when they are asked for."""
+
+
+def install() -> None:
+    """Let old paths be imported; calling it again changes nothing."""
+    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        sys.meta_path.append(_Finder())

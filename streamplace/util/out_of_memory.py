@@ -1,0 +1,9 @@
+"""Whether there is no memory left; torch, which is not loaded for this, has no type for it."""
+
+OUT_OF_MEMORY = ("DefaultCPUAllocator: can't allocate memory", "CUDA out of memory")  # of torch
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error says that there is no memory left."""
+    text = str(error)
+    return isinstance(error, MemoryError) or any(said in text for said in OUT_OF_MEMORY)

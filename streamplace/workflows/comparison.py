@@ -1,0 +1,156 @@
+"""The table of a comparison: placers x source rates, over graphs."""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from streamplace.display.mixins import Displayable, RoundedRepr, aligned, number, quoted
+from streamplace.files import write_json
+from streamplace.files.atomic import make_folder, write_text
+from streamplace.files.reading import to_csv
+from streamplace.util.arrays import Floats
+
+TIE = 0.001  # of relative throughput
+KEEPS_UP = 0.97
+REFERENCE = "metis"
+HEAD = ("placer", "rate", "mean", "Q1", "median", "min", ">0.97", "vs metis", "devices", "ms")
+ROWS_SHOWN = 24
+SAVED = ("compare.json", "table.csv", "graphs.csv")
+
+
+@dataclass(frozen=True, repr=False)
+class ComparisonRow(RoundedRepr):
+    """How one placer did at one source rate: relative throughput over the graphs.
+
+    ``better_than_metis`` and its like are shares of graphs, None without `metis` among the placers.
+    """
+
+    placer: str
+    source_rate: float | None
+    mean: float
+    q1: float
+    median: float
+    min: float
+    share_above_0_97: float
+    better_than_metis: float | None
+    tied_with_metis: float | None
+    worse_than_metis: float | None
+    mean_devices: float
+    seconds_per_graph: float
+
+    def cells(self) -> tuple[str, ...]:
+        """Return what people are shown of the row, under `HEAD`."""
+        rate = "own" if self.source_rate is None else number(self.source_rate)
+        numbers = (self.mean, self.q1, self.median, self.min)
+        against = "-"
+        if self.better_than_metis is not None and self.worse_than_metis is not None:
+            against = f"+{self.better_than_metis:.0%} -{self.worse_than_metis:.0%}"
+        return (
+            quoted(self.placer)[1:-1],
+            rate,
+            *(f"{x:.3f}" for x in numbers),
+            f"{self.share_above_0_97:.0%}",
+            against,
+            f"{self.mean_devices:.1f}",
+            f"{self.seconds_per_graph * 1e3:.2f}",
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row as `compare --json` prints it."""
+        return {key.replace("0_97", "0.97"): value for key, value in asdict(self).items()}
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison(Displayable):
+    """Every graph with every placer at every source rate.
+
+    Parameters
+    ----------
+    source_rates
+        None stands for each graph's own.
+    relative_throughput, devices_used, seconds
+        (source rates, placers, graphs).
+    """
+
+    dataset: str
+    graphs: tuple[str, ...]
+    model: str
+    placers: tuple[str, ...]
+    source_rates: tuple[float | None, ...]
+    relative_throughput: Floats
+    devices_used: Floats
+    seconds: Floats
+
+    @property
+    def rows(self) -> list[ComparisonRow]:
+        """The table, source rate by source rate."""
+        return [
+            self._row(i, j) for i in range(len(self.source_rates)) for j in range(len(self.placers))
+        ]
+
+    def _row(self, i: int, j: int) -> ComparisonRow:
+        reached = self.relative_throughput[i, j]
+        better = tied = worse = None
+        if REFERENCE in self.placers:
+            ahead = reached - self.relative_throughput[i, self.placers.index(REFERENCE)]
+            better, worse = float((ahead > TIE).mean()), float((ahead < -TIE).mean())
+            tied = float((np.abs(ahead) <= TIE).mean())
+        return ComparisonRow(
+            placer=self.placers[j],
+            source_rate=self.source_rates[i],
+            mean=float(reached.mean()),
+            q1=float(np.percentile(reached, 25)),
+            median=float(np.median(reached)),
+            min=float(reached.min()),
+            share_above_0_97=float((reached > KEEPS_UP).mean()),
+            better_than_metis=better,
+            tied_with_metis=tied,
+            worse_than_metis=worse,
+            mean_devices=float(self.devices_used[i, j].mean()),
+            seconds_per_graph=float(self.seconds[i, j].mean()),
+        )
+
+    def __repr__(self) -> str:
+        rows = self.rows
+        table = [HEAD, *(row.cells() for row in rows[:ROWS_SHOWN])]
+        more = [f"and {len(rows) - ROWS_SHOWN} rows more"] if len(rows) > ROWS_SHOWN else []
+        return "\n  ".join([f"<Comparison: {self.headline}", *aligned(table), *more]) + ">"
+
+    @property
+    def headline(self) -> str:
+        """What the numbers of the table are, in words."""
+        graphs = f"{len(self.graphs):,} graph{'s' if len(self.graphs) > 1 else ''}"
+        return f"relative throughput over {graphs} ({self.model} model)"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `compare --json` prints."""
+        return {
+            "dataset": self.dataset,
+            "graphs": len(self.graphs),
+            "model": self.model,
+            "rows": [row.to_dict() for row in self.rows],
+        }
+
+    def save(self, folder: str | Path) -> None:
+        """Write compare.json, table.csv (its rows) and graphs.csv (a line a graph)."""
+        folder = make_folder(folder)
+        whole, table, graphs = (folder / name for name in SAVED)
+        write_json(whole, self.to_dict())
+        rows = [row.to_dict() for row in self.rows]
+        write_text(table, to_csv(list(rows[0]), [list(row.values()) for row in rows]))
+        cases = [(i, j) for i in range(len(self.source_rates)) for j in range(len(self.placers))]
+        header = ["graph", "source_rate", "placer", "relative_throughput", "devices_used"]
+        lines = (
+            [
+                name,
+                self.source_rates[i],
+                self.placers[j],
+                self.relative_throughput[i, j, n],
+                int(self.devices_used[i, j, n]),
+            ]
+            for n, name in enumerate(self.graphs)
+            for i, j in cases
+        )
+        write_text(graphs, to_csv(header, lines))

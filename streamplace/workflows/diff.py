@@ -1,0 +1,90 @@
+"""What moves between two placements of one graph."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from streamplace.errors import ProblemError
+from streamplace.problem.placement import Placement
+from streamplace.scoring.score import ThroughputScore
+from streamplace.scoring.throughput import simulate
+
+
+@dataclass(frozen=True)
+class Move:
+    """An operator that changes its device, with what it takes of its device's memory."""
+
+    operator: str
+    source: str
+    target: str
+    memory_bytes: float = 0.0
+
+
+@dataclass(frozen=True)
+class Difference:
+    """From one placement to another; each is scored under its own problem.
+
+    Parameters
+    ----------
+    moves
+        In the graph's order. Devices are told apart by name: where the clusters differ, whatever
+        runs on one that is gone moves.
+    gone, new
+        Devices of the first cluster alone, and of the second alone.
+    """
+
+    moves: tuple[Move, ...]
+    scores: tuple[ThroughputScore, ThroughputScore]
+    gone: tuple[str, ...] = ()
+    new: tuple[str, ...] = ()
+
+    @property
+    def throughput(self) -> tuple[float, float]:
+        """Tuples/s of each placement."""
+        before, after = self.scores
+        return before.throughput, after.throughput
+
+    @property
+    def memory_bytes(self) -> float:
+        """Memory of all that moves."""
+        return sum((move.memory_bytes for move in self.moves), 0.0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `diff --json` prints."""
+        moves = [{"operator": m.operator, "from": m.source, "to": m.target} for m in self.moves]
+        return {
+            "moves": moves,
+            "throughput": list(self.throughput),
+            "relative_throughput": [score.relative_throughput for score in self.scores],
+            "memory_bytes": self.memory_bytes,
+            "devices_gone": list(self.gone),
+            "devices_new": list(self.new),
+        }
+
+
+def difference(a: Placement, b: Placement) -> Difference:
+    """Return what moves from `a` to `b`.
+
+    Raises
+    ------
+    ProblemError
+        If they place different graphs.
+    """
+    if set(a.problem.graph.names) != set(b.problem.graph.names):
+        raise ProblemError("the placements are of graphs with different operators")
+    before, after = (placement.problem.cluster for placement in (a, b))
+    return Difference(
+        moves_between(a, b),
+        (simulate(a), simulate(b)),
+        gone=tuple(name for name in before.names if name not in after.index),
+        new=tuple(name for name in after.names if name not in before.index),
+    )
+
+
+def moves_between(a: Placement, b: Placement) -> tuple[Move, ...]:
+    """Return the moves of operators that both have, in the order of `a`."""
+    graph, to = b.problem.graph, b.assignment
+    return tuple(
+        Move(operator, device, to[operator], float(graph.memory_bytes[graph.index[operator]]))
+        for operator, device in a.assignment.items()
+        if operator in to and to[operator] != device
+    )

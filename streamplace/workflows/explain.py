@@ -1,0 +1,190 @@
+"""What makes the bottleneck of a placement, and which single moves would help."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sim.closed_form import bottleneck
+from sim.flow import Flow
+from sim.links import links_crossed
+from streamplace.problem.objective import Model
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.flow import flow
+from streamplace.scoring.registry import evaluator, throughput_evaluator
+from streamplace.scoring.score import Bottleneck, ThroughputScore
+from streamplace.scoring.throughput import at_worst_rate, simulate
+from streamplace.util.arrays import Floats, Ints
+from streamplace.workflows.improving_moves import COUNTS, ImprovingMove, improving_moves
+
+MOST: dict[Model, int] = {"bottleneck": 3 * 10**8, "path-average": 2 * 10**7}
+"""Operators and streams gone through for all moves together: some seconds' worth."""
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """What an operator takes of the device, or a stream of the link, that is the bottleneck.
+
+    Parameters
+    ----------
+    names
+        The operator's, or those of the operators that the stream joins.
+    share
+        Of the bottleneck's utilisation.
+    """
+
+    names: tuple[str, ...]
+    utilisation: float
+    share: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `explain --json` prints of it."""
+        keys = ("operator",) if len(self.names) == 1 else ("from", "to")
+        who = dict(zip(keys, self.names, strict=True))
+        return {**who, "utilisation": self.utilisation, "share": self.share}
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a placement does not do better.
+
+    Parameters
+    ----------
+    score
+        Under the problem's model; under `bottleneck` where that is the engine.
+    rate_factor
+        How many times the source rate would fill what may be used of the bottleneck: below 1 it
+        limits. None where nothing is used at all.
+    contributions
+        To the bottleneck, the largest first.
+    moves
+        Those that help, most first, at most 1,000; they lead to feasible placements.
+    every_move_tried
+        Whether no other single move can help; else only those of units that load the bottleneck
+        most were tried.
+    """
+
+    score: ThroughputScore
+    rate_factor: float | None
+    contributions: tuple[Contribution, ...]
+    moves: tuple[ImprovingMove, ...]
+    every_move_tried: bool
+
+    @property
+    def limited(self) -> bool:
+        """Whether anything keeps the placement from the source rate."""
+        return self.rate_factor is not None and self.rate_factor < 1 - COUNTS
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `explain --json` prints."""
+        return {
+            "throughput": self.score.throughput,
+            "relative_throughput": self.score.relative_throughput,
+            "bottleneck": asdict(self.score.bottleneck),
+            "rate_factor": self.rate_factor,
+            "contributors": [one.to_dict() for one in self.contributions],
+            "moves": [move.to_dict() for move in self.moves],
+            "every_move_tried": self.every_move_tried,
+            "model": self.score.model,
+        }
+
+
+def explain(placement: Placement) -> Explanation:
+    """Explain a placement: its bottleneck at the worst source rate, and moves of single units.
+
+    Raises
+    ------
+    GraphError
+        If tuple rates overflow, or no tuple ever reaches a sink.
+    SimulationError
+        If the equations of the model could not be solved.
+    """
+    placement = _in_closed_form(placement)
+    problem, score = placement.problem, simulate(placement)
+    load = _load(at_worst_rate(placement), score.bottleneck)
+    used = score.bottleneck.utilisation
+    rate_factor = problem.target_utilisation / used if used else None
+    found = Explanation(score, rate_factor, _contributions(placement, load), (), True)
+    if not found.limited:
+        return found
+    units = _units_to_try(problem, load)
+    size, devices = len(load.of_operators) + len(load.of_streams), len(problem.cluster.devices)
+    most = max(1, MOST[problem.model] // (size * devices))
+    moves = improving_moves(placement, score, units[:most])
+    return Explanation(score, rate_factor, found.contributions, moves, len(units) <= most)
+
+
+def _in_closed_form(placement: Placement) -> Placement:
+    """Return the placement; under `bottleneck` where its model tells no utilisations offered."""
+    problem = placement.problem
+    if evaluator(problem).best_possible is not None:
+        return placement
+    closed = problem.with_objective(problem.objective.with_changes(model="bottleneck"))
+    return Placement(closed, placement.devices)
+
+
+class _Load(NamedTuple):
+    """What loads the bottleneck, as utilisation of it.
+
+    Streams load a link by what they send, a device by LogP's overhead.
+    """
+
+    arrays: Flow
+    of_operators: Floats  # (V,) their work; on a device
+    of_streams: Floats  # (E,)
+    device: int | None  # None: it is a link
+
+
+def _load(placement: Placement, top: Bottleneck) -> _Load:
+    problem, devices = placement.problem, placement.devices
+    arrays, most = flow(problem), problem.target_utilisation
+    ends = (arrays.source, arrays.target)
+    crossed = links_crossed(arrays, devices)
+    of_operators, of_streams = np.zeros(arrays.operators), np.zeros(len(arrays.source))
+    if top.kind == "device":
+        device = problem.cluster.index[top.name]
+        of_operators[devices == device] = 1.0 / arrays.capacity[device]
+        for end, link in zip(ends, crossed, strict=True):
+            here = (link >= 0) & (devices[end] == device)
+            of_streams[here] = arrays.overhead_s[link[here]] / arrays.cores[device]
+    else:
+        device = None
+        busiest = int(bottleneck.utilisations(arrays, devices)[1].argmax())
+        seconds = arrays.gap_s[busiest] + arrays.bits * arrays.seconds_per_bit[busiest]
+        of_streams = seconds * ((crossed[0] == busiest) | (crossed[1] == busiest))
+    of_operators *= arrays.work * most
+    of_streams *= arrays.stream_tuples * most
+    return _Load(arrays, of_operators, of_streams, device)
+
+
+def _contributions(placement: Placement, load: _Load) -> tuple[Contribution, ...]:
+    """Return what operators, with their overheads, or streams contribute, the largest first."""
+    names, arrays = placement.problem.graph.names, load.arrays
+    each = load.of_streams
+    if load.device is not None:
+        each = load.of_operators.copy()
+        for end in (arrays.source, arrays.target):
+            here = placement.devices[end] == load.device
+            np.add.at(each, end[here], load.of_streams[here])
+    total = each.sum()
+    made = []
+    for i in np.argsort(-each, kind="stable")[: np.count_nonzero(each)]:
+        ends = (i,) if load.device is not None else (arrays.source[i], arrays.target[i])
+        of = float(each[i])
+        made.append(Contribution(tuple(names[v] for v in ends), of, float(of / total)))
+    return tuple(made)
+
+
+def _units_to_try(problem: Problem, load: _Load) -> Ints:
+    """Return the units of which a move may help, those that load the bottleneck most first.
+
+    Under `bottleneck` these are the only ones: what the others do leaves it as busy as it is.
+    """
+    weight = load.of_operators.copy()
+    for end in (load.arrays.source, load.arrays.target):
+        np.add.at(weight, end, load.of_streams)
+    rules = problem.feasibility
+    of_unit = np.bincount(rules.unit_of, weights=weight, minlength=rules.unit_count)
+    order = np.argsort(-of_unit, kind="stable").astype(np.int32)
+    return order[of_unit[order] > 0] if throughput_evaluator(problem).linear else order

@@ -1,0 +1,100 @@
+"""Single moves of operators that raise the throughput of a placement."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from streamplace.problem.placement import Placement
+from streamplace.scoring.score import Bottleneck, ThroughputScore
+from streamplace.scoring.throughput import busiest, throughput_where_scored
+from streamplace.util.arrays import Ints
+
+COUNTS = 1e-9  # of the throughput: a smaller gain is none
+KEPT = 1000  # moves that help: more than anyone looks at
+AT_ONCE = 4_000_000  # operators in the placements that are scored in one call
+
+
+@dataclass(frozen=True)
+class ImprovingMove:
+    """A move of one operator, or of several that are colocated, and what it leads to.
+
+    Throughput is told at the source rate of the placement's score.
+    """
+
+    operators: tuple[str, ...]
+    source: str
+    target: str
+    throughput: float
+    gain: float
+    bottleneck: Bottleneck
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `explain --json` prints of it."""
+        return {
+            "operators": list(self.operators),
+            "from": self.source,
+            "to": self.target,
+            "throughput": self.throughput,
+            "gain": self.gain,
+            "bottleneck": asdict(self.bottleneck),
+        }
+
+
+def improving_moves(
+    placement: Placement, score: ThroughputScore, units: Ints
+) -> tuple[ImprovingMove, ...]:
+    """Return the moves of these units that raise the throughput, most first, at most 1,000.
+
+    Equally good ones come in the order of the units, then of the devices. Only moves to feasible
+    placements count.
+
+    Parameters
+    ----------
+    score
+        Of the placement.
+    """
+    problem = placement.problem
+    at_rate_of_score = score.source_rate / problem.source_rate
+    better: list[tuple[float, int, int]] = []
+    for unit, target, rows in _feasible_moves(placement, units):
+        after = throughput_where_scored(problem, rows) * at_rate_of_score
+        helps = after > score.throughput * (1 + COUNTS)
+        columns = (after[helps].tolist(), unit[helps].tolist(), target[helps].tolist())
+        better += zip(*columns, strict=True)
+    better.sort(key=lambda move: -move[0])
+    return tuple(_remedy(placement, score, *move) for move in better[:KEPT])
+
+
+def _remedy(
+    placement: Placement, score: ThroughputScore, throughput: float, unit: int, target: int
+) -> ImprovingMove:
+    problem = placement.problem
+    moved = problem.feasibility.unit_of == unit
+    moved &= placement.devices != target
+    devices = np.where(moved, np.int32(target), placement.devices)
+    operators = np.flatnonzero(moved)
+    return ImprovingMove(
+        tuple(problem.graph.names[v] for v in operators),
+        problem.cluster.names[placement.devices[operators[0]]],
+        problem.cluster.names[target],
+        throughput,
+        throughput - score.throughput,
+        busiest(Placement(problem, devices)),
+    )
+
+
+def _feasible_moves(placement: Placement, units: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
+    """Yield some moves at a time: units and their targets, (K,), and the placements, (K, V)."""
+    rules, count = placement.problem.feasibility, len(placement.problem.cluster.devices)
+    unit, target = np.repeat(units, count), np.tile(np.arange(count, dtype=np.int32), len(units))
+    step = max(1, AT_ONCE // len(placement.devices))
+    for first in range(0, len(unit), step):
+        some = slice(first, first + step)
+        moves = (rules.unit_of == unit[some, None]) & (placement.devices != target[some, None])
+        rows = np.where(moves, target[some, None], placement.devices)
+        fine = moves.any(axis=1) & rules.allowed[unit[some], target[some]]
+        fine[fine] = [rules.violation(row) is None for row in rows[fine]]
+        if fine.any():
+            yield unit[some][fine], target[some][fine], rows[fine]

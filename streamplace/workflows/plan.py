@@ -1,0 +1,221 @@
+"""How many devices keep up, and what rate so many sustain."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sim.closed_form.bottleneck import lowest_utilisation, worst_utilisation
+from streamplace.display.mixins import Displayable, RoundedRepr, number
+from streamplace.errors import InfeasibleError, ProblemError, UsageError
+from streamplace.placers.search.annealing import Budget, check_limits
+from streamplace.placers.search.search import best_of_chains, starts
+from streamplace.problem.cluster import MOST_DEVICES, Cluster
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.objective import CLOSED_FORMS, Model, Throughput
+from streamplace.problem.problem import Problem
+from streamplace.scoring.flow import flow
+from streamplace.scoring.registry import throughput_evaluator
+from streamplace.scoring.throughput import bound, throughput
+from streamplace.util.arrays import Ints
+from streamplace.util.checks import check_seed
+
+MOST = 64  # devices tried where no number is told
+STALLED = 4  # devices more that changed nothing: links are the limit
+CLOSE = 1.0 - 1e-9
+SECONDS = 1.0
+ROWS_SHOWN = 12
+
+
+@dataclass(frozen=True, repr=False)
+class PlanRow(RoundedRepr):
+    """What so many devices can do.
+
+    Parameters
+    ----------
+    max_source_rate
+        Tuples/s that the placement found sustains: nothing is used beyond what may be.
+    bound
+        Tuples/s that no placement on so many devices sustains more of.
+    relative_throughput
+        At the source rate planned for, under the model.
+    """
+
+    devices: int
+    max_source_rate: float
+    bound: float
+    relative_throughput: float
+
+
+@dataclass(frozen=True, repr=False)
+class Plan(Displayable):
+    """Rows from one device up, without numbers on which the constraints cannot hold."""
+
+    source_rate: float
+    rows: tuple[PlanRow, ...]
+
+    @property
+    def fewest_devices(self) -> int | None:
+        """The fewest that keep up; None if none of the rows does."""
+        return next((row.devices for row in self.rows if _keeps_up(row)), None)
+
+    def __repr__(self) -> str:
+        lines = [f"<Plan: {self.headline}"]
+        for row in self.rows[:ROWS_SHOWN]:
+            many = "devices sustain" if row.devices > 1 else "device sustains"
+            lines.append(f"{row.devices} {many} {number(row.max_source_rate)} tuples/s")
+        if len(self.rows) > ROWS_SHOWN:
+            lines.append(f"and {len(self.rows) - ROWS_SHOWN} rows more")
+        return "\n  ".join(lines) + ">"
+
+    @property
+    def headline(self) -> str:
+        """How many devices keep up, in words."""
+        fewest, rate = self.fewest_devices, f"{number(self.source_rate)} tuples/s"
+        if fewest is None:
+            return f"none of {len(self.rows)} numbers of devices keeps up with {rate}"
+        return f"{fewest} {'devices keep' if fewest > 1 else 'device keeps'} up with {rate}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `plan --json` prints."""
+        return {
+            "source_rate": self.source_rate,
+            "rows": [vars(row) for row in self.rows],
+            "fewest_devices": self.fewest_devices,
+        }
+
+
+def plan(
+    graph: StreamGraph,
+    cluster: Cluster | str | None = None,
+    *,
+    source_rate: float | None = None,
+    constraints: Constraints | None = None,
+    model: Model | None = None,
+    target_utilisation: float | None = None,
+    most: int | None = None,
+    seconds: float | None = None,
+    evaluations: int | None = None,
+    seed: int = 0,
+) -> Plan:
+    """Plan for a source rate.
+
+    Parameters
+    ----------
+    cluster
+        Tells the kind of device and the network, or as text, ``5x2500``; its devices have to be
+        equal.
+    most
+        Devices to go up to; None: until it keeps up or more would not help, at least as many as
+        the cluster has and at most 64.
+    seconds, evaluations
+        Limits of the search on each number of devices: wall time, 1 unless told, or changes tried.
+
+    Raises
+    ------
+    UsageError
+        If devices or links differ, or under ``engine``, which has no rate that it sustains.
+    StreamplaceError
+        Whatever is wrong with the problem.
+    """
+    cluster = Cluster.of(cluster)
+    objective = Throughput.of(source_rate, model, target_utilisation)
+    _check(cluster, objective.model, most, seed)
+    check_limits("plan", seconds, evaluations)
+    budget = (SECONDS if seconds is None and evaluations is None else seconds, evaluations)
+    rate = Problem(graph, cluster, objective=objective, constraints=Constraints()).source_rate
+    objective = objective.with_changes(rate)
+    cluster = _named_first(cluster, graph.constraints if constraints is None else constraints)
+    rows: list[PlanRow] = []
+    before: Ints | None = None
+    for count in range(1, (MOST if most is None else most) + 1):
+        try:
+            problem = Problem(
+                graph,
+                _of(cluster, count),
+                objective=objective,
+                constraints=constraints,
+            )
+        except ProblemError:  # of devices named there may be more later
+            if count >= len(cluster.devices):
+                raise
+            continue
+        except InfeasibleError:
+            continue
+        row, before = _row(problem, before, Budget(*budget), np.random.default_rng(seed))
+        rows.append(row)
+        if most is None and count >= len(cluster.devices) and _is_last(rows, problem):
+            break
+    if not rows:
+        raise InfeasibleError("constraints: they cannot hold on any of these numbers of devices")
+    return Plan(rate, tuple(rows))
+
+
+def _row(
+    problem: Problem, before: Ints | None, budget: Budget, rng: np.random.Generator
+) -> tuple[PlanRow, Ints]:
+    """Search from METIS and from the best placement on one device less, (V,)."""
+    count, rate = len(problem.cluster.devices), problem.source_rate
+    full = rate / lowest_utilisation(flow(problem))
+    full = bound(_linear(problem, full))  # at it the search goes on to the end
+    loaded = _linear(problem, full)
+    rows = starts(loaded, rng, None)
+    if before is not None and loaded.feasibility.violation(before) is None:
+        rows.insert(0, before)
+    best = best_of_chains(loaded, rng, rows, budget.share(0.5)).devices
+    sustained = full / float(worst_utilisation(flow(loaded), best)[0])
+    relative = min(1.0, sustained / rate)
+    if not throughput_evaluator(problem).linear and relative < 1.0:
+        found = best_of_chains(problem, rng, [best, *rows], budget)
+        relative = float(throughput(problem, found.devices)[0]) / rate
+    return PlanRow(count, sustained, full, relative), best
+
+
+def _linear(problem: Problem, rate: float) -> Problem:
+    """Return the problem at a source rate, under the model in which loads are linear in it."""
+    return problem.with_objective(problem.objective.with_changes(rate, "bottleneck"))
+
+
+def _named_first(cluster: Cluster, rules: Constraints) -> Cluster:
+    """Return the cluster with the devices first that constraints name: fewer cannot do."""
+    named = {*rules.pins.values(), *(d for devices in rules.allowed.values() for d in devices)}
+    devices = sorted(cluster.devices, key=lambda device: device.name not in named)
+    return Cluster(devices, cluster.network)
+
+
+def _of(cluster: Cluster, count: int) -> Cluster:
+    """Return so many devices of the cluster's kind, those it has first."""
+    kind, there = cluster.devices[0], cluster.devices[:count]
+    names = (f"{kind.name}+{i}" for i in range(1, count - len(there) + 1))
+    return Cluster([*there, *(replace(kind, name=name) for name in names)], cluster.network)
+
+
+def _keeps_up(row: PlanRow) -> bool:
+    return row.relative_throughput >= CLOSE
+
+
+def _is_last(rows: Sequence[PlanRow], problem: Problem) -> bool:
+    """Return whether more devices would not be needed, or not help.
+
+    They do not where one operator is the limit, or as far as the last of them did not.
+    """
+    row, arrays = rows[-1], flow(problem)
+    of_one = problem.source_rate * arrays.capacity[0] / max(1e-300, float(arrays.work.max()))
+    if _keeps_up(row) or row.max_source_rate >= of_one * CLOSE:
+        return True
+    return len(rows) > STALLED and rows[-1 - STALLED].max_source_rate >= row.max_source_rate * CLOSE
+
+
+def _check(cluster: Cluster, model: Model, most: int | None, seed: int) -> None:
+    kinds = {replace(device, name="one") for device in cluster.devices}
+    if len(kinds) > 1:
+        raise UsageError("a plan is for devices of one kind; those of the cluster differ")
+    if cluster.network.overrides:
+        raise UsageError("a plan is for links of one kind; the cluster's network has overrides")
+    if model not in CLOSED_FORMS:
+        raise UsageError("plan: the engine tells no rate that a placement sustains; see bottleneck")
+    if most is not None and not 1 <= most <= MOST_DEVICES:
+        raise UsageError(f"plan: most must be 1 to {MOST_DEVICES} (got {most})")
+    check_seed(seed)

@@ -1,0 +1,85 @@
+"""The score of a placement: of a placement, a result, or a graph with an assignment."""
+
+from collections.abc import Iterable, Mapping
+from typing import overload
+
+from streamplace.errors import UsageError
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.objective import Model
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.score import ThroughputScore
+from streamplace.scoring.throughput import simulate as score_of
+from streamplace.util.checks import check_type
+from streamplace.workflows.place import Result
+
+
+@overload
+def simulate(
+    placement: Placement | Result,
+    *,
+    cluster: Cluster | str | None = None,
+    source_rate: float | Iterable[float] | None = None,
+    model: Model | None = None,
+    target_utilisation: float | None = None,
+) -> ThroughputScore: ...
+@overload
+def simulate(
+    placement: StreamGraph,
+    assignment: Mapping[str, str],
+    cluster: Cluster | str | None = None,
+    *,
+    source_rate: float | Iterable[float] | None = None,
+    model: Model | None = None,
+    target_utilisation: float | None = None,
+) -> ThroughputScore: ...
+def simulate(
+    placement: Placement | Result | StreamGraph,
+    assignment: Mapping[str, str] | None = None,
+    cluster: Cluster | str | None = None,
+    *,
+    source_rate: float | Iterable[float] | None = None,
+    model: Model | None = None,
+    target_utilisation: float | None = None,
+) -> ThroughputScore:
+    """Return what a placement achieves.
+
+    Parameters
+    ----------
+    placement
+        A placement, or what `place` returned; what is left out below comes from its problem. Or a
+        graph.
+    assignment
+        Of a graph: operator name -> device name.
+    cluster, source_rate, model, target_utilisation
+        As for `place`. Devices of another cluster go by name.
+
+    Raises
+    ------
+    UsageError
+        If a graph has no assignment, or a placement another one.
+    StreamplaceError
+        Whatever is wrong with the problem, or if it cannot be simulated.
+    """
+    if isinstance(placement, StreamGraph):
+        if assignment is None:
+            raise UsageError("simulate: a graph needs an assignment, operator -> device")
+        problem = Problem(
+            placement,
+            cluster,
+            source_rate=source_rate,
+            model=model,
+            target_utilisation=target_utilisation,
+        )
+        return score_of(Placement.of(problem, assignment))
+    if assignment is not None:
+        raise UsageError("simulate: a placement has an assignment already; a graph takes one")
+    placed = placement.placement if isinstance(placement, Result) else placement
+    instead = "a Result or a StreamGraph will do too; sp.read_placement reads files"
+    check_type("simulate: placement", placed, Placement, UsageError, instead)
+    objective = placed.problem.objective.with_changes(source_rate, model, target_utilisation)
+    if cluster is None:
+        return score_of(Placement(placed.problem.with_objective(objective), placed.devices))
+    moved = placed.problem.with_cluster(cluster).with_objective(objective)
+    return score_of(Placement.of(moved, placed.assignment))
