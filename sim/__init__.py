@@ -1,1 +1,1 @@
-"""The numerical core: arrays in, arrays out; it knows nothing of graphs, files or names."""
+"""The numerical core: closed forms, engine, search and proofs on arrays."""

@@ -168,9 +168,9 @@ def _problem(
     cluster: "Cluster | None",
     constraints_file: str | None,
     whole: bool = False,
-    **told: Any,
+    **objective: Any,
 ) -> "Problem":
-    """Read the problem; what is wrong is told of the file that it is wrong in."""
+    """Read the problem; an error names the file that is at fault."""
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.files import read_constraints, read_graph  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
@@ -182,7 +182,7 @@ def _problem(
     constraints = None if constraints_file is None else read_constraints(constraints_file)
     without = None if constraints is None else Constraints()
     with located(name_of(graph)):
-        problem = Problem(read, cluster, constraints=without, **told)
+        problem = Problem(read, cluster, constraints=without, **objective)
         flow(problem)
     if constraints is None and not whole:
         return problem
@@ -192,4 +192,4 @@ def _problem(
 
         rules = colocate_instances(read, rules)
     with located(constraints_file or name_of(graph)):
-        return Problem(read, cluster, constraints=rules, **told)
+        return problem.with_constraints(rules)

@@ -1,1 +1,1 @@
-"""What graphs, placements, scores and tables look like: in terminals and notebooks."""
+"""How values show themselves: views, and renderers for terminals and notebooks."""

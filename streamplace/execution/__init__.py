@@ -1,1 +1,1 @@
-"""One function over many items: processes, Ray, Dask, and their progress."""
+"""One function over many items: processes, Ray, Dask, progress."""

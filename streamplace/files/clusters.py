@@ -1,6 +1,6 @@
 """Clusters <-> JSON values."""
 
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 from streamplace.errors import FormatError, located
@@ -26,7 +26,7 @@ def from_form(form: ClusterForm) -> Cluster:
     network = form.network.model_dump(exclude={"comment", "overrides"})
     overrides = (o.model_dump(exclude={"comment"}) for o in form.network.overrides)
     return Cluster(
-        [Device(d.name, d.mips, d.cores, d.memory_bytes, tuple(d.labels)) for d in form.devices],
+        [Device(**device.model_dump(exclude={"comment"})) for device in form.devices],
         Network(**network, overrides=tuple(LinkOverride(**fields) for fields in overrides)),
     )
 
@@ -46,11 +46,12 @@ def cluster_to(cluster: Cluster) -> dict[str, Any]:
 
 
 def _device_to(device: Device) -> dict[str, Any]:
+    """Return a device; beside name and speed, what is not at its default."""
     value: dict[str, Any] = {"name": device.name, "mips": device.mips, "cores": device.cores}
-    if device.memory_bytes is not None:
-        value["memory_bytes"] = device.memory_bytes
-    if device.labels:
-        value["labels"] = list(device.labels)
+    for field in fields(device):
+        own = getattr(device, field.name)
+        if field.name not in value and own != field.default:
+            value[field.name] = list(own) if isinstance(own, tuple) else own
     return value
 
 

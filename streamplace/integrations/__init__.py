@@ -1,1 +1,1 @@
-"""Stream engines: their documents in, placements out. One module an engine."""
+"""Stream-processing systems: their documents in, placements out."""

@@ -1,0 +1,1 @@
+"""Placers: the protocol, the registry, and the algorithms."""

@@ -1,1 +1,1 @@
-"""Learned placers: what they read, their networks, their weights."""
+"""Learned placers: encodings, networks, weights."""

@@ -1,7 +1,5 @@
 """StreamGraph: operators and the streams between them, immutable, validated, acyclic."""
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from math import inf, isnan
@@ -14,6 +12,7 @@ from numpy.typing import ArrayLike
 from streamplace.display.mixins import Displayable, number, quoted
 from streamplace.errors import GraphError
 from streamplace.problem.coerce import OperatorLike, StreamLike, operator_of, stream_of
+from streamplace.problem.columns import OPERATOR_NUMBERS, SELECTIVITY, STREAM_PAYLOAD, graph_hash
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph_checks import (
     check_text,
@@ -88,6 +87,10 @@ class StreamGraph(Displayable):
         that do not fit the sources, and numbers that are negative or not finite.
     """
 
+    instructions: Floats
+    payload_bytes: Floats
+    memory_bytes: Floats
+
     def __init__(
         self,
         operators: Iterable[OperatorLike],
@@ -106,14 +109,14 @@ class StreamGraph(Displayable):
         ends = [endpoints(i, s, index) for i, s in enumerate(edges)]
         self._set(
             index,
-            [o.instructions for o in steps],
-            [o.payload_bytes for o in steps],
-            [o.memory_bytes for o in steps],
+            np.array(ends, dtype=np.int32).reshape(-1, 2),
+            {c.name: [getattr(o, c.name) for o in steps] for c in OPERATOR_NUMBERS},
+            {
+                "selectivity": [s.selectivity for s in edges],
+                "payload_bytes": [own_payload(i, s) for i, s in enumerate(edges)],
+            },
             {i: labels_of(i, o) for i, o in enumerate(steps) if o.requires},
             {i: owner_of(i, o.instance_of) for i, o in enumerate(steps) if o.instance_of},
-            np.array(ends, dtype=np.int32).reshape(-1, 2),
-            [s.selectivity for s in edges],
-            [own_payload(i, s) for i, s in enumerate(edges)],
             name,
             source_rate,
             source_shares,
@@ -155,17 +158,26 @@ class StreamGraph(Displayable):
         for what, rows in (("requires", requires), ("instance_of", instance_of)):
             if wrong := [v for v in rows or () if not 0 <= v < len(index)]:
                 raise GraphError(f"{what}: there is no operator {wrong[0]}")
+        count, streams = len(index), len(ends)
         cls._set(
             graph,
             index,
-            instructions,
-            payload_bytes,
-            np.zeros(len(names)) if memory_bytes is None else memory_bytes,
+            ends,
+            {
+                "instructions": instructions,
+                "payload_bytes": payload_bytes,
+                "memory_bytes": np.zeros(count) if memory_bytes is None else memory_bytes,
+            },
+            {
+                "selectivity": np.ones(streams) if selectivity is None else selectivity,
+                "payload_bytes": (
+                    np.full(streams, np.nan)
+                    if stream_payload_bytes is None
+                    else stream_payload_bytes
+                ),
+            },
             dict(requires or {}),
             dict(instance_of or {}),
-            ends,
-            np.ones(len(ends)) if selectivity is None else selectivity,
-            np.full(len(ends), np.nan) if stream_payload_bytes is None else stream_payload_bytes,
             name,
             source_rate,
             source_shares,
@@ -176,62 +188,57 @@ class StreamGraph(Displayable):
     def _set(
         self,
         index: Mapping[str, int],
-        instructions: ArrayLike,
-        payload_bytes: ArrayLike,
-        memory_bytes: ArrayLike,
+        ends: Ints,
+        operator_numbers: Mapping[str, ArrayLike],
+        stream_numbers: Mapping[str, ArrayLike],
         requires: Mapping[int, tuple[str, ...]],
         instance_of: Mapping[int, str],
-        ends: Ints,
-        selectivity: ArrayLike,
-        stream_payload_bytes: ArrayLike,
         name: str,
         source_rate: float | None,
         source_shares: Mapping[str, float] | None,
         constraints: Constraints | None,
     ) -> None:
+        """Check everything and keep it; streams are given in any order."""
         check_text("name", name)
-        names, count = tuple(index), len(index)
         self.name = name
-        self.names = names
+        self.names = tuple(index)
         self.index: Mapping[str, int] = MappingProxyType(dict(index))
         self.requires: Mapping[int, tuple[str, ...]] = MappingProxyType(dict(requires))
         self.instance_of: Mapping[int, str] = MappingProxyType(dict(instance_of))
         self.constraints = Constraints() if constraints is None else Constraints.of(constraints)
-        self.instructions = column_of(
-            "operators", "instructions", instructions, count, may_be_unknown=True
-        )
-        self.payload_bytes = column_of(
-            "operators", "payload_bytes", payload_bytes, count, may_be_unknown=True
-        )
-        self.memory_bytes = column_of("operators", "memory_bytes", memory_bytes, count)
-        if source_rate is not None:
-            check_number("source_rate:", source_rate, GraphError)
-            if not 0 < float(source_rate) < inf:
-                raise GraphError(f"source_rate: must be finite and above 0 (got {source_rate})")
-        self.source_rate = None if source_rate is None else float(source_rate)
-        own = np.asarray(stream_payload_bytes, dtype=np.float64)
-        if own.shape != (len(ends),):
-            raise GraphError(f"streams: payload_bytes must be a column of {len(ends)}")
-        payload = np.where(np.isnan(own), self.payload_bytes[ends[:, 0]], own)
-        payload = column_of("streams", "payload_bytes", payload, len(ends), may_be_unknown=True)
-        chosen = column_of("streams", "selectivity", selectivity, len(ends), may_be_unknown=True)
+        for column in OPERATOR_NUMBERS:
+            values = operator_numbers[column.name]
+            setattr(self, column.name, column_of("operators", column, values, len(index)))
+        self.source_rate = _checked_rate(source_rate)
+        self._set_streams(ends, stream_numbers)
+        self.source_share = self._shares(source_shares)
+        for values in vars(self).values():
+            if isinstance(values, np.ndarray):
+                values.flags.writeable = False
+
+    def _set_streams(self, ends: Ints, numbers: Mapping[str, ArrayLike]) -> None:
+        """Check streams, (E, 2) ends and their numbers, and keep them sorted topologically."""
+        count, streams = len(self.names), len(ends)
+        own = np.asarray(numbers["payload_bytes"], dtype=np.float64)
+        if own.shape != (streams,):
+            raise GraphError(f"streams: payload_bytes must be a column of {streams}")
+        filled = np.where(np.isnan(own), self.payload_bytes[ends[:, 0]], own)
+        payload = column_of("streams", STREAM_PAYLOAD, filled, streams)
+        selectivity = column_of("streams", SELECTIVITY, numbers["selectivity"], streams)
         if len(loops := np.flatnonzero(ends[:, 0] == ends[:, 1])):
-            raise GraphError(f"streams[{loops[0]}]: {names[ends[loops[0], 0]]!r} feeds itself")
+            feeds = self.names[ends[loops[0], 0]]
+            raise GraphError(f"streams[{loops[0]}]: {feeds!r} feeds itself")
         self.order = topological_order(count, ends)
         if len(self.order) < count:
-            cycle = " -> ".join(names[v] for v in first_cycle(count, ends, self.order))
+            cycle = " -> ".join(self.names[v] for v in first_cycle(count, ends, self.order))
             raise GraphError(f"streams: a cycle, {cycle}")
         position = np.empty(count, dtype=np.int32)
         position[self.order] = np.arange(count, dtype=np.int32)
-        by = np.lexsort((payload, chosen, ends[:, 1], position[ends[:, 0]]))
+        by = np.lexsort((payload, selectivity, ends[:, 1], position[ends[:, 0]]))
         self.stream_source = np.ascontiguousarray(ends[by, 0])
         self.stream_target = np.ascontiguousarray(ends[by, 1])
-        self.selectivity = chosen[by]
+        self.selectivity = selectivity[by]
         self.stream_payload_bytes = payload[by]
-        self.source_share = self._shares(source_shares)
-        for column in vars(self).values():
-            if isinstance(column, np.ndarray):
-                column.flags.writeable = False
 
     def _shares(self, given: Mapping[str, float] | None) -> Floats:
         share = np.zeros(len(self.names))
@@ -327,22 +334,20 @@ class StreamGraph(Displayable):
     def sha256(self) -> str:
         """Hash of operators, streams and source shares: what tells one graph from another."""
         labels = sorted((v, sorted(labels)) for v, labels in self.requires.items())
-        told: list[object] = [self.names, labels]
+        header: list[object] = [self.names, labels]
         if self.instance_of:
-            told.append(sorted(self.instance_of.items()))
-        digest = hashlib.sha256(json.dumps(told).encode())
-        for column in (
+            header.append(sorted(self.instance_of.items()))
+        of_operators = {column: getattr(self, column.name) for column in OPERATOR_NUMBERS}
+        always = (
             self.stream_source,
             self.stream_target,
-            self.instructions,
-            self.payload_bytes,
-            self.memory_bytes,
+            *(values for column, values in of_operators.items() if not column.added),
             self.source_share,
             self.selectivity,
             self.stream_payload_bytes,
-        ):
-            digest.update(column.astype(column.dtype.newbyteorder("<")).tobytes())
-        return digest.hexdigest()
+        )
+        added = {column: values for column, values in of_operators.items() if column.added}
+        return graph_hash(header, always, added)
 
     def __getstate__(self) -> dict[str, object]:
         """Return what is pickled: mappings as plain ones, since read-only ones cannot be."""
@@ -376,3 +381,12 @@ class StreamGraph(Displayable):
             f"<StreamGraph{label}: {len(self.names)} operators, {len(self.streams)} streams, "
             f"{len(self.sources)} sources, {len(self.sinks)} sinks{rate}{rules}{lacking}>"
         )
+
+
+def _checked_rate(source_rate: float | None) -> float | None:
+    if source_rate is None:
+        return None
+    check_number("source_rate:", source_rate, GraphError)
+    if not 0 < float(source_rate) < inf:
+        raise GraphError(f"source_rate: must be finite and above 0 (got {source_rate})")
+    return float(source_rate)

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from streamplace.errors import GraphError
 from streamplace.problem.coerce import are_labels
+from streamplace.problem.columns import NumberColumn
 from streamplace.problem.operators import UNKNOWN, Operator, Stream
 from streamplace.util.arrays import Floats, Ints
 from streamplace.util.checks import check_number, check_str
@@ -86,29 +87,27 @@ def own_payload(i: int, stream: Stream) -> float:
     return stream.payload_bytes
 
 
-def column_of(
-    rows: str, name: str, values: ArrayLike, length: int, *, may_be_unknown: bool = False
-) -> Floats:
+def column_of(rows: str, column: NumberColumn, values: ArrayLike, length: int) -> Floats:
     """Return a column of finite numbers of at least 0; `rows` is what it is a column of."""
-    given = np.asarray(values)
-    if given.dtype.kind == "O" and given.shape == (length,):
-        for i, value in enumerate(given.tolist()):
+    name, read = column.name, np.asarray(values)
+    if read.dtype.kind == "O" and read.shape == (length,):
+        for i, value in enumerate(read.tolist()):
             check_number(f"{rows}[{i}].{name}:", value, GraphError)
-        given = given.astype(np.float64)  # large integers, fractions
-    if given.shape != (length,) or (length and given.dtype.kind not in "iuf"):
+        read = read.astype(np.float64)  # large integers, fractions
+    if read.shape != (length,) or (length and read.dtype.kind not in "iuf"):
         raise GraphError(f"{rows}: {name} must be a column of {length} numbers")
-    column = given.astype(np.float64) + 0.0  # which makes -0 a plain 0
-    fine = np.isfinite(column) & (column >= 0)
-    if may_be_unknown:
-        column[np.isnan(column)] = UNKNOWN  # in one form, for hashes
-        fine |= np.isnan(column)
+    numbers = read.astype(np.float64) + 0.0  # which makes -0 a plain 0
+    fine = np.isfinite(numbers) & (numbers >= 0)
+    if column.may_be_unknown:
+        numbers[np.isnan(numbers)] = UNKNOWN  # in one form, for hashes
+        fine |= np.isnan(numbers)
     wrong = np.flatnonzero(~fine)
     if len(wrong):
         first = wrong[0]
         raise GraphError(
-            f"{rows}[{first}].{name}: must be finite and at least 0 (got {column[first]:g})"
+            f"{rows}[{first}].{name}: must be finite and at least 0 (got {numbers[first]:g})"
         )
-    return column
+    return numbers
 
 
 def owner_of(v: int, name: str) -> str:

@@ -142,6 +142,18 @@ class Problem(Displayable):
         """
         return self.with_objective(self.objective.with_changes(source_rate))
 
+    def with_constraints(self, constraints: Constraints) -> "Problem":
+        """Return the problem under other constraints.
+
+        Raises
+        ------
+        ProblemError
+            If they name an operator or device that there is not.
+        InfeasibleError
+            If they, labels or memory provably leave no placement.
+        """
+        return Problem(self.graph, self.cluster, objective=self.objective, constraints=constraints)
+
     def __repr__(self) -> str:
         rates = ", ".join(map(number, self.source_rates))
         most = "" if self.target_utilisation == 1 else f", at most {self.target_utilisation:g} used"

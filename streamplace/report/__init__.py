@@ -1,1 +1,1 @@
-"""Pictures of what was found."""
+"""The what-if page: one HTML file."""

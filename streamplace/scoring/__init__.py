@@ -1,1 +1,1 @@
-"""What placements are worth: the bridge from problems to closed forms and simulators."""
+"""What placements are worth: evaluators, scores, compiled arrays."""

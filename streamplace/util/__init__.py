@@ -1,1 +1,1 @@
-"""Helpers of the code itself: array types, argument checks, name suggestions, safe text."""
+"""Helpers of the code itself: array types, checks, suggestions, safe text."""

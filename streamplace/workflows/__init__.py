@@ -1,1 +1,1 @@
-"""One module for each verb of the public interface."""
+"""The verbs of the public interface: one module each."""

@@ -1,0 +1,37 @@
+"""Numbers that later versions add to operators: graphs without them keep their hash."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from streamplace.problem.columns import NumberColumn, graph_hash
+from streamplace.util.added import added_field, telling_fields
+
+ADDED = NumberColumn("cores", default=1.0, added=True)
+HEADER, ALWAYS = (["a", "b"], []), (np.arange(3.0),)
+BEFORE = graph_hash(HEADER, ALWAYS, {})
+
+
+def test_an_added_column_enters_the_hash_only_where_it_differs_from_its_default() -> None:
+    assert graph_hash(HEADER, ALWAYS, {ADDED: np.ones(2)}) == BEFORE
+    assert graph_hash(HEADER, ALWAYS, {ADDED: np.array([1.0, 2.0])}) != BEFORE
+
+
+def test_columns_of_equal_numbers_are_told_apart_by_name() -> None:
+    other = NumberColumn("threads", default=1.0, added=True)
+    numbers = np.array([1.0, 2.0])
+    assert graph_hash(HEADER, ALWAYS, {ADDED: numbers}) != graph_hash(
+        HEADER, ALWAYS, {other: numbers}
+    )
+
+
+@dataclass
+class Machine:
+    name: str
+    cores: int = 1
+    price: float = added_field(default=0.0)
+
+
+def test_an_added_field_tells_only_where_it_differs_from_its_default() -> None:
+    assert [field.name for field in telling_fields(Machine("a"))] == ["name", "cores"]
+    assert [field.name for field in telling_fields(Machine("a", price=2.0))][-1] == "price"

@@ -1,0 +1,51 @@
+"""Module paths of version 0.2: they work, they warn, and they lead where the table says."""
+
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+
+import streamplace as sp
+from streamplace.util.moved import MOVED_MODULES, MOVED_NAMES, moved
+
+
+@pytest.mark.parametrize("old", MOVED_MODULES)
+def test_every_old_module_can_be_imported(old: str) -> None:
+    import_module(f"streamplace.{MOVED_MODULES[old]}")  # it is there
+    assert import_module(f"streamplace.{old}").__name__ == f"streamplace.{old}"
+
+
+@pytest.mark.parametrize("old", MOVED_NAMES)
+def test_every_old_name_leads_to_the_new_one(old: str) -> None:
+    module, _, name = old.rpartition(".")
+    home, _, attribute = MOVED_NAMES[old].rpartition(".")
+    with pytest.warns(DeprecationWarning, match=rf"streamplace\.{old} is now streamplace\."):
+        found = moved(module, name)
+    assert found is getattr(import_module(f"streamplace.{home}"), attribute)
+
+
+def test_imports_as_the_documentation_of_0_2_shows_them() -> None:
+    with pytest.warns(DeprecationWarning, match="scoring.flow.flow"):
+        from streamplace.flows import flow  # type: ignore[import-not-found]  # noqa: PLC0415
+    with pytest.warns(DeprecationWarning, match="problem.problem.Problem"):
+        from streamplace.problem import Problem  # noqa: PLC0415
+    with pytest.warns(DeprecationWarning, match="workflows.migrate.migrate"):
+        assert sp.replace is sp.migrate
+    graph = sp.StreamGraph([("a", 1, 1)], source_rate=1)
+    assert flow(Problem(graph)).operators == 1
+
+
+def test_a_name_that_never_was_is_an_import_error() -> None:
+    with pytest.raises(ImportError, match="cannot import name 'nothing'"):
+        from streamplace.flows import nothing  # noqa: F401, PLC0415
+    with pytest.raises(ModuleNotFoundError):
+        import_module("streamplace.nowhere")
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        _ = sp.nothing
+
+
+def test_nothing_is_loaded_before_a_name_is_used() -> None:
+    code = "import sys, streamplace.score; print('numpy' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "False\n"
