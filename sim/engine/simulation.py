@@ -96,13 +96,13 @@ class Simulation:
         return np.array([self._throughput(row) for row in rows])
 
     def _throughput(self, placement: Ints) -> float:
-        world, rules, told, _ = self._ready(placement)
-        due = self.due(told)
-        world = _advance(world, rules, 0, told.ticks)
+        world, rules, timing, _ = self._ready(placement)
+        due = self.due(timing)
+        world = _advance(world, rules, 0, timing.ticks)
         check(world, self.inner.target, self.order)
-        return due.source_rate * _rate(world.arrived, told) / due.nominal_sink_tuples
+        return due.source_rate * _rate(world.arrived, timing) / due.nominal_sink_tuples
 
-    def due(self, told: Timed) -> Flow:
+    def due(self, timing: Timed) -> Flow:
         """Return the flow as it is on average while measured, with the selectivities of windows.
 
         Raises
@@ -113,11 +113,11 @@ class Simulation:
         if not self.scene.profiles:
             return self.nominal
         tuples = np.zeros(self.flow.operators)
-        while_measured = told.offered[:, told.measured :].mean(axis=1) / told.tick_s
+        while_measured = timing.offered[:, timing.measured :].mean(axis=1) / timing.tick_s
         tuples[self.places.operator[self.wiring.sources]] = while_measured
         mean = with_windows(replace(self.flow, source_tuples=tuples), self.scene)
         if not mean.nominal_sink_tuples > 0:
-            since = f"from second {told.measured * told.tick_s:g} on"
+            since = f"from second {timing.measured * timing.tick_s:g} on"
             raise SceneError(
                 f"sources: nothing that could reach a sink is offered while measured, {since}"
             )
@@ -142,23 +142,23 @@ class Simulation:
         EngineError
             If the run could not be finished.
         """
-        world, rules, told, link = self._ready(checked(self.flow, placement)[0])
-        due = self.due(told)
+        world, rules, timing, link = self._ready(checked(self.flow, placement)[0])
+        due = self.due(timing)
         kept: set[int] = set()
         if every_s is not None:
-            every = max(1, round(every_s / told.tick_s))
-            kept = {*range(every, told.ticks, every), told.ticks}
+            every = max(1, round(every_s / timing.tick_s))
+            kept = {*range(every, timing.ticks, every), timing.ticks}
         moments, done = {}, 0
-        for stop in sorted({told.measured, told.ticks, *kept}):
+        for stop in sorted({timing.measured, timing.ticks, *kept}):
             world = _advance(world, rules, done, stop)
             moments[stop] = Snapshot.of(world, stop, self.order)
             done = stop
         lost = check(world, self.inner.target, self.order)
         return RunTrace(
-            told.tick_s,
-            told.period,
-            begin=moments[told.measured],
-            end=moments[told.ticks],
+            timing.tick_s,
+            timing.period,
+            begin=moments[timing.measured],
+            end=moments[timing.ticks],
             series=tuple(moments[stop] for stop in sorted(kept)),
             link=link,
             sink=self._ends[0],
@@ -172,8 +172,8 @@ class Simulation:
     def _ready(self, placement: Ints) -> tuple[EngineState, Rules, Timed, Ints]:
         """Return all that a run begins with, and the flow's number of each link crossed."""
         tick_s = self._tick_for(placement)
-        told = self._as_told if tick_s == self.settings.tick_s else self.timed(tick_s)
-        world, link = self._world(placement[self.places.operator], told)
+        timing = self._as_told if tick_s == self.settings.tick_s else self.timed(tick_s)
+        world, link = self._world(placement[self.places.operator], timing)
         settings = self.settings
         rules = Rules(
             tick_s=tick_s,
@@ -184,7 +184,7 @@ class Simulation:
             nic=self.flow.nic,
             delays=bool(world.streams["delay"].any()),
         )
-        return world, rules, told, link
+        return world, rules, timing, link
 
     def tick_for(self, placement: NDArray[np.integer]) -> float:
         """Return seconds a tick for a placement, (V,); see `sim.engine.tick_length`."""
@@ -193,7 +193,7 @@ class Simulation:
     def _tick_for(self, placement: Ints) -> float:
         return longest_tick(self.nominal, placement, self.settings, self.scene, self.sources)
 
-    def _world(self, device: Ints, told: Timed) -> tuple[EngineState, Ints]:
+    def _world(self, device: Ints, timing: Timed) -> tuple[EngineState, Ints]:
         """Return the world before the first tick, and the flow's number of each link crossed.
 
         Parameters
@@ -217,7 +217,7 @@ class Simulation:
             self.expected,
             self.emitted,
             self.settings.allocation == "weighted",
-            told.tick_s,
+            timing.tick_s,
         )
         link = np.zeros(count, np.int32)
         link[number[number > 0]] = np.flatnonzero(number)
@@ -232,20 +232,20 @@ class Simulation:
             links=links[:count],
             sources=blank(records.SOURCE, self.sources),
             arrivals=copied(self.arrivals),
-            windows=copied(told.windows),
-            slots=copied(told.slots),
-            slot_totals=np.zeros((len(told.slots), columns)),
-            out_totals=np.zeros((len(told.windows), columns)),
+            windows=copied(timing.windows),
+            slots=copied(timing.slots),
+            slot_totals=np.zeros((len(timing.slots), columns)),
+            out_totals=np.zeros((len(timing.windows), columns)),
             reached=np.zeros((len(wiring.sinks), columns)),
             sets=sets,
             totals=totals,
             lists=heads,
             scratch=np.zeros(columns),
-            offered=told.offered,
-            speed=told.speed,
-            speed_from=told.speed_from,
-            latency=np.zeros((told.ticks, len(self.arrivals))),
-            arrived=np.zeros((told.ticks, len(self.arrivals))),
+            offered=timing.offered,
+            speed=timing.speed,
+            speed_from=timing.speed_from,
+            latency=np.zeros((timing.ticks, len(self.arrivals))),
+            arrived=np.zeros((timing.ticks, len(self.arrivals))),
         )
         return world, link
 
@@ -334,9 +334,11 @@ class Simulation:
         return longest
 
 
-def _rate(arrived: Floats, told: Timed) -> float:
+def _rate(arrived: Floats, timing: Timed) -> float:
     """Return the tuples/s that arrived while measured."""
-    return float(arrived[told.measured :].sum()) / ((told.ticks - told.measured) * told.tick_s)
+    return float(arrived[timing.measured :].sum()) / (
+        (timing.ticks - timing.measured) * timing.tick_s
+    )
 
 
 def _advance(world: EngineState, rules: Rules, begin: int, end: int) -> EngineState:

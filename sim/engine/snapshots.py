@@ -132,6 +132,6 @@ def check(world: EngineState, target: Ints, order: Order) -> float:
         place = int(np.argmax(np.where(np.isnan(lost), np.inf, lost)))
         if not lost[place] <= ROUNDING:
             number = int(np.flatnonzero(places == place)[0])
-            said = f"{put[place]:g} tuples went in, {found[place]:g} are accounted for"
-            raise EngineError(f"{kind} {number}: {said}")
+            message = f"{put[place]:g} tuples went in, {found[place]:g} are accounted for"
+            raise EngineError(f"{kind} {number}: {message}")
     return worst

@@ -80,12 +80,12 @@ def longest_tick(
         Their number.
     """
     advances = [window.advance_s for window in scene.windows.values()]
-    told, queue = min([settings.tick_s, *advances]), settings.queue
+    longest, queue = min([settings.tick_s, *advances]), settings.queue
     factors = [max(profile.factor) for profile in scene.profiles.values()]
     peak = max([*factors, *[1.0] * (sources > len(factors))])
     most = peak * float(flow.stream_tuples.max(initial=0.0))
-    if queue == 0 or 2.0 * most * told <= queue:
-        return told
+    if queue == 0 or 2.0 * most * longest <= queue:
+        return longest
     on_device, on_link = bottleneck.utilisations(flow, placement)
     on_device /= _fastest_devices(scene, flow.devices)
     if settings.backpressure and sources == 1:
@@ -96,7 +96,7 @@ def longest_tick(
         most = _fastest(
             flow.columns, placement, peak * on_device, peak * on_link, settings.backpressure, peak
         )
-    return told / max(1, ceil(2.0 * most * told / queue))
+    return longest / max(1, ceil(2.0 * most * longest / queue))
 
 
 def _fastest_devices(scene: Scene, devices: int) -> Floats:

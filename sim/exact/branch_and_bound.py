@@ -23,7 +23,7 @@ class Dive(NamedTuple):
 
     now: Partial
     weighed: Packing
-    trouble: Floats  # (U,) how hard a unit has been to place
+    hardness: Floats  # (U,) how hard a unit has been to place
     fits: Bools  # (U, D) where units not placed yet can go
     chosen: Ints  # (U,) the unit placed at each depth
     choices: Ints  # (U, D) devices that it may go to, by depth, the likeliest first
@@ -33,7 +33,7 @@ class Dive(NamedTuple):
     depth: Ints  # (1,) how many units are placed
 
 
-def dive(instance: Instance, twin: Ints, limit: float, trouble: Floats) -> Dive:
+def dive(instance: Instance, twin: Ints, limit: float, hardness: Floats) -> Dive:
     """Return a search that is about to start.
 
     Parameters
@@ -42,14 +42,14 @@ def dive(instance: Instance, twin: Ints, limit: float, trouble: Floats) -> Dive:
         (D,) the last device before it that is alike, -1 if there is none.
     limit
         Load / reference that no device and no link may exceed.
-    trouble
+    hardness
         (U,) how hard units are to place; the search raises it where it learns so.
     """
     units, devices = len(instance.work), len(instance.capacity)
     return Dive(
         now=partial(instance, twin, units),
         weighed=packing(instance, limit),
-        trouble=trouble,
+        hardness=hardness,
         fits=np.zeros((units, devices), np.bool_),
         chosen=np.zeros(units, np.int32),
         choices=np.zeros((units, devices), np.int32),
@@ -115,9 +115,9 @@ def _branches(instance: Instance, search: Dive, depth: int, limit: float) -> boo
             if fits:
                 count += 1
         if count == 0:
-            search.trouble[u] += 1.0
+            search.hardness[u] += 1.0
             return False
-        urgency = np.inf if count == 1 else search.trouble[u] / count
+        urgency = np.inf if count == 1 else search.hardness[u] / count
         if urgency > most:
             chosen, most, fewest = u, urgency, count
     if depth == 0:

@@ -81,7 +81,7 @@ def options(command: Command) -> Command:
 
 
 def run(
-    placement: "Placement", given: dict[str, Any], inputs: tuple[str | None, ...]
+    placement: "Placement", chosen: dict[str, Any], inputs: tuple[str | None, ...]
 ) -> "tuple[Placement, RunMetrics]":
     """Run a placement as the options tell; write the trace and the picture they ask for.
 
@@ -101,33 +101,33 @@ def run(
     from streamplace.files.traces import trace_to  # noqa: PLC0415
     from streamplace.scoring import engine  # noqa: PLC0415
 
-    targets = {f"--{option}": given.get(option) for option in ("trace", "plot")}
-    check_targets(targets, (*inputs, given.get("scene")))
+    targets = {f"--{option}": chosen.get(option) for option in ("trace", "plot")}
+    check_targets(targets, (*inputs, chosen.get("scene")))
     try:
-        settings = Settings(**{OF_SETTINGS[n]: x for n, x in given.items() if n in OF_SETTINGS})
+        settings = Settings(**{OF_SETTINGS[n]: x for n, x in chosen.items() if n in OF_SETTINGS})
     except ValueError as error:
         field, _, fault = str(error).partition(": ")
         option = next(name for name, of in OF_SETTINGS.items() if of == field)
         raise UsageError(f"--{option.replace('_', '-')}: {fault}") from None
     scene = None
-    if "scene" in given:
-        value = read_json(given["scene"])
-        scene = scene_from(value, placement.problem, name_of(given["scene"]))
-    if "plot" in given:
+    if "scene" in chosen:
+        value = read_json(chosen["scene"])
+        scene = scene_from(value, placement.problem, name_of(chosen["scene"]))
+    if "plot" in chosen:
         from streamplace.plots.engine_run import draw_run  # noqa: PLC0415
         from streamplace.plots.formats import kind_of  # noqa: PLC0415
 
-        kind_of(given["plot"])  # before anything runs
-    watched = "trace" in given or "plot" in given
+        kind_of(chosen["plot"])  # before anything runs
+    watched = "trace" in chosen or "plot" in chosen
     try:
         placed, found = engine.worst_run(placement, settings, scene, EVERY_S if watched else None)
     except ProblemError as error:  # the placement was read, so it is the scene that does not fit
         if scene is None:
             raise
         fault = str(error).removeprefix("scene: ")
-        raise FormatError(f"{name_of(given['scene'])}: {fault}") from None
-    if "plot" in given:
-        draw_run(given["plot"], placed, found)
-    if "trace" in given:
-        write_json(given["trace"], trace_to(placed, found))
+        raise FormatError(f"{name_of(chosen['scene'])}: {fault}") from None
+    if "plot" in chosen:
+        draw_run(chosen["plot"], placed, found)
+    if "trace" in chosen:
+        write_json(chosen["trace"], trace_to(placed, found))
     return placed, found

@@ -19,15 +19,15 @@ class Choice(click.Choice[str]):
 
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
         """Return click's own words and the nearest choice."""
-        said = super().get_invalid_choice_message(value, ctx).rstrip(".")
+        message = super().get_invalid_choice_message(value, ctx).rstrip(".")
         found = did_you_mean(str(value), self.choices)
         if found:
-            return said + found
+            return message + found
         begins = {choice.partition("-")[0]: choice for choice in reversed(self.choices)}
         first = closest_match(
             str(value), begins
         )  # `flik` is near `flink`, and far from `flink-plan`
-        return said if first is None else f"{said}; did you mean {begins[first]!r}?"
+        return message if first is None else f"{message}; did you mean {begins[first]!r}?"
 
 
 class Completed(click.ParamType[str]):

@@ -37,7 +37,7 @@ def simulate(
     streamplace simulate graph.json placement.json --source-rate 2e4 --model path-average
     streamplace simulate graph.json placement.json --model engine --plot run.png
     """
-    given = {name: value for name, value in of_engine.items() if value is not None}
+    chosen = {name: value for name, value in of_engine.items() if value is not None}
     from streamplace.cli import show  # noqa: PLC0415 - a command loads what it needs
     from streamplace.errors import (  # noqa: PLC0415
         FormatError,
@@ -67,14 +67,14 @@ def simulate(
         except UnknownDeviceError as error:
             beside = f" (the cluster is {name_of(cluster_file)})" if cluster_file else ""
             raise FormatError(f"{error}{beside}") from None
-    if given and stored.problem.model != "engine":
-        name = next(iter(given)).replace("_", "-")
+    if chosen and stored.problem.model != "engine":
+        name = next(iter(chosen)).replace("_", "-")
         raise click.UsageError(f"--{name} is for --model engine")
-    if as_json and given.get("trace") == "-":
+    if as_json and chosen.get("trace") == "-":
         raise click.UsageError("--trace - and --json both want stdout")
     inputs = (graph, placement, cluster_file)
     with working("simulating"), located(name_of(graph)):
-        found = score_of_run(*engine_options.run(stored, given, inputs)) if given else None
+        found = score_of_run(*engine_options.run(stored, chosen, inputs)) if chosen else None
         scored = found or score(stored)
     if as_json:
         options.print_json(scored.to_dict())

@@ -91,8 +91,8 @@ def train(
         _draw(output)
     if trained.interrupted:
         if is_rank_zero():
-            said = f"streamplace: interrupted after step {trained.steps}; go on with --resume"
-            click.echo(said, err=True)
+            message = f"streamplace: interrupted after step {trained.steps}; go on with --resume"
+            click.echo(message, err=True)
         raise SystemExit(130)
     if not is_rank_zero():
         return

@@ -127,5 +127,5 @@ class PlacementEnv(gymnasium.Env[Observed, np.int64]):
             raise gymnasium.error.ResetNeeded("reset comes first")
         return self._episode
 
-    def _info(self, **told: Any) -> dict[str, Any]:
-        return {**told, "action_mask": self.action_masks().astype(np.int8)}
+    def _info(self, **extra: Any) -> dict[str, Any]:
+        return {**extra, "action_mask": self.action_masks().astype(np.int8)}

@@ -26,7 +26,7 @@ class Generated(Sequence[StreamGraph]):
 
 
 def graphs_of(
-    given: str | Path | Recipe | StreamGraph | Sequence[StreamGraph],
+    source: str | Path | Recipe | StreamGraph | Sequence[StreamGraph],
 ) -> Sequence[StreamGraph]:
     """Return graphs by number: those of a dataset, of a recipe, or as given.
 
@@ -37,14 +37,14 @@ def graphs_of(
     UsageError
         If there are none.
     """
-    if isinstance(given, Recipe):
-        return Generated(given)
-    if isinstance(given, StreamGraph):
-        return (given,)
-    if isinstance(given, str | Path):
-        return read_dataset(given)
-    check_type("graphs:", given, Iterable, UsageError)
-    graphs = tuple(given)
+    if isinstance(source, Recipe):
+        return Generated(source)
+    if isinstance(source, StreamGraph):
+        return (source,)
+    if isinstance(source, str | Path):
+        return read_dataset(source)
+    check_type("graphs:", source, Iterable, UsageError)
+    graphs = tuple(source)
     if not graphs or not all(isinstance(graph, StreamGraph) for graph in graphs):
         raise UsageError("graphs: must be stream graphs, at least one")
     return graphs

@@ -151,8 +151,8 @@ def _installed(extra: str, name: str) -> Iterator[None]:
     try:
         yield
     except ImportError:
-        said = f"--backend {extra} needs {name}: pip install 'streamplace[{extra}]'"
-        raise UsageError(said) from None
+        message = f"--backend {extra} needs {name}: pip install 'streamplace[{extra}]'"
+        raise UsageError(message) from None
 
 
 @contextmanager

@@ -101,8 +101,12 @@ def _on_processes(
         try:
             yield from _going_on(results_from, BrokenProcessPool)
         except BrokenProcessPool:
-            said = "processes were killed at the same work again and again; is there memory enough"
-            raise BackendError(f"{said} for {processes} at a time? --jobs tells how many") from None
+            message = (
+                "processes were killed at the same work again and again; is there memory enough"
+            )
+            raise BackendError(
+                f"{message} for {processes} at a time? --jobs tells how many"
+            ) from None
 
 
 @contextmanager

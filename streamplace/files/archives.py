@@ -55,8 +55,8 @@ def read_arrays(data: bytes) -> dict[str, NDArray[np.generic]]:
                 for name, member in zip(names, members, strict=True)
             }
     except BROKEN as error:
-        said = " ".join(str(error).split()) or type(error).__name__
-        raise ValueError(said[:LONGEST_SAID]) from None
+        message = " ".join(str(error).split()) or type(error).__name__
+        raise ValueError(message[:LONGEST_SAID]) from None
 
 
 def _array(data: bytes) -> NDArray[np.generic]:

@@ -83,8 +83,8 @@ def check_target(path: str | Path, make: bool = False) -> None:
     except OSError as error:
         raise FormatError(f"{path}: cannot be written: {error.strerror}") from None
     if there != target and not there.is_dir():
-        said = f"{there} is no folder" if there.exists() else "no such folder"
-        raise FormatError(f"{path}: cannot be written: {said}")
+        message = f"{there} is no folder" if there.exists() else "no such folder"
+        raise FormatError(f"{path}: cannot be written: {message}")
     folder = target.parent if there.is_file() else there  # a file is replaced, not opened
     if not os.access(there, os.W_OK) or not os.access(folder, os.W_OK):
         raise FormatError(f"{path}: cannot be written")

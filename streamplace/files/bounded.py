@@ -118,8 +118,8 @@ def refuse_bomb(unzipped_bytes: int, zipped_bytes: int, most: float = LARGEST) -
         If it would.
     """
     if unzipped_bytes > min(SPARE + MOST_FOLD * zipped_bytes, most):
-        said = f"{unzipped_bytes:,} bytes or more from {zipped_bytes:,}"
-        raise OSError(errno.EFBIG, f"unzips to {said}, as no file of graphs does")
+        message = f"{unzipped_bytes:,} bytes or more from {zipped_bytes:,}"
+        raise OSError(errno.EFBIG, f"unzips to {message}, as no file of graphs does")
 
 
 def _is_device(mode: int) -> bool:

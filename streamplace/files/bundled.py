@@ -35,8 +35,8 @@ def resolve(path: str | Path) -> Path:
             text.removeprefix(PREFIX), names
         )  # all names would be near by the prefix
         there = ", ".join(PREFIX + name for name in names)
-        said = f"there are {there}" if meant is None else f"did you mean {PREFIX + meant!r}?"
-        raise FormatError(f"{text}: not shipped; {said}")
+        message = f"there are {there}" if meant is None else f"did you mean {PREFIX + meant!r}?"
+        raise FormatError(f"{text}: not shipped; {message}")
     return found
 
 

@@ -62,8 +62,8 @@ def graph_from(value: Any, where: str, name: str) -> StreamGraph:
         raise FormatError(f"{where}: {_in_its_words(str(error))}") from None
 
 
-def _in_its_words(said: str) -> str:
+def _in_its_words(message: str) -> str:
     """Name a fault's place as the released files do."""
-    place, colon, fault = said.partition(":")
+    place, colon, fault = message.partition(":")
     place = place.replace("streams", "connections").replace("payload_bytes", "payload")
     return place + colon + fault

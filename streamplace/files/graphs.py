@@ -120,8 +120,8 @@ def _stream_to(stream: Stream, default_payload: bool) -> dict[str, Any]:
     return value
 
 
-def _number(given: float | None) -> float:
-    return UNKNOWN if given is None else given
+def _number(value_or_none: float | None) -> float:
+    return UNKNOWN if value_or_none is None else value_or_none
 
 
 def _or_null(number: float) -> float | None:

@@ -20,7 +20,7 @@ from streamplace.util.suggest import did_you_mean
 
 Form = TypeVar("Form", bound=BaseModel)
 
-SAID = {  # pydantic's words where ours fit a file better
+MESSAGES = {  # pydantic's words where ours fit a file better
     "missing": "is missing",
     "extra_forbidden": "is an unknown field",
     "dict_type": "must be an object",
@@ -143,11 +143,11 @@ def check(form: type[Form], value: Any, where: str) -> Form:
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         more = f" (and {error.error_count() - 1} more faults)" if error.error_count() > 1 else ""
-        said = f"{where}: {_place(first['loc'])}{_said(first)}"
+        message = f"{where}: {_place(first['loc'])}{_message(first)}"
         if first["type"] == "extra_forbidden":
             *place, name = first["loc"]
-            said += did_you_mean(str(name), fields_at(form, tuple(place)))
-        raise FormatError(said + more) from None
+            message += did_you_mean(str(name), fields_at(form, tuple(place)))
+        raise FormatError(message + more) from None
 
 
 class _DuplicateKeyError(ValueError):
@@ -178,17 +178,18 @@ def _place(loc: tuple[int | str, ...]) -> str:
     return f"{text.lstrip('.')}: " if text else ""
 
 
-def _said(error: Any) -> str:
+def _message(error: Any) -> str:
     kind, value = error["type"], error["input"]
-    said: str = SAID.get(kind, error["msg"].removeprefix("Value error, ").removeprefix("Input "))
-    if kind == "float_type" and isinstance(value, int) and not isinstance(value, bool):
-        said = "is too large a number"
-    if kind in ("missing", "extra_forbidden", "string_unicode") or isinstance(value, dict | list):
-        return said
-    shown = repr(value)
-    return (
-        f"{said} (got {shown if len(shown) <= LONGEST_SHOWN else shown[: LONGEST_SHOWN - 1] + '…'})"
+    message: str = MESSAGES.get(
+        kind, error["msg"].removeprefix("Value error, ").removeprefix("Input ")
     )
+    if kind == "float_type" and isinstance(value, int) and not isinstance(value, bool):
+        message = "is too large a number"
+    if kind in ("missing", "extra_forbidden", "string_unicode") or isinstance(value, dict | list):
+        return message
+    got = repr(value)
+    got = got if len(got) <= LONGEST_SHOWN else got[: LONGEST_SHOWN - 1] + "…"
+    return f"{message} (got {got})"
 
 
 def _kind(value: Any) -> str:

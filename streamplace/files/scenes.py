@@ -34,8 +34,8 @@ def scene_from(value: Any, problem: Problem, where: str) -> Scene:
         speeds = []
         for i, speed in enumerate(form.speeds):
             if speed.device not in problem.cluster.index:
-                said = f"speeds[{i}].device: there is no device {speed.device!r}"
-                raise ProblemError(said + did_you_mean(speed.device, problem.cluster.index))
+                message = f"speeds[{i}].device: there is no device {speed.device!r}"
+                raise ProblemError(message + did_you_mean(speed.device, problem.cluster.index))
             d = problem.cluster.index[speed.device]
             speeds.append(_made(Speed, speed, f"speeds[{i}]", device=d))
     return Scene(profiles, windows, tuple(speeds))
@@ -44,19 +44,19 @@ def scene_from(value: Any, problem: Problem, where: str) -> Scene:
 def _operator(problem: Problem, name: str, where: str, source: bool) -> int:
     """Return the index of an operator that must, or must not, be a source."""
     if name not in problem.graph.index:
-        said = f"{where}: there is no operator {name!r}"
-        raise ProblemError(said + did_you_mean(name, problem.graph.index))
+        message = f"{where}: there is no operator {name!r}"
+        raise ProblemError(message + did_you_mean(name, problem.graph.index))
     v = problem.graph.index[name]
     if (v in problem.graph.sources) != source:
-        told = "has inputs, so nothing is offered to it" if source else "is a source"
-        raise ProblemError(f"{where}: {name!r} {told}")
+        values = "has inputs, so nothing is offered to it" if source else "is a source"
+        raise ProblemError(f"{where}: {name!r} {values}")
     return v
 
 
 def _made(kind: type[Kind], form: Form, where: str, **known: int) -> Kind:
-    told: dict[str, Any] = form.model_dump(exclude={"comment", *known})
+    values: dict[str, Any] = form.model_dump(exclude={"comment", *known})
     columns: dict[str, Any] = dict(known)
-    columns |= {name: tuple(x) if isinstance(x, list) else x for name, x in told.items()}
+    columns |= {name: tuple(x) if isinstance(x, list) else x for name, x in values.items()}
     with within(where):
         try:
             return kind(**columns)

@@ -36,5 +36,5 @@ def _refuse_long_integers(value: dict[str, Any]) -> None:
             case place, list() as found:
                 left += [(f"{place}[{i}]", one) for i, one in enumerate(found)]
             case place, int() as number if number.bit_length() > MOST_BITS:
-                said = f"an integer has too many digits: {number.bit_length()} bits"
-                raise ValueError(f"{place}: {said}")
+                message = f"an integer has too many digits: {number.bit_length()} bits"
+                raise ValueError(f"{place}: {message}")

@@ -69,12 +69,12 @@ def _selectivities(
     inputs = np.bincount(ends[:, 1], minlength=count).tolist()
     outputs = np.bincount(ends[:, 0], minlength=count).tolist()
     targets = ends[:, 1].tolist()
-    given = iter(shares)
+    values = iter(shares)
     rate, just_split = [0.0] * count, [0.0] * count
     selectivity: list[float] = []
     for v, (kind, amount, copies) in enumerate(rng.random((count, 3)).tolist()):
         if not inputs[v]:
-            rate[v] = just_split[v] = next(given)
+            rate[v] = just_split[v] = next(values)
         if not outputs[v]:
             continue
         kept = 1.0

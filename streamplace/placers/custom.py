@@ -21,7 +21,7 @@ Converter = Callable[[str, list[str], Mapping[str, Any]], dict[str, Any]]
 
 GROUP = "streamplace.placers"
 _DOTTED = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
-_OWN = re.compile(rf"({_DOTTED}):({_DOTTED})(?::(.*))?", re.DOTALL)
+_CUSTOM = re.compile(rf"({_DOTTED}):({_DOTTED})(?::(.*))?", re.DOTALL)
 
 
 def is_custom(text: str) -> bool:
@@ -29,12 +29,12 @@ def is_custom(text: str) -> bool:
 
     An option has an equals sign and a class has none, so it cannot be a name with options.
     """
-    return _OWN.fullmatch(text) is not None
+    return _CUSTOM.fullmatch(text) is not None
 
 
 def parts_of(text: str) -> tuple[str, list[str]]:
     """Return the name, ``module:Class`` or any other, and the options that follow."""
-    match = _OWN.fullmatch(text)
+    match = _CUSTOM.fullmatch(text)
     if match is None:
         name, *options = text.split(":")
         return name, options
@@ -62,7 +62,7 @@ def load(text: str, path: str) -> Any:
         If there is no such module or class, or the module cannot be imported.
     """
     module, _, path = path.partition(":")
-    with _told(text, f"importing {module} failed"), _here():
+    with _named_fault(text, f"importing {module} failed"), _here():
         found: Any = import_module(module)
     where = getattr(found, "__file__", None)
     for name in path.split("."):
@@ -86,7 +86,7 @@ def load_installed(point: EntryPoint) -> Any:
     UsageError
         If it cannot be loaded.
     """
-    with _told(point.name, f"loading {point.value} failed"):
+    with _named_fault(point.name, f"loading {point.value} failed"):
         return point.load()
 
 
@@ -106,7 +106,7 @@ def made(text: str, found: Any, options: list[str], convert: Converter) -> Place
     is_class = isinstance(found, type)
     arguments = convert(text, options, _parameters(found) if is_class else {})
     if is_class:
-        with _told(text, "its constructor refuses"):
+        with _named_fault(text, "its constructor refuses"):
             found = found(**arguments)
     return checked(text, found)
 
@@ -149,15 +149,15 @@ def _parameters(cls: type) -> dict[str, Any]:
 
 
 @contextmanager
-def _told(text: str, what: str) -> Iterator[None]:
+def _named_fault(text: str, what: str) -> Iterator[None]:
     """Turn whatever the user's code raises into one line."""
     try:
         yield
     except StreamplaceError as error:
         raise UsageError(f"placer {text!r}: {error}") from None
     except (Exception, SystemExit) as error:
-        said = " ".join(str(error).split())
-        raise UsageError(f"placer {text!r}: {what}: {type(error).__name__}: {said}") from error
+        message = " ".join(str(error).split())
+        raise UsageError(f"placer {text!r}: {what}: {type(error).__name__}: {message}") from error
 
 
 @contextmanager

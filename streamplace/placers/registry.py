@@ -181,17 +181,17 @@ def _auto_policy() -> Placer:
 
 def _options(text: str, options: list[str], types: Mapping[str, Any]) -> dict[str, Any]:
     """Return options, ``option=value``, converted to the types of those there are."""
-    given: dict[str, Any] = {}
+    options_read: dict[str, Any] = {}
     for option in options:
         key, equals, value = option.partition("=")
         if not equals or key not in types:
             there = f"; options are {', '.join(types)}" if types else "; it takes no options"
             there = there if key in types else did_you_mean(key, types) or there
             raise UsageError(f"placer {text!r}: {option!r} is no option=value{there}")
-        if key in given:
+        if key in options_read:
             raise UsageError(f"placer {text!r}: {key} stands twice")
-        given[key] = _converted(text, key, value, types[key])
-    return given
+        options_read[key] = _converted(text, key, value, types[key])
+    return options_read
 
 
 def _converted(text: str, key: str, value: str, wanted: Any) -> Any:

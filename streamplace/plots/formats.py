@@ -18,6 +18,6 @@ def kind_of(path: str | Path) -> str:
     """
     kind = Path(path).suffix.removeprefix(".").lower()
     if kind not in KINDS:
-        said = f"a picture's name ends in .{', .'.join(KINDS)} (got {str(path)!r})"
-        raise UsageError(said + did_you_mean(kind, KINDS))
+        message = f"a picture's name ends in .{', .'.join(KINDS)} (got {str(path)!r})"
+        raise UsageError(message + did_you_mean(kind, KINDS))
     return kind

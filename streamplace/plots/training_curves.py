@@ -27,8 +27,8 @@ WINDOW = 50  # a smoothed value is the mean of about so many parts of a run, at 
 
 def curve(log: Log, name: str) -> tuple[Floats, Floats]:
     """Return the steps, (N,), that tell of something, and what they tell, (N,)."""
-    told = [(step["step"], step[name]) for step in log if name in step]
-    both = np.array(told, dtype=np.float64).reshape(-1, 2)
+    points = [(step["step"], step[name]) for step in log if name in step]
+    both = np.array(points, dtype=np.float64).reshape(-1, 2)
     return both[:, 0], both[:, 1]
 
 
@@ -54,16 +54,16 @@ def draw_curves(path: str | Path, logs: Mapping[str, Log]) -> None:
     FormatError
         If it cannot be written.
     """
-    shown = [name for name in CURVES if any(name in step for log in logs.values() for step in log)]
-    shown = shown or ["reward"]
-    rows, columns = ceil(len(shown) / 2), min(len(shown), 2)
+    curves = [name for name in CURVES if any(name in step for log in logs.values() for step in log)]
+    curves = curves or ["reward"]
+    rows, columns = ceil(len(curves) / 2), min(len(curves), 2)
     runs = labels(list(logs), NAME)
     size = (PANEL[0] * columns, PANEL[1] * rows + (0.3 if len(runs) > 1 else 0.0))
     with picture(path, size) as figure:
         grid = figure.subplots(rows, columns, squeeze=False).ravel()
-        for axes in grid[len(shown) :]:
+        for axes in grid[len(curves) :]:
             axes.remove()
-        for axes, name in zip(grid, shown, strict=False):
+        for axes, name in zip(grid, curves, strict=False):
             _panel(axes, name, logs)
         if len(runs) > 1:
             legend_below(figure, grid[0].lines[-len(runs) :], runs)

@@ -170,16 +170,16 @@ class Cluster(Displayable):
         return cls(devices)
 
     @classmethod
-    def of(cls, given: "Cluster | str | None") -> "Cluster":
+    def of(cls, cluster: "Cluster | str | None") -> "Cluster":
         """Return a cluster as it is, as `parse` reads it, or the paper's where none is given."""
-        if isinstance(given, str):
-            return cls.parse(given)
-        if given is None:
+        if isinstance(cluster, str):
+            return cls.parse(cluster)
+        if cluster is None:
             return cls.equal()
         check_type(
-            "cluster:", given, cls, ClusterError, 'as sp.Cluster(devices), or text as "5x2500"'
+            "cluster:", cluster, cls, ClusterError, 'as sp.Cluster(devices), or text as "5x2500"'
         )
-        return given
+        return cluster
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -243,8 +243,8 @@ class Cluster(Displayable):
             raise ClusterError(f"network.overrides[{i}]: {self.network.kind} links have {wanted}")
         for end in ends:
             if end not in self.index:
-                said = f"network.overrides[{i}]: no device is called {end!r}"
-                raise ClusterError(said + did_you_mean(end, self.index))
+                message = f"network.overrides[{i}]: no device is called {end!r}"
+                raise ClusterError(message + did_you_mean(end, self.index))
         others = self.network.overrides[:i]
         if (override.source, override.target) in ((o.source, o.target) for o in others):
             raise ClusterError(f"network.overrides[{i}]: its link is overridden twice")

@@ -18,7 +18,7 @@ TEXT = ("name", "source", "target", "instance_of")
 NUMBERS = ("instructions", "payload_bytes", "memory_bytes", "selectivity")
 
 
-def operator_of(i: int, given: OperatorLike) -> Operator:
+def operator_of(i: int, row: OperatorLike) -> Operator:
     """Return operator i of what people wrote.
 
     Raises
@@ -26,25 +26,25 @@ def operator_of(i: int, given: OperatorLike) -> Operator:
     GraphError
         On fields that are missing, too many, unknown, or of another type.
     """
-    return given if isinstance(given, Operator) else _row(Operator, f"operators[{i}]", given)
+    return row if isinstance(row, Operator) else _row(Operator, f"operators[{i}]", row)
 
 
-def stream_of(i: int, given: StreamLike) -> Stream:
+def stream_of(i: int, row: StreamLike) -> Stream:
     """Return stream i of what people wrote; see `operator_of`."""
-    return given if isinstance(given, Stream) else _row(Stream, f"streams[{i}]", given)
+    return row if isinstance(row, Stream) else _row(Stream, f"streams[{i}]", row)
 
 
-def _row(cls: type[Row], where: str, given: object) -> Row:
+def _row(cls: type[Row], where: str, row: object) -> Row:
     known = [field.name for field in fields(cls)]
-    if isinstance(given, Mapping):
-        values = dict(given)
-    elif isinstance(given, Sequence) and not isinstance(given, str):
-        if len(given) > len(known):
-            raise GraphError(f"{where}: has {len(given)} fields, more than {', '.join(known)}")
-        values = dict(zip(known, given, strict=False))
+    if isinstance(row, Mapping):
+        values = dict(row)
+    elif isinstance(row, Sequence) and not isinstance(row, str):
+        if len(row) > len(known):
+            raise GraphError(f"{where}: has {len(row)} fields, more than {', '.join(known)}")
+        values = dict(zip(known, row, strict=False))
     else:
         wanted = f"sp.{cls.__name__}, a tuple or a mapping"
-        raise GraphError(f"{where}: must be {wanted}, not {type(given).__name__}")
+        raise GraphError(f"{where}: must be {wanted}, not {type(row).__name__}")
     if unknown := [name for name in values if name not in known]:
         raise GraphError(f"{where}: {unknown[0]!r} is none of {', '.join(known)}")
     needed = [field.name for field in fields(cls) if field.default is MISSING]

@@ -29,7 +29,7 @@ class Constraints:
     allowed: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, given: "Constraints") -> "Constraints":
+    def of(cls, constraints: "Constraints") -> "Constraints":
         """Return constraints as they are; refuse what are none, as a mapping.
 
         Raises
@@ -38,9 +38,13 @@ class Constraints:
             Naming what to write instead.
         """
         check_type(
-            "constraints:", given, cls, ProblemError, 'as sp.Constraints(pins={"parse": "d0"})'
+            "constraints:",
+            constraints,
+            cls,
+            ProblemError,
+            'as sp.Constraints(pins={"parse": "d0"})',
         )
-        return given
+        return constraints
 
     def __post_init__(self) -> None:
         check_type("constraints.pins", self.pins, Mapping, ProblemError)

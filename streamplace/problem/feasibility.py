@@ -191,8 +191,8 @@ def _check_names(graph: StreamGraph, cluster: Cluster, constraints: Constraints)
     ):
         for place, name in named:
             if name not in known:
-                said = f"constraints.{place}: no {what} is called {name!r}"
-                raise ProblemError(said + did_you_mean(name, known))
+                message = f"constraints.{place}: no {what} is called {name!r}"
+                raise ProblemError(message + did_you_mean(name, known))
 
 
 def _units(graph: StreamGraph, groups: Sequence[Sequence[str]]) -> Ints:

@@ -103,8 +103,8 @@ class StreamGraph(Displayable):
     ) -> None:
         check_type("operators:", operators, Iterable, GraphError)
         check_type("streams:", streams, Iterable, GraphError)
-        steps = [operator_of(i, given) for i, given in enumerate(operators)]
-        edges = [stream_of(i, given) for i, given in enumerate(streams)]
+        steps = [operator_of(i, shares) for i, shares in enumerate(operators)]
+        edges = [stream_of(i, shares) for i, shares in enumerate(streams)]
         index = index_of([o.name for o in steps])
         ends = [endpoints(i, s, index) for i, s in enumerate(edges)]
         self._set(
@@ -240,19 +240,19 @@ class StreamGraph(Displayable):
         self.selectivity = selectivity[by]
         self.stream_payload_bytes = payload[by]
 
-    def _shares(self, given: Mapping[str, float] | None) -> Floats:
+    def _shares(self, shares: Mapping[str, float] | None) -> Floats:
         share = np.zeros(len(self.names))
-        if given is None:
+        if shares is None:
             share[self.sources] = 1.0 / len(self.sources)
             return share
-        check_type("source_shares:", given, Mapping, GraphError)
+        check_type("source_shares:", shares, Mapping, GraphError)
         sources = {self.names[v] for v in self.sources}
-        if wrong := sorted(sources.symmetric_difference(given)):
+        if wrong := sorted(sources.symmetric_difference(shares)):
             raise GraphError(
                 f"source_shares: must name exactly the operators without inputs; {wrong[0]!r} is "
                 + ("missing" if wrong[0] in sources else "not one of them")
             )
-        for source, value in given.items():
+        for source, value in shares.items():
             check_number(f"source_shares[{source!r}]:", value, GraphError)
             if not 0 <= float(value) < inf:
                 raise GraphError(f"source_shares[{source!r}]: must be finite and at least 0")

@@ -45,14 +45,14 @@ class Grouping:
     """
 
     def __init__(self, graph: StreamGraph, group_of: ArrayLike) -> None:
-        given = np.asarray(group_of)
-        if given.shape != (len(graph.names),) or given.dtype.kind not in "iu":
+        values = np.asarray(group_of)
+        if values.shape != (len(graph.names),) or values.dtype.kind not in "iu":
             raise ProblemError(f"a grouping needs {len(graph.names)} group numbers")
-        if given.min() < 0 or not np.bincount(given).all():
+        if values.min() < 0 or not np.bincount(values).all():
             raise ProblemError("groups must be numbered 0, 1, … with none empty")
         self.graph = graph
-        self.group_of: Ints = given.astype(np.int32)
-        self.count = int(given.max()) + 1
+        self.group_of: Ints = values.astype(np.int32)
+        self.count = int(values.max()) + 1
 
     def quotient(self, load: Floats, traffic: Floats) -> Quotient:
         """Return the graph of groups under operator weights (V,) and stream weights (E,)."""

@@ -31,14 +31,14 @@ class Placement(Displayable):
     """
 
     def __init__(self, problem: Problem, devices: ArrayLike) -> None:
-        given = np.asarray(devices)
+        indices = np.asarray(devices)
         operators, count = len(problem.graph.names), len(problem.cluster.devices)
-        if given.shape != (operators,) or given.dtype.kind not in "iu":
-            raise ProblemError(f"a placement needs {operators} device indices, not {given.shape}")
-        if not 0 <= given.min() <= given.max() < count:
+        if indices.shape != (operators,) or indices.dtype.kind not in "iu":
+            raise ProblemError(f"a placement needs {operators} device indices, not {indices.shape}")
+        if not 0 <= indices.min() <= indices.max() < count:
             raise ProblemError(f"a placement names a device outside 0..{count - 1}")
         self.problem = problem
-        self.devices: Ints = given.astype(np.int32)
+        self.devices: Ints = indices.astype(np.int32)
         self.devices.flags.writeable = False
 
     @classmethod
@@ -58,12 +58,12 @@ class Placement(Displayable):
         devices = np.full(len(graph.names), -1, dtype=np.int32)
         for operator, device in assignment.items():
             if operator not in graph.index:
-                said = f"assignment: the graph has no operator {operator!r}"
-                raise ProblemError(said + did_you_mean(operator, graph.index))
+                message = f"assignment: the graph has no operator {operator!r}"
+                raise ProblemError(message + did_you_mean(operator, graph.index))
             check_str(f"assignment[{operator!r}]:", device, ProblemError)
             if device not in cluster.index:
-                said = f"assignment[{operator!r}]: the cluster has no device {device!r}"
-                raise UnknownDeviceError(said + did_you_mean(device, cluster.index))
+                message = f"assignment[{operator!r}]: the cluster has no device {device!r}"
+                raise UnknownDeviceError(message + did_you_mean(device, cluster.index))
             devices[graph.index[operator]] = cluster.index[device]
         missing = np.flatnonzero(devices < 0)
         if len(missing):
@@ -117,10 +117,10 @@ class Placement(Displayable):
         """Return what runs where for people: so many devices, and names of operators on each."""
         used = np.unique(self.devices)
         there = self.problem.graph.names
-        told = []
+        lines = []
         for d in used[:devices]:
             crew = np.flatnonzero(self.devices == d)
             shown = several([there[v] for v in crew[:names]], names, len(crew))
-            told.append(f"{quoted(self.problem.cluster.names[d])}: {shown}")
+            lines.append(f"{quoted(self.problem.cluster.names[d])}: {shown}")
         more = len(used) - devices
-        return told + ([f"and {more} more devices"] if more > 0 else [])
+        return lines + ([f"and {more} more devices"] if more > 0 else [])

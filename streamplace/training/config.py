@@ -209,8 +209,8 @@ def read_config(name: str) -> TrainConfig:
     known = config_names()
     path = FOLDER / f"{name}.toml" if name in known else Path(name)
     if path.suffix not in (".toml", ".json") and not os.path.exists(path):
-        said = f"no config is called {name!r:.80}"
-        raise ConfigError(said + valid_choices(name, known, "or a .toml file"))
+        message = f"no config is called {name!r:.80}"
+        raise ConfigError(message + valid_choices(name, known, "or a .toml file"))
     where = name_of(path)
     if path.suffix == ".json":
         return check(TrainConfig, read_json(path), where)

@@ -111,13 +111,13 @@ def train(
 
 def _hold(folder: Path, workers: Workers, later: ExitStack) -> None:
     """Keep other runs out of the folder until later; all processes of this one are told."""
-    said = ""
+    message = ""
     if workers.is_rank_zero:
         try:
             later.enter_context(held(folder))
         except FormatError as error:
-            said = str(error)
-    if fault := "".join(workers.gathered(said)):
+            message = str(error)
+    if fault := "".join(workers.gathered(message)):
         raise FormatError(fault)
 
 
@@ -165,14 +165,14 @@ class Run:
     ) -> "Run":
         """Check everything, then make or take up a run."""
         if len(graphs) <= config.run.held_out:
-            said = f"{len(graphs)} graphs, and {config.run.held_out} are held out"
-            raise ConfigError(f"config: run.held_out: {said}")
+            message = f"{len(graphs)} graphs, and {config.run.held_out} are held out"
+            raise ConfigError(f"config: run.held_out: {message}")
         if config.teacher.placer:
             ready_placer(config.teacher.placer, config.problems[0].model)
         checkpoint = folder / CHECKPOINT
         if resume != is_there(checkpoint):
-            said = "holds no checkpoint to resume" if resume else "holds a run; see --resume"
-            raise CheckpointError(f"{folder}: {said}")
+            message = "holds no checkpoint to resume" if resume else "holds a run; see --resume"
+            raise CheckpointError(f"{folder}: {message}")
         check_target(folder / CHECKPOINT, make=True)
         seed, held_out = config.run.seed, config.run.held_out
         order = np.random.default_rng([seed, 4]).permutation(len(graphs))
@@ -216,8 +216,8 @@ class Run:
         if isinstance(kind, EncoderDecoderKind):
             for one in [*self.prepared, *self.held_out]:
                 if (count := len(one.problem.cluster.devices)) != kind.sizes.devices:
-                    said = f"it is for {kind.sizes.devices} devices, and a problem has {count}"
-                    raise ConfigError(f"config: policy.sizes.devices: {said}")
+                    message = f"it is for {kind.sizes.devices} devices, and a problem has {count}"
+                    raise ConfigError(f"config: policy.sizes.devices: {message}")
 
     @property
     def _identity(self) -> dict[str, Any]:

@@ -6,4 +6,4 @@ OUT_OF_MEMORY = ("DefaultCPUAllocator: can't allocate memory", "CUDA out of memo
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether an error says that there is no memory left."""
     text = str(error)
-    return isinstance(error, MemoryError) or any(said in text for said in OUT_OF_MEMORY)
+    return isinstance(error, MemoryError) or any(message in text for message in OUT_OF_MEMORY)

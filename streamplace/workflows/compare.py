@@ -107,13 +107,15 @@ class _NumberedGraphs:
         return enumerate(self.graphs)
 
 
-def _numbered_graphs(given: StreamGraph | StoredGraphs | Iterable[StreamGraph]) -> _NumberedGraphs:
-    if isinstance(given, StoredGraphs):
-        return _NumberedGraphs(given, tuple(given.names))
-    if isinstance(given, StreamGraph):
-        given = [given]
-    graphs = [] if isinstance(given, str) else list(given)
-    if isinstance(given, str) or not all(isinstance(graph, StreamGraph) for graph in graphs):
+def _numbered_graphs(
+    source: StreamGraph | StoredGraphs | Iterable[StreamGraph],
+) -> _NumberedGraphs:
+    if isinstance(source, StoredGraphs):
+        return _NumberedGraphs(source, tuple(source.names))
+    if isinstance(source, StreamGraph):
+        source = [source]
+    graphs = [] if isinstance(source, str) else list(source)
+    if isinstance(source, str) or not all(isinstance(graph, StreamGraph) for graph in graphs):
         raise UsageError("compare: graphs must be stream graphs; read_dataset reads them")
     return _NumberedGraphs(graphs, tuple(graph.name for graph in graphs))
 
@@ -138,8 +140,8 @@ def _placers_by_name(
     return named
 
 
-def _rates(given: float | Iterable[float | None] | None) -> tuple[float | None, ...]:
-    return tuple(given) if isinstance(given, Iterable) else (given,)
+def _rates(source: float | Iterable[float | None] | None) -> tuple[float | None, ...]:
+    return tuple(source) if isinstance(source, Iterable) else (source,)
 
 
 def _one_graph(

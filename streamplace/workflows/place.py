@@ -60,7 +60,7 @@ class Result(Displayable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `place --json` prints."""
-        told = {
+        document = {
             **self.score.to_dict(),
             "assignment": self.placement.assignment,
             "placer": self.placer,
@@ -68,7 +68,7 @@ class Result(Displayable):
             "gap": self.gap,
             "seconds": self.seconds,
         }
-        return told if self.status is None else told | {"status": self.status}
+        return document if self.status is None else document | {"status": self.status}
 
     def __repr__(self) -> str:
         top = self.score.bottleneck

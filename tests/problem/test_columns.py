@@ -8,7 +8,8 @@ from streamplace.problem.columns import NumberColumn, graph_hash
 from streamplace.util.added import added_field, telling_fields
 
 ADDED = NumberColumn("cores", default=1.0, added=True)
-HEADER, ALWAYS = (["a", "b"], []), (np.arange(3.0),)
+HEADER: list[object] = [["a", "b"], []]
+ALWAYS = (np.arange(3.0),)
 BEFORE = graph_hash(HEADER, ALWAYS, {})
 
 

@@ -27,7 +27,7 @@ def test_every_old_name_leads_to_the_new_one(old: str) -> None:
 
 def test_imports_as_the_documentation_of_0_2_shows_them() -> None:
     with pytest.warns(DeprecationWarning, match="scoring.flow.flow"):
-        from streamplace.flows import flow  # type: ignore[import-not-found]  # noqa: PLC0415
+        from streamplace.flows import flow  # type: ignore[import-untyped]  # noqa: PLC0415
     with pytest.warns(DeprecationWarning, match="problem.problem.Problem"):
         from streamplace.problem import Problem  # noqa: PLC0415
     with pytest.warns(DeprecationWarning, match="workflows.migrate.migrate"):

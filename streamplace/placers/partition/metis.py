@@ -42,8 +42,8 @@ class Metis(PartsOption):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.weights not in get_args(Weights):
-            said = f"metis: weights must be {' or '.join(get_args(Weights))}"
-            raise UsageError(said + did_you_mean(str(self.weights), get_args(Weights)))
+            message = f"metis: weights must be {' or '.join(get_args(Weights))}"
+            raise UsageError(message + did_you_mean(str(self.weights), get_args(Weights)))
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None

@@ -104,12 +104,12 @@ class DeviceScorer(nn.Module):
     def sample(self, batch: Batch, samples: int, choose: Sampler) -> Ints:
         """Place every problem `samples` times; return (P, S, V), see `Rollout`."""
         with torch.inference_mode():
-            growth = self._growth(batch, samples)
-            for t in range(growth.steps):
-                growth.take(t, choose(growth.ask(t, *growth.room(t)), samples))
-        return growth.placements
+            grown = self._decoding(batch, samples)
+            for t in range(grown.steps):
+                grown.take(t, choose(grown.ask(t, *grown.room(t)), samples))
+        return grown.placements
 
-    def _growth(self, batch: Batch, samples: int) -> DecodingState:
+    def _decoding(self, batch: Batch, samples: int) -> DecodingState:
         """Return placements to grow, in numpy where they are few."""
         if batch.device.type != "cpu" or len(batch) * samples * batch.columns > FEW:
             return DecodingState(self, batch, samples, self.encode(batch))
@@ -131,21 +131,21 @@ class DeviceScorer(nn.Module):
         """
         encoded = self.encode(batch)
         with torch.no_grad():
-            growth = DecodingState(self, batch, samples, encoded)
-            seen, offered = growth.room_for_all()
+            grown = DecodingState(self, batch, samples, encoded)
+            seen, offered = grown.room_for_all()
             chosen = []
             for t, (now, may) in enumerate(zip(seen, offered, strict=True)):
-                told = None if forced is None else growth.of_step(t, forced)
-                if told is None or (told < 0).any():
-                    taken = choose(growth.ask(t, now, may), samples)
-                    if told is not None:
-                        taken = torch.where(told >= 0, told, taken)
+                forced_now = None if forced is None else grown.of_step(t, forced)
+                if forced_now is None or (forced_now < 0).any():
+                    taken = choose(grown.ask(t, now, may), samples)
+                    if forced_now is not None:
+                        taken = torch.where(forced_now >= 0, forced_now, taken)
                 else:
-                    growth.look(t, now, may)
-                    taken = told
-                growth.take(t, taken)
+                    grown.look(t, now, may)
+                    taken = forced_now
+                grown.take(t, taken)
                 chosen.append(taken)
-        return growth.rollout(*self._likelihood(growth, encoded, seen, offered, chosen))
+        return grown.rollout(*self._likelihood(grown, encoded, seen, offered, chosen))
 
     def beam(self, batch: Batch, width: int) -> Ints:
         """Return the `width` likeliest placements that a beam search finds, (width, V).
@@ -153,22 +153,22 @@ class DeviceScorer(nn.Module):
         Of one problem: at every operator the likeliest continuations of all placements are kept.
         """
         with torch.inference_mode():
-            growth = DecodingState(self, batch, width, self.encode(batch))
+            grown = DecodingState(self, batch, width, self.encode(batch))
             likelihood = torch.full((width, 1), UNAVAILABLE, device=batch.device)
             likelihood[0] = 0.0  # the others are copies of it, until it has branched
-            for t in range(growth.steps):
-                logs = torch.log_softmax(growth.ask(t, *growth.room(t)), dim=1)
+            for t in range(grown.steps):
+                logs = torch.log_softmax(grown.ask(t, *grown.room(t)), dim=1)
                 total = (likelihood + logs).reshape(-1)
                 best = total.topk(width)
                 likelihood = best.values.unsqueeze(1)
-                growth.keep(torch.div(best.indices, batch.columns, rounding_mode="floor"))
-                growth.take(t, best.indices % batch.columns)
-        placements: Ints = growth.placements[0]
+                grown.keep(torch.div(best.indices, batch.columns, rounding_mode="floor"))
+                grown.take(t, best.indices % batch.columns)
+        placements: Ints = grown.placements[0]
         return placements
 
     def _likelihood(
         self,
-        growth: DecodingState,
+        grown: DecodingState,
         encoded: tuple[Tensor, Tensor],
         seen: Sequence[Seen],
         offered: Sequence[Bools],
@@ -176,9 +176,9 @@ class DeviceScorer(nn.Module):
     ) -> tuple[Tensor, Tensor]:
         """Return log-probability and entropy of all decisions, (N,) each, step after step."""
         operator, left = encoded
-        at = torch.cat([growth.operators(t) for t in range(growth.steps)])
+        at = torch.cat([grown.operators(t) for t in range(grown.steps)])
         taken = torch.cat(list(chosen))
-        onto = nn.functional.one_hot(taken, growth.batch.columns).to(left.dtype)
+        onto = nn.functional.one_hot(taken, grown.batch.columns).to(left.dtype)
         added = onto.unsqueeze(2) * left[at].unsqueeze(1)
         counts = [len(rows) for rows in chosen]
         resident = [torch.zeros_like(added[: counts[0]])]

@@ -117,8 +117,8 @@ class DecodingState:
     def of_step(self, t: int, forced: Ints) -> Tensor:
         """Return the entries of (P, S, V) that belong to a step's operators, (R',) int64."""
         local = self._local(t)
-        told = forced.reshape(len(self._every), -1)[np.arange(len(local)), local]
-        return torch.from_numpy(told.astype(np.int64)).to(self.batch.device)
+        forced_now = forced.reshape(len(self._every), -1)[np.arange(len(local)), local]
+        return torch.from_numpy(forced_now.astype(np.int64)).to(self.batch.device)
 
     def rollout(self, log_probability: Tensor, entropy: Tensor) -> Rollout:
         """Sum what is told of all decisions, (N,) step after step, by placement."""

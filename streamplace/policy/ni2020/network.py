@@ -76,38 +76,38 @@ class EncoderDecoder(nn.Module):
         config = self.config
         if np.any(np.diff(batch.jobs.first_device) != config.devices):
             raise UsageError(f"this policy places on {config.devices} devices only")
-        trail = Ni2020State(batch, samples, config.devices, forced)
+        state_of_rows = Ni2020State(batch, samples, config.devices, forced)
         first = batch.jobs.first_operator[:-1, None].astype(np.int64)
-        at = torch.from_numpy(np.maximum(trail.order, 0) + first)
-        there = torch.from_numpy(trail.order >= 0).to(batch.device)
+        at = torch.from_numpy(np.maximum(state_of_rows.order, 0) + first)
+        there = torch.from_numpy(state_of_rows.order >= 0).to(batch.device)
         embedded, state, cell = self.encoder(batch, at.to(batch.device), there)
-        beginnings = SharedPrefixes(samples, trail.rows[0], batch.device)
+        beginnings = SharedPrefixes(samples, state_of_rows.rows[0], batch.device)
         absent = torch.where(there, 0.0, NOWHERE).unsqueeze(1)
         from_operator = self.from_operator(embedded).unbind(dim=1)  # slices would cost zeros
         into_gates = self._into_gates()
         likelihood = torch.zeros(2, len(batch), samples, device=batch.device)
-        for t, now in enumerate(trail.problems):
+        for t, now in enumerate(state_of_rows.problems):
             one = beginnings.row
-            known = [state, trail.last(t)[one]]
+            known = [state, state_of_rows.last(t)[one]]
             if config.upstream:
-                known.append(trail.upstream(t)[one])
-            told = from_operator[t][one // samples]
-            state, cell = _lstm(torch.addmm(told, torch.cat(known, dim=1), into_gates), cell)
+                known.append(state_of_rows.upstream(t)[one])
+            read_so_far = from_operator[t][one // samples]
+            state, cell = _lstm(torch.addmm(read_so_far, torch.cat(known, dim=1), into_gates), cell)
             of_rows = state[beginnings.of].view(now, samples, -1)
             logits = self._look(of_rows, embedded[:now], absent[:now])
             if self.breaks_symmetry:
-                logits = logits.masked_fill(trail.spare(t), NOWHERE)
+                logits = logits.masked_fill(state_of_rows.spare(t), NOWHERE)
             logs = torch.log_softmax(logits, dim=1)
-            taken = trail.take(t, choose(logs.detach(), samples))
-            if t + 1 < len(trail.rows):
-                kept = beginnings.branch(taken[: trail.rows[t + 1]], config.devices)
+            taken = state_of_rows.take(t, choose(logs.detach(), samples))
+            if t + 1 < len(state_of_rows.rows):
+                kept = beginnings.branch(taken[: state_of_rows.rows[t + 1]], config.devices)
                 state, cell = state[kept], cell[kept]
             entropy = -(logs.exp() * logs).sum(dim=1)
             found = torch.stack([logs.gather(1, taken.unsqueeze(1)).squeeze(1), entropy])
             rest = (0, 0, 0, len(batch) - now)
             likelihood = likelihood + nn.functional.pad(found.view(2, now, samples), rest)
         length = torch.from_numpy(batch.sizes).to(batch.device).unsqueeze(1)
-        return Rollout(trail.placements, likelihood[0], likelihood[1] / length)
+        return Rollout(state_of_rows.placements, likelihood[0], likelihood[1] / length)
 
     def _into_gates(self) -> Tensor:
         """Return what turns the state, the last device and those upstream into gates, (·, 4L)."""

@@ -36,8 +36,8 @@ class Ni2020State:
         self._alike_before = alike.repeat_interleave(samples, dim=0)
         self._forced: Tensor | None = None
         if forced is not None:
-            told = np.take_along_axis(forced, np.maximum(self.order, 0)[:, None, :], axis=2)
-            self._forced = torch.from_numpy(told.astype(np.int64)).to(where)
+            forced_now = np.take_along_axis(forced, np.maximum(self.order, 0)[:, None, :], axis=2)
+            self._forced = torch.from_numpy(forced_now.astype(np.int64)).to(where)
 
     def last(self, t: int) -> Tensor:
         """Return the device chosen last, (R', D) one-hot; zeros at the start."""
@@ -59,8 +59,8 @@ class Ni2020State:
         """Place the operators of a step on devices, (R',), or where they are forced; say where."""
         now, rows = self.problems[t], self.rows[t]
         if self._forced is not None:
-            told = self._forced[:now, :, t].reshape(rows)
-            chosen = torch.where(told >= 0, told, chosen)
+            forced_now = self._forced[:now, :, t].reshape(rows)
+            chosen = torch.where(forced_now >= 0, forced_now, chosen)
         self._last = one_hot(chosen, self._devices).to(self._last.dtype)
         self._on[:now, t] = self._last.view(now, -1)
         self._used[:rows] |= self._last > 0

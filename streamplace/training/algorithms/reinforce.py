@@ -83,7 +83,7 @@ class Learner:
         generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
         batch = Batch.of([self.prepared[i] for i in numbers], device)
         samples = config.sampling.samples if epoch >= 0 else 0
-        forced, counted, told = self._rows(batch, numbers, samples, epoch, rng)
+        forced, counted, remembered = self._rows(batch, numbers, samples, epoch, rng)
         self.optimiser.zero_grad()
         record: Record = {"decisions": int(counted.sum(axis=1) @ batch.sizes)}
         if counted.any():  # else nothing could be repaired
@@ -92,8 +92,8 @@ class Learner:
             reward = np.zeros(counted.shape)
             if samples:
                 self._reward(batch, numbers, rollout, reward, counted)
-                record |= self._told(rollout, reward[:, :samples], counted[:, :samples], numbers)
-            loss = self._loss(batch, rollout, reward, counted, samples, told)
+                record |= self._record(rollout, reward[:, :samples], counted[:, :samples], numbers)
+            loss = self._loss(batch, rollout, reward, counted, samples, remembered)
             loss.backward()  # type: ignore[no-untyped-call]
             record["loss"] = float(loss.detach())
         self.workers.mean_gradients(self.network)
@@ -128,7 +128,7 @@ class Learner:
         with ThreadPoolExecutor(torch.get_num_threads()) as threads:
             return list(threads.map(rewards, prepared, placed, kind))
 
-    def _told(
+    def _record(
         self, rollout: Rollout, reward: Floats, counted: np.ndarray, numbers: np.ndarray
     ) -> Record:
         """Return what a step tells of its samples' rewards, (P, S), where they count."""
@@ -159,27 +159,27 @@ class Learner:
         sampling, memory = self.config.sampling, self.config.memory
         kept = [self.memory.of(int(i)) for i in numbers]
         learned = memory.samples if samples else 1
-        told = max((min(learned, len(rows)) for rows in kept), default=0)
+        remembered = max((min(learned, len(rows)) for rows in kept), default=0)
         random = [0] * len(numbers)
         if samples:
             mean = sampling.random_samples * math.exp(-epoch / sampling.random_decay)
             at_random = int(mean) + int(rng.random() < mean % 1.0)
             random = [at_random + (sampling.random_if_empty if not rows else 0) for rows in kept]
-        shape = (len(numbers), samples + told + max(random))
+        shape = (len(numbers), samples + remembered + max(random))
         forced = np.zeros((*shape, int(batch.sizes[0])), dtype=np.int32)
         counted = np.zeros(shape, dtype=bool)
         forced[:, :samples], counted[:, :samples] = -1, True
         for p, one in enumerate(batch.prepared):
-            rows = kept[p][:told]
+            rows = kept[p][:remembered]
             devices = len(one.problem.cluster.devices)
             drawn = rng.integers(devices, size=(random[p], one.size), dtype=np.int32)
             _, drawn = repaired(one, np.arange(len(drawn)), drawn)
-            first = samples + told
+            first = samples + remembered
             places = [*range(samples, samples + len(rows)), *range(first, first + len(drawn))]
             for s, row in zip(places, [*rows, *drawn], strict=True):
                 forced[p, s, : one.size] = self._in_symmetry(one, row, s)
                 counted[p, s] = True
-        return forced, counted, told
+        return forced, counted, remembered
 
     def _in_symmetry(self, one: EncodedProblem, row: Ints, sample: int) -> Ints:
         """Return a placement with equal devices named as the network would name them."""
@@ -195,7 +195,7 @@ class Learner:
         reward: Floats,
         counted: np.ndarray,
         samples: int,
-        told: int,
+        remembered: int,
     ) -> torch.Tensor:
         optimiser, imitate = self.config.optimiser, self.config.memory.imitate
         log_probability, entropy = rollout.log_probability, rollout.entropy
@@ -210,7 +210,7 @@ class Learner:
         if self.config.memory.only_better:  # what a policy no longer does is not to be undone
             advantage[:, samples:].clamp_(min=0.0)
         loss = policy_loss(log_probability, advantage, there)
-        if imitate and told:
+        if imitate and remembered:
             loss = loss - imitate * log_probability[:, samples] * there[:, samples]
         if optimiser.entropy:
             loss = loss - optimiser.entropy * entropy[:, :samples].mean(dim=1) * length
