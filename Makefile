@@ -27,7 +27,7 @@ test: $(READY)
 
 test-backends: $(READY)
 	$(BIN)/python $(LOCKED) locks/ray.txt -r locks/dask.txt
-	$(BIN)/python -m pytest tests/test_backends.py
+	$(BIN)/python -m pytest tests/execution/test_backends.py
 
 test-browser: $(READY)
 	$(BIN)/python $(LOCKED) locks/browser.txt

@@ -1,7 +1,7 @@
-"""What holds for all tests: one Hypothesis profile, the same examples every run, and Ctrl-C.
+"""Settings of all tests: one Hypothesis profile with the same examples every run, and Ctrl-C.
 
-A shell without job control lets what it starts in the background ignore SIGINT, and so would every
-process that tests start.
+A shell without job control starts background processes that ignore SIGINT, and their children,
+which tests start, would ignore it too.
 """
 
 import signal

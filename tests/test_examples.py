@@ -1,4 +1,4 @@
-"""Examples print what is written down beside them; the README shows them as they are."""
+"""The examples: their output is the file beside them, and the README shows them."""
 
 import re
 import subprocess
@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import ENVIRONMENT
+from tests.support.cli import ENVIRONMENT
+from tests.support.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.out"))
 
 

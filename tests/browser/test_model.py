@@ -1,4 +1,4 @@
-"""The page's model agrees with Python on 1,250 placements; and is caught where it is off."""
+"""The page's model of throughput, compared with Python on 1,250 placements."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Names of all kinds are shown as text, and never become markup."""
+"""Names in a report: every one is shown as text and never becomes markup."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -20,45 +20,56 @@ from streamplace import (
     read_placement,
     simulate,
 )
-from tests.browser.conftest import Reports
-from tests.browser.jobs import HOSTILE, Edited, assignment_of
-from tests.browser.test_edits import agrees, edit
+from tests.support.page_edits import (
+    HOSTILE_NAMES,
+    EditedPlacement,
+    assignment_of,
+    check_page_score,
+    edit_page,
+)
+from tests.support.reports import Reports
 
 LONGEST_SHOWN = 500
 
 
-def hostile() -> Placement:
-    """Return a placement in which everything that has a name has a hostile one."""
+def hostile_placement() -> Placement:
+    """Return a placement in which every name tries to become markup."""
     rows = [
-        Operator(name, 2e5, 500.0, memory_bytes=1e6, instance_of=name) for name in reversed(HOSTILE)
+        Operator(name, 2e5, 500.0, memory_bytes=1e6, instance_of=name)
+        for name in reversed(HOSTILE_NAMES)
     ]
-    streams = [Stream(a, b) for a, b in pairwise(HOSTILE)]
-    devices = [Device(name, 500.0, labels=(HOSTILE[2],), memory_bytes=1e8) for name in HOSTILE[:8]]
+    streams = [Stream(a, b) for a, b in pairwise(HOSTILE_NAMES)]
+    devices = [
+        Device(name, 500.0, labels=(HOSTILE_NAMES[2],), memory_bytes=1e8)
+        for name in HOSTILE_NAMES[:8]
+    ]
     rules = Constraints(
-        pins={HOSTILE[1]: HOSTILE[3], HOSTILE[10]: HOSTILE[2]},
-        colocate=[[HOSTILE[4], HOSTILE[14]]],
-        exlocate=[[HOSTILE[6], HOSTILE[7]]],
-        allowed={HOSTILE[8]: HOSTILE[4:6]},
+        pins={HOSTILE_NAMES[1]: HOSTILE_NAMES[3], HOSTILE_NAMES[10]: HOSTILE_NAMES[2]},
+        colocate=[[HOSTILE_NAMES[4], HOSTILE_NAMES[14]]],
+        exlocate=[[HOSTILE_NAMES[6], HOSTILE_NAMES[7]]],
+        allowed={HOSTILE_NAMES[8]: HOSTILE_NAMES[4:6]},
     )
-    network = Network(overrides=(LinkOverride(HOSTILE[0], HOSTILE[1], bandwidth_mbps=5.0),))
-    graph = StreamGraph(rows, streams, name=HOSTILE[2], source_shares={HOSTILE[0]: 1.0})
+    network = Network(
+        overrides=(LinkOverride(HOSTILE_NAMES[0], HOSTILE_NAMES[1], bandwidth_mbps=5.0),)
+    )
+    graph = StreamGraph(rows, streams, name=HOSTILE_NAMES[2], source_shares={HOSTILE_NAMES[0]: 1.0})
     problem = Problem(graph, Cluster(devices, network), source_rate=2e4, constraints=rules)
-    return Placement(problem, np.arange(len(HOSTILE)) % len(devices))
+    return Placement(problem, np.arange(len(HOSTILE_NAMES)) % len(devices))
 
 
 @pytest.fixture(scope="module")
 def placement() -> Placement:
-    return hostile()
+    return hostile_placement()
 
 
 def test_names_are_text(placement: Placement, reports: Reports) -> None:
-    report = reports(placement, placement, title=HOSTILE[1])
+    report = reports(placement, placement, title=HOSTILE_NAMES[1])
     page = report.page
     harmless = "#data, script, style, title, noscript"
-    assert page.title().startswith(HOSTILE[2])
+    assert page.title().startswith(HOSTILE_NAMES[2])
     assert page.locator("script:not([type])").count() == len(report_scripts())
     assert page.locator("img, svg, iframe, object, embed, link[rel=stylesheet]").count() == 0
-    for v in range(len(HOSTILE)):
+    for v in range(len(HOSTILE_NAMES)):
         page.locator("#operators button").nth(v).click()
         assert page.locator("#details b, #details img, #details script").count() == 0
     for d in range(8):
@@ -77,7 +88,7 @@ def test_names_are_text(placement: Placement, reports: Reports) -> None:
         harmless,
     )
     assert max(map(len, shown)) <= LONGEST_SHOWN
-    for name in HOSTILE[:-1]:
+    for name in HOSTILE_NAMES[:-1]:
         assert " ".join(name.split()) in shown
     assert any(text.startswith("long xxx") and "…" in text for text in shown)
 
@@ -88,28 +99,28 @@ def test_rules_with_hostile_names_are_told(placement: Placement, reports: Report
     broken += [on[v] not in among for v, among in rules.allowed.items()]
     broken += [len({on[v] for v in group}) > 1 for group in rules.colocate]
     broken += [len({on[v] for v in group}) < len(group) for group in rules.exlocate]
-    *told, more = reports(placement).page.locator("#broken li").all_inner_texts()
-    assert all(note.startswith("Against the constraints: ") for note in told)
-    assert more == f"and {sum(broken) - len(told)} more that do not hold"
+    *notes, more = reports(placement).page.locator("#broken li").all_inner_texts()
+    assert all(note.startswith("Against the constraints: ") for note in notes)
+    assert more == f"and {sum(broken) - len(notes)} more that do not hold"
 
 
 def test_hostile_names_survive_edits_and_the_download(
     placement: Placement, reports: Reports, tmp_path: Path
 ) -> None:
-    report, job, rng = reports(placement), Edited.of(placement), np.random.default_rng(1)
+    report, job, rng = reports(placement), EditedPlacement.of(placement), np.random.default_rng(1)
     report.page.locator("#graph").scroll_into_view_if_needed()
     for kind in ("drag", "arrows", "mips", "rate", "bandwidth", "drag"):
-        edit(report, job, kind, rng)
-        agrees(report.score(), simulate(job.placement()))
+        edit_page(report, job, kind, rng)
+        check_page_score(report.score(), simulate(job.placement()))
     saved = read_placement(report.download(tmp_path / "edited.json"))
     assert saved.problem.graph == placement.problem.graph
     assert saved.problem.constraints == placement.problem.constraints
     assert assignment_of(saved.assignment, saved) == job.assignment
-    agrees(report.score(), simulate(saved))
+    check_page_score(report.score(), simulate(saved))
 
 
-def alike(operators: int = 9, devices: int = 4) -> Placement:
-    """Return a placement in which names differ in a letter, at the end or in the middle."""
+def placement_of_similar_names(operators: int = 9, devices: int = 4) -> Placement:
+    """Return a placement whose names differ in one letter, at the end or in the middle."""
     pool = "gke-production-eu-west4-default-pool-1a2b3c4d"
     of = "com.example.pipeline.enrichment.WindowedJoin/{}.of.the.second.stage.of.the.pipeline"
     names = [of.format(i) for i in range(operators - 3)]
@@ -123,8 +134,8 @@ def alike(operators: int = 9, devices: int = 4) -> Placement:
 
 
 def test_different_names_stay_different(reports: Reports) -> None:
-    """Wherever a name is cut, what differs stays; what is cut has its whole name as a title."""
-    placement = alike()
+    """A shortened name keeps what sets it apart, and has the whole name as its title."""
+    placement = placement_of_similar_names()
     report, problem = reports(placement), placement.problem
     page, devices, operators = report.page, problem.cluster.names, problem.graph.names
     page.locator("#operators select").first.focus()
@@ -162,13 +173,13 @@ def test_different_names_stay_different(reports: Reports) -> None:
 
 @pytest.mark.parametrize("devices", [4, 15])
 def test_names_of_lanes_begin_in_the_drawing(devices: int, reports: Reports) -> None:
-    report = reports(alike(devices + 5, devices))
+    report = reports(placement_of_similar_names(devices + 5, devices))
     for d in range(devices):
         assert report.page.evaluate(f"streamplace.whereIs('device', {d})")["left"] >= 0
 
 
 def report_scripts() -> tuple[str, ...]:
-    """Return what runs in a page."""
+    """Return the scripts of a page."""
     from streamplace.report.html import SCRIPTS, VENDORED  # noqa: PLC0415
 
     return VENDORED + SCRIPTS

@@ -1,4 +1,4 @@
-"""The rest of the page: several placements, undo, limits, what is told."""
+"""The report page: several placements, undo, limits, notes."""
 
 import json
 import re
@@ -19,20 +19,21 @@ from streamplace import (
     read_placement,
     simulate,
 )
-from streamplace.generate import Recipe
 from streamplace.problem.objective import Model
 from streamplace.scoring.flow import flow
 from streamplace.scoring.throughput import bound
-from tests.browser.conftest import Report, Reports
-from tests.browser.jobs import Edited
-from tests.browser.test_edits import agrees
+from tests.support.graphs import preset_graph
+from tests.support.page_edits import EditedPlacement, check_page_score
+from tests.support.reports import Report, Reports
 
 
-def placed(preset: str = "layered", operators: int = 20, seed: int = 0, **told: Any) -> Placement:
-    """Return a random placement on five devices."""
-    graph = Recipe(preset, 1, range(operators, operators + 1), seed=7).graph(0)
-    cluster = told.pop("cluster", None) or Cluster.equal()
-    problem = Problem(graph, cluster, source_rate=told.pop("source_rate", 2e4), **told)
+def preset_placement(
+    preset: str = "layered", operators: int = 20, seed: int = 0, **options: Any
+) -> Placement:
+    """Return a random placement of a generated graph, on five devices by default."""
+    graph = preset_graph(preset, operators, seed=7)
+    cluster = options.pop("cluster", None) or Cluster.equal()
+    problem = Problem(graph, cluster, source_rate=options.pop("source_rate", 2e4), **options)
     devices = np.random.default_rng(seed).integers(len(cluster.devices), size=operators)
     return Placement(problem, devices)
 
@@ -44,32 +45,32 @@ def figure(report: Report, title: str) -> str:
     return str(found.locator("strong").inner_text())
 
 
-def told(report: Report) -> str:
-    """Return the constraints that are told to be broken, without marks of isolation."""
+def broken_constraints(report: Report) -> str:
+    """Return the constraints that the page reports as broken, without isolation marks."""
     text = str(report.page.inner_text("#broken"))
     return text.replace("\u2068", "").replace("\u2069", "")
 
 
 def test_placements_side_by_side_keep_their_own_edits(reports: Reports) -> None:
-    first, second = placed(seed=1), placed(seed=2)
+    first, second = preset_placement(seed=1), preset_placement(seed=2)
     report = reports(first, second)
     cards = report.page.locator("#cards button")
     assert cards.count() == 2
     report.drag(3, int(first.devices[3] + 1) % 5)
-    moved = Edited.of(first)
+    moved = EditedPlacement.of(first)
     moved.assignment[3] = int(first.devices[3] + 1) % 5
     cards.nth(1).click()
-    agrees(report.score(), simulate(second))
+    check_page_score(report.score(), simulate(second))
     assert report.page.is_disabled("#undo")
     cards.nth(0).click()
-    agrees(report.score(), simulate(moved.placement()))
+    check_page_score(report.score(), simulate(moved.placement()))
     assert cards.nth(0).get_attribute("aria-pressed") == "true"
     assert "edited" in cards.nth(0).inner_text()
     assert "edited" not in cards.nth(1).inner_text()
 
 
 def test_undo_redo_and_reset(reports: Reports) -> None:
-    placement = placed()
+    placement = preset_placement()
     report = reports(placement)
     page = report.page
     report.type("#rate", "5000")
@@ -81,13 +82,13 @@ def test_undo_redo_and_reset(reports: Reports) -> None:
     page.keyboard.press("Control+Shift+z")
     assert report.score() == edited
     page.click("#reset")
-    agrees(report.score(), simulate(placement))
+    check_page_score(report.score(), simulate(placement))
     page.keyboard.press("Control+z")
     assert report.score() == edited
 
 
 def test_a_drag_of_the_slider_is_one_edit(reports: Reports) -> None:
-    report = reports(placed())
+    report = reports(preset_placement())
     box = report.page.locator("#slider").bounding_box()
     assert box is not None
     mouse, y = report.page.mouse, box["y"] + box["height"] / 2
@@ -102,7 +103,7 @@ def test_a_drag_of_the_slider_is_one_edit(reports: Reports) -> None:
 
 
 def test_what_is_no_number_changes_nothing(reports: Reports) -> None:
-    report = reports(placed())
+    report = reports(preset_placement())
     before = report.score()
     for field in ("#rate", "#bandwidth", "#devices input >> nth=0"):
         for text in ("-5", "1e", "0", "1e99"):
@@ -115,7 +116,7 @@ def test_what_is_no_number_changes_nothing(reports: Reports) -> None:
 
 
 def test_the_details_go_on_being_used_by_keyboard(reports: Reports) -> None:
-    placement = placed(operators=6)
+    placement = preset_placement(operators=6)
     report = reports(Placement(placement.problem, np.zeros(6, dtype=int)))
     report.press("#graph", "ArrowRight")
     assert "op_0 on d0" in report.page.inner_text("#said")
@@ -125,9 +126,9 @@ def test_the_details_go_on_being_used_by_keyboard(reports: Reports) -> None:
 
 
 def test_the_bound_is_never_a_stale_one(reports: Reports) -> None:
-    """It follows the rate; of edited machines only what CPU alone says is known."""
-    placement = placed(operators=12, cluster=slow_links())
-    report, job = reports(placement), Edited.of(placement)
+    """The bound follows the rate; of edited devices only the bound by CPU is known."""
+    placement = preset_placement(operators=12, cluster=slow_links())
+    report, job = reports(placement), EditedPlacement.of(placement)
     assert report.score()["bound"] == bound(placement.problem)
     to = int(placement.devices[0] + 1) % 5
     report.drag(0, to)
@@ -147,13 +148,13 @@ def test_the_bound_is_never_a_stale_one(reports: Reports) -> None:
 
 
 def slow_links() -> Cluster:
-    """Return five devices between which streams weigh more than operators do on them."""
+    """Return five devices on links so slow that streams weigh more than operators."""
     five = Cluster.equal()
     return Cluster(five.devices, replace(five.network, bandwidth_mbps=0.5))
 
 
 def test_edits_that_change_nothing_are_none(reports: Reports) -> None:
-    report = reports(placed())
+    report = reports(preset_placement())
     report.type("#rate", "5000")
     report.page.click("#undo")
     report.type("#rate", "20000.0")
@@ -165,7 +166,7 @@ def test_edits_that_change_nothing_are_none(reports: Reports) -> None:
 
 
 def test_arrows_with_alt_are_the_browsers(reports: Reports) -> None:
-    report = reports(placed())
+    report = reports(preset_placement())
     report.press("#graph", "ArrowRight")
     kept = report.page.evaluate(
         """() => document.getElementById("graph").dispatchEvent(
@@ -177,7 +178,7 @@ def test_arrows_with_alt_are_the_browsers(reports: Reports) -> None:
 
 
 def test_cards_tell_placer_and_graph(reports: Reports) -> None:
-    first, other = placed(), placed("dream", operators=6)
+    first, other = preset_placement(), preset_placement("dream", operators=6)
     same = reports(first, first, placer="metis").page.locator("#cards button")
     assert all("by metis" in text for text in same.all_inner_texts())
     assert first.problem.graph.name not in same.first.inner_text()
@@ -187,8 +188,8 @@ def test_cards_tell_placer_and_graph(reports: Reports) -> None:
 
 
 def test_the_height_of_a_drawing_is_used(reports: Reports) -> None:
-    """Names of thirty operators in three lanes can be read, and lanes fill what is there."""
-    report = reports(placed(operators=30, cluster=Cluster.equal(3)))
+    """Names of thirty operators in three lanes are readable, and lanes fill the height."""
+    report = reports(preset_placement(operators=30, cluster=Cluster.equal(3)))
     report.page.set_viewport_size({"width": 1280, "height": 900})
     box = report.page.locator("#graph").bounding_box()
     assert box is not None
@@ -201,36 +202,36 @@ def test_the_height_of_a_drawing_is_used(reports: Reports) -> None:
 def test_figures_of_another_model_are_told_apart(
     model: Model, reports: Reports, tmp_path: Path
 ) -> None:
-    placement = placed(model=model, operators=8)
+    placement = preset_placement(model=model, operators=8)
     report = reports(placement)
     assert f"own model is {model}" in report.page.inner_text("#notes")
     saved = json.loads(report.download(tmp_path / "p.json").read_text())
     assert saved["problem"]["model"] == model
     assert "score" not in saved
     as_shown = read_placement(tmp_path / "p.json", model="bottleneck")
-    agrees(report.score(), simulate(as_shown))
+    check_page_score(report.score(), simulate(as_shown))
 
 
 def test_constraints_that_an_edit_breaks(reports: Reports) -> None:
     rules = Constraints(pins={"op_0": "d0"}, exlocate=[["op_1", "op_2"]])
-    problem = placed(operators=6, constraints=rules).problem
+    problem = preset_placement(operators=6, constraints=rules).problem
     report = reports(Placement(problem, np.array([0, 1, 2, 0, 1, 2])))
-    assert told(report) == ""
+    assert broken_constraints(report) == ""
     report.drag(0, 3)
-    assert told(report) == "Against the constraints: “op_0” is pinned to “d0”."
+    assert broken_constraints(report) == "Against the constraints: “op_0” is pinned to “d0”."
     report.drag(1, 2)
-    assert "“op_2” is to be apart from “op_1”" in told(report)
+    assert "“op_2” is to be apart from “op_1”" in broken_constraints(report)
     report.page.click("#reset")
-    assert told(report) == ""
+    assert broken_constraints(report) == ""
 
 
 @pytest.mark.parametrize("kind", ["pair", "nic"])
 def test_too_large_to_draw(kind: str, reports: Reports) -> None:
-    """Nothing but sums is in the page, and figures follow rates and speeds all the same."""
+    """The page holds only sums, and its figures still follow rates and speeds."""
     cluster = Cluster.equal(40)
     network = type(cluster.network)(kind, overhead_s=1e-6)  # type: ignore[arg-type]
-    placement = placed(operators=3000, cluster=Cluster(cluster.devices, network))
-    report, job = reports(placement), Edited.of(placement)
+    placement = preset_placement(operators=3000, cluster=Cluster(cluster.devices, network))
+    report, job = reports(placement), EditedPlacement.of(placement)
     assert "too many to draw" in report.page.inner_text("#graph")
     tiles = report.page.locator("#graph .tile")
     assert tiles.count() == 40
@@ -241,16 +242,16 @@ def test_too_large_to_draw(kind: str, reports: Reports) -> None:
     report.type("#bandwidth", "120")
     job.rate, job.mips[7], job.bandwidth = 31000.0, 900.0, 120.0
     score = simulate(job.placement())
-    agrees(report.score(), score)
+    check_page_score(report.score(), score)
     for tile, load in zip(tiles.all_inner_texts(), score.devices, strict=True):
         assert tile.split() == [load.name, f"{100 * load.utilisation:.1f}", "%"]
     assert len(Path(report.address.removeprefix("file://")).read_text()) < 900_000
 
 
 def test_many_devices_and_few_in_use(reports: Reports) -> None:
-    """Lanes are those in use; any other device is reached from the list of operators."""
-    placement = placed(operators=5, cluster=Cluster.equal(300))
-    report, job = reports(placement), Edited.of(placement)
+    """Only devices in use have lanes; the list of operators offers all devices."""
+    placement = preset_placement(operators=5, cluster=Cluster.equal(300))
+    report, job = reports(placement), EditedPlacement.of(placement)
     select = report.page.locator("#operators select").first
     select.focus()
     select.select_option("299")
@@ -258,7 +259,7 @@ def test_many_devices_and_few_in_use(reports: Reports) -> None:
     moved = [v for v, d in enumerate(score["assignment"]) if d == 299]
     assert len(moved) == 1
     job.assignment[moved[0]] = 299
-    agrees(score, simulate(job.placement()))
+    check_page_score(score, simulate(job.placement()))
     assert report.page.evaluate("streamplace.whereIs('device', 299)") is not None
     assert "reached from the list" in report.page.inner_text("#legend")
 
@@ -267,19 +268,19 @@ def test_many_devices_and_few_in_use(reports: Reports) -> None:
 def test_the_smallest_job(instructions: float, reports: Reports) -> None:
     graph = StreamGraph([Operator("only", instructions, 0.0)], [])
     placement = Placement(Problem(graph, Cluster.equal(1), source_rate=1e5), np.array([0]))
-    report, job = reports(placement), Edited.of(placement)
-    agrees(report.score(), simulate(placement))
+    report, job = reports(placement), EditedPlacement.of(placement)
+    check_page_score(report.score(), simulate(placement))
     report.drag(0, 0)
     report.press("#graph", "ArrowRight", "ArrowDown", "ArrowUp")
     report.type("#rate", "7")
     job.rate = 7.0
-    agrees(report.score(), simulate(job.placement()))
+    check_page_score(report.score(), simulate(job.placement()))
     assert report.page.inner_text("#links-note") == "No stream crosses between devices."
 
 
 def test_dark_and_light(reports: Reports) -> None:
-    """A device has a colour of its own in either, and the drawing is made of it; figures stay."""
-    report = reports(placed(), placed(seed=1))
+    """Each device has its own colour in both themes, and figures stay the same."""
+    report = reports(preset_placement(), preset_placement(seed=1))
     before, swatches, drawn = report.score(), [], []
     for scheme in ("dark", "light"):
         report.page.emulate_media(color_scheme=scheme)

@@ -1,4 +1,4 @@
-"""Every bad file: exit 2, one line that names file, place and fault, and nothing written."""
+"""Bad files, refused with exit code 2 and one line that names file, place and fault."""
 
 import json
 import re
@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 
 from streamplace.cli.main import main
-from tests.cli.command import DATA, Capture, one_line, refused, run
-from tests.cli.conftest import Job
-from tests.cli.faults import (
+from tests.support.bad_files import (
     ALL,
     CLUSTERS,
     CONFIGS,
@@ -19,21 +17,24 @@ from tests.cli.faults import (
     DREAM,
     EXTREME,
     GRAPHS,
-    OF_THE_JOB,
     PLACEMENTS,
+    PLACEMENTS_OF_GRAPH,
     SCENES,
     Fault,
 )
-from tests.training.runs import ends
+from tests.support.cli import Capture, one_line, refused, run
+from tests.support.input_files import InputFiles
+from tests.support.paths import DATA
+from tests.support.training_runs import time_limit
 
 
 def faults(rows: Sequence[Fault]) -> pytest.MarkDecorator:
-    """Return a test per bad file, named after it."""
+    """Return a parametrisation with one test a bad file, named after the file."""
     return pytest.mark.parametrize("fault", rows, ids=[file for file, _, _ in rows])
 
 
 def check(line: str, fault: Fault, folder: Path) -> None:
-    """Check what is said of a fault, and that nothing was written into the folder."""
+    """Check the message about a fault, and that nothing was written into the folder."""
     file, place, said = fault
     after = line.partition(file)[2]
     assert after, f"{line!r} does not name the file"
@@ -51,15 +52,15 @@ def test_graphs(fault: Fault, tmp_path: Path, capsys: Capture) -> None:
 
 
 @faults(CLUSTERS)
-def test_clusters(fault: Fault, job: Job, tmp_path: Path, capsys: Capture) -> None:
+def test_clusters(fault: Fault, inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
     out = tmp_path / "out.json"
-    line = refused(capsys, "place", job.graph, "--cluster", DATA / fault[0], "-o", out)
+    line = refused(capsys, "place", inputs.graph, "--cluster", DATA / fault[0], "-o", out)
     check(line, fault, tmp_path)
 
 
 @faults(CONSTRAINTS)
-def test_constraints(fault: Fault, job: Job, tmp_path: Path, capsys: Capture) -> None:
-    command = ["place", job.graph, "--cluster", job.cluster, "--constraints", DATA / fault[0]]
+def test_constraints(fault: Fault, inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+    command = ["place", inputs.graph, "--cluster", inputs.cluster, "--constraints", DATA / fault[0]]
     line = refused(capsys, *command, "-o", tmp_path / "out.json")
     check(line, fault, tmp_path)
 
@@ -71,47 +72,47 @@ def test_placements(fault: Fault, tmp_path: Path, capsys: Capture) -> None:
     check(line, fault, tmp_path)
 
 
-@faults(OF_THE_JOB)
+@faults(PLACEMENTS_OF_GRAPH)
 def test_placements_of_a_given_graph(
-    fault: Fault, job: Job, tmp_path: Path, capsys: Capture
+    fault: Fault, inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
-    check(refused(capsys, "simulate", job.graph, DATA / fault[0], "--json"), fault, tmp_path)
+    check(refused(capsys, "simulate", inputs.graph, DATA / fault[0], "--json"), fault, tmp_path)
 
 
 @faults(SCENES)
-def test_scenes(fault: Fault, job: Job, tmp_path: Path, capsys: Capture) -> None:
-    command = ["simulate", job.graph, job.placement, "--model", "engine"]
+def test_scenes(fault: Fault, inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+    command = ["simulate", inputs.graph, inputs.placement, "--model", "engine"]
     watched = ["--trace", tmp_path / "trace.json", "--plot", tmp_path / "run.png"]
     check(refused(capsys, *command, "--scene", DATA / fault[0], *watched), fault, tmp_path)
 
 
 @faults(CONFIGS)
-def test_configs(fault: Fault, job: Job, tmp_path: Path, capsys: Capture) -> None:
-    with ends():
-        line = refused(capsys, *training(job, fault, tmp_path))
+def test_configs(fault: Fault, inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+    with time_limit():
+        line = refused(capsys, *training(inputs, fault, tmp_path))
     check(line, fault, tmp_path)
 
 
 @faults(CONFIGS_OF_RUNS)
 def test_configs_of_which_no_run_can_be_made(
-    fault: Fault, job: Job, tmp_path: Path, capsys: Capture
+    fault: Fault, inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
-    """They are read without fault, so that the file need not be named; but nothing starts."""
+    """These files are valid, so no message has to name them, but training does not start."""
     _, place, said = fault
-    line = refused(capsys, *training(job, fault, tmp_path))
+    line = refused(capsys, *training(inputs, fault, tmp_path))
     assert place in line
     assert re.search(said, line)
     assert list(tmp_path.iterdir()) == []
 
 
-def training(job: Job, fault: Fault, folder: Path) -> list[object]:
-    """Return the command that would train by a bad config."""
-    return ["train", job.graph, "--config", DATA / fault[0], "-o", folder / "run"]
+def training(inputs: InputFiles, fault: Fault, folder: Path) -> list[object]:
+    """Return the command that trains with a bad config."""
+    return ["train", inputs.graph, "--config", DATA / fault[0], "-o", folder / "run"]
 
 
 @faults([f for f in ALL if not f[0].startswith(("constraints-", "cepsim-", "config-"))])
 def test_info_never_raises(fault: Fault, capsys: Capture) -> None:
-    """`info` tells kinds apart by looking, and must not stumble while it looks."""
+    """`info` recognises kinds of files by their content, and no content may crash it."""
     assert main(["info", str(DATA / fault[0]), "--json"]) in (0, 2)
     out, err = capsys.readouterr()
     if out:
@@ -127,9 +128,17 @@ def test_info_refuses_a_malformed_cepsim_placement(file: str, capsys: Capture) -
 
 @pytest.mark.parametrize("file", EXTREME)
 def test_extreme_numbers_are_refused_or_give_finite_results(
-    file: str, job: Job, capsys: Capture
+    file: str, inputs: InputFiles, capsys: Capture
 ) -> None:
-    arguments = ["place", job.graph, "--cluster", DATA / file, "--placer", "round-robin", "--json"]
+    arguments = [
+        "place",
+        inputs.graph,
+        "--cluster",
+        DATA / file,
+        "--placer",
+        "round-robin",
+        "--json",
+    ]
     code = main([str(argument) for argument in arguments])
     out, err = capsys.readouterr()
     if code == 0:

@@ -1,4 +1,4 @@
-"""Paths that cannot be read or written: exit 2, one line with the path, nothing left behind."""
+"""Paths that cannot be read or written: exit code 2, one line, no file left behind."""
 
 import json
 import os
@@ -12,8 +12,9 @@ from shutil import ignore_patterns
 import pytest
 
 from streamplace.cli.main import main
-from tests.cli.command import ENVIRONMENT, ROOT, Capture, one_line, refused, run, succeeds
-from tests.cli.conftest import Job
+from tests.support.cli import ENVIRONMENT, Capture, one_line, refused, run, succeeds
+from tests.support.input_files import InputFiles
+from tests.support.paths import ROOT
 
 TOO_LONG = "n" * 300 + ".json"
 
@@ -30,55 +31,57 @@ READERS = [
 ]
 
 
-def filled(words: list[str], job: Job, bad: str) -> list[str]:
-    """Return a command line with its file names put in."""
-    paths = {"BAD": bad, "GRAPH": str(job.graph), "CEPSIM": str(job.cepsim)}
+def filled(words: list[str], inputs: InputFiles, bad: str) -> list[str]:
+    """Return a command line with its file names filled in."""
+    paths = {"BAD": bad, "GRAPH": str(inputs.graph), "CEPSIM": str(inputs.cepsim)}
     return [paths.get(word, word) for word in words]
 
 
 @pytest.mark.parametrize("words", READERS, ids=" ".join)
-def test_a_file_that_is_not_there(words: list[str], job: Job, capsys: Capture) -> None:
-    assert "absent.json: No such file" in refused(capsys, *filled(words, job, "absent.json"))
+def test_a_file_that_is_not_there(words: list[str], inputs: InputFiles, capsys: Capture) -> None:
+    assert "absent.json: No such file" in refused(capsys, *filled(words, inputs, "absent.json"))
 
 
 @pytest.mark.parametrize("words", [w for w in READERS if w[0] != "info"], ids=" ".join)
 def test_a_folder_without_graphs(
-    words: list[str], job: Job, tmp_path: Path, capsys: Capture
+    words: list[str], inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
-    """Only datasets may be folders; in one without graphs there is nothing to do."""
+    """Only datasets may be folders, and a folder without graphs is refused."""
     (tmp_path / "empty").mkdir()
-    assert "empty" in refused(capsys, *filled(words, job, str(tmp_path / "empty")))
+    assert "empty" in refused(capsys, *filled(words, inputs, str(tmp_path / "empty")))
 
 
 @pytest.mark.parametrize("words", READERS, ids=" ".join)
-def test_a_name_too_long(words: list[str], job: Job, capsys: Capture) -> None:
-    assert "File name too long" in refused(capsys, *filled(words, job, TOO_LONG))
+def test_a_name_too_long(words: list[str], inputs: InputFiles, capsys: Capture) -> None:
+    assert "File name too long" in refused(capsys, *filled(words, inputs, TOO_LONG))
 
 
 @pytest.mark.parametrize("words", READERS, ids=" ".join)
-def test_a_file_below_a_file(words: list[str], job: Job, capsys: Capture) -> None:
-    refused(capsys, *filled(words, job, f"{job.graph}/x.json"))
+def test_a_file_below_a_file(words: list[str], inputs: InputFiles, capsys: Capture) -> None:
+    refused(capsys, *filled(words, inputs, f"{inputs.graph}/x.json"))
 
 
 @pytest.mark.parametrize("words", READERS, ids=" ".join)
-def test_an_empty_file(words: list[str], job: Job, tmp_path: Path, capsys: Capture) -> None:
+def test_an_empty_file(
+    words: list[str], inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
     (tmp_path / "void.json").touch()
-    assert "void.json: is empty" in refused(capsys, *filled(words, job, f"{tmp_path}/void.json"))
+    assert "void.json: is empty" in refused(capsys, *filled(words, inputs, f"{tmp_path}/void.json"))
 
 
 @pytest.mark.parametrize("words", READERS, ids=" ".join)
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
 def test_deep_nesting(
-    words: list[str], opening: str, job: Job, tmp_path: Path, capsys: Capture
+    words: list[str], opening: str, inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     deep = tmp_path / "deep.json"
     deep.write_text(opening * 100_000)
-    assert "deep.json: nested too deeply" in refused(capsys, *filled(words, job, str(deep)))
+    assert "deep.json: nested too deeply" in refused(capsys, *filled(words, inputs, str(deep)))
 
 
-def writers(job: Job) -> list[list[str]]:
-    """Return commands that write a file, without the file's name."""
-    graph = str(job.graph)
+def writers(inputs: InputFiles) -> list[list[str]]:
+    """Return commands that write a file; the file's name is still to be appended."""
+    graph = str(inputs.graph)
     return [
         ["place", graph, "--placer", "single", "-o"],
         ["generate", "dream", "--count", "2", "-o"],
@@ -91,52 +94,54 @@ def writers(job: Job) -> list[list[str]]:
     ["no/such/folder/x.jsonl", "file/x.jsonl", "folder.jsonl", "n" * 300 + ".jsonl"],
 )
 def test_an_output_that_cannot_be_written(
-    writer: int, target: str, job: Job, tmp_path: Path, capsys: Capture
+    writer: int, target: str, inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     (tmp_path / "file").touch()
     (tmp_path / "folder.jsonl").mkdir()
-    line = refused(capsys, *writers(job)[writer], tmp_path / target)
+    line = refused(capsys, *writers(inputs)[writer], tmp_path / target)
     assert f"{target}: cannot be written" in line
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder.jsonl"]
     assert list((tmp_path / "folder.jsonl").iterdir()) == []
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_read_only_folder(job: Job, tmp_path: Path, capsys: Capture) -> None:
+def test_a_read_only_folder(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
     tmp_path.chmod(0o500)
     try:
-        line = refused(capsys, *writers(job)[1], tmp_path / "x.jsonl")
+        line = refused(capsys, *writers(inputs)[1], tmp_path / "x.jsonl")
     finally:
         tmp_path.chmod(0o700)
     assert "Permission denied" in line
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder nobody may write to")
-def test_a_folder_that_takes_no_files(job: Job, capsys: Capture) -> None:
-    assert "cannot be written" in refused(capsys, *writers(job)[1], "/proc/x.jsonl")
+def test_a_folder_that_takes_no_files(inputs: InputFiles, capsys: Capture) -> None:
+    assert "cannot be written" in refused(capsys, *writers(inputs)[1], "/proc/x.jsonl")
 
 
-def test_the_longest_name_a_folder_takes(job: Job, tmp_path: Path, capsys: Capture) -> None:
-    """The temporary file's name must not be what is too long."""
+def test_the_longest_name_a_folder_takes(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    """The name of the temporary file must not be too long where the target's is not."""
     name = "n" * 250 + ".json"
-    succeeds(capsys, *writers(job)[0], tmp_path / name)
+    succeeds(capsys, *writers(inputs)[0], tmp_path / name)
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-def test_an_output_without_a_name(job: Job, capsys: Capture) -> None:
-    """`-o "$UNSET"` must not pass for a placement that was saved."""
-    refused(capsys, *writers(job)[0], "")
+def test_an_output_without_a_name(inputs: InputFiles, capsys: Capture) -> None:
+    """`-o "$UNSET"` must not look like a saved placement."""
+    refused(capsys, *writers(inputs)[0], "")
 
 
 def test_a_named_pipe_is_written_to_or_refused_but_not_replaced(
-    job: Job, tmp_path: Path, capsys: Capture
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
-    """For root, replacing what -o names would turn /dev/null into a file."""
+    """Root could replace /dev/null by a file."""
     pipe = tmp_path / "pipe.json"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     try:
-        code = main([*writers(job)[0], str(pipe)])
+        code = main([*writers(inputs)[0], str(pipe)])
     finally:
         os.close(reader)
     assert code in (0, 2)
@@ -145,11 +150,11 @@ def test_a_named_pipe_is_written_to_or_refused_but_not_replaced(
 
 @pytest.mark.parametrize("where", ["file", "file/x"])
 def test_compare_and_init_into_what_is_no_folder(
-    where: str, job: Job, tmp_path: Path, capsys: Capture
+    where: str, inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     (tmp_path / "file").touch()
     assert "cannot be made" in refused(capsys, "init", tmp_path / where)
-    command = ["compare", job.graph, "--placers", "single", "--jobs", "1"]
+    command = ["compare", inputs.graph, "--placers", "single", "--jobs", "1"]
     assert "cannot be made" in refused(capsys, *command, "-o", tmp_path / where)
 
 
@@ -161,9 +166,9 @@ def test_init_into_a_name_too_long(tmp_path: Path, capsys: Capture) -> None:
 @pytest.mark.parametrize(
     "words", [["info", "GRAPH"], ["info", "GRAPH", "--json"], ["generate", "dream", "-o", "-"]]
 )
-def test_a_full_disk_behind_stdout(words: list[str], job: Job) -> None:
+def test_a_full_disk_behind_stdout(words: list[str], inputs: InputFiles) -> None:
     with open("/dev/full", "w") as full:
-        done = run(*filled(words, job, ""), stdout=full)
+        done = run(*filled(words, inputs, ""), stdout=full)
     assert done.returncode in (1, 2)
     assert "No space left" in one_line(done.stderr)
 
@@ -177,7 +182,7 @@ def test_stdin_closed() -> None:
 def test_a_file_is_named_whatever_it_is_called(
     tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not taken for named because the message happens to begin as the file's name does."""
+    """The file is named even where the message happens to begin like its name."""
     monkeypatch.chdir(tmp_path)
     for name in ("s", "source_rate"):
         Path(name).write_text('{"operators": [{"name": "a", "instructions": 1}]}')
@@ -194,7 +199,7 @@ def test_names_beyond_the_encoding_of_stdout(tmp_path: Path) -> None:
 
 
 def test_kernels_compile_where_nothing_can_be_kept(tmp_path: Path) -> None:
-    """As in a container whose user may write neither to the packages nor to a home."""
+    """Some containers' users may write neither to the packages nor to a home folder."""
     for package in ("sim", "streamplace"):
         shutil.copytree(ROOT / package, tmp_path / package, ignore=ignore_patterns("__pycache__"))
     (tmp_path / "sim" / "__pycache__").write_text("in the way")

@@ -1,4 +1,4 @@
-"""Shell completion, asked as shells ask: by a real process, and by a real bash."""
+"""Shell completion, asked for by a real process and by a real bash."""
 
 import os
 import shlex
@@ -11,11 +11,11 @@ import pytest
 from streamplace.cli.completion import SHELLS, VARIABLE
 from streamplace.placers.registry import NAMES, PLACERS, make_placer, options_of
 from streamplace.training import config_names
-from tests.cli.command import ENVIRONMENT, MODULE, Capture, refused, run, succeeds
+from tests.support.cli import ENVIRONMENT, MODULE, Capture, refused, run, succeeds
 
 
 def completed(line: str) -> list[str]:
-    """Return what a process answers to click's script for bash."""
+    """Return the answer of a process to click's script for bash."""
     words = {"COMP_WORDS": line, "COMP_CWORD": str(line.count(" ")), VARIABLE: "bash_complete"}
     done = run(env={**ENVIRONMENT, **words})
     assert (done.returncode, done.stderr) == (0, "")
@@ -78,7 +78,7 @@ printf '%s\\n' "${COMPREPLY[@]}"
     ],
 )
 def test_by_bash_whose_words_end_at_colons(words: list[str], found: str, tmp_path: Path) -> None:
-    """Bash puts what is before the last : or = back itself."""
+    """Bash itself adds what stands before the last : or =."""
     program = tmp_path / "streamplace"
     program.write_text(f'#!/bin/sh\nexec {shlex.join(MODULE)} "$@"\n')
     program.chmod(0o755)

@@ -1,4 +1,4 @@
-"""explain and diff for people: what limits, what would help, what a change carries and gains."""
+"""The output of `explain` and `diff` for people."""
 
 import json
 from pathlib import Path
@@ -6,21 +6,15 @@ from typing import Any
 
 import pytest
 
-from tests.cli.command import Capture, refused, succeeds
-from tests.cli.conftest import GRAPH, Job
-from tests.cli.test_json import printed
+from tests.support.cli import Capture, json_of, place_by_cli, refused, succeeds
+from tests.support.input_files import GRAPH, InputFiles
 
 
-def placed(capsys: Capture, job: Job, folder: Path, *told: object) -> Path:
-    """Return the file of a placement of the good job."""
-    file = folder / f"{len(list(folder.iterdir()))}.json"
-    succeeds(capsys, "place", job.graph, *told, "-o", file)
-    return file
-
-
-def test_what_limits_and_what_helps(job: Job, tmp_path: Path, capsys: Capture) -> None:
-    """6 MIPS on one device of 5: c has half, and may go to any of the three that are alike."""
-    file = placed(capsys, job, tmp_path, "--devices", "4x5", "--placer", "single")
+def test_what_limits_and_what_helps(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+    """One device of 5 MIPS has 6 MIPS of work, half of it c's; three equal devices are free."""
+    file = place_by_cli(
+        capsys, inputs.graph, tmp_path / "placement.json", "--devices", "4x5", "--placer", "single"
+    )
     lines = succeeds(capsys, "explain", file).splitlines()
     assert lines[:2] == [
         "throughput 833.333 tuples/s, 83.3% of 1,000 (bottleneck)",
@@ -41,13 +35,23 @@ def test_what_limits_and_what_helps(job: Job, tmp_path: Path, capsys: Capture) -
     assert short[-1] == "and 2 that help less"
 
 
-def test_where_nothing_limits(job: Job, tmp_path: Path, capsys: Capture) -> None:
-    told = ("--devices", "1x10", "--target-utilisation", "0.9")
-    said = succeeds(capsys, "explain", placed(capsys, job, tmp_path, *told))
+def test_where_nothing_limits(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+    options = ("--devices", "1x10", "--target-utilisation", "0.9")
+    said = succeeds(
+        capsys, "explain", place_by_cli(capsys, inputs.graph, tmp_path / "placement.json", *options)
+    )
     assert "nothing limits: device d0, the busiest, is at 60.0% (90.0% may be used)" in said
     assert "up to 1.5 times the source rate" in said
     assert "new bottleneck" not in said
-    tight = placed(capsys, job, tmp_path, "--devices", "1x10", "--target-utilisation", "0.4")
+    tight = place_by_cli(
+        capsys,
+        inputs.graph,
+        tmp_path / "tight.json",
+        "--devices",
+        "1x10",
+        "--target-utilisation",
+        "0.4",
+    )
     said = succeeds(capsys, "explain", tight)
     assert "bottleneck device d0 at 60.0% (40.0% may be used)" in said
     assert "no single move helps" in said
@@ -59,21 +63,25 @@ def test_a_job_that_does_nothing(tmp_path: Path, capsys: Capture) -> None:
     graph.write_text(json.dumps({"source_rate": 1, "operators": idle}))
     succeeds(capsys, "place", graph, "-o", file)
     assert "nothing limits: no device" in succeeds(capsys, "explain", file)
-    found = printed(capsys, "explain", file)
+    found = json_of(capsys, "explain", file)
     assert (found["rate_factor"], found["contributors"], found["moves"]) == (None, [], [])
 
 
-def test_of_the_engine_and_of_several_rates(job: Job, tmp_path: Path, capsys: Capture) -> None:
-    told = ("--devices", "2x5", "--placer", "single", "--source-rate", "500,2000")
-    file = placed(capsys, job, tmp_path, *told, "--model", "engine")
+def test_of_the_engine_and_of_several_rates(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    options = ("--devices", "2x5", "--placer", "single", "--source-rate", "500,2000")
+    file = place_by_cli(
+        capsys, inputs.graph, tmp_path / "placement.json", *options, "--model", "engine"
+    )
     said = succeeds(capsys, "explain", file)
     assert "41.7% of 2,000, the worst of 2 rates (bottleneck)" in said
     assert "explained by bottleneck: a run" in said
-    assert printed(capsys, "explain", file)["model"] == "bottleneck"
+    assert json_of(capsys, "explain", file)["model"] == "bottleneck"
 
 
 def test_names_are_no_markup(tmp_path: Path, capsys: Capture) -> None:
-    """Neither where they contribute nor where they move, together here."""
+    """Names stay text in contributions and in moves; here two operators move together."""
     graph, cluster, file = (tmp_path / name for name in ("g.json", "c.json", "p.json"))
     rows = [{"name": name, "instructions": 1e9} for name in ("[red]a", "[/]b", "c")]
     rules = {"colocate": [["[red]a", "[/]b"]]}
@@ -89,19 +97,21 @@ def test_names_are_no_markup(tmp_path: Path, capsys: Capture) -> None:
 
 
 def test_too_large_for_every_move_is_told(
-    job: Job, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    inputs: InputFiles, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from streamplace.workflows import explain  # noqa: PLC0415 - what the command loads
 
-    file = placed(capsys, job, tmp_path, "--devices", "4x5", "--placer", "single")
+    file = place_by_cli(
+        capsys, inputs.graph, tmp_path / "placement.json", "--devices", "4x5", "--placer", "single"
+    )
     monkeypatch.setitem(explain.MOST, "bottleneck", 1)
     assert "too large to try all moves" in succeeds(capsys, "explain", file)
-    assert printed(capsys, "explain", file)["every_move_tried"] is False
+    assert json_of(capsys, "explain", file)["every_move_tried"] is False
 
 
 @pytest.fixture
 def heavy(tmp_path: Path) -> Path:
-    """The good job with memory."""
+    """The graph of the input files with memory."""
     memory = {"a": 1e6, "b": 2e6, "c": 4e6}
     rows: list[dict[str, Any]] = [
         {**row, "memory_bytes": memory[row["name"]]} for row in GRAPH["operators"]
@@ -115,7 +125,7 @@ def test_diff_tells_memory_and_gain(heavy: Path, tmp_path: Path, capsys: Capture
     files = [tmp_path / "a.json", tmp_path / "b.json"]
     for file, placer in zip(files, ("single", "round-robin"), strict=True):
         succeeds(capsys, "place", heavy, "--devices", "3x5", "--placer", placer, "-o", file)
-    found = printed(capsys, "diff", *files)
+    found = json_of(capsys, "diff", *files)
     assert found["memory_bytes"] == 6e6
     assert found["relative_throughput"] == pytest.approx([1 / 1.2, 1.0])
     assert found["devices_gone"] == found["devices_new"] == []
@@ -131,16 +141,16 @@ def test_diff_tells_memory_and_gain(heavy: Path, tmp_path: Path, capsys: Capture
 def test_diff_where_a_device_is_lost_and_another_rate_is_meant(
     heavy: Path, tmp_path: Path, capsys: Capture
 ) -> None:
-    """What ran on the device that is gone moves; the rest stays where names are the same."""
+    """Operators of the lost device move; the others stay on the devices of the same name."""
     files = [tmp_path / "a.json", tmp_path / "b.json"]
     rest = tmp_path / "cluster.json"
     devices = [{"name": name, "mips": 5} for name in ("d0", "d1", "spare")]
     rest.write_text(json.dumps({"devices": devices}))
     spread = ["--placer", "round-robin"]
     succeeds(capsys, "place", heavy, "--devices", "3x5", *spread, "-o", files[0])
-    told = ["--cluster", rest, "--source-rate", "4000", "--model", "path-average"]
-    succeeds(capsys, "place", heavy, *told, *spread, "-o", files[1])
-    found = printed(capsys, "diff", *files)
+    options = ["--cluster", rest, "--source-rate", "4000", "--model", "path-average"]
+    succeeds(capsys, "place", heavy, *options, *spread, "-o", files[1])
+    found = json_of(capsys, "diff", *files)
     assert found["moves"] == [{"operator": "c", "from": "d2", "to": "spare"}]
     assert (found["devices_gone"], found["devices_new"]) == (["d2"], ["spare"])
     assert found["memory_bytes"] == 4e6
@@ -149,15 +159,15 @@ def test_diff_where_a_device_is_lost_and_another_rate_is_meant(
     assert "scored at 1,000 tuples/s (bottleneck) and at 4,000 tuples/s (path-average)" in said
 
 
-def test_diff_of_what_achieves_nothing(job: Job, tmp_path: Path, capsys: Capture) -> None:
-    """In the engine a tuple that is on its way for longer than the run never arrives."""
+def test_diff_of_what_achieves_nothing(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+    """In the engine a tuple whose latency exceeds the run never arrives."""
     cluster, file = tmp_path / "cluster.json", tmp_path / "placement.json"
     devices = [{"name": name, "mips": 1000} for name in ("x", "y")]
     cluster.write_text(json.dumps({"devices": devices, "network": {"latency_s": 1e3}}))
-    told = ["--cluster", cluster, "--model", "engine", "--placer", "round-robin", "-o", file]
-    succeeds(capsys, "place", job.graph, *told)
+    options = ["--cluster", cluster, "--model", "engine", "--placer", "round-robin", "-o", file]
+    succeeds(capsys, "place", inputs.graph, *options)
     assert succeeds(capsys, "diff", file, file) == "0 moves; throughput 0 -> 0 tuples/s, +0\n"
 
 
-def test_explain_refuses_what_is_no_placement(job: Job, capsys: Capture) -> None:
-    assert "graph.json" in refused(capsys, "explain", job.graph)
+def test_explain_refuses_what_is_no_placement(inputs: InputFiles, capsys: Capture) -> None:
+    assert "graph.json" in refused(capsys, "explain", inputs.graph)

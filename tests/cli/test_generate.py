@@ -1,4 +1,4 @@
-"""`streamplace generate`: one seed, one dataset."""
+"""The command `generate`: one seed gives one dataset."""
 
 import gzip
 import json
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from streamplace.files import read_dataset, read_graph
-from tests.cli.command import Capture, succeeds
+from tests.support.cli import Capture, succeeds
 
 PRESETS = ["dream", "series-parallel", "layered"]
 

@@ -1,4 +1,4 @@
-"""Every command's --help has examples, and every example is a command line that is understood."""
+"""The help of every command, and the examples in it."""
 
 import shlex
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ WORD = "streamplace"
 
 
 def commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
-    """Yield all commands with their names, those in groups too."""
+    """Yield all commands and their names, including those in groups."""
     for name, command in group.commands.items():
         yield " ".join((*path, name)), command
         if isinstance(command, click.Group):
@@ -20,7 +20,7 @@ def commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[s
 
 
 def examples(command: click.Command) -> list[str]:
-    """Return the lines of a command's help that begin with `streamplace`, without remarks."""
+    """Return the example lines of a command's help, without their remarks."""
     lines = (line.strip() for line in (command.help or "").splitlines())
     return [line.partition("   ")[0] for line in lines if line.startswith(f"{WORD} ")]
 
@@ -31,7 +31,7 @@ EXAMPLES = [line for command in ALL.values() for line in examples(command)]
 
 @pytest.mark.parametrize("name", ALL)
 def test_there_is_an_example(name: str) -> None:
-    """The commands of a group show their own."""
+    """The example of a group is one of its commands."""
     lines = examples(ALL[name])
     assert lines
     assert any(line.startswith(f"{WORD} {name}".strip()) for line in lines)
@@ -39,7 +39,7 @@ def test_there_is_an_example(name: str) -> None:
 
 @pytest.mark.parametrize("line", EXAMPLES)
 def test_examples_are_understood(line: str) -> None:
-    """Arguments are parsed and checked as for a run, by the command that the words lead to."""
+    """The arguments of an example are parsed and checked as for a run."""
     words = shlex.split(line)[1:]
     command: click.Command = cli
     context = click.Context(cli, info_name=WORD)
@@ -63,6 +63,6 @@ def test_options_that_every_command_has(name: str) -> None:
 
 @pytest.mark.parametrize("name", ALL)
 def test_help_fits_a_terminal(name: str) -> None:
-    """Blocks that are not wrapped are not wider than what click wraps to."""
+    """Unwrapped blocks are no wider than the width to which click wraps."""
     said = ALL[name].get_help(click.Context(ALL[name], max_content_width=100, terminal_width=100))
     assert max(map(len, said.splitlines())) <= 100

@@ -1,24 +1,24 @@
-"""`streamplace init`: files to start from, which a second run leaves alone."""
+"""The command `init`: starter files, which a second run leaves alone."""
 
 import json
 from pathlib import Path
 
 from streamplace.files import read_cluster, read_graph
 from streamplace.files.starter import STARTERS
-from tests.cli.command import Capture, refused, succeeds
+from tests.support.cli import Capture, json_of, refused, succeeds
 
 
 def test_the_starters_can_be_placed(tmp_path: Path, capsys: Capture) -> None:
     succeeds(capsys, "init", tmp_path / "new" / "folder")
     graph, cluster = (tmp_path / "new" / "folder" / name for name in STARTERS)
     for options in ((), ("--cluster", cluster)):  # the graph goes without its cluster, too
-        found = json.loads(succeeds(capsys, "place", graph, *options, "--json"))
+        found = json_of(capsys, "place", graph, *options)
         assert found["assignment"]["clicks"] == found["assignment"]["parse"]
         assert found["throughput"] > 0
 
 
 def test_the_starters_say_what_they_mean(tmp_path: Path, capsys: Capture) -> None:
-    """Comments are for people; without them the files read the same."""
+    """Without their comments the files have the same content."""
     succeeds(capsys, "init", tmp_path)
     graph, cluster = read_graph(tmp_path / "graph.json"), read_cluster(tmp_path / "cluster.json")
     for name in STARTERS:

@@ -1,24 +1,14 @@
-"""`--json` prints exactly the keys of the contract (DESIGN.md, command line), and JSON alone."""
+"""The keys that `--json` prints, and that stdout holds nothing but JSON."""
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.cli.command import Capture, succeeds
-from tests.cli.conftest import CLUSTER, Job
+from tests.support.cli import SCORE_KEYS, Capture, check_score_keys, json_of, succeeds
+from tests.support.input_files import CLUSTER, InputFiles
 
-SCORE = {
-    "throughput",
-    "relative_throughput",
-    "bottleneck",
-    "devices",
-    "links",
-    "devices_used",
-    "model",
-}
-RESULT = SCORE | {"assignment", "placer", "bound", "gap", "seconds"}
+RESULT = SCORE_KEYS | {"assignment", "placer", "bound", "gap", "seconds"}
 EXPLANATION = {"throughput", "relative_throughput", "bottleneck", "contributors", "moves"}
 EXPLANATION |= {"rate_factor", "every_move_tried", "model"}
 MOVE = {"operators", "from", "to", "throughput", "gain", "bottleneck"}
@@ -38,37 +28,25 @@ ROW = {
 }
 
 
-def printed(capsys: Capture, *arguments: object) -> Any:
-    """Return what a command prints with --json; NaN and Infinity are no JSON."""
-    return json.loads(succeeds(capsys, *arguments, "--json"), parse_constant=pytest.fail)
-
-
-def check_score(found: dict[str, Any], devices: int) -> None:
-    """Check the keys inside a score."""
-    assert set(found["bottleneck"]) == {"kind", "name", "utilisation"}
-    assert found["bottleneck"]["kind"] in ("device", "link")
-    assert len(found["devices"]) == devices
-    assert all(set(row) == {"name", "utilisation", "operators"} for row in found["devices"])
-    assert all(set(row) == {"from", "to", "utilisation"} for row in found["links"])
-
-
 @pytest.mark.parametrize("model", ["bottleneck", "path-average"])
-def test_simulate(model: str, job: Job, capsys: Capture) -> None:
-    found = printed(capsys, "simulate", job.graph, job.cepsim, "--model", model)
-    assert set(found) == SCORE
-    check_score(found, devices=5)
+def test_simulate(model: str, inputs: InputFiles, capsys: Capture) -> None:
+    found = json_of(capsys, "simulate", inputs.graph, inputs.cepsim, "--model", model)
+    assert set(found) == SCORE_KEYS
+    check_score_keys(found, devices=5)
     assert [(link["from"], link["to"]) for link in found["links"]] == [("d0", "d1")]
     assert [row["operators"] for row in found["devices"]] == [2, 1, 0, 0, 0]
     assert found["devices_used"] == 2
     assert found["model"] == model
 
 
-def test_simulate_names_one_end_under_nic(job: Job, tmp_path: Path, capsys: Capture) -> None:
+def test_simulate_names_one_end_under_nic(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
     nic = tmp_path / "nic.json"
     slow = {"kind": "nic", "bandwidth_mbps": 1e-3}
     nic.write_text(json.dumps({**CLUSTER, "network": slow}))
-    found = printed(capsys, "simulate", job.graph, job.cepsim, "--cluster", nic)
-    check_score(found, devices=2)
+    found = json_of(capsys, "simulate", inputs.graph, inputs.cepsim, "--cluster", nic)
+    check_score_keys(found, devices=2)
     ends = [(link["from"], link["to"]) for link in found["links"]]
     assert sorted(ends, key=str) == sorted([("d0", None), (None, "d1")], key=str)
     assert found["bottleneck"]["kind"] == "link"
@@ -76,10 +54,10 @@ def test_simulate_names_one_end_under_nic(job: Job, tmp_path: Path, capsys: Capt
 
 
 @pytest.mark.parametrize("placer", ["auto", "single", "metis:parts=2", "fuser-oracle"])
-def test_place(placer: str, job: Job, capsys: Capture) -> None:
-    found = printed(capsys, "place", job.graph, "--cluster", job.cluster, "--placer", placer)
+def test_place(placer: str, inputs: InputFiles, capsys: Capture) -> None:
+    found = json_of(capsys, "place", inputs.graph, "--cluster", inputs.cluster, "--placer", placer)
     assert set(found) == RESULT
-    check_score(found, devices=2)
+    check_score_keys(found, devices=2)
     assert set(found["assignment"]) == {"a", "b", "c"}
     assert set(found["assignment"].values()) <= {"d0", "d1"}
     assert found["placer"] == placer
@@ -87,12 +65,12 @@ def test_place(placer: str, job: Job, capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize("metis_too", [True, False])
-def test_compare(metis_too: bool, job: Job, capsys: Capture) -> None:
+def test_compare(metis_too: bool, inputs: InputFiles, capsys: Capture) -> None:
     placers = ["single", "round-robin"] + ["metis"] * metis_too
-    command = ["compare", job.graph, "--placers", ",".join(placers), "--source-rate", "1e3,1e6"]
-    found = printed(capsys, *command, "--jobs", "1")
+    command = ["compare", inputs.graph, "--placers", ",".join(placers), "--source-rate", "1e3,1e6"]
+    found = json_of(capsys, *command, "--jobs", "1")
     assert set(found) == {"dataset", "graphs", "model", "rows"}
-    assert found["dataset"] == str(job.graph)
+    assert found["dataset"] == str(inputs.graph)
     assert found["graphs"] == 1
     assert all(set(row) == ROW for row in found["rows"])
     expected = [(placer, rate) for rate in (1e3, 1e6) for placer in placers]
@@ -105,25 +83,25 @@ def test_compare(metis_too: bool, job: Job, capsys: Capture) -> None:
 BESIDES = ("relative_throughput", "memory_bytes", "devices_gone", "devices_new")
 
 
-def test_diff(job: Job, tmp_path: Path, capsys: Capture) -> None:
+def test_diff(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
     files = [tmp_path / "a.json", tmp_path / "b.json"]
     for file, placer in zip(files, ("single", "round-robin"), strict=True):
-        succeeds(capsys, "place", job.graph, "--placer", placer, "-o", file)
-    found = printed(capsys, "diff", *files)
+        succeeds(capsys, "place", inputs.graph, "--placer", placer, "-o", file)
+    found = json_of(capsys, "diff", *files)
     assert set(found) == {"moves", "throughput", *BESIDES}
     assert found["moves"] == [
         {"operator": "b", "from": "d0", "to": "d1"},
         {"operator": "c", "from": "d0", "to": "d2"},
     ]
     assert len(found["throughput"]) == 2
-    assert printed(capsys, "diff", files[0], files[0])["moves"] == []
+    assert json_of(capsys, "diff", files[0], files[0])["moves"] == []
 
 
-def test_explain(job: Job, tmp_path: Path, capsys: Capture) -> None:
+def test_explain(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
     file = tmp_path / "placement.json"
-    told = ["--devices", "3x5", "--placer", "single", "-o", file]
-    succeeds(capsys, "place", job.graph, *told)
-    found = printed(capsys, "explain", file)
+    options = ["--devices", "3x5", "--placer", "single", "-o", file]
+    succeeds(capsys, "place", inputs.graph, *options)
+    found = json_of(capsys, "explain", file)
     assert set(found) == EXPLANATION
     assert found["bottleneck"] == {
         "kind": "device",
@@ -140,13 +118,13 @@ def test_explain(job: Job, tmp_path: Path, capsys: Capture) -> None:
     assert found["moves"][0]["throughput"] == 1000.0
 
 
-def test_explain_a_link(job: Job, tmp_path: Path, capsys: Capture) -> None:
+def test_explain_a_link(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
     file, nic = tmp_path / "placement.json", tmp_path / "nic.json"
     slow = {"kind": "nic", "bandwidth_mbps": 0.5}
     nic.write_text(json.dumps({**CLUSTER, "network": slow}))
-    command = ["place", job.graph, "--cluster", nic, "--placer", "round-robin", "-o", file]
+    command = ["place", inputs.graph, "--cluster", nic, "--placer", "round-robin", "-o", file]
     succeeds(capsys, *command)
-    found = printed(capsys, "explain", file)
+    found = json_of(capsys, "explain", file)
     assert found["bottleneck"]["name"] == "d0->"
     assert found["contributors"] == [
         {"from": "a", "to": "b", "utilisation": pytest.approx(1.6), "share": 1.0}
@@ -156,45 +134,47 @@ def test_explain_a_link(job: Job, tmp_path: Path, capsys: Capture) -> None:
 @pytest.mark.parametrize("kind", ["graph", "cluster", "placement", "scene"])
 def test_schema(kind: str, capsys: Capture) -> None:
     plain = json.loads(succeeds(capsys, "schema", kind))
-    assert plain == printed(capsys, "schema", kind)
+    assert plain == json_of(capsys, "schema", kind)
     assert plain["type"] == "object"
     assert plain["additionalProperties"] is False
 
 
-def test_commands_that_write_name_their_files(job: Job, tmp_path: Path, capsys: Capture) -> None:
+def test_commands_that_write_name_their_files(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
     dataset = tmp_path / "x.jsonl"
-    found = printed(capsys, "generate", "dream", "--count", "2", "-o", dataset)
+    found = json_of(capsys, "generate", "dream", "--count", "2", "-o", dataset)
     assert found == {"preset": "dream", "graphs": 2, "seed": 0, "file": str(dataset)}
     starters = [str(tmp_path / "graph.json"), str(tmp_path / "cluster.json")]
-    assert printed(capsys, "init", tmp_path) == {"files": starters}
+    assert json_of(capsys, "init", tmp_path) == {"files": starters}
     placement, table = tmp_path / "placement.json", tmp_path / "table.csv"
-    printed(capsys, "place", job.graph, "--placer", "single", "-o", placement)
-    exported = printed(capsys, "export", placement, "--to", "csv", "-o", table)
+    json_of(capsys, "place", inputs.graph, "--placer", "single", "-o", placement)
+    exported = json_of(capsys, "export", placement, "--to", "csv", "-o", table)
     assert exported == {"format": "csv", "file": str(table)}
 
 
-def test_info_tells_kinds_apart(job: Job, tmp_path: Path, capsys: Capture) -> None:
+def test_info_tells_kinds_apart(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
     dataset = tmp_path / "x.jsonl"
     succeeds(capsys, "generate", "dream", "--count", "2", "-o", dataset)
     kinds = {
-        job.graph: "graph",
-        job.cluster: "cluster",
-        job.cepsim: "CEPSim placement",
-        job.placement: "placement",
+        inputs.graph: "graph",
+        inputs.cluster: "cluster",
+        inputs.cepsim: "CEPSim placement",
+        inputs.placement: "placement",
         dataset: "dataset",
     }
     for file, kind in kinds.items():
-        assert printed(capsys, "info", file)["kind"] == kind
+        assert json_of(capsys, "info", file)["kind"] == kind
 
 
 def test_without_json_the_same_is_printed_for_people(
-    job: Job, tmp_path: Path, capsys: Capture
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     placement = tmp_path / "placement.json"
-    said = succeeds(capsys, "place", job.graph, "--placer", "single", "-o", placement)
+    said = succeeds(capsys, "place", inputs.graph, "--placer", "single", "-o", placement)
     assert "throughput 1,000 tuples/s, 100.0% of 1,000 (bottleneck)" in said
     assert "placed by single" in said
     assert "0 moves" in succeeds(capsys, "diff", placement, placement)
-    assert "operators: 3" in succeeds(capsys, "info", job.graph)
-    command = ["compare", job.graph, "--placers", "single,metis", "--jobs", "1"]
+    assert "operators: 3" in succeeds(capsys, "info", inputs.graph)
+    command = ["compare", inputs.graph, "--placers", "single,metis", "--jobs", "1"]
     assert "relative throughput over 1 graphs" in succeeds(capsys, *command)

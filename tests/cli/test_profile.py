@@ -1,4 +1,4 @@
-"""`streamplace profile flink` against a server on loopback."""
+"""The command `profile`, against a server on loopback."""
 
 import json
 from pathlib import Path
@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from benchmarks.hardening.engine_documents.storm import METRICS, TOPOLOGY
-from tests.cli.command import Capture, one_line, refused, run, succeeds
-from tests.engines.flinks import JOB, Answer, SampleJob, serving
+from tests.support.cli import Capture, one_line, refused, run, succeeds
+from tests.support.flink_api import JOB_ID, SampleJob, serving
+from tests.support.http_server import Answer
 
 COSTS = """
 source_rate = 100
@@ -29,15 +30,15 @@ def costs(tmp_path: Path) -> Path:
 
 def test_a_graph_and_what_runs_where(tmp_path: Path, costs: Path, capsys: Capture) -> None:
     graph, now = tmp_path / "graph.json", tmp_path / "now.json"
-    options = ["--job", JOB, "--mips", 1000, "--seconds", 3.2, "--costs", costs]
+    options = ["--job", JOB_ID, "--mips", 1000, "--seconds", 3.2, "--costs", costs]
     with serving(SampleJob(speed=20)) as url:
         out = succeeds(
             capsys, "profile", "flink", url, *options, "-o", graph, "--placement", now, "--json"
         )
-    told: dict[str, Any] = json.loads(out)
-    assert told["fault"] is None
-    assert told["unknown"] == {}
-    assert told["guessed"] == [["even", "OP1"], ["odd", "OP2"]]
+    printed: dict[str, Any] = json.loads(out)
+    assert printed["fault"] is None
+    assert printed["unknown"] == {}
+    assert printed["guessed"] == [["even", "OP1"], ["odd", "OP2"]]
     written = {each["name"]: each for each in json.loads(graph.read_text())["operators"]}
     assert written["OP1"]["instructions"] == pytest.approx(1907 / 2267 * 1e6, rel=0.02)
     assert written["even"]["instructions"] == 1e6  # by --costs
@@ -49,7 +50,7 @@ def test_a_graph_and_what_runs_where(tmp_path: Path, costs: Path, capsys: Captur
 
 def test_tables_for_people(tmp_path: Path, capsys: Capture) -> None:
     with serving(SampleJob(speed=20)) as url:
-        options = ["--job", JOB, "--mips", 1000, "--seconds", 2.2]
+        options = ["--job", JOB_ID, "--mips", 1000, "--seconds", 2.2]
         out = succeeds(capsys, "profile", "flink", url, *options, "-o", tmp_path / "graph.json")
     assert "OP1 -> OP3" in out
     assert "±" in out
@@ -59,7 +60,7 @@ def test_tables_for_people(tmp_path: Path, capsys: Capture) -> None:
 
 def test_what_runs_where_without_numbers(tmp_path: Path, capsys: Capture) -> None:
     graph, now = tmp_path / "graph.json", tmp_path / "now.csv"
-    options = ["--job", JOB, "--mips", 1000, "--seconds", 0, "-o", graph, "--placement"]
+    options = ["--job", JOB_ID, "--mips", 1000, "--seconds", 0, "-o", graph, "--placement"]
     with serving(SampleJob()) as url:
         succeeds(capsys, "profile", "flink", url, *options, now)
         done = run("profile", "flink", url, *options, tmp_path / "now.json")
@@ -72,7 +73,7 @@ def test_what_runs_where_without_numbers(tmp_path: Path, capsys: Capture) -> Non
 def test_costs_of_operators_that_are_not_there(tmp_path: Path, capsys: Capture) -> None:
     costs, graph = tmp_path / "costs.toml", tmp_path / "graph.json"
     costs.write_text("[operators.nosuch]\ninstructions = 1")
-    options = ["--job", JOB, "--mips", 1000, "--seconds", 100, "--costs", costs, "-o", graph]
+    options = ["--job", JOB_ID, "--mips", 1000, "--seconds", 100, "--costs", costs, "-o", graph]
     with serving(SampleJob()) as url:
         assert "'nosuch'" in refused(capsys, "profile", "flink", url, *options)
 
@@ -96,7 +97,7 @@ def test_what_was_measured_is_kept(
         return job(path, query) if asked[0] <= 18 else spoilt
 
     graph, now = tmp_path / "graph.json", tmp_path / "now.json"
-    options = ["--job", JOB, "--mips", 1000, "--seconds", 60, "--timeout", 0.6]
+    options = ["--job", JOB_ID, "--mips", 1000, "--seconds", 60, "--timeout", 0.6]
     with serving(answer) as url:
         done = run("profile", "flink", url, *options, "-o", graph, "--placement", now)
     assert done.returncode == 1
@@ -143,9 +144,9 @@ def test_an_address_that_is_none(capsys: Capture) -> None:
 def test_a_topology_of_storm(tmp_path: Path, capsys: Capture) -> None:
     saved, graph = tmp_path / "metrics.json", tmp_path / "graph.json"
     saved.write_text(json.dumps(METRICS))
-    told = succeeds(capsys, "profile", "storm", saved, "--mips", 1000, "-o", graph)
-    assert "Storm counts no bytes" in told
-    assert "not known: payload_bytes" in told
+    printed = succeeds(capsys, "profile", "storm", saved, "--mips", 1000, "-o", graph)
+    assert "Storm counts no bytes" in printed
+    assert "not known: payload_bytes" in printed
     assert len(json.loads(graph.read_text())["operators"]) == 3
     refused(capsys, "profile", "storm", saved, "--mips", 1000, "--topology", "x")
     saved.write_text("{}")

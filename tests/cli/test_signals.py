@@ -1,4 +1,4 @@
-"""Signals when nothing has been done yet, and when all has been: the process just ends."""
+"""Signals that arrive before the work, during it and after it."""
 
 import signal
 import subprocess
@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.cli.command import ENVIRONMENT
+from tests.support.cli import ENVIRONMENT
 
 EARLY = """
 import os, signal, sys
@@ -101,7 +101,7 @@ start.script()
 
 
 def ended(program: str, number: int) -> "subprocess.CompletedProcess[str]":
-    """Run a program that sends itself a signal."""
+    """Run a program that sends a signal to itself."""
     words = [sys.executable, "-c", program.format(number=number)]
     return subprocess.run(words, env=ENVIRONMENT, capture_output=True, text=True, check=False)
 
@@ -113,7 +113,7 @@ def test_ctrl_c_while_it_loads() -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_while_it_ends(number: signal.Signals) -> None:
-    """All is done, and what else there is to be taken away is."""
+    """The work is done, and temporary files are still removed."""
     done = ended(LATE, number)
     assert (done.returncode, done.stderr) == (0, "")
     assert "version" in done.stdout
@@ -127,7 +127,7 @@ def test_a_signal_while_it_ends(number: signal.Signals) -> None:
 def test_a_signal_while_it_works(
     program: str, number: signal.Signals, code: int, said: str
 ) -> None:
-    """Also where a library makes another exception of it, or none."""
+    """A library may swallow the exception or replace it by another."""
     done = ended(program, number)
     assert done.returncode == code
     assert done.stderr == f"streamplace: {said}; nothing was half-written\n"
@@ -135,7 +135,7 @@ def test_a_signal_while_it_works(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_what_was_never_finished_is_let_go_quietly(number: signal.Signals) -> None:
-    """llvmlite's objects complain when they are taken apart half-made."""
+    """Finalisers of unfinished objects, such as llvmlite's, may fail without a traceback."""
     done = ended(UNFINISHED, number)
     assert done.returncode == 128 + number
     assert done.stderr.count("\n") == 1

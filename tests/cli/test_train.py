@@ -1,4 +1,4 @@
-"""`streamplace train`: what it prints and writes, and what no kill and no Ctrl-C can spoil."""
+"""The command `train`: output, files, and runs that are killed or interrupted."""
 
 import json
 import signal
@@ -17,28 +17,35 @@ from streamplace.cli.main import main
 from streamplace.files import read_dataset, write_dataset
 from streamplace.training import read_config, train
 from streamplace.training.trainer import CHECKPOINT, POLICY
-from tests.cli.command import ENVIRONMENT, MODULE, Capture, one_line, refused, succeeds
-from tests.training.runs import check_finite, check_same, log_of
+from tests.support.cli import (
+    CPU_ENVIRONMENT,
+    MODULE,
+    Capture,
+    json_of,
+    one_line,
+    refused,
+    succeeds,
+)
+from tests.support.processes import hidden_gpus
+from tests.support.training_runs import check_finite, check_same, log_of
 
 KILLS = 4
 POLL_S = 0.005
 CURVES = "curves.png"
 LIMIT_S = 120
 LONG = SMALL.replace("epochs = 2", "epochs = 30").replace("_every = 2", "_every = 1")
-ON_CPU = {**ENVIRONMENT, "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"}
 
 
 @pytest.fixture(scope="module", autouse=True)
 def no_gpu() -> Iterator[None]:
-    """Hide the GPUs: on the processor the same sums are the same to the last bit."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("CUDA_VISIBLE_DEVICES", "")
+    """Hide the GPUs from every test of this module."""
+    with hidden_gpus():
         yield
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a dataset and two configs, a short and a long one."""
+    """Return a folder with a dataset, a short config and a long one."""
     folder = tmp_path_factory.mktemp("files")
     write_dataset(folder / "graphs.jsonl", graphs())
     (folder / "short.toml").write_text(SMALL)
@@ -47,14 +54,14 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def command(files: Path, folder: Path, *more: str, config: str = "short") -> list[str]:
-    """Return a command that trains."""
+    """Return a training command."""
     words = [files / "graphs.jsonl", "--config", files / f"{config}.toml", "-o", folder, *more]
     return ["train", *map(str, words)]
 
 
 def test_json(files: Path, tmp_path: Path, capsys: Capture) -> None:
     run = tmp_path / "run"
-    found: Any = json.loads(succeeds(capsys, *command(files, run, "--json")))
+    found: Any = json_of(capsys, *command(files, run))
     _, words = opened(run / POLICY)
     card = json.loads(words["card"])
     assert found == {
@@ -68,7 +75,7 @@ def test_json(files: Path, tmp_path: Path, capsys: Capture) -> None:
     assert json.loads((run / "config.json").read_text()) == card["config"]
     check_finite(run)
     assert (run / CURVES).read_bytes().startswith(b"\x89PNG")
-    again = json.loads(succeeds(capsys, *command(files, run, "--json", "--resume")))
+    again = json_of(capsys, *command(files, run, "--resume"))
     assert again == found
 
 
@@ -78,9 +85,9 @@ def test_progress_goes_to_stderr_alone(files: Path, tmp_path: Path, capsys: Capt
     assert out.count("\n") == 1
     assert str(tmp_path / "run" / POLICY) in out
     assert "6 steps" in out
-    told = [line for line in err.splitlines() if "validation" in line]
-    assert len(told) == 2, "a line an epoch"
-    for epoch, line in enumerate(told):
+    validations = [line for line in err.splitlines() if "validation" in line]
+    assert len(validations) == 2, "a line an epoch"
+    for epoch, line in enumerate(validations):
         assert f"epoch {epoch} " in line
         assert f"step {3 * epoch + 3} " in line
 
@@ -213,21 +220,21 @@ def test_work_that_fails_exits_1(files: Path, tmp_path: Path, capsys: Capture) -
 
 
 def test_no_memory_is_told(files: Path, tmp_path: Path) -> None:
-    """Which torch tells by an error of no type of its own."""
+    """Torch reports a lack of memory by a general error."""
     large = SMALL.replace("hidden = 8", "hidden = 8192")
     (tmp_path / "large.toml").write_text(large)
     words = [files / "graphs.jsonl", "--config", tmp_path / "large.toml", "-o", tmp_path / "run"]
-    with Forks(ON_CPU) as forks:
+    with Forks(CPU_ENVIRONMENT) as forks:
         ended = forks.run("train", *words, "--quiet", data_bytes=10**9)
     assert (ended.code, ended.err) == (1, "streamplace: out of memory\n")
     assert not list(tmp_path.rglob("*.safetensors"))
 
 
 def start(files: Path, folder: Path, *more: str) -> "subprocess.Popen[str]":
-    """Begin to train in a process of its own."""
+    """Start training in a process of its own."""
     return subprocess.Popen(
         [*MODULE, *command(files, folder, *more, config="long")],
-        env=ON_CPU,
+        env=CPU_ENVIRONMENT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -235,7 +242,7 @@ def start(files: Path, folder: Path, *more: str) -> "subprocess.Popen[str]":
 
 
 def wait_for(process: "subprocess.Popen[str]", seen: Callable[[], bool]) -> None:
-    """Wait until something is seen, or the process has ended."""
+    """Wait until a condition holds or the process has ended."""
     until = time.monotonic() + LIMIT_S
     while process.poll() is None and not seen():
         assert time.monotonic() < until, "nothing happens"
@@ -243,13 +250,13 @@ def wait_for(process: "subprocess.Popen[str]", seen: Callable[[], bool]) -> None
 
 
 def stamp(folder: Path) -> int:
-    """Return when the checkpoint was written; 0 where there is none."""
+    """Return the modification time of the checkpoint, or 0 where there is none."""
     checkpoint = folder / CHECKPOINT
     return checkpoint.stat().st_mtime_ns if checkpoint.exists() else 0
 
 
 def saved(folder: Path) -> int:
-    """Return the step that the checkpoint is of; 0 where there is none."""
+    """Return the step of the checkpoint, or 0 where there is none."""
     if not (folder / CHECKPOINT).exists():
         return 0
     _, words = opened(folder / CHECKPOINT)  # whole, or it would be refused
@@ -257,7 +264,7 @@ def saved(folder: Path) -> int:
 
 
 def uninterrupted(files: Path, folder: Path) -> str:
-    """Train without a stop, and return the hash of what comes of it."""
+    """Train without interruption, and return the hash of the parameters."""
     wanted = read_config(str(files / "long.toml"))
     return train(read_dataset(files / "graphs.jsonl"), wanted, folder).parameter_hash
 
@@ -283,7 +290,7 @@ def test_ctrl_c_saves_and_says_so(files: Path, tmp_path: Path) -> None:
 
 
 def kill_once_saved(process: "subprocess.Popen[str]", run: Path, wait_s: float) -> None:
-    """Kill a process some time after it has saved a checkpoint."""
+    """Kill a process `wait_s` after it has saved a checkpoint."""
     before, written = saved(run), stamp(run)
     try:
         wait_for(process, lambda: stamp(run) > written)
@@ -296,7 +303,7 @@ def kill_once_saved(process: "subprocess.Popen[str]", run: Path, wait_s: float) 
 
 
 def test_killed_at_any_moment_and_taken_up(files: Path, tmp_path: Path) -> None:
-    """A kill may come while a file is written; none is ever found half-written."""
+    """A kill may come while a file is written, and no file is ever half-written."""
     run, rng = tmp_path / "run", np.random.default_rng(1)
     for kill in range(KILLS):
         with start(files, run, *["--resume"] * (kill > 0)) as process:

@@ -1,4 +1,4 @@
-"""Bad usage: exit 2, one line that says what was wrong, nothing written, never a traceback."""
+"""Bad usage: exit code 2, one line that says what is wrong, no file, no traceback."""
 
 import subprocess
 import sys
@@ -8,8 +8,8 @@ import pytest
 
 from streamplace.cli.main import main
 from streamplace.placers.registry import NAMES
-from tests.cli.command import ENVIRONMENT, Capture, one_line, refused, run, succeeds
-from tests.cli.conftest import Job
+from tests.support.cli import ENVIRONMENT, Capture, one_line, refused, run, succeeds
+from tests.support.input_files import InputFiles
 
 MANY_DIGITS = "9" * 5000  # more than Python turns into an integer
 
@@ -105,9 +105,11 @@ DEVICES += [MANY_DIGITS + "x1"]
     USAGE,
     ids=[" ".join(words).replace(MANY_DIGITS, "9…") for words, _ in USAGE],
 )
-def test_bad_usage(words: list[str], named: str, job: Job, tmp_path: Path, capsys: Capture) -> None:
-    paths = {"GRAPH": job.graph, "CLUSTER": job.cluster, "PLACEMENT": job.placement}
-    paths["CEPSIM"] = job.cepsim
+def test_bad_usage(
+    words: list[str], named: str, inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    paths = {"GRAPH": inputs.graph, "CLUSTER": inputs.cluster, "PLACEMENT": inputs.placement}
+    paths["CEPSIM"] = inputs.cepsim
     arguments = [str(paths.get(word, word)) for word in words]
     line = refused(capsys, *(word.replace("OUT", str(tmp_path)) for word in arguments))
     assert named in line
@@ -115,8 +117,8 @@ def test_bad_usage(words: list[str], named: str, job: Job, tmp_path: Path, capsy
 
 
 @pytest.mark.parametrize("text", DEVICES, ids=lambda text: text[:12])
-def test_bad_devices(text: str, job: Job, capsys: Capture) -> None:
-    line = refused(capsys, "place", job.graph, "--placer", "single", "--devices", text)
+def test_bad_devices(text: str, inputs: InputFiles, capsys: Capture) -> None:
+    line = refused(capsys, "place", inputs.graph, "--placer", "single", "--devices", text)
     assert "device" in line
     assert len(line) < 1000
 
@@ -135,10 +137,12 @@ def test_every_command_has_help(command: str, capsys: Capture) -> None:
     assert f"Usage: streamplace {command}" in succeeds(capsys, command, "--help")
 
 
-def test_a_placer_that_finds_nothing_exits_1(job: Job, tmp_path: Path, capsys: Capture) -> None:
+def test_a_placer_that_finds_nothing_exits_1(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
     constraints = tmp_path / "constraints.json"
     constraints.write_text('{"exlocate": [["a", "b"]]}')
-    command = ["place", job.graph, "--constraints", constraints, "--placer", "single"]
+    command = ["place", inputs.graph, "--constraints", constraints, "--placer", "single"]
     assert "single" in refused(capsys, *command, "-o", tmp_path / "out.json", code=1)
     assert list(tmp_path.iterdir()) == [constraints]
 
@@ -154,7 +158,7 @@ def test_as_a_process(words: list[str], tmp_path: Path) -> None:
 
 
 def test_help_loads_nothing_heavy() -> None:
-    """`streamplace --help` costs no more than click."""
+    """`streamplace --help` loads click and little else."""
     program = (
         "import sys; from streamplace.cli.main import main; code = main(['--help']);"
         "heavy = {'numpy', 'numba', 'pydantic', 'rich', 'networkx', 'joblib', 'pymetis', 'torch'};"

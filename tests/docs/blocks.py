@@ -1,4 +1,4 @@
-"""Code blocks of Markdown pages, in order, and how each is run."""
+"""Code blocks of Markdown pages, run in order."""
 
 import io
 import os
@@ -43,7 +43,7 @@ class Block:
 
 
 def blocks(page: str) -> Iterator[Block]:
-    """Yield the fenced blocks of a page; indented ones, which have no language, are faults."""
+    """Yield the fenced blocks of a page; an indented block is an error."""
     why = ""
     for token in MarkdownIt().parse(page):
         at = (token.map or [0])[0] + 1
@@ -54,8 +54,8 @@ def blocks(page: str) -> Iterator[Block]:
             raise AssertionError(f"line {at}: a block without a fence has no language")
         elif token.type == "fence":
             language, *more = shlex.split(token.info) or [""]
-            told = dict(each.split("=", 1) for each in more if "=" in each)
-            yield Block(at, language, token.content, told.get("title", ""), why)
+            attributes = dict(each.split("=", 1) for each in more if "=" in each)
+            yield Block(at, language, token.content, attributes.get("title", ""), why)
             why = ""
         else:
             why = ""
@@ -63,14 +63,14 @@ def blocks(page: str) -> Iterator[Block]:
 
 @dataclass
 class Page:
-    """Runs blocks one after another, as a reader would: one folder, one Python session."""
+    """Blocks run one after another, as a reader would: one folder, one Python session."""
 
     folder: Path
     names: dict[str, Any] = field(default_factory=lambda: {"__name__": "__main__"})
     printed: str | None = None
 
     def run(self, block: Block) -> None:
-        """Run a block; a text block after one that printed something must be just that."""
+        """Run a block; a text block must equal what the block before it printed."""
         if block.title:
             path = self.folder / block.title
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -78,9 +78,9 @@ class Page:
         if block.not_run:
             self.printed = None
         elif block.language == "python":
-            with _stdout() as told:
+            with _stdout() as output:
                 exec(compile(block.text, f"line {block.line}", "exec"), self.names)
-            self.printed = told.getvalue().decode()
+            self.printed = output.getvalue().decode()
         elif block.language in SHELLS:
             self.printed = "".join(map(self._command, _commands(block.text)))
         elif block.language == "text":
@@ -91,13 +91,13 @@ class Page:
             assert block.language in LEFT_ALONE, f"line {block.line}: {block.language!r} is not run"
 
     def _command(self, command: str) -> str:
-        """Run a line of a shell; plain calls of streamplace in this process, which is faster."""
+        """Run a line of a shell; plain calls of streamplace run in this process."""
         words = shlex.split(command, comments=True)
         if words[0] == "streamplace" and not {"|", ">", "<", "&&"} & set(words):
-            with _stdout() as told:
+            with _stdout() as output:
                 code = main(words[1:])
             assert code == 0, command
-            return told.getvalue().decode()
+            return output.getvalue().decode()
         place = Path(sys.executable).parent
         path = {**os.environ, "PATH": f"{place}{os.pathsep}{os.environ['PATH']}"}
         done = subprocess.run(
@@ -117,15 +117,15 @@ def run_page(text: str, folder: Path) -> None:
 
 @contextmanager
 def _stdout() -> Iterator[io.BytesIO]:
-    """Gather what is printed; commands write bytes too."""
-    told = io.BytesIO()
-    with redirect_stdout(io.TextIOWrapper(told, "utf-8", write_through=True)) as text:
-        yield told
+    """Gather what is printed, including bytes that commands write."""
+    output = io.BytesIO()
+    with redirect_stdout(io.TextIOWrapper(output, "utf-8", write_through=True)) as text:
+        yield output
         text.detach()
 
 
 def _commands(text: str) -> Iterator[str]:
-    """Yield the commands of a block, those over several lines in one piece."""
+    """Yield the commands of a block, with continued lines joined."""
     for line in text.replace("\\\n", " ").splitlines():
         if line.strip() and not line.lstrip().startswith("#"):
             yield line.strip()

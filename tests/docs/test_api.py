@@ -1,25 +1,25 @@
-"""The API page tells of every name there is, and of none that there is not."""
+"""The API page, compared with the public names."""
 
 import re
-from pathlib import Path
 from pydoc import locate
 
 import pytest
 
 import streamplace as sp
-from tests.policy.jobs import SCRIPTING
+from tests.support.paths import ROOT
+from tests.support.policies import SCRIPTING
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "api.md"
-TOLD = re.findall(r"^::: (\S+)$", PAGE.read_text(), flags=re.MULTILINE)
+PAGE = ROOT / "docs" / "api.md"
+DOCUMENTED = re.findall(r"^::: (\S+)$", PAGE.read_text(), flags=re.MULTILINE)
 
 
 def test_every_public_name_is_on_the_page() -> None:
-    told = {path.rpartition(".")[2] for path in TOLD}
-    assert [name for name in sp.__all__ if name not in told | {"StreamplaceError"}] == []
-    assert "streamplace.errors" in TOLD  # where that one is
+    documented = {path.rpartition(".")[2] for path in DOCUMENTED}
+    assert [name for name in sp.__all__ if name not in documented | {"StreamplaceError"}] == []
+    assert "streamplace.errors" in DOCUMENTED  # where that one is
 
 
 @pytest.mark.filterwarnings(SCRIPTING)
 def test_what_is_on_the_page_exists_once() -> None:
-    assert [path for path in TOLD if locate(path) is None] == []
-    assert len(set(TOLD)) == len(TOLD)
+    assert [path for path in DOCUMENTED if locate(path) is None] == []
+    assert len(set(DOCUMENTED)) == len(DOCUMENTED)

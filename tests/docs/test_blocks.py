@@ -1,13 +1,13 @@
-"""Every block of code in the README and the docs runs, page by page."""
+"""The blocks of code in the README and the docs, run page by page."""
 
 from pathlib import Path
 
 import pytest
 
 from tests.docs.blocks import blocks, run_page
-from tests.policy.jobs import SCRIPTING
+from tests.support.paths import ROOT
+from tests.support.policies import SCRIPTING
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 

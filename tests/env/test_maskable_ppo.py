@@ -1,4 +1,4 @@
-"""The example that trains Stable-Baselines3's maskable PPO, for a shorter while."""
+"""The example that trains Stable-Baselines3's maskable PPO, with fewer steps."""
 
 import re
 import subprocess
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.support.paths import ROOT
 
 
 def test_a_policy_learns_more_than_chance(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Arrays of .npz whose headers claim what is not there, and members that burst."""
+"""Archives of arrays with false headers, and archives that inflate."""
 
 import io
 import struct
@@ -13,12 +13,12 @@ from streamplace.files.archives import read_arrays
 
 
 def npy(header: str, data: bytes = b"") -> bytes:
-    """Return an array with a header of its own."""
+    """Return the bytes of an .npy file with this header."""
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data
 
 
 def npz(*members: tuple[str, bytes], kind: int = zipfile.ZIP_STORED) -> bytes:
-    """Return an archive of members."""
+    """Return the bytes of an archive with these members."""
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", kind) as archive:
         for name, data in members:
@@ -46,7 +46,7 @@ def test_arrays_are_read() -> None:
     "shape", ["(1000000000000,)", "(2, 3000000000)", "(9223372036854775807, 9)", "(2,)"]
 )
 def test_a_shape_that_is_not_there(shape: str) -> None:
-    """No memory is asked for before it is known that the numbers are there."""
+    """Memory is allocated only once it is known that the numbers are there."""
     with pytest.raises(ValueError, match=r"an array of shape .* is not of 8 bytes"):
         read_arrays(npz(("a.npy", npy(header(shape), bytes(8)))))
 

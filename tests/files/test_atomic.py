@@ -1,4 +1,4 @@
-"""Files are written whole or not at all."""
+"""Atomic writes: files are written whole or not at all."""
 
 import gzip
 import os
@@ -18,7 +18,7 @@ from streamplace.problem.graph import StreamGraph
 
 
 def write_half(target: str | Path, failure: type[BaseException]) -> None:
-    """Begin to write, and fail."""
+    """Begin to write a file, and fail."""
     with atomic(target) as file:
         file.write(b"half" * 100_000)
         raise failure
@@ -73,7 +73,7 @@ def test_gzip_is_the_same_every_time(tmp_path: Path) -> None:
 
 
 def test_the_mask_for_new_files_holds(tmp_path: Path) -> None:
-    """Temporary files are private; what is kept is as readable as any other file."""
+    """Temporary files are private; the final file is as readable as any other."""
     before = os.umask(0o027)
     try:
         write_text(tmp_path / "x.txt", "new")
@@ -91,7 +91,7 @@ def test_text_that_is_no_text_leaves_the_old_file(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_process_left_goes_with_the_next_write(tmp_path: Path) -> None:
-    """And only that: what another process is writing stays."""
+    """Only abandoned files are removed, not those that another process is writing."""
     orphan, foreign = tmp_path / f"{TEMPORARY}{host()}-0", tmp_path / ".other-0"
     elsewhere = tmp_path / f"{TEMPORARY}00000000-0"  # of a host whose locks may not be seen here
     orphan.write_text("half")
@@ -115,7 +115,7 @@ def test_what_a_killed_process_left_is_no_graph(tmp_path: Path) -> None:
 def test_a_temporary_that_was_taken_for_an_orphan_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Between being made and being locked another process may remove it."""
+    """Another process may remove a temporary file between its creation and its lock."""
     removed: list[str] = []
 
     def late(handle: int, wait: bool = False) -> bool | None:
@@ -132,7 +132,7 @@ def test_a_temporary_that_was_taken_for_an_orphan_is_made_again(
 
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o664])
 def test_a_file_keeps_its_mode(mode: int, tmp_path: Path) -> None:
-    """What was private stays private."""
+    """The permissions of a replaced file are kept."""
     (tmp_path / "x.txt").write_text("old")
     (tmp_path / "x.txt").chmod(mode)
     write_text(tmp_path / "x.txt", "new")
@@ -140,7 +140,7 @@ def test_a_file_keeps_its_mode(mode: int, tmp_path: Path) -> None:
 
 
 def test_a_name_is_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The file before it takes its name, and the folder after: a power cut loses neither."""
+    """The file is flushed before it is renamed, the folder after, against power cuts."""
     synced: list[tuple[bool, bool]] = []
     real = os.fsync
 

@@ -1,4 +1,4 @@
-"""Every object of our formats may carry a comment, which changes nothing."""
+"""Comments, which every object of our formats may carry."""
 
 import copy
 from collections.abc import Callable, Iterator
@@ -72,7 +72,7 @@ def test_a_comment_of_null_is_none() -> None:
 
 
 def test_an_operator_may_be_called_comment() -> None:
-    """Where keys are names, "comment" is a name like any other."""
+    """In maps keyed by names, "comment" is a name like any other."""
     operators = [{"name": "comment", "instructions": 1.0}]
     pinned = {"operators": operators, "constraints": {"pins": {"comment": "d0"}}}
     assert graph_from(pinned, "x").constraints.pins == {"comment": "d0"}

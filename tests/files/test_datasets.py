@@ -1,4 +1,4 @@
-"""Datasets: folders, lists, lines, zipped or not; and those that are shipped."""
+"""Datasets: folders, lists, JSON lines, compressed or not; and the bundled ones."""
 
 import gzip
 import json

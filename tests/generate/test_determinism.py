@@ -1,4 +1,4 @@
-"""Same seed, same graphs: on any machine, so their hashes are written down here."""
+"""Hashes of generated graphs, which are the same on every machine."""
 
 import hashlib
 
@@ -17,11 +17,11 @@ GOLDEN = {
 
 def digest(preset: str, numbers: range) -> str:
     """Return the hash of graphs of one dataset: names, source rates, columns, streams."""
-    told = hashlib.sha256()
+    hashed = hashlib.sha256()
     for number in numbers:
         graph = Recipe(preset, 40, seed=7).graph(number)
-        told.update(f"{graph.name} {graph.source_rate!r} {graph.sha256}\n".encode())
-    return told.hexdigest()
+        hashed.update(f"{graph.name} {graph.source_rate!r} {graph.sha256}\n".encode())
+    return hashed.hexdigest()
 
 
 @pytest.mark.parametrize("preset", PRESETS)

@@ -1,4 +1,4 @@
-"""The benchmarks that `datasets/benchmarks` names come out of the generator byte for byte."""
+"""The benchmarks of `datasets/benchmarks`, generated again byte for byte."""
 
 import hashlib
 import json
@@ -9,8 +9,9 @@ import pytest
 
 from streamplace import Recipe
 from streamplace.cli.main import main
+from tests.support.paths import ROOT
 
-MANIFEST = Path(__file__).resolve().parents[2] / "datasets" / "benchmarks" / "manifest.json"
+MANIFEST = ROOT / "datasets" / "benchmarks" / "manifest.json"
 BENCHMARKS: list[dict[str, Any]] = json.loads(MANIFEST.read_text())
 
 

@@ -1,4 +1,4 @@
-"""The presets beyond the paper: what their graphs have, and from 4 to many operators."""
+"""The shapes of graphs of the presets beyond the paper."""
 
 import networkx
 import numpy as np
@@ -8,6 +8,7 @@ from streamplace import Problem, Recipe, to_networkx
 from streamplace.errors import UsageError
 from streamplace.generate.apportion import largest_remainder
 from streamplace.scoring.flow import flow
+from tests.support.graphs import preset_graph
 
 OTHERS = ("series-parallel", "layered")
 
@@ -16,7 +17,7 @@ OTHERS = ("series-parallel", "layered")
 @pytest.mark.parametrize("size", [4, 5, 7, 40, 3000])
 def test_has_the_operators_asked_for(preset: str, size: int) -> None:
     for seed in range(5):
-        graph = Recipe(preset, 1, range(size, size + 1), seed).graph(0)
+        graph = preset_graph(preset, size, seed)
         assert len(graph.names) == size
         if preset == "series-parallel":  # layered ones may fall apart, as real jobs do
             assert networkx.is_weakly_connected(to_networkx(graph))
@@ -33,7 +34,7 @@ def test_fits_a_cluster_of_five_but_not_one_device(preset: str) -> None:
 
 @pytest.mark.parametrize("preset", OTHERS)
 def test_selectivities_filter_split_copy_and_fan_out(preset: str) -> None:
-    graph = Recipe(preset, 1, range(2000, 2001)).graph(0)
+    graph = preset_graph(preset, 2000)
     out = np.bincount(graph.stream_source, weights=graph.selectivity, minlength=2000)
     streams = np.bincount(graph.stream_source, minlength=2000)
     assert ((out < 0.99) & (streams > 0)).sum() > 100  # filters
@@ -44,7 +45,7 @@ def test_selectivities_filter_split_copy_and_fan_out(preset: str) -> None:
 
 
 def test_series_parallel_graphs_reduce_to_one_stream() -> None:
-    reduced = networkx.DiGraph(to_networkx(Recipe("series-parallel", 1, range(60, 61)).graph(0)))
+    reduced = networkx.DiGraph(to_networkx(preset_graph("series-parallel", 60)))
     while inner := [v for v in reduced if reduced.in_degree(v) == reduced.out_degree(v) == 1]:
         (before,), (after,) = reduced.predecessors(inner[0]), reduced.successors(inner[0])
         reduced.remove_node(inner[0])

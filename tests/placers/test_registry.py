@@ -44,6 +44,6 @@ def test_options_reach_the_placer() -> None:
     ],
 )
 def test_wrong_names_and_options_are_told(name: str, said: str) -> None:
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as caught:
         make_placer(name)
-    assert said in str(told.value)
+    assert said in str(caught.value)

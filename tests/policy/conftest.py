@@ -1,15 +1,14 @@
-"""Networks of tests are too small for more than one thread."""
+"""Fixtures for tests of policies."""
 
 from collections.abc import Iterator
 
 import pytest
-import torch
+
+from tests.support.torch_threads import one_torch_thread
 
 
 @pytest.fixture(scope="package", autouse=True)
 def one_thread() -> Iterator[None]:
-    """Let torch compute on one thread, as many workers of tests as there are."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+    """Compute on one thread in every test of policies."""
+    with one_torch_thread():
+        yield

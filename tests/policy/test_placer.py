@@ -1,4 +1,4 @@
-"""A policy as a placer: weights from a file, constraints kept, and files that are none refused."""
+"""A policy as a placer: files of weights, constraints, refusals."""
 
 import json
 import os
@@ -19,15 +19,24 @@ from streamplace.placers.registry import make_placer
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.weights import FORMAT, VERSION, pack_policy, packed, read_policy
 from streamplace.problem.objective import CLOSED_FORMS, Model
-from streamplace.scoring.throughput import bound, throughput
+from streamplace.scoring.throughput import bound
 from streamplace.util.arrays import Ints
 from streamplace.workflows.place import solve
-from tests.placers.test_every_placer import constrained, some_placement_is_feasible
-from tests.policy.jobs import KINDS, SCRIPTING, batch_of, cluster_of, job, network_of
+from tests.support.errors import fault_of
+from tests.support.paths import ROOT
+from tests.support.placements import some_placement_is_feasible, throughput_of
+from tests.support.policies import (
+    KINDS,
+    SCRIPTING,
+    batch_of,
+    cluster_of,
+    layered_problem,
+    network_of,
+)
+from tests.support.strategies import constrained_problems
 
 pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 
-ROOT = Path(__file__).resolve().parents[2]
 SCORER = "device-scorer"
 CARD = {"trained on": "nothing at all"}
 
@@ -42,33 +51,26 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return paths
 
 
-def placed(file: Path, problem: Problem, seed: int = 0, **options: int) -> Ints:
-    """Place by a policy's file."""
+def place_by_policy(file: Path, problem: Problem, seed: int = 0, **options: int) -> Ints:
+    """Return the devices that a policy's file chooses."""
     text = "".join(f":{key}={value}" for key, value in options.items())
     placer = make_placer(f"policy:file={file}{text}")
     return placer(problem, np.random.default_rng(seed)).devices
 
 
-def reached(problem: Problem, devices: Ints) -> float:
-    return float(throughput(problem, devices)[0])
-
-
 def one_line(error: StreamplaceError, file: Path) -> str:
-    """Return what an error says after the file's name, having seen that it is one line."""
-    text = str(error)
-    assert "\n" not in text
-    assert text.startswith(f"{file}: ")
-    assert text.isprintable()
-    return text.removeprefix(f"{file}: ")
+    """Check that an error is one printable line, and return what follows the file's name."""
+    assert str(error).isprintable()
+    return fault_of(error, file)
 
 
 def refused(file: Path, data: bytes | None = None) -> str:
-    """Return why a file is no policy."""
+    """Return why a file is refused as a policy."""
     if data is not None:
         file.write_bytes(data)
-    with pytest.raises(CheckpointError) as told:
-        placed(file, job(6, cluster_of(3)))
-    return one_line(told.value, file)
+    with pytest.raises(CheckpointError) as caught:
+        place_by_policy(file, layered_problem(6, cluster_of(3)))
+    return one_line(caught.value, file)
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -76,12 +78,12 @@ def refused(file: Path, data: bytes | None = None) -> str:
 def test_places_as_the_network_it_was_written_from(
     name: str, model: Model, files: dict[str, Path]
 ) -> None:
-    problem = job(12, cluster_of(3, "nic", seed=1), seed=3, model=model)
+    problem = layered_problem(12, cluster_of(3, "nic", seed=1), seed=3, model=model)
     network, card = read_policy(files[name])
     assert card == CARD
     for key, tensor in network_of(name).state_dict().items():
         assert torch.equal(network.state_dict()[key], tensor), key
-    devices = placed(files[name], problem)
+    devices = place_by_policy(files[name], problem)
     assert devices.tolist() == network.sample(batch_of(problem), 1, Sampler())[0, 0].tolist()
     assert len(set(devices.tolist())) > 1
 
@@ -90,7 +92,7 @@ def test_places_as_the_network_it_was_written_from(
 def test_no_memory_is_no_fault_of_the_file(
     name: str, files: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Torch's own error, of more than there is; it was told as a file that is none."""
+    """A lack of memory was once reported as a fault of the file."""
     asks = lambda *_: torch.empty(2**55, dtype=torch.uint8, device="cpu")  # noqa: E731
     monkeypatch.setattr(f"streamplace.policy.weights.{name}", asks)
     with pytest.raises(MemoryError):
@@ -98,7 +100,7 @@ def test_no_memory_is_no_fault_of_the_file(
 
 
 def test_a_pipe_is_refused(tmp_path: Path) -> None:
-    """It can be read but once: the second look, or the second process, waited for ever."""
+    """A pipe can be read once; a second read waited for ever."""
     os.mkfifo(tmp_path / "pipe")
     assert refused(tmp_path / "pipe") == "is a pipe; weights are read from files"
 
@@ -120,19 +122,19 @@ def test_weights_of_16_bits_are_nearly_the_same(tmp_path: Path) -> None:
 def test_a_scorer_places_anything(
     files: dict[str, Path], problem: Problem, samples: int, beam: int
 ) -> None:
-    devices = placed(files[SCORER], problem, samples=samples, beam=beam)
-    assert 0 < reached(problem, devices) <= bound(problem) * (1 + 1e-9)
+    devices = place_by_policy(files[SCORER], problem, samples=samples, beam=beam)
+    assert 0 < throughput_of(problem, devices) <= bound(problem) * (1 + 1e-9)
 
 
 @settings(max_examples=40)
-@given(constrained(), st.sampled_from([1, 4]))
+@given(constrained_problems(), st.sampled_from([1, 4]))
 def test_constraints_are_kept_or_it_says_why_not(
     files: dict[str, Path], problem: Problem | None, samples: int
 ) -> None:
     if problem is None:
         return
     try:
-        devices = placed(files[SCORER], problem, samples=samples, beam=samples - 1)
+        devices = place_by_policy(files[SCORER], problem, samples=samples, beam=samples - 1)
     except InfeasibleError:
         assert not some_placement_is_feasible(problem)
     else:
@@ -141,12 +143,12 @@ def test_constraints_are_kept_or_it_says_why_not(
 
 @pytest.mark.parametrize("name", KINDS)
 def test_every_kind_keeps_constraints(name: str, files: dict[str, Path]) -> None:
-    names = job(10, cluster_of(3)).graph.names
+    names = layered_problem(10, cluster_of(3)).graph.names
     rules = Constraints(
         pins={names[0]: "d2"}, colocate=[names[2:5]], exlocate=[[names[0], names[6], names[8]]]
     )
-    problem = job(10, cluster_of(3), constraints=rules)
-    devices = placed(files[name], problem, samples=3)
+    problem = layered_problem(10, cluster_of(3), constraints=rules)
+    devices = place_by_policy(files[name], problem, samples=3)
     assert problem.feasibility.violation(devices) is None
 
 
@@ -155,13 +157,15 @@ def test_every_kind_keeps_constraints(name: str, files: dict[str, Path]) -> None
 def test_more_samples_are_never_worse_than_one(
     name: str, model: Model, files: dict[str, Path]
 ) -> None:
-    """The first of them is the one; and with chance some are better."""
+    """The first sample is the greedy placement; some of the others are better."""
     gains = []
     for seed in range(4):
-        problem = job(12, cluster_of(3, seed=seed), seed=seed, model=model)
-        one = reached(problem, placed(files[name], problem, seed))
+        problem = layered_problem(12, cluster_of(3, seed=seed), seed=seed, model=model)
+        one = throughput_of(problem, place_by_policy(files[name], problem, seed))
         for samples in (2, 12):
-            more = reached(problem, placed(files[name], problem, seed, samples=samples))
+            more = throughput_of(
+                problem, place_by_policy(files[name], problem, seed, samples=samples)
+            )
             assert more >= one * (1 - 1e-12)
             gains.append(more / one)
     assert max(gains) > 1
@@ -171,9 +175,9 @@ def test_more_samples_are_never_worse_than_one(
 def test_a_beam_is_never_worse_than_none(beam: int, files: dict[str, Path]) -> None:
     gains = []
     for seed in range(4):
-        problem = job(12, cluster_of(4, seed=seed), seed=seed)
-        one = reached(problem, placed(files[SCORER], problem))
-        wide = reached(problem, placed(files[SCORER], problem, beam=beam))
+        problem = layered_problem(12, cluster_of(4, seed=seed), seed=seed)
+        one = throughput_of(problem, place_by_policy(files[SCORER], problem))
+        wide = throughput_of(problem, place_by_policy(files[SCORER], problem, beam=beam))
         assert wide >= one * (1 - 1e-12)
         gains.append(wide / one)
     assert (max(gains) > 1) == (beam > 1)
@@ -181,16 +185,19 @@ def test_a_beam_is_never_worse_than_none(beam: int, files: dict[str, Path]) -> N
 
 @pytest.mark.parametrize("name", KINDS)
 def test_same_seed_same_answer(name: str, files: dict[str, Path]) -> None:
-    problem = job(14, cluster_of(3, seed=1))
-    found = [placed(files[name], problem, seed, samples=5).tolist() for seed in (*range(8), 0, 3)]
+    problem = layered_problem(14, cluster_of(3, seed=1))
+    found = [
+        place_by_policy(files[name], problem, seed, samples=5).tolist()
+        for seed in (*range(8), 0, 3)
+    ]
     assert found[8] == found[0]
     assert found[9] == found[3]
     assert len({tuple(row) for row in found}) > 1
 
 
 def test_without_samples_the_seed_has_no_say(files: dict[str, Path]) -> None:
-    problem = job(14, cluster_of(3, seed=1))
-    found = {tuple(placed(files[SCORER], problem, seed).tolist()) for seed in range(3)}
+    problem = layered_problem(14, cluster_of(3, seed=1))
+    found = {tuple(place_by_policy(files[SCORER], problem, seed).tolist()) for seed in range(3)}
     assert len(found) == 1
 
 
@@ -202,16 +209,16 @@ def test_bad_options_are_told(options: str) -> None:
 
 def test_published_networks_have_no_beam(files: dict[str, Path]) -> None:
     with pytest.raises(UsageError, match="beam is for networks of the kind device-scorer"):
-        placed(files["b"], job(6, cluster_of(3)), beam=2)
+        place_by_policy(files["b"], layered_problem(6, cluster_of(3)), beam=2)
 
 
 @pytest.mark.parametrize("name", [name for name in KINDS if not name.startswith(SCORER)])
 @pytest.mark.parametrize("devices", [1, 2, 5])
 def test_another_number_of_devices(name: str, devices: int, files: dict[str, Path]) -> None:
-    with pytest.raises(UsageError) as told:
-        solve(job(6, cluster_of(devices)), f"policy:file={files[name]}")
-    assert "\n" not in str(told.value)
-    assert str(told.value).endswith("this policy places on 3 devices only")
+    with pytest.raises(UsageError) as caught:
+        solve(layered_problem(6, cluster_of(devices)), f"policy:file={files[name]}")
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).endswith("this policy places on 3 devices only")
 
 
 def test_no_file(tmp_path: Path) -> None:
@@ -266,13 +273,13 @@ def without(key: str) -> dict[str, str]:
     ],
 )
 def test_a_hash_makes_no_policy(words: dict[str, str], said: str, tmp_path: Path) -> None:
-    """Whoever signs a file may sign what we cannot use."""
+    """A signed file may still hold values that cannot be used."""
     data = packed(network_of(SCORER).state_dict(), words)
     assert said in refused(tmp_path / "x.safetensors", data)
 
 
 def test_weights_that_are_none(tmp_path: Path) -> None:
-    """One too few; of another shape."""
+    """Tensors may be missing or have another shape."""
     weights = dict(network_of(SCORER).state_dict())
     last = weights.pop("score.bias")
     assert "score.bias" in refused(tmp_path / "few.safetensors", packed(weights, WORDS))
@@ -285,16 +292,16 @@ import sys
 import numpy as np
 import streamplace.policy.placer
 from streamplace.placers.registry import make_placer
-from tests.policy.jobs import cluster_of, job
+from tests.support.policies import cluster_of, layered_problem
 
-problem = job(6, cluster_of(3))
+problem = layered_problem(6, cluster_of(3))
 found = make_placer(f"policy:file={sys.argv[1]}:samples=3")(problem, np.random.default_rng(0))
 print(found.devices.tolist(), "torch" in sys.modules, "torch_geometric" in sys.modules)
 """
 
 
 def test_a_scorer_does_without_torch_geometric(files: dict[str, Path]) -> None:
-    """Which is slow to load, and warns."""
+    """PyTorch Geometric is slow to load, and warns."""
     run = subprocess.run(
         [sys.executable, "-W", "error", "-c", SCRIPT, str(files[SCORER])],
         cwd=ROOT,
@@ -304,5 +311,5 @@ def test_a_scorer_does_without_torch_geometric(files: dict[str, Path]) -> None:
         check=False,
     )
     assert run.returncode == 0, run.stderr
-    found = placed(files[SCORER], job(6, cluster_of(3)), samples=3).tolist()
+    found = place_by_policy(files[SCORER], layered_problem(6, cluster_of(3)), samples=3).tolist()
     assert run.stdout == f"{found} True False\n"

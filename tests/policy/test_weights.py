@@ -1,4 +1,4 @@
-"""Files of weights as bytes."""
+"""The bytes of files of weights."""
 
 import torch
 
@@ -9,7 +9,7 @@ WORDS = {"kind": "x", "card": '{"ä": "\\n"}', "format": "f", "sizes": "{}", "ve
 
 
 def test_the_same_weights_are_the_same_bytes() -> None:
-    """The library that writes them puts words in an order that differs each time."""
+    """safetensors orders its metadata differently each time."""
     assert len({packed(TENSORS, WORDS) for _ in range(20)}) == 1
 
 

@@ -1,11 +1,19 @@
-"""Networks of tests are too small for more than one thread."""
+"""Fixtures for tests of PyTorch Geometric data."""
 
 import warnings
+from collections.abc import Iterator
 
-from tests.policy.conftest import one_thread
+import pytest
+
+from tests.support.torch_threads import one_torch_thread
 
 with warnings.catch_warnings():
     warnings.filterwarnings("ignore", ".torch.jit.script. is deprecated", DeprecationWarning)
     import torch_geometric  # noqa: F401 - its import warns, and warnings are errors here
 
-__all__ = ["one_thread"]
+
+@pytest.fixture(scope="package", autouse=True)
+def one_thread() -> Iterator[None]:
+    """Compute on one thread in every test of this folder."""
+    with one_torch_thread():
+        yield

@@ -1,4 +1,4 @@
-"""Graphs for PyTorch Geometric: their numbers are the model's."""
+"""Graphs as PyTorch Geometric data."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def test_loads_and_traffic_follow_from_the_columns(problem: sp.Problem) -> None:
     assert made.num_nodes == len(problem.graph.names)
 
 
-def small() -> sp.StreamGraph:
+def small_graph() -> sp.StreamGraph:
     return sp.StreamGraph(
         [("a", 1e5, 10), ("b", 2e5, 20, 3.0), ("c", 0, 0)],
         [("a", "b", 0.5), ("b", "c"), {"source": "a", "target": "c", "payload_bytes": 7}],
@@ -40,7 +40,7 @@ def small() -> sp.StreamGraph:
 
 
 def test_columns_stand_where_their_names_say() -> None:
-    made = to_pyg(small())
+    made = to_pyg(small_graph())
     assert made.x.tolist() == [[1e5, 10, 0, 1, 1], [2e5, 20, 3, 0, 0.5], [0, 0, 0, 0, 1.5]]
     assert made.edge_index.tolist() == [[0, 0, 1], [1, 2, 2]]
     assert made.edge_attr.tolist() == [[0.5, 10, 0.5], [1, 7, 1], [1, 20, 0.5]]
@@ -51,7 +51,7 @@ def test_columns_stand_where_their_names_say() -> None:
 
 
 def test_a_placement_is_what_is_to_be_learned() -> None:
-    graph = small()
+    graph = small_graph()
     problem = sp.Problem(graph, "3x1000", source_rate=5)
     made = to_pyg(graph, sp.Placement(problem, [2, 0, 1]))
     assert made.y.tolist() == [2, 0, 1]

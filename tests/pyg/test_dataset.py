@@ -1,4 +1,4 @@
-"""A dataset as an `InMemoryDataset`: what is kept is used, what changed is made anew."""
+"""Datasets as an `InMemoryDataset`, and its cache."""
 
 import os
 import pickle
@@ -22,7 +22,7 @@ GRAPHS = [RECIPE.graph(number) for number in range(20)]
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """A dataset of twenty graphs."""
+    """Return a dataset of twenty graphs."""
     path = tmp_path / "graphs.jsonl.gz"
     sp.write_dataset(path, GRAPHS)
     return path
@@ -96,7 +96,7 @@ def test_the_same_bytes_are_made_every_time(file: Path, tmp_path: Path) -> None:
 
 
 class Last:
-    """A placer of the user's own, with a state that its name does not tell."""
+    """A user's placer with state that its name does not show."""
 
     device = 1
 
@@ -132,7 +132,7 @@ OTHER = packed({"x": torch.zeros(3)}, {})  # with a hash of its own
 
 
 class Trap:
-    """What a pickle would call when it is loaded."""
+    """A pickle that calls a function when it is loaded."""
 
     def __reduce__(self) -> tuple[object, tuple[str]]:
         return os.mkdir, ("sprung",)

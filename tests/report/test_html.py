@@ -1,4 +1,4 @@
-"""The page as a file: one that needs no other, and in which names are data."""
+"""The report as a file of its own, in which names are data."""
 
 import base64
 import hashlib
@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from streamplace import Cluster, Operator, Placement, Problem, Stream, StreamGraph, simulate
-from streamplace.generate import Recipe
 from streamplace.problem.objective import Model
 from streamplace.report.data import DRAWN, data_of, entry
 from streamplace.report.html import PARTS, SCRIPTS, VENDORED, report_html
+from tests.support.graphs import preset_graph
 
 HOSTILE = ("</script><script>alert(1)</script>", "<!--<script>", "&amp;\u2028\u2029", "{{data}}")
 
@@ -48,15 +48,15 @@ class Elements(HTMLParser):
             self.title += data
 
 
-def placed(
-    operators: int = 6, model: Model = "bottleneck", rate: float = 5000.0, **told: Any
+def preset_placement(
+    operators: int = 6, model: Model = "bottleneck", rate: float = 5000.0, **options: Any
 ) -> Placement:
-    graph = Recipe("layered", 1, range(operators, operators + 1)).graph(0)
-    problem = Problem(graph, source_rate=rate, model=model, **told)
+    graph = preset_graph("layered", operators)
+    problem = Problem(graph, source_rate=rate, model=model, **options)
     return Placement(problem, np.arange(operators) % 5)
 
 
-def hostile() -> Placement:
+def hostile_placement() -> Placement:
     rows = [Operator(name, 1e5, 0.0) for name in HOSTILE]
     streams = [Stream(a, b) for a, b in pairwise(HOSTILE)]
     graph = StreamGraph(rows, streams, name=HOSTILE[0], source_rate=100.0)
@@ -65,7 +65,7 @@ def hostile() -> Placement:
 
 @pytest.fixture(scope="module")
 def page() -> str:
-    return report_html([entry(HOSTILE[1], hostile(), HOSTILE[0])])
+    return report_html([entry(HOSTILE[1], hostile_placement(), HOSTILE[0])])
 
 
 def test_names_are_data_and_nothing_else(page: str) -> None:
@@ -75,21 +75,21 @@ def test_names_are_data_and_nothing_else(page: str) -> None:
     (data,) = [s for s in elements.scripts if s.startswith("{")]
     assert data.isascii()
     assert not set("<>&") & set(data)
-    told = json.loads(data)
-    assert tuple(row["name"] for row in told["graphs"][0]["file"]["operators"]) == HOSTILE
-    assert told["placements"][0]["title"] == HOSTILE[1]
+    embedded = json.loads(data)
+    assert tuple(row["name"] for row in embedded["graphs"][0]["file"]["operators"]) == HOSTILE
+    assert embedded["placements"][0]["title"] == HOSTILE[1]
     assert elements.title.startswith(HOSTILE[0])
 
 
 def test_nothing_is_asked_of_anywhere(page: str) -> None:
-    """No element names a file or an address, and the policy lets only these scripts run."""
+    """No element refers to a file or address, and the policy allows only these scripts."""
     elements = Elements(page)
-    told = [attributes for _, attributes in elements.found]
-    assert [a["href"] for a in told if "href" in a] == ["data:,"]
-    assert not any(name in a for a in told for name in ("src", "srcset", "action", "style"))
+    embedded = [attributes for _, attributes in elements.found]
+    assert [a["href"] for a in embedded if "href" in a] == ["data:,"]
+    assert not any(name in a for a in embedded for name in ("src", "srcset", "action", "style"))
     assert "@import" not in page
     assert "sourceMappingURL" not in page
-    (policy,) = [a["content"] for a in told if a.get("http-equiv") == "Content-Security-Policy"]
+    (policy,) = [a["content"] for a in embedded if a.get("http-equiv") == "Content-Security-Policy"]
     assert policy is not None
     assert policy.startswith("default-src 'none'; script-src 'sha256-")
     hashes = re.findall(r"'sha256-([^']+)'", policy)
@@ -116,27 +116,27 @@ def test_every_script_is_in_the_page() -> None:
 
 
 def test_a_graph_stands_in_a_report_once() -> None:
-    placement = placed()
+    placement = preset_placement()
     other = Placement(placement.problem, np.zeros(6, dtype=int))
-    told = data_of([entry("a", placement), entry("b", other), entry("c", hostile())])
-    assert [row["graph"] for row in told["placements"]] == [0, 0, 1]
-    assert len(told["graphs"]) == 2
+    embedded = data_of([entry("a", placement), entry("b", other), entry("c", hostile_placement())])
+    assert [row["graph"] for row in embedded["placements"]] == [0, 0, 1]
+    assert len(embedded["graphs"]) == 2
 
 
 def test_scores_are_of_the_model_bottleneck() -> None:
-    placement = placed(12, "path-average")
+    placement = preset_placement(12, "path-average")
     found = entry("a", placement)
     assert found.own == simulate(placement)
-    alike = placed(12)
+    alike = preset_placement(12)
     assert found.score == simulate(alike) == entry("a", alike).score
     assert found.score.throughput <= found.bound
-    told = data_of([found])["placements"][0]
-    assert told["model"] == "path-average"
-    assert told["own"]["throughput"] == found.own.throughput
+    embedded = data_of([found])["placements"][0]
+    assert embedded["model"] == "path-average"
+    assert embedded["own"]["throughput"] == found.own.throughput
 
 
 def test_a_proven_bound_counts_where_it_can_be_one() -> None:
-    placement = placed(12, rate=1e5)
+    placement = preset_placement(12, rate=1e5)
     score, loose = simulate(placement), entry("a", placement).bound
     between = (score.throughput + loose) / 2
     assert score.throughput < between < loose
@@ -144,32 +144,32 @@ def test_a_proven_bound_counts_where_it_can_be_one() -> None:
     assert entry("a", placement, "exact", score.throughput).gap == 0
     assert entry("a", placement, "exact", score.throughput / 2).bound == loose
     assert entry("a", placement, "exact", 2 * loose).bound == loose
-    other = placed(
+    other = preset_placement(
         12, "path-average", rate=1e5
     )  # what is proven of one model says nothing of another
     assert entry("a", other, "exact", between).bound == loose
 
 
 def test_what_is_proven_below_the_rate_holds_at_any() -> None:
-    placement = placed(12, rate=1e5)
+    placement = preset_placement(12, rate=1e5)
     most, score = entry("a", placement), simulate(placement)
     assert most.ceiling == pytest.approx(most.bound)
     between = (score.throughput + most.bound) / 2
     assert entry("a", placement, "exact", between).ceiling == between
-    idle = placed(12, rate=1.0)
+    idle = preset_placement(12, rate=1.0)
     assert entry("a", idle, "exact", 1.0).bound == 1.0
     assert entry("a", idle, "exact", 1.0).ceiling == pytest.approx(most.ceiling)
 
 
 @pytest.mark.parametrize("kind", ["pair", "nic"])
 def test_sums_give_the_utilisations(kind: str) -> None:
-    """Of a graph too large to draw only sums are told; rates and speeds make utilisations."""
+    """A graph too large to draw is embedded as sums, which give utilisations."""
     five = Cluster.equal()
     network = type(five.network)(kind)  # type: ignore[arg-type]
-    placement = placed(DRAWN + 1, cluster=Cluster(five.devices, network))
-    told = data_of([entry("a", placement)])
-    row, score = told["placements"][0], simulate(placement)
-    assert told["graphs"][0]["file"] is None
+    placement = preset_placement(DRAWN + 1, cluster=Cluster(five.devices, network))
+    embedded = data_of([entry("a", placement)])
+    row, score = embedded["placements"][0], simulate(placement)
+    assert embedded["graphs"][0]["file"] is None
     assert "assignment" not in row
     shares = [work * 5000 / 2.5e9 for work in row["sums"]["work"]]
     assert shares == pytest.approx([load.utilisation for load in score.devices])
@@ -179,7 +179,7 @@ def test_sums_give_the_utilisations(kind: str) -> None:
 
 
 def test_a_page_of_a_large_graph_is_small() -> None:
-    small, large = (report_html([entry("a", placed(n))]) for n in (5, 20_000))
+    small, large = (report_html([entry("a", preset_placement(n))]) for n in (5, 20_000))
     assert len(large) < len(small) + 5_000
 
 

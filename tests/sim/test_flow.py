@@ -1,4 +1,4 @@
-"""Flow: what follows from its columns, and every fault it refuses."""
+"""Flows: what follows from their columns, and every fault that they refuse."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from streamplace.scoring.flow import flow as flow_of
 
 
 def diamond(**changes: Any) -> Flow:
-    """Return 0 -> 1, 0 -> 2 (one tuple in two), 1 -> 3 (three a tuple), 2 -> 3 on two devices."""
+    """Return 0 -> 1, 0 -> 2 (selectivity 0.5), 1 -> 3 (selectivity 3), 2 -> 3."""
     columns: dict[str, Any] = {
         "source_tuples": np.array([100.0, 0.0, 0.0, 0.0]),
         "instructions": np.array([1.0, 2.0, 4.0, 8.0]),

@@ -1,4 +1,4 @@
-"""Orders of operators: by hand, against networkx's generations, and upstream first always."""
+"""Decoding orders: by hand, and compared with networkx's generations."""
 
 import networkx as nx
 import numpy as np
@@ -9,15 +9,14 @@ from benchmarks.reference.strategies import problems
 from sim import orders
 from sim.flow import Flow, Ints
 from streamplace.problem.cluster import Cluster
-from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow as flow_of
+from tests.support.graphs import lettered_graph
 
 
-def joined(*ends: str, names: str = "") -> Flow:
-    """Return operators of one letter joined by streams of two, numbered as in the alphabet."""
-    rows = [Operator(name, 1.0, 1.0) for name in names or sorted(set("".join(ends)))]
-    graph = StreamGraph(rows, [Stream(end[0], end[1]) for end in ends])
+def lettered_flow(streams: str, names: str = "") -> Flow:
+    """Return operators of one letter each, joined by streams such as ``"ab bc"``."""
+    graph = lettered_graph(streams, names=names)
     return flow_of(Problem(graph, Cluster.equal(2), source_rate=1.0))
 
 
@@ -25,14 +24,14 @@ def letters(order: Ints, names: str = "abcdefghij") -> str:
     return "".join(names[v] for v in order)
 
 
-def drawn(flow: Flow) -> "nx.MultiDiGraph[int]":
+def networkx_graph(flow: Flow) -> "nx.MultiDiGraph[int]":
     graph: nx.MultiDiGraph[int] = nx.MultiDiGraph()
     graph.add_nodes_from(range(flow.operators))
     graph.add_edges_from(zip(flow.source.tolist(), flow.target.tolist(), strict=True))
     return graph
 
 
-def longest(graph: "nx.MultiDiGraph[int]") -> list[int]:
+def generations(graph: "nx.MultiDiGraph[int]") -> list[int]:
     """Return the length of the longest path to every node: its topological generation."""
     length = {v: i for i, some in enumerate(nx.topological_generations(graph)) for v in some}
     return [length[v] for v in range(len(graph))]
@@ -41,9 +40,9 @@ def longest(graph: "nx.MultiDiGraph[int]") -> list[int]:
 @given(problems(max_size=12))
 def test_depths_and_heights_are_longest_paths(problem: Problem) -> None:
     flow = flow_of(problem)
-    graph = drawn(flow)
-    assert orders.depths(flow).tolist() == longest(graph)
-    assert orders.heights(flow).tolist() == longest(graph.reverse())
+    graph = networkx_graph(flow)
+    assert orders.depths(flow).tolist() == generations(graph)
+    assert orders.heights(flow).tolist() == generations(graph.reverse())
     whole = nx.dag_longest_path_length(nx.DiGraph(graph), weight="none", default_weight=1)
     assert orders.depths(flow).max() == orders.heights(flow).max() == whole
 
@@ -61,16 +60,16 @@ def test_upstream_operators_come_first(problem: Problem) -> None:
 @given(problems(max_size=12))
 def test_breadth_first_is_by_depth_then_by_number(problem: Problem) -> None:
     flow = flow_of(problem)
-    depth = longest(drawn(flow))
+    depth = generations(networkx_graph(flow))
     expected = sorted(range(flow.operators), key=lambda v: (depth[v], v))
     assert orders.breadth_first(flow).tolist() == expected
 
 
 @given(problems(max_size=12))
 def test_depth_first_goes_on_wherever_it_can(problem: Problem) -> None:
-    """An operator whose last input has just come is next; only a path's end makes it turn back."""
+    """An operator whose last input has just come is next, until a path ends."""
     flow = flow_of(problem)
-    graph = drawn(flow)
+    graph = networkx_graph(flow)
     order = orders.depth_first(flow).tolist()
     for i in range(1, len(order)):
         done = set(order[:i])
@@ -79,33 +78,33 @@ def test_depth_first_goes_on_wherever_it_can(problem: Problem) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ends", "breadth", "depth"),
+    ("streams", "breadth", "depth"),
     [
-        (("ab", "bc", "ad", "de"), "abdce", "abcde"),
-        (("ab", "ac", "bd", "cd", "de"), "abcde", "abcde"),
-        (("ac", "bd", "ce", "df"), "abcdef", "acebdf"),
-        (("ae", "ab", "bc", "cd", "de"), "abcde", "abcde"),
-        (("ab", "ae", "bc", "bd", "ef"), "abecdf", "abcdef"),
-        (("ab", "ab", "ac"), "abc", "abc"),
-        (("ba", "bc", "cd"), "bacd", "bacd"),
+        ("ab bc ad de", "abdce", "abcde"),
+        ("ab ac bd cd de", "abcde", "abcde"),
+        ("ac bd ce df", "abcdef", "acebdf"),
+        ("ae ab bc cd de", "abcde", "abcde"),
+        ("ab ae bc bd ef", "abecdf", "abcdef"),
+        ("ab ab ac", "abc", "abc"),
+        ("ba bc cd", "bacd", "bacd"),
     ],
     ids=["two paths", "a join", "two sources", "a shortcut", "a tree", "parallel", "names"],
 )
-def test_by_hand(ends: tuple[str, ...], breadth: str, depth: str) -> None:
-    flow = joined(*ends)
+def test_by_hand(streams: str, breadth: str, depth: str) -> None:
+    flow = lettered_flow(streams)
     assert letters(orders.breadth_first(flow)) == breadth
     assert letters(orders.depth_first(flow)) == depth
 
 
 def test_depths_and_heights_by_hand() -> None:
-    """The shortcut a -> d makes neither any shorter."""
-    flow = joined("ab", "bc", "cd", "ad", "ae")
+    """The shortcut a -> d shortens neither depths nor heights."""
+    flow = lettered_flow("ab bc cd ad ae")
     assert orders.depths(flow).tolist() == [0, 1, 2, 3, 1]
     assert orders.heights(flow).tolist() == [3, 2, 1, 0, 0]
 
 
 def test_operators_without_streams() -> None:
-    flow = joined(names="abc")
+    flow = lettered_flow("", names="abc")
     for order in (orders.breadth_first(flow), orders.depth_first(flow)):
         assert order.tolist() == [0, 1, 2]
     assert orders.depths(flow).tolist() == orders.heights(flow).tolist() == [0, 0, 0]

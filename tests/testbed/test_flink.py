@@ -1,4 +1,4 @@
-"""What Flink's job is told, and what its sinks tell; Flink itself is for `make testbed-flink`."""
+"""Documents of the testbed's Flink job; `make testbed-flink` runs Flink itself."""
 
 from pathlib import Path
 
@@ -7,11 +7,12 @@ import pytest
 
 from benchmarks.testbed.flink.documents import arrived, lines
 from benchmarks.testbed.scaling import Machine, scale
-from streamplace import Cluster, Problem, Recipe
+from streamplace import Cluster, Problem
+from tests.support.graphs import preset_graph
 
 
 def test_a_job_is_told_upstream_first(tmp_path: Path) -> None:
-    graph = Recipe("layered", 1, range(20, 21), 5).graph(0)
+    graph = preset_graph("layered", 20, 5)
     small = scale(Problem(graph, Cluster.equal(4), source_rate=1e4), Machine())
     sinks = {int(v): tmp_path / f"{v}" for v in graph.sinks}
     devices = (np.arange(20) % 4).astype(np.int32)

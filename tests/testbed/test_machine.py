@@ -1,4 +1,4 @@
-"""The emulator itself, where the machine allows it; and what is said where it does not."""
+"""The emulator, on machines that allow it."""
 
 import os
 import signal
@@ -14,8 +14,8 @@ from benchmarks.testbed.emulator import Emulator, swept
 from benchmarks.testbed.interruptions import host_links, told
 from benchmarks.testbed.scaling import Machine, scale
 from streamplace import Cluster, Network, Operator, Problem, Stream, StreamGraph
+from tests.support.paths import ROOT
 
-ROOT = Path(__file__).parents[2]
 SHORT = (sys.executable, "-m", "benchmarks.testbed", "short")
 lacking = facilities.lacking()
 needs_a_machine = pytest.mark.skipif(bool(lacking), reason=f"testbed: {', '.join(lacking)}")
@@ -44,7 +44,7 @@ def test_without_programs_it_says_so() -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="drops root, which it has not")
 def test_without_root_it_says_so() -> None:
-    """As nobody, but with this very Python, wherever it is allowed to look."""
+    """The command runs as nobody, with this Python."""
     code = (
         "import os, sys; import benchmarks.testbed.__main__ as m; os.setuid(65534); "
         "sys.argv[1:] = ['short']; sys.exit(m.main())"
@@ -53,7 +53,7 @@ def test_without_root_it_says_so() -> None:
 
 
 def test_without_cgroup_v1_it_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """As on machines of today, where there is cgroup v2 alone."""
+    """Newer machines have only cgroup v2."""
     mounts = tmp_path / "mounts"
     mounts.write_text("cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n")
     monkeypatch.setattr(facilities, "MOUNTS", mounts)
@@ -106,7 +106,7 @@ def test_names_tell_their_process() -> None:
 @needs_a_machine
 @pytest.mark.parametrize("kind", ["pair", "nic"])
 def test_a_link_limits_what_arrives(kind: str) -> None:
-    """Two devices, a stream of twice what the link carries: half of it arrives, over the link."""
+    """A link between two devices carries half of the stream."""
     operators = [Operator("a", 100_000, 62_500.0), Operator("b", 100_000, 0)]
     graph = StreamGraph(operators, [Stream("a", "b")], source_rate=4000.0)
     network = Network(kind, bandwidth_mbps=1000.0)  # type: ignore[arg-type]

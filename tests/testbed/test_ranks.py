@@ -1,4 +1,4 @@
-"""Tables of ranks, and what a campaign is summed up to."""
+"""Tables of ranks, and the summary of a campaign."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -23,13 +23,13 @@ def test_what_differs_by_a_twentieth_is_a_tie() -> None:
 @pytest.mark.parametrize("o_s", [0.0, 6e-5])
 def test_ranks_hold_in_simulation(row: Any, o_s: float) -> None:
     problem = scaled(row, Machine(o_s=o_s)).problem
-    reached = {
+    achieved = {
         name: simulate(Placement(problem, np.array(devices))).relative_throughput
         for name, devices in row.placements.items()
     }
-    assert row.holds(reached)
-    first, second = reached["P1"], reached["P2"]
-    backwards = reached | {"P1": second, "P2": first}
+    assert row.holds(achieved)
+    first, second = achieved["P1"], achieved["P2"]
+    backwards = achieved | {"P1": second, "P2": first}
     assert row.holds(backwards) == all(text[2] == "=" for text in row.expected)
 
 

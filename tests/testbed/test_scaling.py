@@ -1,4 +1,4 @@
-"""Scaled problems are the ones they were, in other units."""
+"""Problems scaled to other units."""
 
 import numpy as np
 import pytest
@@ -19,6 +19,7 @@ from streamplace import (
     simulate,
 )
 from streamplace.problem.cluster import NetworkKind
+from tests.support.graphs import preset_graph
 
 of_every_kind = pytest.mark.parametrize("kind", ["pair", "nic"])
 
@@ -26,7 +27,7 @@ of_every_kind = pytest.mark.parametrize("kind", ["pair", "nic"])
 @of_every_kind
 @pytest.mark.parametrize("preset", ["dream", "layered", "series-parallel"])
 def test_utilisations_stay_what_they_are(preset: str, kind: NetworkKind) -> None:
-    """Up to headers: where tuples are large, less than 1%."""
+    """Headers change utilisations of large tuples by less than 1%."""
     cluster = Cluster(
         [Device("fast", 4000), Device("slow", 1000), Device("two", 1000, cores=2)],
         Network(kind, bandwidth_mbps=400.0),
@@ -47,7 +48,7 @@ def test_utilisations_stay_what_they_are(preset: str, kind: NetworkKind) -> None
 
 
 def test_no_more_than_the_machine_gives() -> None:
-    graph = Recipe("layered", 1, range(26, 27), 3).graph(0)
+    graph = preset_graph("layered", 26, 3)
     machine = Machine(cores=0.7, most_cores=0.3, tuples_s=1e6, processed_s=500.0)
     cluster = Cluster([Device("a", 3000), Device("b", 1000), Device("c", 1000)])
     small = scale(Problem(graph, cluster, source_rate=1e4), machine)
@@ -98,9 +99,9 @@ def test_links_that_differ_stay_different(kind: NetworkKind) -> None:
     graph = StreamGraph([Operator("a", 1, 9)], [])
     small = scale(Problem(graph, cluster, source_rate=1.0), Machine(mbps=20.0))
     link = 0 if kind == "nic" else 1
-    told = small.problem.cluster.link_column("bandwidth_mbps")
-    assert small.mbps[link] == told[link] == 5.0
-    assert small.mbps[2] == told[2] == 10.0
+    bandwidths = small.problem.cluster.link_column("bandwidth_mbps")
+    assert small.mbps[link] == bandwidths[link] == 5.0
+    assert small.mbps[2] == bandwidths[2] == 10.0
 
 
 def test_headers() -> None:
@@ -110,16 +111,18 @@ def test_headers() -> None:
 
 
 def test_each_stream_is_told_to_its_ends_alone() -> None:
-    graph = Recipe("layered", 1, range(20, 21), 5).graph(0)
+    graph = preset_graph("layered", 20, 5)
     small = scale(Problem(graph, Cluster.equal(4), source_rate=1e4), Machine())
     devices = np.arange(20) % 4
-    told, placed = documents(small, devices, 7, 1.0)
+    wiring, placed = documents(small, devices, 7, 1.0)
     assert sorted(v for here in placed for v in here) == list(range(20))
     for e, (a, b) in enumerate(zip(graph.stream_source, graph.stream_target, strict=True)):
         ends = {int(devices[a]), int(devices[b])}
-        knows = {d for d in range(4) if e in [one["number"] for one in told[d]["streams"]]}
+        knows = {d for d in range(4) if e in [one["number"] for one in wiring[d]["streams"]]}
         assert knows == ends
-        sends = [d for d in range(4) for s in told[d]["streams"] if s["number"] == e and "to" in s]
+        sends = [
+            d for d in range(4) for s in wiring[d]["streams"] if s["number"] == e and "to" in s
+        ]
         assert sends == ([devices[a]] if len(ends) == 2 else [])
 
 

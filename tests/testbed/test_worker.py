@@ -1,4 +1,4 @@
-"""What devices do, without devices: counts of tuples, and bytes over a socket pair."""
+"""The testbed's worker: counts of tuples, and bytes over a socket pair."""
 
 import socket
 import time
@@ -19,8 +19,8 @@ from benchmarks.testbed.worker.wires import Queue, Receiver, Sender, chunk_of
 def test_fractions_never_drift(selectivities: list[float], count: int) -> None:
     """After n tuples a stream has carried n times its selectivity, to less than one tuple."""
     queues = [Queue(10**6) for _ in selectivities]
-    told = zip(queues, selectivities, phases(selectivities), strict=True)
-    operator = Operator(0.0, [], [Output(*one) for one in told], rate=1.0)
+    outputs = zip(queues, selectivities, phases(selectivities), strict=True)
+    operator = Operator(0.0, [], [Output(*one) for one in outputs], rate=1.0)
     for _ in range(count):
         operator.emit()
     for queue, selectivity in zip(queues, selectivities, strict=True):
@@ -30,8 +30,8 @@ def test_fractions_never_drift(selectivities: list[float], count: int) -> None:
 @pytest.mark.parametrize("parts", range(1, 8))
 def test_a_split_deals_tuples_out_in_turn(parts: int) -> None:
     queues = [Queue(10**6) for _ in range(parts)]
-    told = zip(queues, [1 / parts] * parts, phases([1 / parts] * parts), strict=True)
-    operator = Operator(0.0, [], [Output(*one) for one in told], rate=1.0)
+    outputs = zip(queues, [1 / parts] * parts, phases([1 / parts] * parts), strict=True)
+    operator = Operator(0.0, [], [Output(*one) for one in outputs], rate=1.0)
     for count in range(5 * parts):
         assert len(operator.emit()) == 1
         assert max(q.passed for q in queues) - min(q.passed for q in queues) <= 1, count

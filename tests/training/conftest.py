@@ -1,13 +1,14 @@
-"""Training runs of tests are on the processor, where the same sums are the same to the last bit."""
+"""Fixtures for tests of training."""
 
 from collections.abc import Iterator
 
 import pytest
 
+from tests.support.processes import hidden_gpus
+
 
 @pytest.fixture(scope="session", autouse=True)
 def no_gpu() -> Iterator[None]:
-    """Hide the GPUs of this machine."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("CUDA_VISIBLE_DEVICES", "")
+    """Hide the GPUs from every test of training."""
+    with hidden_gpus():
         yield

@@ -1,4 +1,4 @@
-"""What `benchmarks.cards` adds to weights is all that it changes."""
+"""The cards that `benchmarks.cards` adds to weights."""
 
 import sys
 from pathlib import Path
@@ -21,5 +21,5 @@ def test_results_go_on_the_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     again, after = read_policy(path)
     assert parameter_hash(again) == parameter_hash(network) == after["parameter_hash"]
     assert (after["commit"], after["results"]) == ("abc", {"mean": 0.5})
-    for told in ("problems", "processes", "config", "step", "seconds"):
-        assert after[told] == before[told]
+    for key in ("problems", "processes", "config", "step", "seconds"):
+        assert after[key] == before[key]

@@ -1,6 +1,6 @@
-"""Checkpoints and weights: what is read is what was written, or nothing is read at all.
+"""Checkpoints and weights, read as they were written or refused.
 
-What happens to files that came to harm, or were meant to do some, is in tests/hardening.
+Damaged and malicious files are in tests/hardening.
 """
 
 import json
@@ -21,7 +21,7 @@ from streamplace.policy.weights import packed, parameter_hash, read_policy
 from streamplace.training import train
 from streamplace.training.checkpoint import Position
 from streamplace.training.trainer import CHECKPOINT, POLICY
-from tests.training.runs import check_finite
+from tests.support.training_runs import check_finite
 
 KINDS = ("device-scorer", "encoder-decoder")
 
@@ -35,7 +35,7 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 
 
 def kind_of(run: Path) -> str:
-    """Return the kind of network that a run has trained."""
+    """Return the kind of network that a run trained."""
     return run.name
 
 
@@ -78,7 +78,7 @@ def test_the_optimiser_and_the_memory_are_in_it(run: Path) -> None:
 
 @pytest.mark.parametrize("sections", [{"memory": {"size": 0}}, {"memory": {"threshold": 2.0}}])
 def test_a_memory_with_nothing_in_it(sections: dict[str, dict[str, Any]], tmp_path: Path) -> None:
-    """As under any threshold before the first placement has reached it."""
+    """A memory of size 0 stays empty, and so does one whose threshold nothing exceeds."""
     wanted = config(sections)
     done = train(graphs(), wanted, tmp_path / "run")
     with resumed(wanted, tmp_path / "run") as taken_up:
@@ -150,7 +150,7 @@ ODD: dict[str, Change] = {
 def test_a_checkpoint_signed_by_others_is_refused_where_it_makes_no_sense(
     odd: str, tmp_path: Path
 ) -> None:
-    """Its hash is right, so that it is read; what is in it may still be anything."""
+    """A file with a right hash may still hold anything."""
     parts = remembering("device-scorer")
     position = Position(1, 0, 3, 0.5)
     parts.save(tmp_path / "good", position, {"graphs": "x"})
@@ -192,7 +192,7 @@ def test_weights_signed_by_others_are_refused_where_they_make_no_sense(
 
 @pytest.mark.parametrize("graph", [0, 5])
 def test_a_checkpoint_of_other_graphs_is_refused(graph: int, run: Path) -> None:
-    """Held out or learned from."""
+    """The other graph may be held out or learned from."""
     other = [g for i, g in enumerate(graphs()) if i != graph]
     before = sorted((f.name, f.stat().st_mtime_ns) for f in run.iterdir())
     with pytest.raises(CheckpointError, match="its problems are others"):
@@ -203,7 +203,7 @@ def test_a_checkpoint_of_other_graphs_is_refused(graph: int, run: Path) -> None:
 
 
 def test_a_checkpoint_of_other_rates_is_refused(run: Path) -> None:
-    """Graphs are known by what they are, not by how fast their sources are; problems by both."""
+    """A graph's hash leaves out source rates; the problems include them."""
     faster = [
         StreamGraph(g.operators, g.streams, source_rate=7 * (g.source_rate or 1e4))
         for g in graphs()
@@ -229,8 +229,8 @@ def test_a_checkpoint_of_another_config_is_refused(
 ) -> None:
     with pytest.raises(CheckpointError, match="another run: ") as refused:
         train(graphs(), config({**of_kind(kind_of(run)), **section}), run, resume=True)
-    ((part, told),) = section.items()
-    (name,) = told
+    ((part, names),) = section.items()
+    (name,) = names
     assert "its problems" in str(refused.value) or f"config.{part}.{name}: " in str(refused.value)
 
 

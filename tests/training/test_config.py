@@ -1,4 +1,4 @@
-"""Configs: those that are shipped can be read, and whatever else is no config is refused."""
+"""Training configs: the shipped ones, and refusals of bad ones."""
 
 import subprocess
 import sys
@@ -16,11 +16,11 @@ from streamplace.problem.problem import Problem
 from streamplace.training import TrainConfig, config_names, read_config, train
 from streamplace.training.algorithms.reinforce import Learner
 from streamplace.training.distributed import Workers
-from tests.training.runs import ends
+from tests.support.training_runs import time_limit
 
 
-def outcome(name: str) -> str:
-    """Return what is said of a config that must be refused."""
+def refusal_of(name: str) -> str:
+    """Read a config that must be refused, and return the error."""
     with pytest.raises(StreamplaceError) as refused:
         read_config(name)
     assert refused.value.exit_code == 2
@@ -29,10 +29,10 @@ def outcome(name: str) -> str:
 
 
 def test_a_config_is_read_without_torch() -> None:
-    """It took 200 MB and two seconds more to be told of a misspelt word."""
-    told = "import sys; from streamplace.training import read_config; read_config('best'); "
-    told += "assert 'torch' not in sys.modules; from streamplace.training import train; train"
-    subprocess.run([sys.executable, "-W", "ignore", "-c", told], check=True)
+    """With torch an error about a misspelt word took 200 MB and two seconds more."""
+    program = "import sys; from streamplace.training import read_config; read_config('best'); "
+    program += "assert 'torch' not in sys.modules; from streamplace.training import train; train"
+    subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True)
 
 
 def test_some_are_shipped() -> None:
@@ -67,31 +67,31 @@ def test_a_byte_order_mark_is_skipped(tmp_path: Path) -> None:
 
 
 def test_an_unknown_name_is_told_the_known_ones() -> None:
-    assert outcome("bset") == "no config is called 'bset'; did you mean 'best'?"
-    said = outcome("nothing like it")
+    assert refusal_of("bset") == "no config is called 'bset'; did you mean 'best'?"
+    said = refusal_of("nothing like it")
     assert "'nothing like it'" in said
     assert [name for name in config_names() if name not in said] == []
 
 
 def test_a_file_that_is_not_there() -> None:
-    assert "absent.toml: No such file" in outcome("absent.toml")
+    assert "absent.toml: No such file" in refusal_of("absent.toml")
 
 
 @pytest.mark.parametrize("name", ["folder", "folder.toml"])
 def test_a_directory(name: str, tmp_path: Path) -> None:
     (tmp_path / name).mkdir()
-    assert f"{name}: Is a directory" in outcome(str(tmp_path / name))
+    assert f"{name}: Is a directory" in refusal_of(str(tmp_path / name))
 
 
 @pytest.mark.parametrize("name", ["", ".", "n" * 300, "n" * 300 + ".toml", "a\0b", "a\0b.toml"])
 def test_a_name_of_no_file(name: str) -> None:
-    outcome(name)
+    refusal_of(name)
 
 
 @pytest.mark.parametrize("opening", ["x = " + "[" * 100_000, "x = " + "{a=" * 100_000])
 def test_deep_nesting(opening: str, tmp_path: Path) -> None:
     (tmp_path / "deep.toml").write_text(opening)
-    assert "deep.toml: nested too deeply" in outcome(str(tmp_path / "deep.toml"))
+    assert "deep.toml: nested too deeply" in refusal_of(str(tmp_path / "deep.toml"))
 
 
 @pytest.mark.parametrize(
@@ -100,12 +100,12 @@ def test_deep_nesting(opening: str, tmp_path: Path) -> None:
 def test_an_integer_too_long_to_be_told(
     number: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whose repr pydantic failed to print, and said so on stderr."""
+    """Pydantic failed to print the repr of such integers, and wrote to stderr."""
     ignored: list[object] = []
     monkeypatch.setattr(sys, "unraisablehook", ignored.append)
     file = tmp_path / "long.toml"
     file.write_text(f"{SMALL}\n[other]\nx = {number}")
-    said = outcome(str(file))
+    said = refusal_of(str(file))
     assert said.startswith(f"{file}: ")
     assert "an integer has too many digits" in said
     assert ignored == []
@@ -117,7 +117,7 @@ def test_a_config_does_not_change(tmp_path: Path) -> None:
 
 
 def test_reading_back_what_a_run_writes_of_it() -> None:
-    """JSON has what a config says, so a run folder tells how to repeat the run."""
+    """The JSON in a run folder holds the whole config, so the run can be repeated."""
     wanted = config()
     assert TrainConfig.model_validate(wanted.model_dump(mode="json")) == wanted
 
@@ -133,8 +133,8 @@ def test_reading_back_what_a_run_writes_of_it() -> None:
 def test_groups_that_leave_no_problem(
     problems: dict[str, object], named: str, tmp_path: Path
 ) -> None:
-    """There is nothing to learn from, and no step would ever be done."""
-    with ends(), pytest.raises(StreamplaceError, match=named):
+    """Without graphs to learn from no step would ever be done."""
+    with time_limit(), pytest.raises(StreamplaceError, match=named):
         train(graphs(), config(problems=problems), tmp_path / "run")
     assert list(tmp_path.iterdir()) == []
 
@@ -177,7 +177,7 @@ def test_configs_that_could_teach_nothing(
 
 
 @pytest.mark.parametrize(
-    ("told", "said"),
+    ("setting", "said"),
     [
         ("threads = 257", "run.threads: should be less than or equal to 256"),
         ("threads = 9007199254740992", "run.threads"),
@@ -191,17 +191,17 @@ def test_configs_that_could_teach_nothing(
         ("[memory]\nsamples = 9007199254740992", "memory.samples"),
     ],
 )
-def test_more_than_any_array_or_process_has(told: str, said: str, tmp_path: Path) -> None:
-    """These were read as valid, and ended in a traceback when the first step began."""
-    table, _, line = told.rpartition("\n")
+def test_more_than_any_array_or_process_has(setting: str, said: str, tmp_path: Path) -> None:
+    """Such settings once passed as valid and failed in the first step."""
+    table, _, line = setting.rpartition("\n")
     table, name = table or "[run]", line.partition(" ")[0]
     kept = [one for one in SMALL.splitlines() if not one.startswith(f"{name} =")]
     (tmp_path / "large.toml").write_text("\n".join(kept).replace(table, f"{table}\n{line}"))
-    assert said in outcome(str(tmp_path / "large.toml"))
+    assert said in refusal_of(str(tmp_path / "large.toml"))
 
 
 def test_the_rate_stays_unless_told() -> None:
-    """It never rises to a default."""
+    """Without a final rate the rate stays as it is; it never rises to a default."""
     wanted = TrainConfig.model_validate(
         {
             "policy": {"kind": "device-scorer"},

@@ -1,4 +1,4 @@
-"""Training teaches: a tiny network places better after it than before, and as it is shown."""
+"""Learning: a tiny network places better after training, and imitates its teacher."""
 
 from pathlib import Path
 
@@ -9,14 +9,14 @@ from benchmarks.reference.trainings import config, graphs, of_kind, opened
 from streamplace import Cluster, Constraints, Operator, Problem, Stream, StreamGraph
 from streamplace.generate import Recipe
 from streamplace.training import train
-from tests.training.runs import log_of
+from tests.support.training_runs import log_of
 
 OPTIMISER = {"rate": 1e-2, "final_rate": 1e-3, "entropy": 0.0}
 KINDS = ["device-scorer", "encoder-decoder"]
 
 
 def rewards_of(seed: int, folder: Path) -> list[float]:
-    """Return the mean reward of every step of a run on the six graphs, all of them a step."""
+    """Return the mean reward of every step of a run; each step uses all six graphs."""
     sampling = {"epochs": 50, "problems_per_step": 6, "samples": 8, "random_samples": 0.0}
     run = {"held_out": 0, "checkpoint_every": 100, "seed": seed}
     train(graphs(), config(sampling=sampling, optimiser=OPTIMISER, run=run), folder)
@@ -25,14 +25,14 @@ def rewards_of(seed: int, folder: Path) -> list[float]:
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_reward_rises(seed: int, tmp_path: Path) -> None:
-    """By 0.2 to 0.45 of the source rate, whatever the seed."""
+    """The rise is 0.2 to 0.45 of the source rate, whatever the seed."""
     found = rewards_of(seed, tmp_path / "run")
     assert np.mean(found[-5:]) > np.mean(found[:5]) + 0.15
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_teacher_is_imitated(kind: str, tmp_path: Path) -> None:
-    """The loss is how unlikely his decisions are, each in nats."""
+    """The loss is the negative log-likelihood of the teacher's decisions, in nats."""
     wanted = config(
         of_kind(kind),
         teacher={"placer": "greedy", "epochs": 25},
@@ -49,7 +49,7 @@ def test_a_teacher_is_imitated(kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("orders", [[0], [1], [0, 1]], ids=str)
 def test_what_is_remembered_could_have_been_sampled(orders: list[int], tmp_path: Path) -> None:
-    """In whatever order operators are placed: of a device never offered, the loss would be huge."""
+    """The loss of a device that was never a candidate would be huge."""
     recipe = Recipe("series-parallel", 4, range(12, 20), seed=1)
     wanted = config(
         {"policy": {"sizes": {"hidden": 8, "hops": 1, "orders": orders}}},
@@ -60,8 +60,8 @@ def test_what_is_remembered_could_have_been_sampled(orders: list[int], tmp_path:
     assert max(abs(line["loss"]) for line in log_of(tmp_path / "run")) < 1e3
 
 
-def constrained() -> StreamGraph:
-    """Return a pipeline of which three operators are told their device."""
+def pinned_chain() -> StreamGraph:
+    """Return a chain with three pinned operators."""
     return StreamGraph(
         [Operator(name, 1e5, 100.0) for name in "abcd"],
         [Stream("a", "b"), Stream("b", "c"), Stream("c", "d")],
@@ -72,13 +72,13 @@ def constrained() -> StreamGraph:
 
 @pytest.mark.parametrize("random_samples", [0.0, 3.0])
 def test_only_what_constraints_allow_is_remembered(random_samples: float, tmp_path: Path) -> None:
-    """What breaks a rule is no placement to learn from, not even by chance."""
+    """No placement that breaks a rule is learned from, not even a random one."""
     wanted = config(
         problems={"devices": ["3x2500"], "networks": ["pair"], "bandwidth_mbps": [1000.0]},
         sampling={"epochs": 6, "random_samples": random_samples},
         run={"held_out": 0},
     )
-    graph = constrained()
+    graph = pinned_chain()
     train([graph], wanted, tmp_path / "run")
     assert max(abs(line["loss"]) for line in log_of(tmp_path / "run")) < 1e3
     tensors, _ = opened(tmp_path / "run" / "checkpoint.safetensors")
@@ -89,7 +89,7 @@ def test_only_what_constraints_allow_is_remembered(random_samples: float, tmp_pa
 
 
 def test_random_placements_are_never_imitated(tmp_path: Path) -> None:
-    """Where nothing is remembered yet, there is nothing to imitate."""
+    """With an empty memory there is nothing to imitate."""
     wanted = config(
         sampling={"epochs": 1, "random_samples": 2.0},
         memory={"imitate": 1000.0, "threshold": 1e9},
@@ -100,7 +100,7 @@ def test_random_placements_are_never_imitated(tmp_path: Path) -> None:
 
 
 def test_validation_is_of_what_constraints_allow(tmp_path: Path) -> None:
-    """Operators that must be apart cannot share a device, however slow the links."""
+    """Operators that must be apart never share a device, however slow the links."""
     names = ("a", "b", "c")
     graph = StreamGraph(
         [Operator(name, 1e4, 1e6) for name in names],
@@ -114,5 +114,7 @@ def test_validation_is_of_what_constraints_allow(tmp_path: Path) -> None:
         memory={"threshold": -1e9},
     )
     train([graph, graph], wanted, tmp_path / "run")
-    (told,) = [line["validation"] for line in log_of(tmp_path / "run") if "validation" in line]
-    assert told < 0.01
+    (validation,) = [
+        line["validation"] for line in log_of(tmp_path / "run") if "validation" in line
+    ]
+    assert validation < 0.01

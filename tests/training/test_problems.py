@@ -1,4 +1,4 @@
-"""From graphs to problems, and from problems to the steps of an epoch."""
+"""Training problems made of graphs, and the steps of an epoch."""
 
 from functools import cache
 
@@ -25,24 +25,24 @@ def graphs() -> list[StreamGraph]:
     return [recipe.graph(i) for i in range(COUNT)]
 
 
-def of(*groups: dict[str, object], seed: int = 0) -> list[EncodedProblem]:
+def problems_of(*groups: dict[str, object], seed: int = 0) -> list[EncodedProblem]:
     """Return the problems of groups."""
     return make_problems(graphs(), [ProblemsSection.model_validate(g) for g in groups], seed)
 
 
-def told(prepared: list[EncodedProblem]) -> list[tuple[str, Cluster, float, str]]:
-    """Return what tells problems apart."""
+def identities(prepared: list[EncodedProblem]) -> list[tuple[str, Cluster, float, str]]:
+    """Return the properties that set problems apart."""
     problems = [one.problem for one in prepared]
     return [(p.graph.name, p.cluster, p.source_rate, p.model) for p in problems]
 
 
 def test_without_a_word_every_graph_is_a_problem_of_its_own_rate() -> None:
     expected = [(g.name, Cluster.parse("5x2500"), g.source_rate, "bottleneck") for g in graphs()]
-    assert told(of({})) == expected
+    assert identities(problems_of({})) == expected
 
 
 def test_groups_take_graphs_by_their_operators() -> None:
-    found = of({"operators": [5, 6]}, {"operators": [9, 100]})
+    found = problems_of({"operators": [5, 6]}, {"operators": [9, 100]})
     sizes = [len(g.names) for g in graphs()]
     expected = [n for n in sizes if 5 <= n <= 6] + [n for n in sizes if n >= 9]
     assert [one.size for one in found] == expected
@@ -51,12 +51,12 @@ def test_groups_take_graphs_by_their_operators() -> None:
 
 @pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
 def test_a_share_of_the_graphs_is_drawn(share: float) -> None:
-    counts = [len(of({"share": share}, seed=seed)) for seed in range(12)]
+    counts = [len(problems_of({"share": share}, seed=seed)) for seed in range(12)]
     assert abs(np.mean(counts) / COUNT - share) < 0.08  # 4 standard deviations
 
 
 def test_every_graph_at_each_rate_on_one_cluster() -> None:
-    found = of({"source_rates": [1e4, 3e4, 7.0], "devices": ["2x2500", "3x1000", "4x500"]})
+    found = problems_of({"source_rates": [1e4, 3e4, 7.0], "devices": ["2x2500", "3x1000", "4x500"]})
     assert len(found) == 3 * COUNT
     for i, graph in enumerate(graphs()):
         same = [one.problem for one in found[3 * i : 3 * i + 3]]
@@ -67,7 +67,9 @@ def test_every_graph_at_each_rate_on_one_cluster() -> None:
 
 def test_clusters_are_drawn_from_all_that_are_named() -> None:
     devices = ["2x2500", "1x4000,2x1500"]
-    found = of({"devices": devices, "networks": ["pair", "nic"], "bandwidth_mbps": [3.0, 1e4]})
+    found = problems_of(
+        {"devices": devices, "networks": ["pair", "nic"], "bandwidth_mbps": [3.0, 1e4]}
+    )
     clusters = [one.problem.cluster for one in found]
     drawn = {(c.devices, c.network.kind, c.network.bandwidth_mbps) for c in clusters}
     expected = {
@@ -80,25 +82,25 @@ def test_clusters_are_drawn_from_all_that_are_named() -> None:
 
 
 def test_the_model_is_that_of_the_group() -> None:
-    found = of({"model": "path-average"}, {})
+    found = problems_of({"model": "path-average"}, {})
     assert [one.problem.model for one in found] == ["path-average"] * COUNT + ["bottleneck"] * COUNT
 
 
 def test_the_same_seed_draws_the_same() -> None:
     group = {"share": 0.5, "devices": ["2x2500", "3x2500", "4x2500"], "networks": ["pair", "nic"]}
-    assert told(of(group, seed=4)) == told(of(group, seed=4))
-    assert told(of(group, seed=4)) != told(of(group, seed=5))
+    assert identities(problems_of(group, seed=4)) == identities(problems_of(group, seed=4))
+    assert identities(problems_of(group, seed=4)) != identities(problems_of(group, seed=5))
 
 
 def test_a_group_draws_the_same_whatever_follows_it() -> None:
     group = {"share": 0.5, "devices": ["2x2500", "3x2500"]}
-    alone = told(of(group))
-    assert told(of(group, {"share": 0.3}))[: len(alone)] == alone
+    alone = identities(problems_of(group))
+    assert identities(problems_of(group, {"share": 0.3}))[: len(alone)] == alone
 
 
 def test_devices_that_are_none_are_refused_though_never_drawn() -> None:
     with pytest.raises(ValidationError, match="5xfast"):
-        of({"operators": [500, 600], "devices": ["3x2500", "5xfast"]})
+        problems_of({"operators": [500, 600], "devices": ["3x2500", "5xfast"]})
 
 
 def test_a_graph_that_is_no_problem_is_named() -> None:
@@ -114,7 +116,7 @@ def test_a_graph_that_is_no_problem_is_named() -> None:
 @cache
 def mixed() -> list[EncodedProblem]:
     """Return problems of different sizes on different clusters."""
-    return of({"devices": ["2x2500", "3x2500", "1x4000,2x1500", "7x1000"]})
+    return problems_of({"devices": ["2x2500", "3x2500", "1x4000,2x1500", "7x1000"]})
 
 
 numbers = st.lists(st.integers(0, COUNT - 1), unique=True, max_size=COUNT).map(np.array)
@@ -141,7 +143,7 @@ def test_an_epoch_goes_once_through_its_problems(
 
 @given(numbers, limits)
 def test_no_two_steps_of_an_epoch_could_be_one(own: np.ndarray, limit: tuple[int, int]) -> None:
-    """Steps are filled one after another: of each number of devices, one alone is not full."""
+    """For each number of devices at most one step is not full."""
     problems, _ = limit
     steps = steps_of(mixed(), own.astype(int), problems, 0, [1])
     devices = [len(mixed()[step[0]].problem.cluster.devices) for step in steps]
@@ -162,7 +164,7 @@ def test_the_same_seed_gives_the_same_steps_another_epoch_others() -> None:
 
 
 def test_steps_of_unlike_clusters_come_in_no_order() -> None:
-    """Else an epoch would end on the largest clusters alone."""
+    """Otherwise an epoch would end with the largest clusters."""
     ends = set()
     for epoch in range(12):
         steps = steps_of(mixed(), np.arange(COUNT), 4, 0, [0, 1, epoch])

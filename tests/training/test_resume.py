@@ -1,4 +1,4 @@
-"""A run that was stopped and taken up again is the run that was not: to the last bit."""
+"""Resumed runs, equal to uninterrupted ones to the last bit."""
 
 import resource
 import shutil
@@ -18,7 +18,7 @@ from streamplace.policy.weights import parameter_hash
 from streamplace.training import TrainConfig, train
 from streamplace.training.algorithms.reinforce import Record
 from streamplace.training.trainer import CHECKPOINT, CONFIG, POLICY
-from tests.training.runs import STEPS_AN_EPOCH, check_finite, check_same, ctrl_c_at, log_of
+from tests.support.training_runs import STEPS_AN_EPOCH, check_finite, check_same, ctrl_c_at, log_of
 
 EPOCHS = 2
 TEACHER = {"placer": "greedy", "epochs": 1}
@@ -32,7 +32,7 @@ Whole = tuple[TrainConfig, Path]
     ids=["scorer", "scorer, taught", "decoder", "decoder, taught"],
 )
 def whole(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Whole:
-    """Return a config and the folder of its run, done without a stop."""
+    """Return a config and the folder of its uninterrupted run."""
     kind, taught = request.param
     wanted = config(of_kind(kind), **({"teacher": TEACHER} if taught else {}))
     folder = tmp_path_factory.mktemp("whole") / "run"
@@ -60,7 +60,7 @@ def test_stopped_and_taken_up(stops: tuple[int, ...], whole: Whole, tmp_path: Pa
 
 @pytest.mark.parametrize("step", [1, 5])
 def test_a_crash_goes_back_to_the_last_checkpoint(step: int, whole: Whole, tmp_path: Path) -> None:
-    """Lines of the log that no checkpoint knows of are written again, not twice."""
+    """Lines of the log after the last checkpoint are replaced, not repeated."""
     wanted, expected = whole
 
     def tell(record: Record) -> None:
@@ -96,9 +96,9 @@ def test_the_log_has_a_line_a_step(whole: Whole) -> None:
 
 
 def test_what_is_told_is_what_is_logged(tmp_path: Path) -> None:
-    told: list[Record] = []
-    train(graphs(), config(), tmp_path / "run", tell=told.append)
-    assert told == log_of(tmp_path / "run")
+    records: list[Record] = []
+    train(graphs(), config(), tmp_path / "run", tell=records.append)
+    assert records == log_of(tmp_path / "run")
 
 
 def test_a_finished_run_can_be_taken_up_and_stays_as_it_is(whole: Whole, tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_how_often_it_is_saved_changes_nothing(every: int, tmp_path: Path) -> No
     ids=str,
 )
 def test_another_config_is_another_run(sections: dict[str, dict[str, Any]], tmp_path: Path) -> None:
-    """Else the tests above would say nothing."""
+    """Otherwise the tests above would prove nothing."""
     hashes = {
         train(graphs(), wanted, tmp_path / name).parameter_hash
         for name, wanted in (("a", config()), ("b", config(sections)))
@@ -136,7 +136,7 @@ def test_another_config_is_another_run(sections: dict[str, dict[str, Any]], tmp_
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_is_answered_after_the_step(number: signal.Signals, tmp_path: Path) -> None:
-    """And whatever answered it before, does so again."""
+    """The earlier handler of the signal is restored."""
 
     def tell(record: Record) -> None:
         signal.raise_signal(number)
@@ -194,7 +194,7 @@ def test_a_run_folder_holds_what_is_promised(whole: Whole) -> None:
 
 @contextmanager
 def full_disk(most_bytes: int) -> Iterator[None]:
-    """Let no file grow beyond so many bytes."""
+    """Limit the size of files."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, before[1]))
     try:
@@ -204,7 +204,7 @@ def full_disk(most_bytes: int) -> Iterator[None]:
 
 
 def test_a_disk_that_is_full_when_the_run_is_taken_up(tmp_path: Path) -> None:
-    """No line of the log is lost: the steps it tells of are not done again."""
+    """No line of the log is lost, and no step is done again."""
     train(graphs(), config(), tmp_path / "whole")
     train(graphs(), config(), tmp_path / "run", tell=ctrl_c_at(4))
     log = tmp_path / "run" / "log.jsonl"
@@ -216,7 +216,7 @@ def test_a_disk_that_is_full_when_the_run_is_taken_up(tmp_path: Path) -> None:
 
 
 def test_a_disk_that_fills_while_it_runs(whole: Whole, tmp_path: Path) -> None:
-    """The last checkpoint stays, and no half of another."""
+    """The last checkpoint stays, without half of another."""
     wanted, expected = whole
     size = (expected / CHECKPOINT).stat().st_size
     with ExitStack() as later:
@@ -234,7 +234,7 @@ def test_a_disk_that_fills_while_it_runs(whole: Whole, tmp_path: Path) -> None:
 
 
 def test_a_log_cut_off_in_a_line_is_mended(tmp_path: Path) -> None:
-    """A line is whole or forgotten, whatever bytes the log ends on."""
+    """An incomplete last line of the log is dropped, whatever its bytes."""
     train(graphs(), config(), tmp_path / "whole")
     train(graphs(), config(), tmp_path / "run", tell=ctrl_c_at(4))
     log = tmp_path / "run" / "log.jsonl"
@@ -244,19 +244,19 @@ def test_a_log_cut_off_in_a_line_is_mended(tmp_path: Path) -> None:
 
 
 def test_a_step_is_logged_at_once(tmp_path: Path) -> None:
-    """A kill loses what came after the checkpoint, not what is known of it."""
-    told: list[Record] = []
+    """A kill loses the steps after the checkpoint, not their lines in the log."""
+    records: list[Record] = []
 
     def tell(record: Record) -> None:
-        told.append(record)
-        assert log_of(tmp_path / "run") == told
+        records.append(record)
+        assert log_of(tmp_path / "run") == records
 
     train(graphs(), config(run={"checkpoint_every": 100}), tmp_path / "run", tell=tell)
-    assert told
+    assert records
 
 
 def test_a_log_that_cannot_be_written(tmp_path: Path) -> None:
-    """It is named, and what was saved stays."""
+    """The error names the log, and saved files stay."""
     folder = tmp_path / "run"
     rare = config(run={"checkpoint_every": 100})
     with ExitStack() as later:
@@ -274,15 +274,15 @@ def test_a_log_that_cannot_be_written(tmp_path: Path) -> None:
 def test_a_picture_that_cannot_be_written(
     whole: Whole, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The run goes on without TensorBoard, says so once, and comes to the same."""
+    """The run continues without TensorBoard, says so once, and has the same result."""
     pytest.importorskip("tensorboard")
     wanted, expected = whole
 
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "tensorboard").touch()  # where a folder is wanted
     train(graphs(), wanted, tmp_path / "run")
-    (told,) = caplog.messages
-    assert told.startswith(f"{tmp_path / 'run' / 'tensorboard'}: ends here: ")
+    (message,) = caplog.messages
+    assert message.startswith(f"{tmp_path / 'run' / 'tensorboard'}: ends here: ")
     check_same(tmp_path / "run", expected)
 
 

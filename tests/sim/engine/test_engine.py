@@ -1,7 +1,6 @@
-"""The engine against closed forms, by hand, and against itself under other names."""
+"""The engine, compared with closed forms, by hand, and with itself under other names."""
 
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,23 +15,14 @@ from sim.engine.event_sets import NOTHING, make_sets, more_sets
 from streamplace import Cluster, Network, Operator, Placement, Problem, Stream, StreamGraph
 from streamplace.scoring import engine
 from streamplace.scoring.flow import flow as flow_of
+from tests.support.graphs import loaded_chain
 
 SHORT = Settings(duration_s=6.0)
 
 
-def line(*loads: float, rate: float = 1000.0, bits: float = 800.0, devices: int = 2) -> Problem:
-    """Return a pipeline of operators that load a device so much."""
-    names = [f"op{i}" for i in range(len(loads))]
-    operators = [
-        Operator(n, load * 2500e6 / rate, bits / 8) for n, load in zip(names, loads, strict=True)
-    ]
-    streams = [Stream(a, b) for a, b in pairwise(names)]
-    return Problem(StreamGraph(operators, streams), Cluster.equal(devices), source_rate=rate)
-
-
 def test_latency_by_hand() -> None:
-    """Here: the time that all of a tick's work takes. To the next device: until the next tick."""
-    problem = line(0.1, 0.2, 0.3)
+    """On one device latency is the time of a tick's work; a hop waits for the next tick."""
+    problem = loaded_chain(0.1, 0.2, 0.3)
     here = engine.run(Placement(problem, [0, 0, 0])).latency_s()
     assert here == pytest.approx({"mean": 0.06, "p50": 0.06, "p99": 0.06})
     there = engine.run(Placement(problem, [0, 1, 0])).latency_s()
@@ -40,7 +30,7 @@ def test_latency_by_hand() -> None:
 
 
 def test_wires_longer_than_a_tick_take_ticks() -> None:
-    problem = line(0.1, 0.2)
+    problem = loaded_chain(0.1, 0.2)
     far = Problem(
         problem.graph, Cluster.equal(2, network=Network(latency_s=0.35)), source_rate=1000.0
     )
@@ -50,9 +40,11 @@ def test_wires_longer_than_a_tick_take_ticks() -> None:
 
 
 def test_what_is_on_a_long_wire_counts_against_the_queue() -> None:
-    """Three ticks on the way, and one until the sender knows: so often the queue is sent full."""
+    """A queue's worth of tuples takes three ticks on the way and one until the sender knows."""
     network = Network(latency_s=0.25)
-    problem = Problem(line(0.1, 0.1).graph, Cluster.equal(2, network=network), source_rate=1000.0)
+    problem = Problem(
+        loaded_chain(0.1, 0.1).graph, Cluster.equal(2, network=network), source_rate=1000.0
+    )
     placement = Placement(problem, [0, 1])
     credit = engine.run(placement, Settings(queue=300))
     assert credit.throughput == pytest.approx(300 / 0.4, rel=0.01)
@@ -63,7 +55,7 @@ def test_what_is_on_a_long_wire_counts_against_the_queue() -> None:
 
 
 def test_every_queue_before_the_bottleneck_fills() -> None:
-    problem = line(0.1, 0.1, 2.0)
+    problem = loaded_chain(0.1, 0.1, 2.0)
     found = engine.run(Placement(problem, [0, 0, 1]))
     assert found.throughput == pytest.approx(500.0, rel=1e-3)
     assert found.settled
@@ -75,22 +67,22 @@ def test_every_queue_before_the_bottleneck_fills() -> None:
 
 
 def test_unbounded_queues_never_push_back() -> None:
-    found = engine.run(Placement(line(0.1, 0.1, 2.0), [0, 0, 1]), Settings(queue=0))
+    found = engine.run(Placement(loaded_chain(0.1, 0.1, 2.0), [0, 0, 1]), Settings(queue=0))
     assert found.throughput == pytest.approx(500.0, rel=1e-3)
     assert found.operator_rates[:2] == pytest.approx([1000.0, 1000.0])
     assert found.raw.end.streams["waiting"][1] == pytest.approx(500.0 * 61, rel=0.01)
 
 
 def test_what_a_source_cannot_keep_is_dropped() -> None:
-    found = engine.run(Placement(line(2.0, 0.1), [0, 1]), Settings(source_queue=100))
+    found = engine.run(Placement(loaded_chain(2.0, 0.1), [0, 1]), Settings(source_queue=100))
     sources = found.raw.end.sources
     assert sources["backlog"] == pytest.approx([100.0])
     assert sources["dropped"] == pytest.approx([500.0 * 61], rel=0.01)
 
 
 def test_a_fixed_share_is_lost_where_it_is_not_used() -> None:
-    """Equal shares: the first of two has half a device, and needs nine tenths of one."""
-    placement = Placement(line(0.9, 0.01), [0, 0])
+    """With equal shares the first of two operators has half a device and needs .9."""
+    placement = Placement(loaded_chain(0.9, 0.01), [0, 0])
     fixed = engine.run(placement, Settings(allocation="uniform"))
     assert fixed.throughput == pytest.approx(1000 * 0.5 / 0.9, rel=1e-3)
     shared = engine.run(placement, Settings(allocation="uniform", scheduler="dynamic"))
@@ -98,15 +90,15 @@ def test_a_fixed_share_is_lost_where_it_is_not_used() -> None:
 
 
 def test_what_still_changes_has_not_settled() -> None:
-    placement = Placement(line(0.1, 0.1), [0, 1])
+    placement = Placement(loaded_chain(0.1, 0.1), [0, 1])
     assert engine.run(placement).settled
     assert not engine.run(placement, scene=Scene({0: Profile.ramp(60.0)})).settled
     assert not engine.run(placement, Settings(duration_s=0.1)).settled  # one tick tells nothing
 
 
 def test_a_queue_that_still_fills_has_not_settled() -> None:
-    """Its sink is as busy as it ever will be, its source not yet held back."""
-    placement = Placement(line(0.1, 1.5), [0, 1])
+    """The sink is saturated, but the source is not throttled yet."""
+    placement = Placement(loaded_chain(0.1, 1.5), [0, 1])
     assert engine.run(placement).settled
     found = engine.run(placement, Settings(queue=100_000))
     assert found.throughput == pytest.approx(1000 / 1.5, rel=1e-3)
@@ -138,7 +130,7 @@ def test_a_queue_behind_a_selective_stream_fills_slowly() -> None:
 
 
 def test_sinks_settle_one_by_one() -> None:
-    """One sink gets a ten-thousandth of what the other does, and ever more of it."""
+    """One sink gets a ten-thousandth of the other's tuples, and its rate still rises."""
     operators = [Operator(name, 1.0, 100.0) for name in ("s", "t", "a", "b")]
     graph = StreamGraph(
         operators, [Stream("s", "a"), Stream("t", "b")], source_shares={"s": 0.9999, "t": 0.0001}
@@ -151,8 +143,8 @@ def test_sinks_settle_one_by_one() -> None:
 
 @pytest.mark.parametrize("how", [Settings(queue=0), Settings(backpressure=False)])
 def test_what_nothing_bounds_never_settles(how: Settings) -> None:
-    """A link of half the rate: the sink gets all it ever will, and every tuple waits for longer."""
-    line_of_two = line(0.1, 0.1, bits=8e5)
+    """Behind a link of half the rate throughput is steady while latency grows."""
+    line_of_two = loaded_chain(0.1, 0.1, payload_bytes=1e5)
     network = Network(bandwidth_mbps=400.0)
     problem = Problem(line_of_two.graph, Cluster.equal(2, network=network), source_rate=1000.0)
     found = engine.run(Placement(problem, [0, 1]), how)
@@ -166,8 +158,8 @@ def test_what_nothing_bounds_never_settles(how: Settings) -> None:
 
 
 def test_latency_counts_from_when_a_source_takes_a_tuple() -> None:
-    """As in CEPSim: half of what is offered waits for the source's device, ever longer."""
-    found = engine.run(Placement(line(2.0, 0.1), [0, 1]))
+    """As in CEPSim, half of the offered tuples wait at the source, ever longer."""
+    found = engine.run(Placement(loaded_chain(2.0, 0.1), [0, 1]))
     assert found.raw.end.sources["backlog"] == pytest.approx([500.0 * 61], rel=0.01)
     latency = found.latency_s()
     assert latency is not None
@@ -175,29 +167,29 @@ def test_latency_counts_from_when_a_source_takes_a_tuple() -> None:
 
 
 def test_how_long_links_are_full_and_held_back() -> None:
-    """Full where more is sent than passes; stalled where the device behind takes less than that."""
-    graph = line(0.1, 0.1, bits=8e5).graph
+    """A link is full by its own limit, and stalled by the device behind it."""
+    graph = loaded_chain(0.1, 0.1, payload_bytes=1e5).graph
     slow = Cluster.equal(2, network=Network(bandwidth_mbps=400.0))
     problem = Problem(graph, slow, source_rate=1000.0)
     found = engine.run(Placement(problem, [0, 1]))
     assert found.link_utilisation[1] == pytest.approx(1.0)
     assert found.link_full[1] == pytest.approx(1.0)
     assert found.link_stalled[1] == pytest.approx(0.0)
-    held = engine.run(Placement(line(0.1, 4.0), [0, 1]))
+    held = engine.run(Placement(loaded_chain(0.1, 4.0), [0, 1]))
     assert held.link_full[1] == 0.0
     assert held.link_stalled[1] == pytest.approx(held.operator_blocked[0], rel=1e-2)
     assert held.link_stalled[1] > 0.9
-    idle = engine.run(Placement(line(0.1, 0.1), [0, 1]))
+    idle = engine.run(Placement(loaded_chain(0.1, 0.1), [0, 1]))
     assert not idle.link_full.any()
     assert not idle.link_stalled.any()
 
 
 def test_nothing_arrives_on_a_device_that_cannot_keep_up_in_time() -> None:
-    """No latency is made up where no tuple arrived, and that is not called settled."""
-    found = engine.run(Placement(line(0.1, 1e9), [0, 1]), Settings(duration_s=1.0))
+    """Without arrivals there is no latency, and the run is not settled."""
+    found = engine.run(Placement(loaded_chain(0.1, 1e9), [0, 1]), Settings(duration_s=1.0))
     assert found.throughput < 1e-3
     scene = Scene(speeds=(Speed(1, 0.0, 0.0),))
-    stopped = engine.run(Placement(line(0.1, 0.1), [0, 1]), scene=scene)
+    stopped = engine.run(Placement(loaded_chain(0.1, 0.1), [0, 1]), scene=scene)
     assert stopped.throughput == 0.0
     assert stopped.latency_s() is None
     assert not stopped.settled
@@ -206,7 +198,7 @@ def test_nothing_arrives_on_a_device_that_cannot_keep_up_in_time() -> None:
 @settings(max_examples=60)
 @given(cases(), st.booleans(), st.sampled_from(["default", "dynamic"]))
 def test_tuples_are_neither_made_nor_lost(case: Case, pushes: bool, scheduler: Any) -> None:
-    """On every stream, at every source, and between the streams of every operator."""
+    """Tuples are conserved on streams, at sources and in operators."""
     problem, devices = case
     how = replace(SHORT, backpressure=pushes, scheduler=scheduler)
     found = engine.run(Placement(problem, devices), how)
@@ -261,7 +253,7 @@ def test_other_names_and_orders_change_nothing(
 
 
 def test_sources_are_told_apart_up_to_a_number() -> None:
-    """Each of two sources brings half of the rate by a path of its own."""
+    """Each of two sources offers half of the rate on its own path."""
 
     def fan_in(sources: int) -> RunMetrics:
         names = [f"s{i}" for i in range(sources)]
@@ -277,7 +269,7 @@ def test_sources_are_told_apart_up_to_a_number() -> None:
 
 
 def test_paths_too_many_to_count() -> None:
-    """A diamond doubles them: 1,200 in a row have more paths than floats have numbers."""
+    """1,200 diamonds in a row have more paths than a float can count."""
     names = ["n0"]
     streams = []
     for i in range(1200):
@@ -305,7 +297,7 @@ def test_sets_are_made_when_they_run_short() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "words"),
+    ("settings", "words"),
     [
         ({"duration_s": 0.0}, "tick_s"),
         ({"tick_s": 0.0}, "above 0"),
@@ -322,12 +314,12 @@ def test_sets_are_made_when_they_run_short() -> None:
         ({"source_queue": 0.5}, "at least 1"),
     ],
 )
-def test_settings_that_are_none(told: dict[str, Any], words: str) -> None:
+def test_settings_that_are_none(settings: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        Settings(**told)
+        Settings(**settings)
 
 
 def test_latencies_must_fit_the_links() -> None:
-    flow = flow_of(line(0.1, 0.1))
+    flow = flow_of(loaded_chain(0.1, 0.1))
     with pytest.raises(ValueError, match="latency_s must be"):
         Simulation(flow, np.zeros(3))

@@ -1,4 +1,4 @@
-"""Profiles, windows and speeds: by hand, and what is refused."""
+"""Scenes: profiles, windows and speeds."""
 
 from itertools import pairwise
 from typing import Any
@@ -9,20 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.engine import Profile, Scene, Settings, Simulation, Speed, Window
-from streamplace import Cluster, Operator, Placement, Problem, Stream, StreamGraph
+from streamplace import Placement
 from streamplace.errors import ProblemError
 from streamplace.scoring import engine
 from streamplace.scoring.flow import flow as flow_of
-
-
-def line(*loads: float, rate: float = 1000.0, selectivity: float = 1.0) -> Problem:
-    """Return a pipeline of operators that load a device so much, on two devices."""
-    names = [f"op{i}" for i in range(len(loads))]
-    operators = [
-        Operator(n, load * 2500e6 / rate, 100.0) for n, load in zip(names, loads, strict=True)
-    ]
-    streams = [Stream(a, b, selectivity) for a, b in pairwise(names)]
-    return Problem(StreamGraph(operators, streams), Cluster.equal(2), source_rate=rate)
+from tests.support.graphs import loaded_chain
 
 
 @st.composite
@@ -37,7 +28,7 @@ def profiles(draw: st.DrawFn) -> Profile:
 
 
 def factor_at(profile: Profile, t: float) -> float:
-    """Return the factor at a time, by what the docstring says."""
+    """Return the factor at a time, as the docstring of Profile defines it."""
     if profile.every_s is not None:
         t %= profile.every_s
     if profile.linear:
@@ -48,7 +39,7 @@ def factor_at(profile: Profile, t: float) -> float:
 
 @given(profiles(), st.sampled_from([0.2, 3.3, 11.0]))
 def test_a_profile_is_integrated(profile: Profile, until: float) -> None:
-    """Between the times that it names it is straight, so the middle tells the mean."""
+    """A profile is linear between its times, so the midpoint is the mean."""
     period = profile.every_s or 2 * until
     turns = np.arange(int(until / period) + 1) * period
     named = {float(turn + at) for turn in turns for at in (0.0, *profile.at_s)}
@@ -66,7 +57,7 @@ def test_ramp_and_bursts_by_hand() -> None:
 
 
 def test_a_source_follows_its_profile() -> None:
-    problem = line(0.1, 0.1)
+    problem = loaded_chain(0.1, 0.1)
     scene = Scene({0: Profile((0.0, 30.0), (1.0, 0.25))})
     series = engine.run(Placement(problem, [0, 1]), scene=scene, every_s=1.0).series
     assert series.offered[:30, 0] == pytest.approx(1000.0)
@@ -83,8 +74,10 @@ def test_a_source_follows_its_profile() -> None:
     ],
 )
 def test_what_windows_emit(window: Window, rate: float) -> None:
-    """Tuples/s after it; every tuple is in size / advance windows."""
-    found = engine.run(Placement(line(0.1, 0.1, 0.01), [0, 0, 1]), scene=Scene(windows={1: window}))
+    """The rate is in tuples/s; every tuple is in size / advance windows."""
+    found = engine.run(
+        Placement(loaded_chain(0.1, 0.1, 0.01), [0, 0, 1]), scene=Scene(windows={1: window})
+    )
     assert found.operator_rates[1] == pytest.approx(1000.0)
     assert found.sink_rates[0] == pytest.approx(rate, rel=0.05)
     assert found.throughput == pytest.approx(1000.0, rel=0.05)
@@ -92,9 +85,9 @@ def test_what_windows_emit(window: Window, rate: float) -> None:
 
 
 def test_a_window_makes_tuples_wait() -> None:
-    """Half an advance on average, where nothing else takes long."""
+    """A window delays tuples by half an advance on average."""
     found = engine.run(
-        Placement(line(1e-6, 1e-6, 1e-6), [0, 0, 0]),
+        Placement(loaded_chain(1e-6, 1e-6, 1e-6), [0, 0, 0]),
         Settings(queue=0),
         Scene(windows={1: Window(2.0, 2.0)}),
     )
@@ -104,8 +97,8 @@ def test_a_window_makes_tuples_wait() -> None:
 
 
 def test_a_window_that_cannot_be_sent_holds_its_operator_up() -> None:
-    """Two tuples for one, and room for one: half of what is offered gets through."""
-    problem = line(0.1, 0.1, 1.0)
+    """A window emits two tuples for one, and the next device has room for one: half pass."""
+    problem = loaded_chain(0.1, 0.1, 1.0)
     scene = Scene(windows={1: Window(1.0, 1.0, ratio=2.0)})
     found = engine.run(Placement(problem, [0, 0, 1]), Settings(duration_s=600.0), scene)
     assert found.sink_rates[0] == pytest.approx(1000.0, rel=0.02)
@@ -115,7 +108,7 @@ def test_a_window_that_cannot_be_sent_holds_its_operator_up() -> None:
 
 
 def test_a_device_stops_and_the_source_waits() -> None:
-    problem = line(0.5, 0.5)
+    problem = loaded_chain(0.5, 0.5)
     scene = Scene(speeds=(Speed(1, 10.0, 0.0), Speed(1, 30.0, 1.0)))
     series = engine.run(Placement(problem, [0, 1]), scene=scene, every_s=1.0).series
     assert series.processed[5:10, 1] == pytest.approx(1000.0)
@@ -126,21 +119,23 @@ def test_a_device_stops_and_the_source_waits() -> None:
 
 
 def test_a_stopped_device_is_busy_while_tuples_wait_for_it() -> None:
-    """From when the first comes until the end; one for which nothing waits is idle."""
+    """A stopped device is busy from its first tuple to the end; without tuples it is idle."""
     scene = Scene(speeds=(Speed(1, 0.0, 0.0), Speed(0, 40.0, 0.0)))
-    found = engine.run(Placement(line(0.1, 0.1), [0, 1]), scene=scene, every_s=1.0)
+    found = engine.run(Placement(loaded_chain(0.1, 0.1), [0, 1]), scene=scene, every_s=1.0)
     assert found.series.device_utilisation[0, 1] == pytest.approx(0.9)  # the first tick: none yet
     assert found.series.device_utilisation[1:, 1] == pytest.approx(1.0)
     assert found.series.device_utilisation[39, 0] == pytest.approx(0.0, abs=1e-9)
     assert found.series.device_utilisation[41, 0] == pytest.approx(1.0)  # its source is offered
-    alone = engine.run(Placement(line(0.1, 0.1), [0, 0]), scene=Scene(speeds=(Speed(1, 0.0, 0.0),)))
+    alone = engine.run(
+        Placement(loaded_chain(0.1, 0.1), [0, 0]), scene=Scene(speeds=(Speed(1, 0.0, 0.0),))
+    )
     assert alone.device_utilisation[1] == 0.0
 
 
 def test_what_offers_nothing_while_measured_is_refused_before_it_runs() -> None:
-    """That of seconds 20 to 61, before the first tick."""
+    """The offered rate of seconds 20 to 61 is known before the first tick."""
     scene = Scene({0: Profile((0.0, 10.0), (1.0, 0.0))})
-    placement = Placement(line(0.1, 0.1), [0, 1])
+    placement = Placement(loaded_chain(0.1, 0.1), [0, 1])
     with pytest.raises(ProblemError, match=r"scene: sources: nothing .* from second 20 on"):
         engine.run(placement, scene=scene)
     assert engine.run(placement, Settings(measure_from_s=0.0), scene).throughput > 0.0
@@ -148,14 +143,14 @@ def test_what_offers_nothing_while_measured_is_refused_before_it_runs() -> None:
 
 def test_a_slowed_device_does_less() -> None:
     scene = Scene(speeds=(Speed(1, 0.0, 0.5),))
-    found = engine.run(Placement(line(0.1, 1.0), [0, 1]), scene=scene)
+    found = engine.run(Placement(loaded_chain(0.1, 1.0), [0, 1]), scene=scene)
     assert found.throughput == pytest.approx(500.0, rel=1e-3)
     assert found.device_utilisation[1] == pytest.approx(1.0)
 
 
 def with_scene(scene: Scene) -> Simulation:
     """Return a simulation of a pipeline of three operators on two devices."""
-    flow = flow_of(line(1, 1, 1))
+    flow = flow_of(loaded_chain(1, 1, 1))
     return Simulation(flow, np.zeros(len(flow.gap_s)), None, scene)
 
 

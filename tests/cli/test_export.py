@@ -1,0 +1,156 @@
+"""`place --whole-operators`, `export`, and graphs with unknown numbers."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streamplace.integrations.kinds import READERS, WRITERS
+from tests.support.cli import Capture, json_of, refused, succeeds
+
+GRAPH: dict[str, Any] = {
+    "format": "streamplace-graph",
+    "version": 1,
+    "name": "words",
+    "source_rate": 1e5,
+    "operators": [
+        {"name": "lines", "instructions": 10000.0, "payload_bytes": 100.0},
+        *(
+            {
+                "name": f"count[{i}]",
+                "instructions": 40000.0,
+                "payload_bytes": 8.0,
+                "memory_bytes": 1e6,
+                "instance_of": "count",
+            }
+            for i in range(3)
+        ),
+        {"name": "sink", "instructions": 10000.0, "payload_bytes": 0.0},
+    ],
+    "streams": [
+        *({"source": "lines", "target": f"count[{i}]", "selectivity": 0.25} for i in range(3)),
+        *({"source": f"count[{i}]", "target": "sink"} for i in range(3)),
+    ],
+}
+INSTANCES = [f"count[{i}]" for i in range(3)]
+HERE = ("capsys", "storm-ras", "ibm-spl", "ibm-overlay", "kubernetes")
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> Path:
+    """A graph with an operator of three instances."""
+    file = tmp_path / "words.json"
+    file.write_text(json.dumps(GRAPH))
+    return file
+
+
+def assignment_by_cli(capsys: Capture, *arguments: object) -> dict[str, str]:
+    """Place a graph and return the assignment."""
+    assignment: dict[str, str] = json_of(capsys, "place", *arguments)["assignment"]
+    return assignment
+
+
+def together(assignment: dict[str, str]) -> bool:
+    return len({assignment[name] for name in INSTANCES}) == 1
+
+
+@pytest.mark.parametrize("placer", ["metis", "greedy", "round-robin", "random"])
+def test_instances_stay_together(placer: str, words: Path, capsys: Capture) -> None:
+    arguments = (words, "--placer", placer, "--devices", "4x2500")
+    assert together(assignment_by_cli(capsys, *arguments, "--whole-operators"))
+
+
+def test_without_it_they_part(words: Path, capsys: Capture) -> None:
+    assert not together(assignment_by_cli(capsys, words, "--placer", "round-robin"))
+
+
+def test_with_constraints(words: Path, tmp_path: Path, capsys: Capture) -> None:
+    """The file's constraints hold too, and a pin of one instance holds for all of them."""
+    rules = tmp_path / "rules.json"
+    rules.write_text(json.dumps({"pins": {"count[1]": "d3"}, "exlocate": [["lines", "sink"]]}))
+    found = assignment_by_cli(
+        capsys, words, "--constraints", rules, "--whole-operators", "--placer", "greedy"
+    )
+    assert together(found)
+    assert found["count[0]"] == "d3"
+    assert found["lines"] != found["sink"]
+
+
+def test_rules_that_part_instances(words: Path, tmp_path: Path, capsys: Capture) -> None:
+    rules = tmp_path / "rules.json"
+    rules.write_text(json.dumps({"exlocate": [["count[0]", "count[2]"]]}))
+    assignment_by_cli(capsys, words, "--constraints", rules, "--placer", "greedy")
+    line = refused(capsys, "place", words, "--constraints", rules, "--whole-operators")
+    assert "rules.json" in line
+    assert "count[" in line
+
+
+def test_instances_too_large_for_one_device(words: Path, tmp_path: Path, capsys: Capture) -> None:
+    cluster = tmp_path / "cluster.json"
+    devices = [{"name": f"d{d}", "mips": 2500.0, "memory_bytes": 2e6} for d in range(3)]
+    cluster.write_text(
+        json.dumps({"format": "streamplace-cluster", "version": 1, "devices": devices})
+    )
+    assignment_by_cli(capsys, words, "--cluster", cluster, "--placer", "greedy")
+    line = refused(capsys, "place", words, "--cluster", cluster, "--whole-operators")
+    assert "words.json" in line
+
+
+@pytest.mark.parametrize("kind", HERE)
+def test_export(kind: str, words: Path, tmp_path: Path, capsys: Capture) -> None:
+    file, out = tmp_path / "placement.json", tmp_path / "out"
+    succeeds(capsys, "place", words, "--placer", "greedy", "--whole-operators", "-o", file)
+    text = succeeds(capsys, "export", file, "--to", kind)
+    assert text.endswith("\n")
+    succeeds(capsys, "export", file, "--to", kind, "-o", out)
+    assert out.read_text() == text
+
+
+@pytest.mark.parametrize("kind", ["storm-ras", "ibm-spl"])
+def test_export_of_parted_instances(
+    kind: str, words: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    file, out = tmp_path / "placement.json", tmp_path / "out"
+    succeeds(capsys, "place", words, "--placer", "round-robin", "-o", file)
+    line = refused(capsys, "export", file, "--to", kind, "-o", out)
+    assert "placement.json: " in line
+    assert "'count'" in line
+    assert "place --whole-operators" in line
+    assert not out.exists()
+
+
+def test_help_names_every_kind(capsys: Capture) -> None:
+    for command, kinds in (("export", ["json", "csv", "cepsim", *WRITERS]), ("import", READERS)):
+        words_told = succeeds(capsys, command, "--help").replace(",", " ").split()
+        assert set(kinds) <= set(words_told)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["import", "x.json"], "--from"),
+        (["import", "x.json", "--from", "beam"], "'beam'"),
+        (["import", "x.json", "--from", "dot", "--json"], "--json"),
+        (["import", "-", "--from", "dot", "--costs", "-"], "stdin"),
+        (["export", "x.json", "--to", "beam"], "'beam'"),
+    ],
+)
+def test_usage(arguments: list[str], said: str, capsys: Capture) -> None:
+    assert said in refused(capsys, *arguments)
+
+
+def test_unknown_numbers_are_listed(words: Path, tmp_path: Path, capsys: Capture) -> None:
+    """Unknown numbers are listed by operator, as --costs takes them, not by instance."""
+    value = json.loads(words.read_text())
+    for operator in value["operators"]:
+        operator["instructions"] = None
+    value["streams"][0]["selectivity"] = None
+    file = tmp_path / "half.json"
+    file.write_text(json.dumps(value))
+    for command in ("place", "compare", "plan"):
+        line = refused(capsys, command, file)
+        assert "half.json: " in line
+        assert "not known: instructions of 'lines', 'count', 'sink'; " in line
+        assert "selectivity of 'lines->count'" in line
+    assert json_of(capsys, "info", file)

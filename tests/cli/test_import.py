@@ -1,0 +1,56 @@
+"""The command `import` for every kind of document."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.hardening.engine_documents import DOCUMENTS
+from streamplace import read_graph
+from tests.support.cli import Capture, refused, succeeds
+from tests.support.documents import read_document
+
+COSTS = """\
+source_rate = 100
+[default]
+instructions = 1000
+payload_bytes = 8
+selectivity = 0.5
+"""
+
+
+@pytest.mark.parametrize("kind", DOCUMENTS)
+def test_import_and_place(kind: str, tmp_path: Path, capsys: Capture) -> None:
+    file, costs, graph = (tmp_path / name for name in ("document", "costs.toml", "graph.json"))
+    file.write_text(DOCUMENTS[kind][0])
+    costs.write_text(COSTS)
+    printed = succeeds(capsys, "import", file, "--from", kind, "--fold", "-o", graph, "--json")
+    assert json.loads(printed)["unknown"] == read_graph(graph).unknown
+    assert read_graph(graph).sha256 == read_document(kind, DOCUMENTS[kind][0]).graph.sha256
+    succeeds(capsys, "import", file, "--from", kind, "--costs", costs, "-o", graph)
+    assert not read_graph(graph).unknown
+    if read_graph(graph).requires:
+        return  # the default cluster has no labels
+    succeeds(capsys, "place", graph, "--placer", "metis", "-o", tmp_path / "placement.json")
+
+
+def test_memory_is_told_of_an_instance(tmp_path: Path, capsys: Capture) -> None:
+    """The job needs as much memory expanded as folded: 3 instances of `split`, 4 of `count`."""
+    file, costs, graph = (tmp_path / name for name in ("document", "costs.toml", "graph.json"))
+    file.write_text(DOCUMENTS["storm-flux"][0])
+    costs.write_text(
+        COSTS + "[operators.split]\nmemory_bytes = 10\n[operators.count]\nmemory_bytes = 1"
+    )
+    for fold in ((), ("--fold",)):
+        succeeds(
+            capsys, "import", file, "--from", "storm-flux", "--costs", costs, *fold, "-o", graph
+        )
+        assert read_graph(graph).memory_bytes.sum() == 3 * 10 + 4 * 1
+
+
+@pytest.mark.parametrize("kind", DOCUMENTS)
+def test_refusals(kind: str, tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "document"
+    for data in (b"\xff\xfe", b"", b"{", b"<a>", b"[" * 100_000):
+        file.write_bytes(data)
+        assert str(file) in refused(capsys, "import", file, "--from", kind)

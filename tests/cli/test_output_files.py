@@ -1,0 +1,162 @@
+"""Output files: no command overwrites its inputs or writes where another process writes."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from streamplace.files.bundled import resolve
+from streamplace.files.folder_lock import held
+from tests.support.cli import Capture, refused, run, succeeds
+from tests.support.input_files import CLUSTER, GRAPH, InputFiles
+
+FLINK = ["profile", "flink", "http://127.0.0.1:9", "--job", "x", "--mips", "1"]
+RATE = ["--source-rate", "1e3"]
+
+
+@pytest.fixture
+def files(inputs: InputFiles, tmp_path: Path) -> Path:
+    """Return a folder with a file of each kind, all named like pictures."""
+    for name, text in {
+        "graph": json.dumps(GRAPH),
+        "cluster": json.dumps(CLUSTER),
+        "constraints": "{}",
+        "placement": inputs.placement.read_text(),
+        "weights": "no weights",
+        "costs": "source_rate = 1.0",
+    }.items():
+        (tmp_path / f"{name}.svg").write_text(text)
+    return tmp_path
+
+
+WRITERS = [
+    (["place", "graph", "-o"], "graph"),
+    (["place", "graph", "--cluster", "cluster", "-o"], "cluster"),
+    (["place", "graph", "--constraints", "constraints", "-o"], "constraints"),
+    (["place", "graph", "--placer", "policy:file=weights", "-o"], "weights"),
+    (["place", "graph", "--placer", "policy:samples=4:file=weights", "-o"], "weights"),
+    (["export", "placement", "--to", "csv", "-o"], "placement"),
+    (["import", "graph", "--from", "dream", "-o"], "graph"),
+    (["import", "graph", "--from", "dream", "--costs", "costs", "-o"], "costs"),
+    (["plan", "graph", "--plot"], "graph"),
+    (["plan", "graph", "--cluster", "cluster", "--plot"], "cluster"),
+    (["plan", "graph", "--constraints", "constraints", "--plot"], "constraints"),
+    (["report", "placement", "-o"], "placement"),
+    (["simulate", "graph", "placement", "--model", "engine", "--trace"], "graph"),
+    (["profile", "storm", "graph", "--mips", "1", "-o"], "graph"),
+    (["profile", "storm", "graph", "--mips", "1", "--costs", "costs", "-o"], "costs"),
+    ([*FLINK, "--costs", "costs", "-o"], "costs"),
+    ([*FLINK, "--costs", "costs", "--placement"], "costs"),
+]
+
+
+@pytest.mark.parametrize(("words", "over"), WRITERS, ids=[" ".join(w) for w, _ in WRITERS])
+@pytest.mark.parametrize("by", ["name", "link", "hard link", "folder"])
+def test_an_input_is_not_written_over(
+    words: list[str], over: str, by: str, files: Path, capsys: Capture
+) -> None:
+    paths = {path.stem: path for path in files.iterdir()}
+    before = {path: path.read_bytes() for path in paths.values()}
+    target = paths[over]
+    if by == "link":
+        target = files / "link.svg"
+        target.symlink_to(paths[over])
+    elif by == "hard link":
+        target = files / "link.svg"
+        target.hardlink_to(paths[over])
+    elif by == "folder":
+        (files / "folder").symlink_to(files)
+        target = files / "folder" / paths[over].name
+    arguments = [word.replace("weights", str(paths["weights"])) for word in words]
+    said = refused(capsys, *(paths.get(word, word) for word in arguments), target)
+    assert f"{words[-1]} {target}: would write over {paths[over]}, an input" in said
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_stdin_is_not_written_over(files: Path) -> None:
+    graph = files / "graph.svg"
+    with graph.open() as given:
+        done = run("place", "-", "-o", graph, stdin=given)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "would write over stdin, an input" in done.stderr
+    assert json.loads(graph.read_text()) == GRAPH
+
+
+def test_a_graph_in_a_folder_is_not_written_over(files: Path, capsys: Capture) -> None:
+    (files / "graphs").mkdir()
+    graph = shutil.copy(files / "graph.svg", files / "graphs" / "a.json")
+    assert "would write over" in refused(capsys, "place", files / "graphs", "-o", graph)
+    assert json.loads(Path(graph).read_text()) == GRAPH
+
+
+def test_what_is_shipped_is_not_written_over(capsys: Capture) -> None:
+    shipped = resolve("dataset:real/riotbench-etl.json")
+    before = shipped.read_bytes()
+    words = ["place", "dataset:real/riotbench-etl.json", *RATE, "-o", shipped]
+    assert "would write over" in refused(capsys, *words)
+    assert shipped.read_bytes() == before
+
+
+def test_a_placement_takes_the_place_of_the_one_it_sets_out_from(
+    files: Path, capsys: Capture
+) -> None:
+    placement = files / "placement.svg"
+    succeeds(capsys, "place", files / "graph.svg", "--start", placement, "-o", placement)
+    assert json.loads(placement.read_text())["format"] == "streamplace-placement"
+
+
+def test_two_files_to_write_are_two(files: Path, capsys: Capture) -> None:
+    arguments = ["-o", files / "x.json", "--placement", files / "." / "x.json"]
+    assert "-o and --placement name one file" in refused(capsys, *FLINK, *arguments)
+
+
+@pytest.mark.parametrize("name", ["compare.json", "graphs.csv", "by_rate.tex", "devices.pdf"])
+def test_compare_keeps_its_inputs(name: str, files: Path, capsys: Capture) -> None:
+    (files / "results").mkdir()
+    dataset = files / "results" / name
+    dataset.write_text(json.dumps(GRAPH))
+    words = ["compare", dataset, "--placers", "single", "--plots", "pdf", "-o"]
+    assert "would write over" in refused(capsys, *words, files / "results")
+    assert [path.name for path in (files / "results").iterdir()] == [name]
+
+
+@pytest.mark.parametrize("words", [["compare", "DATA"], ["train", "DATA", "--config", "best"]])
+def test_a_folder_of_graphs_gets_no_results(words: list[str], files: Path, capsys: Capture) -> None:
+    """Results among the graphs would be read as graphs the next time."""
+    data = files / "data"
+    data.mkdir()
+    (data / "a.json").write_text(json.dumps(GRAPH))
+    arguments = [data if word == "DATA" else word for word in words]
+    assert "is an input" in refused(capsys, *arguments, "-o", data)
+    assert [path.name for path in data.iterdir()] == ["a.json"]
+
+
+def test_training_keeps_its_dataset(files: Path, capsys: Capture) -> None:
+    """A dataset named like the log would lose every line that is not a step."""
+    (files / "run").mkdir()
+    dataset = files / "run" / "log.jsonl"
+    dataset.write_text(json.dumps(GRAPH) + "\n")
+    words = ["train", dataset, "--config", "best", "-o", files / "run"]
+    assert "would write over" in refused(capsys, *words)
+    assert json.loads(dataset.read_text()) == GRAPH
+
+
+def test_a_folder_that_another_process_writes_into(files: Path) -> None:
+    results = files / "results"
+    words = ("compare", files / "graph.json", "--placers", "single", "-o", results)
+    shutil.copy(files / "graph.svg", files / "graph.json")
+    with held(results):
+        done = run(*words)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"{results}: another run of streamplace writes into it" in done.stderr
+        assert os.listdir(results) == []
+    assert not results.exists()
+    assert run(*words).returncode == 0
+
+
+def test_what_cannot_be_written_is_told_before_the_work(files: Path, capsys: Capture) -> None:
+    """The target is checked before the graph is read."""
+    for words in (["place", "no.json"], ["import", "no.json", "--from", "dream"]):
+        assert "no such folder" in refused(capsys, *words, "-o", files / "nowhere" / "x.json")

@@ -1,0 +1,222 @@
+"""Files that one command writes and another reads."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streamplace.files import read_graph
+from streamplace.files.clusters import cluster_to
+from streamplace.files.schema import PlacementForm
+from streamplace.problem.cluster import Cluster
+from tests.support.cli import Capture, json_of, refused, succeeds
+from tests.support.input_files import InputFiles
+
+
+def test_the_file_carries_its_whole_problem(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    """`simulate` needs neither cluster, rate nor model again to repeat the score of `place`."""
+    placement = tmp_path / "placement.json"
+    problem = ["--cluster", inputs.cluster, "--source-rate", "5e6", "--model", "path-average"]
+    placed = json_of(capsys, "place", inputs.graph, *problem, "-o", placement)
+    again = json_of(capsys, "simulate", inputs.graph, placement)
+    assert again == {key: placed[key] for key in again}
+    assert again["relative_throughput"] < 1
+
+
+def test_what_simulate_is_told_goes_before_the_file(inputs: InputFiles, capsys: Capture) -> None:
+    own = json_of(capsys, "simulate", inputs.graph, inputs.placement)
+    options = ["--devices", "4x1", "--source-rate", "1e4", "--model", "path-average"]
+    other = json_of(capsys, "simulate", inputs.graph, inputs.placement, *options)
+    assert own["relative_throughput"] == 1.0
+    assert other["relative_throughput"] < 1.0
+    assert other["model"] == "path-average"
+    assert len(other["devices"]) == 4
+
+
+def test_of_two_files_that_do_not_belong_together_both_are_named(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    other = tmp_path / "other.json"
+    other.write_text(
+        Path(inputs.graph).read_text().replace('"instructions": ', '"instructions": 1')
+    )
+    said = refused(capsys, "simulate", other, inputs.placement)
+    assert "is a placement of another graph" in said
+    assert str(inputs.placement) in said
+    assert str(other) in said
+
+
+def test_headroom_stays_with_the_placement(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    """Three operators need 6 MIPS; `simulate` may override the target utilisation."""
+    placement = tmp_path / "placement.json"
+    command = ["place", inputs.graph, "--devices", "2x4", "-o", placement]
+    assert json_of(capsys, *command)["relative_throughput"] == 1.0
+    assert "target_utilisation" not in placement.read_text()
+    placed = json_of(capsys, *command, "--target-utilisation", "0.6")
+    assert placed["relative_throughput"] == pytest.approx(2.4 / 3)
+    assert placed["bottleneck"]["utilisation"] == pytest.approx(0.75)
+    assert json.loads(placement.read_text())["problem"]["target_utilisation"] == 0.6
+    again = ["simulate", inputs.graph, placement]
+    assert json_of(capsys, *again) == {key: placed[key] for key in json_of(capsys, *again)}
+    assert "80.0% of 1,000 (bottleneck, at most 0.6 of any" in succeeds(capsys, *again)
+    assert json_of(capsys, *again, "--target-utilisation", "1")["relative_throughput"] == 1.0
+    engine = json_of(capsys, *again, "--model", "engine")
+    assert engine["relative_throughput"] == pytest.approx(0.8, rel=1e-3)
+    assert engine["bottleneck"]["utilisation"] == pytest.approx(0.6)
+    assert json_of(capsys, "info", placement)["target_utilisation"] == 0.6
+    compare = ["compare", inputs.graph, "--devices", "2x4", "--placers", "single", "--jobs", "1"]
+    assert json_of(capsys, *compare)["rows"][0]["mean"] == pytest.approx(2 / 3)
+    half = json_of(capsys, *compare, "--target-utilisation", "0.5")
+    assert half["rows"][0]["mean"] == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("model", ["bottleneck", "path-average", "engine"])
+def test_several_source_rates_stay_too(
+    model: str, inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    """The score is that of the worst rate, here the highest; one rate may be selected."""
+    placement = tmp_path / "placement.json"
+    options = ["--devices", "2x2", "--model", model, "--source-rate", "500,2e3,1e3"]
+    placed = json_of(capsys, "place", inputs.graph, *options, "-o", placement)
+    assert placed["relative_throughput"] == pytest.approx(1 / 3, rel=1e-3)
+    assert placed["throughput"] == pytest.approx(2000 / 3, rel=1e-3)
+    problem = json.loads(placement.read_text())["problem"]
+    assert (problem["source_rate"], problem["source_rates"]) == (2000.0, [2000.0, 1000.0, 500.0])
+    again = ["simulate", inputs.graph, placement]
+    assert json_of(capsys, *again) == {key: placed[key] for key in json_of(capsys, *again)}
+    assert "of 2,000, the worst of 3 rates" in succeeds(capsys, *again)
+    slower = json_of(capsys, *again, "--source-rate", "600")
+    assert slower["throughput"] == pytest.approx(600.0)
+    two = json_of(capsys, *again, "--source-rate", "600,1500")
+    assert two["throughput"] == pytest.approx(2000 / 3, rel=1e-3)
+
+
+def test_a_trace_is_of_the_worst_rate(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+    trace = tmp_path / "trace.json"
+    rates = ["--source-rate", "100,1e4", "--devices", "5x1", "--model", "engine"]
+    command = ["simulate", inputs.graph, inputs.placement, *rates, "--trace", trace]
+    assert json_of(capsys, *command)["relative_throughput"] == pytest.approx(1 / 30, rel=1e-3)
+    assert json.loads(trace.read_text())["sources"][0]["offered_rate"][0] == pytest.approx(1e4)
+
+
+def test_a_smaller_cluster_lacks_a_device(inputs: InputFiles, capsys: Capture) -> None:
+    line = refused(capsys, "simulate", inputs.graph, inputs.placement, "--devices", "2x2500")
+    assert "placement.json: assignment['c']: the cluster has no device 'd2'" in line
+
+
+def test_both_files_are_named_that_do_not_fit(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    """Either of the two files may be the wrong one."""
+    cluster, cepsim = tmp_path / "small.json", tmp_path / "cepsim.json"
+    cluster.write_text(json.dumps(cluster_to(Cluster.equal(1))))
+    succeeds(capsys, "export", inputs.placement, "--to", "cepsim", "-o", cepsim)
+    for placement in (inputs.placement, cepsim):
+        line = refused(capsys, "simulate", inputs.graph, placement, "--cluster", cluster)
+        assert placement.name in line
+        assert "the cluster has no device" in line
+        assert f"(the cluster is {cluster})" in line
+
+
+def test_the_file_says_how_good_it_is(inputs: InputFiles) -> None:
+    value = json.loads(inputs.placement.read_text())
+    form = PlacementForm.model_validate(value)
+    assert form.placer == "round-robin"
+    assert form.bound == 1000.0
+    assert form.gap == 0.0
+    assert value["score"]["throughput"] == 1000.0
+    assert form.problem.graph_sha256 == read_graph(inputs.graph).sha256
+
+
+def test_export_csv(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+    text = succeeds(capsys, "export", inputs.placement, "--to", "csv")
+    assert text == "operator,device\na,d0\nb,d1\nc,d2\n"
+    succeeds(capsys, "export", inputs.placement, "--to", "csv", "-o", tmp_path / "x.csv")
+    assert (tmp_path / "x.csv").read_text() == text
+
+
+def test_export_csv_quotes_what_needs_it(tmp_path: Path, capsys: Capture) -> None:
+    names = ["a,b", 'say "x"', "two\nlines", "größe"]
+    graph = tmp_path / "graph.json"
+    operators = [{"name": name, "instructions": 1.0} for name in names]
+    graph.write_text(json.dumps({"source_rate": 1.0, "operators": operators}))
+    placement, table = tmp_path / "placement.json", tmp_path / "x.csv"
+    succeeds(capsys, "place", graph, "--placer", "single", "-o", placement)
+    succeeds(capsys, "export", placement, "--to", "csv", "-o", table)
+    with table.open(encoding="utf-8", newline="") as file:
+        assert list(csv.reader(file)) == [["operator", "device"], *([name, "d0"] for name in names)]
+
+
+def test_export_cepsim_and_back(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "cepsim.json"
+    succeeds(capsys, "export", inputs.placement, "--to", "cepsim", "-o", file)
+    assert json.loads(file.read_text()) == {
+        "placements": [{"idx": d, "ops": [d]} for d in range(3)]
+    }
+    ours, theirs = (json_of(capsys, "simulate", inputs.graph, p) for p in (inputs.placement, file))
+    assert ours == theirs
+
+
+def test_export_json_is_a_placement_again(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    file = tmp_path / "again.json"
+    succeeds(capsys, "export", inputs.placement, "--to", "json", "-o", file)
+    assert json_of(capsys, "diff", inputs.placement, file)["moves"] == []
+    assert json_of(capsys, "simulate", inputs.graph, file)["throughput"] == 1000.0
+
+
+def test_export_json_keeps_the_score(inputs: InputFiles, capsys: Capture) -> None:
+    """Exporting to JSON loses nothing of the file."""
+    exported = json.loads(succeeds(capsys, "export", inputs.placement, "--to", "json"))
+    assert exported == json.loads(inputs.placement.read_text())
+
+
+def test_export_of_a_cepsim_placement_needs_a_graph(inputs: InputFiles, capsys: Capture) -> None:
+    assert "cepsim.json" in refused(capsys, "export", inputs.cepsim, "--to", "csv")
+
+
+def test_diff_of_different_jobs_names_a_file(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    other = tmp_path / "other.json"
+    succeeds(capsys, "place", "dataset:real/riotbench-etl.json", "--placer", "single", "-o", other)
+    assert "other.json" in refused(capsys, "diff", inputs.placement, other)
+
+
+def test_compare_saves_its_tables(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+    folder = tmp_path / "new" / "folder"
+    command = ["compare", inputs.graph, "--placers", "single,metis", "--jobs", "1", "-o", folder]
+    found = json_of(capsys, *command)
+    assert json.loads((folder / "compare.json").read_text()) == found
+    with (folder / "table.csv").open(newline="") as file:
+        assert [row["placer"] for row in csv.DictReader(file)] == ["single", "metis"]
+    with (folder / "graphs.csv").open(newline="") as file:
+        assert [row["graph"] for row in csv.DictReader(file)] == ["line", "line"]
+    tables = {"compare.json", "table.csv", "graphs.csv", "by_rate.csv", "by_rate.md", "by_rate.tex"}
+    pictures = {"throughput.png", "devices.png"}
+    assert {path.name for path in folder.iterdir()} == tables | pictures
+
+
+@pytest.mark.parametrize("fault", ["constraints", "source_rate", "load"])
+def test_compare_names_the_graph_that_is_at_fault(
+    fault: str, tmp_path: Path, capsys: Capture
+) -> None:
+    """In a dataset of thousands, the message must name the graph."""
+    good = {"source_rate": 1.0, "operators": [{"name": "a", "instructions": 1.0}]}
+    bad: dict[str, Any] = {
+        "constraints": {**good, "constraints": {"pins": {"a": "d9"}}},
+        "source_rate": {"operators": good["operators"]},
+        "load": {**good, "operators": [{"name": "a", "instructions": 1e308}], "source_rate": 1e9},
+    }[fault]
+    file = tmp_path / "x.jsonl"
+    lines = [{**good, "name": "fine"}, {**bad, "name": "the-bad-one"}]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    line = refused(capsys, "compare", file, "--placers", "single", "--jobs", "1")
+    assert "the-bad-one" in line

@@ -1,0 +1,114 @@
+"""The command `plan`, and `place --start`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.cli import Capture, json_of, place_by_cli, refused, succeeds
+from tests.support.input_files import InputFiles
+
+
+def test_a_plan_is_a_table_a_curve_and_json(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    """The graph needs 6 MIPS at 1,000 tuples/s, 3 of them for one operator."""
+    curve = tmp_path / "plan.svg"
+    options = ("plan", inputs.graph, "--devices", "3x4", "--time-limit", "0.02")
+    lines = succeeds(capsys, *options, "--plot", curve).splitlines()
+    assert [line.split() for line in lines[1:4]] == [
+        ["1", "666.667", "666.667", "66.7%"],
+        ["2", "1,333.33", "1,333.33", "100.0%"],
+        ["3", "1,333.33", "1,333.33", "100.0%"],
+    ]
+    assert lines[4] == "2 devices keep up with 1,000 tuples/s"
+    assert curve.read_text().startswith("<?xml")
+    found = json_of(capsys, *options)
+    assert found["fewest_devices"] == 2
+    row: dict[str, Any] = found["rows"][0]
+    assert {"devices", "max_source_rate", "relative_throughput"} <= set(row)
+    found = json_of(capsys, *options, "--most", "1", "--target-utilisation", "0.5")
+    assert found["fewest_devices"] is None
+    assert found["rows"][0]["max_source_rate"] == pytest.approx(1000 / 3)
+    assert "none of these keeps up" in succeeds(capsys, *options, "--most", "1")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--devices", "1x4,1x5"], "devices of one kind"),
+        (["--model", "engine"], "the engine tells no rate"),
+        (["--plot", "plan.txt"], "a picture's name ends in"),
+        (["--plot", "/nowhere/plan.png"], "/nowhere"),
+        (["--most", "0"], "--most"),
+        (["--time-limit", "-1"], "--time-limit"),
+        (["--time-limit", "nan"], "--time-limit"),
+    ],
+)
+def test_what_no_plan_is_made_of(
+    inputs: InputFiles, capsys: Capture, options: list[str], said: str
+) -> None:
+    assert said in refused(capsys, "plan", inputs.graph, *options)
+
+
+def test_what_moves_after_a_loss(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+    old = place_by_cli(
+        capsys, inputs.graph, tmp_path / "old.json", "--devices", "3x4", "--placer", "round-robin"
+    )
+    options = ("place", inputs.graph, "--devices", "2x4", "--start", old, "--time-limit", "0.02")
+    lines = succeeds(capsys, *options, "--max-moves", "0").splitlines()
+    assert lines[-1].startswith("1 operators have to move, 0 more do; throughput ")
+    assert lines[-2].split()[1:3] == ["d2", "d0"]
+    found = json_of(capsys, *options, "--max-moves", "1")
+    forced = [move for move in found["moves"] if move["forced"]]
+    assert [move["from"] for move in forced] == ["d2"]
+    assert len(found["moves"]) <= 2
+    assert found["throughput"] >= found["throughput_without_moves"]
+    assert found["placer"] == "replace:max_moves=1"
+    cost = json_of(capsys, *options, "--move-cost", "0.5")
+    assert cost["throughput"] >= cost["throughput_without_moves"]
+
+
+def test_any_number_may_move_without_a_limit(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    old = place_by_cli(
+        capsys, inputs.graph, tmp_path / "old.json", "--devices", "3x4", "--placer", "single"
+    )
+    options = ("place", inputs.graph, "--devices", "3x4", "--start", old)
+    found = json_of(capsys, *options, "--placer", "search:evaluations=500")
+    assert found["relative_throughput"] == 1.0
+    assert found["moves"]
+    assert not any(move["forced"] for move in found["moves"])
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--max-moves", "1"], "are for --start"),
+        (["--move-cost", "1"], "are for --start"),
+        (["--start", "OLD", "--max-moves", "1", "--move-cost", "1"], "not both"),
+        (["--start", "OLD", "--max-moves", "-1"], "--max-moves"),
+        (["--start", "OLD", "--move-cost", "inf"], "--move-cost"),
+        (["--start", "OLD", "--placer", "metis"], "sets out from no placement"),
+        (["--start", "OLD", "--placer", "search", "--max-moves", "1"], "there is one placer"),
+        (["--start", "OTHER"], "places none of the graph's operators"),
+        (["--placer", "metis", "--time-limit", "1"], "has no limit of time"),
+        (["--placer", "search:seconds=1", "--time-limit", "1"], "a limit of time already"),
+    ],
+)
+def test_starts_and_limits_that_make_no_sense(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture, options: list[str], said: str
+) -> None:
+    old = place_by_cli(capsys, inputs.graph, tmp_path / "old.json", "--placer", "greedy")
+    graph = tmp_path / "graph.json"
+    graph.write_text(
+        json.dumps({"source_rate": 1, "operators": [{"name": "x", "instructions": 1}]})
+    )
+    other = tmp_path / "other.json"
+    succeeds(capsys, "place", graph, "--placer", "single", "-o", other)
+    files = {"OLD": str(old), "OTHER": str(other)}
+    assert said in refused(
+        capsys, "place", inputs.graph, *(files.get(word, word) for word in options)
+    )

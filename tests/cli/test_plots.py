@@ -1,0 +1,64 @@
+"""Pictures and tables that commands write."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.cli import Capture, json_of, refused, succeeds
+from tests.support.input_files import InputFiles
+
+TABLES = {"compare.json", "table.csv", "graphs.csv", "by_rate.csv", "by_rate.md", "by_rate.tex"}
+LOG = '{"step": 1, "reward": -1.5, "loss": 0.5}\n{"step": 2, "validation": -1.0}\n{"st'
+
+
+@pytest.mark.parametrize(
+    ("options", "kind"),
+    [
+        ([], "png"),
+        (["--plots", "svg"], "svg"),
+        (["--plots", "none"], ""),
+    ],
+)
+def test_what_compare_writes(
+    options: list[str], kind: str, inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    words = ("compare", inputs.graph, "--placers", "metis,single", "--source-rate", "1e3,1e6")
+    succeeds(capsys, *words, "--jobs", "1", "-o", tmp_path / "new/out", *options)
+    pictures = {f"throughput.{kind}", f"devices.{kind}"} if kind else set()
+    assert {path.name for path in (tmp_path / "new/out").iterdir()} == TABLES | pictures
+
+
+def test_bad_kinds_and_folders_are_refused_before_the_work(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    words = ("compare", tmp_path / "absent.json")
+    assert "--plots is for -o" in refused(capsys, *words, "--plots", "png")
+    assert "'gif' is not one of" in refused(capsys, *words, "-o", tmp_path / "x", "--plots", "gif")
+    assert "is no folder" in refused(capsys, *words, "-o", inputs.graph)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_curves_of_runs(tmp_path: Path, capsys: Capture) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "log.jsonl").write_text(LOG)
+    picture = tmp_path / "x.svg"
+    words = ("curves", tmp_path / "a", tmp_path / "b", "-o", picture)
+    found = json_of(capsys, *words)
+    assert found["file"] == str(picture)
+    assert found["runs"][1] == {
+        "run": str(tmp_path / "b"),
+        "steps": 2,
+        "step": 2.0,
+        "reward": -1.5,
+        "loss": 0.5,
+        "validation": -1.0,
+    }
+    assert picture.exists()
+
+
+def test_what_no_curves_are_drawn_of(tmp_path: Path, capsys: Capture) -> None:
+    assert "holds no log.jsonl" in refused(capsys, "curves", tmp_path, "-o", tmp_path / "x.png")
+    assert "ends in .png" in refused(capsys, "curves", tmp_path / "absent", "-o", "x.gif")
+    assert "RUN" in refused(capsys, "curves")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,284 @@
+"""The command `simulate --model engine`: options, traces, pictures, refusals."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.cli import SCORE_KEYS, Capture, check_score_keys, json_of, refused, succeeds
+from tests.support.input_files import CLUSTER, GRAPH, InputFiles
+
+ENGINE = ("--model", "engine")
+OF_A_RUN = {
+    "latency_s",
+    "path_mean_throughput",
+    "queued",
+    "in_flight",
+    "dropped",
+    "queue_growth",
+    "settled",
+    "tick_s",
+}
+SLOW = ("--devices", "5x1")  # a million instructions/s: the middle operator takes twice that
+
+
+def simulate_by_engine(capsys: Capture, inputs: InputFiles, *options: object) -> dict[str, Any]:
+    """Return the score of the placement of the input files in a run of the engine."""
+    found: dict[str, Any] = json_of(
+        capsys, "simulate", inputs.graph, inputs.placement, *ENGINE, *options
+    )
+    return found
+
+
+def test_json(inputs: InputFiles, capsys: Capture) -> None:
+    found = simulate_by_engine(capsys, inputs)
+    assert set(found) == SCORE_KEYS | OF_A_RUN
+    check_score_keys(found, devices=5)
+    assert found["model"] == "engine"
+    assert found["relative_throughput"] == pytest.approx(1.0)
+    assert found["path_mean_throughput"] == pytest.approx(1000.0)
+    assert found["settled"] is True
+    assert set(found["latency_s"]) == {"mean", "p50", "p99"}
+    assert 0.2 < found["latency_s"]["mean"] < 0.21  # two hops to the next tick
+
+
+def test_every_option_counts(inputs: InputFiles, capsys: Capture) -> None:
+    plain = simulate_by_engine(capsys, inputs, *SLOW)
+    assert plain["throughput"] == pytest.approx(1000 / 3, rel=1e-3)
+    options = [
+        ("--duration", "3"),
+        ("--tick", "0.05"),
+        ("--queue", "300"),
+        ("--no-backpressure",),
+    ]
+    for option in options:
+        assert simulate_by_engine(capsys, inputs, *SLOW, *option) != plain, option
+    together = ("simulate", inputs.graph, inputs.cepsim, *ENGINE, *SLOW)
+    weighted = json_of(capsys, *together)
+    uniform = json_of(capsys, *together, "--allocation", "uniform")
+    shared = json_of(capsys, *together, "--allocation", "uniform", "--scheduler", "dynamic")
+    throughputs = [found["throughput"] for found in (uniform, shared, weighted)]
+    assert throughputs == pytest.approx([250.0, 333.3, 333.3], rel=5e-3)
+
+
+def test_what_has_not_settled_is_told(inputs: InputFiles, capsys: Capture) -> None:
+    command = ["simulate", inputs.graph, inputs.placement, *ENGINE, *SLOW]
+    assert "had not settled" in succeeds(capsys, *command, "--duration", "1")
+    assert "had not settled" not in succeeds(capsys, *command)
+
+
+def test_a_scene(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+    scene = tmp_path / "scene.json"
+    value = {
+        "format": "streamplace-scene",
+        "version": 1,
+        "sources": {"a": {"at_s": [0], "factor": [0.5], "comment": "half of the rate"}},
+        "windows": {"b": {"size_s": 2, "advance_s": 1, "ratio": 0.25}},
+        "speeds": [{"device": "d0", "from_s": 1e6, "factor": 0}],
+    }
+    scene.write_text(json.dumps(value))
+    trace = tmp_path / "trace.json"
+    found = simulate_by_engine(capsys, inputs, "--scene", scene, "--trace", trace)
+    assert found["relative_throughput"] == pytest.approx(1.0)
+    assert found["throughput"] == pytest.approx(500.0)
+    sink = json.loads(trace.read_text())["sinks"][0]
+    assert sink["measured"]["rate"] == pytest.approx(1000 * 0.5 * 2 * 0.25)
+    assert sink["measured"]["latency_s"] == found["latency_s"]
+    assert sink["measured"]["path_mean_throughput"] == found["path_mean_throughput"]
+    assert sink["rate"][0] == 0.0
+    assert sink["mean_latency_s"][0] is None
+    assert sink["mean_latency_s"][-1] > 0.1
+
+
+def test_a_device_that_stops_is_the_bottleneck(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    scene = tmp_path / "scene.json"
+    speeds = [{"device": "d1", "from_s": 0, "factor": 0}]
+    scene.write_text(json.dumps({"format": "streamplace-scene", "version": 1, "speeds": speeds}))
+    found = simulate_by_engine(capsys, inputs, "--scene", scene)
+    assert found["throughput"] == 0.0
+    assert found["bottleneck"]["name"] == "d1"
+    assert found["bottleneck"]["utilisation"] == pytest.approx(1.0)
+    command = ["simulate", inputs.graph, inputs.placement, *ENGINE, "--scene", scene]
+    said = succeeds(capsys, *command)
+    assert "nothing arrived" in said
+    assert "longer" not in said
+
+
+def test_a_scene_that_offers_nothing_is_refused(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    scene, trace = tmp_path / "scene.json", tmp_path / "trace.json"
+    sources = {"a": {"at_s": [0, 10], "factor": [1, 0]}}
+    scene.write_text(json.dumps({"format": "streamplace-scene", "version": 1, "sources": sources}))
+    command = [
+        "simulate",
+        inputs.graph,
+        inputs.placement,
+        *ENGINE,
+        "--scene",
+        scene,
+        "--trace",
+        trace,
+    ]
+    said = refused(capsys, *command)
+    assert said.startswith(f"streamplace: {scene}: sources: nothing that could reach a sink")
+    assert not trace.exists()
+
+
+@pytest.mark.parametrize("option", ["--trace", "--plot"])
+@pytest.mark.parametrize("read", ["graph", "placement", "cluster", "scene"])
+def test_inputs_are_not_written_over(
+    option: str, read: str, inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    """Inputs are recognised under other names too, here through a link and `..`."""
+    devices = [{"name": f"d{i}", "mips": 2500.0} for i in range(5)]
+    texts = {
+        "graph": inputs.graph.read_text(),
+        "placement": inputs.placement.read_text(),
+        "cluster": json.dumps({**CLUSTER, "devices": devices}),
+        "scene": json.dumps({"format": "streamplace-scene", "version": 1}),
+    }
+    files = {name: tmp_path / f"{name}.svg" for name in texts}
+    for name, path in files.items():
+        path.write_text(texts[name])
+    (tmp_path / "link").symlink_to(tmp_path)
+    command = ["simulate", files["graph"], files["placement"], *ENGINE]
+    command += ["--cluster", files["cluster"], "--scene", files["scene"]]
+    target = tmp_path / "link" / ".." / tmp_path.name / f"{read}.svg"
+    said = refused(capsys, *command, option, target)
+    assert f"{option} {target}: would write over {files[read]}" in said
+    assert files[read].read_text() == texts[read]
+
+
+def test_trace_and_plot_are_two_files(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+    """The two options may not name the same file, whatever its name."""
+    (tmp_path / "link.svg").symlink_to(tmp_path / "run.svg")
+    options = ("--trace", tmp_path / "run.svg", "--plot", tmp_path / "link.svg")
+    assert "name one file" in refused(
+        capsys, "simulate", inputs.graph, inputs.placement, *ENGINE, *options
+    )
+
+
+def test_a_trace_and_a_picture(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+    trace, picture = tmp_path / "trace.json", tmp_path / "run.PNG"
+    simulate_by_engine(capsys, inputs, *SLOW, "--trace", trace, "--plot", picture)
+    found = json.loads(trace.read_text())
+    assert found["at_s"] == pytest.approx(list(range(1, 62)))
+    assert [row["name"] for row in found["operators"]] == ["a", "b", "c"]
+    for part in ("sources", "operators", "streams", "devices", "links", "sinks"):
+        for row in found[part]:
+            assert all(len(column) == 61 for column in row.values() if isinstance(column, list))
+    assert found["sources"][0]["offered_rate"] == pytest.approx([1000.0] * 61)
+    assert found["streams"][1]["waiting"][-1] > 1000
+    assert found["devices"][2]["utilisation"][-1] == pytest.approx(1.0)
+    assert found["sinks"][0]["measured"]["rate"] == pytest.approx(1000 / 3, rel=1e-3)
+    assert set(found["streams"][0]) == {"source", "target", "rate", "waiting", "in_flight"}
+    assert set(found["links"][0]) == {"from", "to", "utilisation", "full", "stalled"}
+    assert found["links"][1]["stalled"][-1] > 0.3
+    assert found["links"][1]["full"][-1] == 0.0
+    assert found["operators"][2]["utilisation"][-1] == pytest.approx(1.0)
+    assert found["dropped"] == 0.0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert sorted(tmp_path.iterdir()) == sorted([trace, picture])
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        (("--tick", "0"), "--tick: must be above 0"),
+        (("--tick", "100"), "at most the duration, 61 s"),
+        (("--tick", "inf"), "--tick: must be finite"),
+        (("--duration", "0"), "at most the duration, 0 s"),
+        (("--duration", "1e12"), "--duration: must be at most 100,000,000 ticks"),
+        (("--queue", "-1"), "--queue: must be finite and at least 0"),
+        (("--queue", "nan"), "--queue: must be finite and at least 0"),
+        (("--scheduler", "fifo"), "'fifo'"),
+        (("--plot", "run.xyz"), "ends in .png, .svg, .pdf"),
+        (("--plot", "nowhere/run.png"), "nowhere/run.png: cannot be written: no such folder"),
+        (("--trace", "nowhere/trace.json"), "nowhere/trace.json: cannot be written"),
+        (("--trace", "."), "is a folder"),
+        (("--plot", "run.png", "--trace", "run.png"), "name one file"),
+        (("--trace", "-", "--json"), "both want stdout"),
+        (("--queue", "1e-310"), "--queue: must be 0 or at least 1"),
+        (("--source-queue", "-1"), "--source-queue: must be finite and at least 0"),
+        (("--scene", "nowhere.json"), "nowhere.json"),
+    ],
+)
+def test_refused(option: tuple[str, ...], said: str, inputs: InputFiles, capsys: Capture) -> None:
+    assert said in refused(capsys, "simulate", inputs.graph, inputs.placement, *ENGINE, *option)
+
+
+def test_what_waits_at_a_source_may_be_dropped(inputs: InputFiles, capsys: Capture) -> None:
+    found = simulate_by_engine(capsys, inputs, *SLOW, "--source-queue", "100")
+    assert found["queued"] == pytest.approx(2 * 2048, rel=0.02)
+    assert found["dropped"] == pytest.approx(61 * 1000 * 2 / 3 - found["queued"], rel=0.03)
+
+
+def test_a_run_of_less_than_a_second(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+    trace, picture = tmp_path / "trace.json", tmp_path / "run.svg"
+    simulate_by_engine(capsys, inputs, "--duration", "0.55", "--trace", trace, "--plot", picture)
+    assert json.loads(trace.read_text())["at_s"] == pytest.approx([0.6])
+    assert "<svg" in picture.read_text()
+
+
+def test_names_are_no_formulas(tmp_path: Path, capsys: Capture) -> None:
+    graph = {**GRAPH, "operators": [dict(row) for row in GRAPH["operators"]]}
+    names = {"a": "_a", "b": r"$\frac{$", "c": "c^2_$"}
+    for row in graph["operators"]:
+        row["name"] = names[row["name"]]
+    graph["streams"] = [{k: names[v] for k, v in row.items()} for row in GRAPH["streams"]]
+    (tmp_path / "graph.json").write_text(json.dumps(graph))
+    succeeds(capsys, "place", tmp_path / "graph.json", "-o", tmp_path / "placement.json")
+    command = ["simulate", tmp_path / "graph.json", tmp_path / "placement.json", *ENGINE]
+    succeeds(capsys, *command, "--plot", tmp_path / "run.svg")
+    assert (tmp_path / "run.svg").exists()
+
+
+@pytest.mark.parametrize(
+    ("windows", "said"),
+    [
+        ({"b": {"size_s": 1, "advance_s": 1, "ratio": 0}}, "no tuple ever reaches a sink"),
+        ({"b": {"size_s": 1, "advance_s": 1, "count": 0}}, "no tuple ever reaches a sink"),
+        ({"b": {"size_s": 1e300, "advance_s": 1e-10}}, "windows.b"),
+        ({"b": {"size_s": 1e300, "advance_s": 1e300}}, "windows.b"),
+        ({"c": {"size_s": 1, "advance_s": 1}}, "windows.c: 'c' is a sink"),
+    ],
+)
+def test_windows_that_are_none(
+    windows: Any, said: str, inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    scene = tmp_path / "scene.json"
+    scene.write_text(json.dumps({"format": "streamplace-scene", "version": 1, "windows": windows}))
+    command = ["simulate", inputs.graph, inputs.placement, *ENGINE, "--scene", scene]
+    assert said in refused(capsys, *command)
+
+
+def test_a_device_that_is_slowed_after_the_end(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    speeds = [{"device": "d0", "from_s": 1e11, "factor": 0}]
+    scene = tmp_path / "scene.json"
+    scene.write_text(json.dumps({"format": "streamplace-scene", "version": 1, "speeds": speeds}))
+    assert simulate_by_engine(capsys, inputs, "--scene", scene) == simulate_by_engine(
+        capsys, inputs
+    )
+
+
+def test_options_of_the_engine_are_for_the_engine(inputs: InputFiles, capsys: Capture) -> None:
+    line = refused(capsys, "simulate", inputs.graph, inputs.placement, "--tick", "1")
+    assert "--tick is for --model engine" in line
+
+
+def test_other_commands_score_by_it_too(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    options = ("--devices", "2x1", *ENGINE)
+    placed = json_of(capsys, "place", inputs.graph, *options, "--placer", "greedy")
+    assert placed["model"] == "engine"
+    assert placed["bound"] is None
+    assert placed["gap"] is None
+    compared = json_of(capsys, "compare", inputs.graph, "--placers", "single,greedy", *options)
+    assert compared["rows"][1]["mean"] == pytest.approx(placed["relative_throughput"])

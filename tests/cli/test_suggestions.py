@@ -1,0 +1,140 @@
+"""Suggestions for names that do not exist."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.reference.trainings import SMALL
+from tests.support.cli import Capture, refused
+from tests.support.input_files import CLUSTER, GRAPH, InputFiles
+
+CASES = [
+    (["plaec"], "'place'"),
+    (["place", "GRAPH", "--modle", "engine"], "'--model'"),
+    (["import", "GRAPH", "--from", "flik"], "did you mean 'flink-plan'?"),
+    (["place", "GRAPH", "--model", "bottelneck"], "did you mean 'bottleneck'?"),
+    (["place", "GRAPH", "--placer", "metsi"], "called 'metsi'; did you mean 'metis'?"),
+    (["place", "GRAPH", "--placer", "METIS"], "did you mean 'metis'?"),
+    (["compare", "GRAPH", "--placers", "metis,fusser"], "did you mean 'fuser'?"),
+    (["place", "GRAPH", "--placer", "metis:prats=3"], "did you mean 'parts'?"),
+    (["place", "GRAPH", "--placer", "auto:second=3"], "did you mean 'seconds'?"),
+    (["place", "GRAPH", "--placer", "policy:colour=red"], "options are "),
+    (["place", "GRAPH", "--placer", "metis:weights=utilization"], "did you mean 'utilisation'?"),
+    (["generate", "drem", "-o", "x.jsonl"], "did you mean 'dream'?"),
+    (["generate", "xyz", "-o", "x.jsonl"], "there are dream, series-parallel, layered"),
+    (["train", "GRAPH", "--config", "papper", "-o", "run"], "did you mean 'paper'?"),
+    (["import", "GRAPH", "--from", "flink-plna"], "did you mean 'flink-plan'?"),
+    (["export", "PLACEMENT", "--to", "kubernets"], "did you mean 'kubernetes'?"),
+    (["compare", "GRAPH", "--backend", "rya"], "did you mean 'ray'?"),
+    (["compare", "GRAPH", "-o", "x", "--plots", "pgn"], "did you mean 'png'?"),
+    (["schema", "graf"], "did you mean 'graph'?"),
+    (["completion", "bsh"], "did you mean 'bash'?"),
+    (["info", "dataset:real/riotbench-elt.json"], "'dataset:real/riotbench-etl.json'?"),
+    (["simulate", "GRAPH", "PLACEMENT", "--scheduler", "dynamc"], "did you mean 'dynamic'?"),
+    (["plan", "GRAPH", "--plot", "plan.pngg"], "did you mean 'png'?"),
+]
+
+
+@pytest.mark.parametrize(("words", "said"), CASES, ids=[" ".join(words) for words, _ in CASES])
+def test_of_the_command_line(
+    words: list[str], said: str, inputs: InputFiles, capsys: Capture
+) -> None:
+    files = {"GRAPH": inputs.graph, "PLACEMENT": inputs.placement}
+    assert said in refused(capsys, *(files.get(word, word) for word in words))
+
+
+OPERATORS = [{"name": name, "instructions": 1} for name in ("parse", "filter", "sink")]
+SLOW = {"device": "d0o", "from_s": 1, "factor": 0.5}
+IN_FILES = [
+    ("graph", {"opertors": []}, "opertors: is an unknown field; did you mean 'operators'?"),
+    ("constraints", {"pin": {}}, "pin: is an unknown field; did you mean 'pins'?"),
+    ("cluster", {"network": {"bandwidth": 1}}, "did you mean 'bandwidth_mbps'?"),
+    ("cluster", {"network": {"overrides": [{"form": "d0"}]}}, "did you mean 'from'?"),
+    ("graph", {"streams": [{"source": "prase", "target": "sink"}]}, "did you mean 'parse'?"),
+    ("constraints", {"pins": {"fliter": "d0"}}, "did you mean 'filter'?"),
+    ("constraints", {"pins": {"filter": "d00"}}, "did you mean 'd0'?"),
+    ("constraints", {"colocate": [["parse", "sinc"]]}, "did you mean 'sink'?"),
+    ("constraints", {"allowed": {"parse": ["D1"]}}, "did you mean 'd1'?"),
+    ("cluster", {"network": {"overrides": [{"from": "dd0", "to": "d1"}]}}, "did you mean 'd0'?"),
+]
+
+
+@pytest.mark.parametrize(("kind", "change", "said"), IN_FILES, ids=[row[2] for row in IN_FILES])
+def test_in_files(
+    kind: str, change: dict[str, object], said: str, tmp_path: Path, capsys: Capture
+) -> None:
+    files = {
+        "graph": {"source_rate": 1, "operators": OPERATORS},
+        "cluster": CLUSTER,
+        "constraints": {},
+    }
+    files[kind] = {**files[kind], **change}
+    for name, value in files.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(value))
+    options = [
+        "--cluster",
+        tmp_path / "cluster.json",
+        "--constraints",
+        tmp_path / "constraints.json",
+    ]
+    assert said in refused(capsys, "place", tmp_path / "graph.json", *options, "--placer", "single")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [({"cc": "d0"}, "did you mean 'c'?"), ({"b": "d00"}, "did you mean 'd0'?")],
+)
+def test_in_placements(
+    change: dict[str, str], said: str, inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    value = json.loads(inputs.placement.read_text())
+    value["assignment"] |= change
+    (tmp_path / "placement.json").write_text(json.dumps(value))
+    assert said in refused(capsys, "explain", tmp_path / "placement.json")
+
+
+@pytest.mark.parametrize(
+    ("scene", "said"),
+    [
+        ({"windows": {"bb": {"size_s": 1, "advance_s": 1}}}, "did you mean 'b'?"),
+        ({"speeds": [SLOW]}, "did you mean 'd0'?"),
+    ],
+)
+def test_in_scenes(
+    scene: dict[str, object], said: str, inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    value = {"format": "streamplace-scene", "version": 1, **scene}
+    (tmp_path / "scene.json").write_text(json.dumps(value))
+    options = ("--model", "engine", "--scene", tmp_path / "scene.json")
+    assert said in refused(capsys, "simulate", inputs.graph, inputs.placement, *options)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("epoch", "epochs"), ("sampels", "samples"), ("randomsamples", "random_samples")],
+)
+def test_in_configs(
+    name: str, meant: str, inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text(SMALL.replace("[sampling]", f"[sampling]\n{name} = 1"))
+    words = ("train", inputs.graph, "--config", config, "-o", tmp_path / "run")
+    assert f"sampling.{name}: is an unknown field; did you mean {meant!r}?" in refused(
+        capsys, *words
+    )
+
+
+def test_of_policies(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text(SMALL.replace("hops = 1", "hop = 1"))
+    words = ("train", inputs.graph, "--config", config, "-o", tmp_path / "run")
+    assert "did you mean 'hops'?" in refused(capsys, *words)
+
+
+def test_a_name_like_no_other_proposes_nothing(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    graph = {**GRAPH, "streams": [{"source": "xyz", "target": "a"}]}
+    (tmp_path / "graph.json").write_text(json.dumps(graph))
+    assert "mean" not in refused(capsys, "info", tmp_path / "graph.json")

@@ -1,0 +1,197 @@
+"""Output on terminals of any width and in files, with --quiet and with NO_COLOR."""
+
+import fcntl
+import json
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from streamplace.cli.terminal import console, listed, print_table
+from streamplace.execution.progress import is_quiet
+from tests.support.cli import ENVIRONMENT, MODULE, Capture, run, succeeds
+from tests.support.input_files import GRAPH, InputFiles
+
+LONG = "com.example.streaming.operators.EnrichmentWithProfile"
+COLOUR = re.compile(r"\x1b\[[0-9;]*(?:3[0-8]|9[0-7])")
+STYLE = re.compile(r"\x1b\[[0-9;]*m")
+PLAIN = {k: v for k, v in ENVIRONMENT.items() if k not in ("COLUMNS", "FORCE_COLOR", "NO_COLOR")}
+
+
+@pytest.fixture(scope="module")
+def long_names(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a graph of three operators with long and odd names."""
+    names = {"a": f"{LONG}A", "b": "[bold]b[/bold] :smile: \x1b[31m", "c": f"{LONG}C\n名前" * 9}
+    text = json.dumps(GRAPH)
+    for short, name in names.items():
+        text = text.replace(f'"{short}"', json.dumps(name))
+    path = tmp_path_factory.mktemp("long") / "graph.json"
+    path.write_text(text)
+    return path
+
+
+def on_terminal(command: Sequence[str], **environment: str) -> str:
+    """Return what a process prints, stdout and stderr, on a terminal of 80 columns."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    env = {**PLAIN, "TERM": "xterm-256color", **environment}
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=env) as process:
+        os.close(theirs)
+        said = b"".join(_read(ours))
+    os.close(ours)
+    assert process.returncode == 0, said
+    return said.decode().replace("\r\n", "\n")
+
+
+def _read(terminal: int) -> Iterator[bytes]:
+    with suppress(OSError):  # once nobody holds the other end
+        while part := os.read(terminal, 65536):
+            yield part
+
+
+@pytest.mark.parametrize("columns", [60, 80, 200])
+def test_tables_are_as_wide_as_the_terminal(
+    columns: int, long_names: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each row is one line: names are shortened in the middle, lists where room ends."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    for words in (
+        ["place", long_names, "--placer", "round-robin"],
+        ["info", long_names],
+        ["plan", long_names, "--time-limit", "0.01"],
+        ["compare", long_names, "--placers", "metis,metis-recursive-oracle,fuser"],
+    ):
+        lines = succeeds(capsys, *words).splitlines()
+        assert not [line for line in lines if "\x1b" in line]
+        table = [line for line in lines if not line.startswith(("placed", "throughput", "no room"))]
+        assert max(map(len, table)) <= columns
+    lines = succeeds(capsys, "place", long_names, "--placer", "round-robin").splitlines()
+    rows = [line for line in lines if line.startswith("d0 ")]
+    assert len(rows) == 1
+    assert ("…" in rows[0]) == (columns < 80)
+    assert "[bold]b[/bold] :smile: \\x1b[31m" in "".join(lines)
+
+
+def test_files_are_not_cut(long_names: Path) -> None:
+    done = run("place", long_names, "--placer", "round-robin", env=PLAIN)
+    assert f"{LONG}C\\n名前" * 9 in done.stdout
+    assert "…" not in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_what_does_not_fit_is_left_out_last_columns_first(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch, inputs: InputFiles
+) -> None:
+    words = ("compare", inputs.graph, "--placers", "metis-recursive-oracle", "--jobs", "1")
+    monkeypatch.setenv("COLUMNS", "70")
+    assert "no room for ms, devices, min; --json has all" in succeeds(capsys, *words)
+    monkeypatch.setenv("COLUMNS", "44")
+    narrow = succeeds(capsys, *words)
+    assert "metis-recursive-oracle" in narrow  # a row tells whose it is, whatever else
+    assert "mean" in narrow
+    monkeypatch.setenv("COLUMNS", "120")
+    said = succeeds(capsys, *words)
+    assert "no room" not in said
+    assert "devices" in said
+
+
+WAITS = """
+import time
+from streamplace import progress
+progress.PATIENCE_S = 0.0
+with progress.working("placing"):
+    time.sleep(0.3)
+for _ in progress.track(range(3), 3, "comparing"):
+    time.sleep(0.1)
+"""
+
+
+def test_colours_are_for_terminals_and_not_with_no_color() -> None:
+    """A spinner and a progress bar have colours."""
+    command = [sys.executable, "-c", WAITS]
+    said = on_terminal(command)
+    assert "placing" in said
+    assert COLOUR.search(said)
+    said = on_terminal(command, NO_COLOR="1")
+    assert "placing" in said
+    assert not COLOUR.search(said)
+    quiet = WAITS.replace("progress.PATIENCE", "progress.quietly(); progress.PATIENCE")
+    assert on_terminal([sys.executable, "-c", quiet]) == ""
+
+
+def test_a_table_on_a_terminal(long_names: Path) -> None:
+    """A table is as wide as the terminal, and names in it are text."""
+    words = ["place", str(long_names), "--placer", "round-robin", "--quiet"]  # without a spinner
+    lines = STYLE.sub("", on_terminal([*MODULE, *words])).splitlines()
+    rows = [line for line in lines if line.startswith("d0 ")]
+    assert len(rows) == 1
+    assert len(rows[0]) <= 80
+    assert "\x1b" not in "".join(lines)
+
+
+def test_a_table_by_hand(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    rows = [("a" * 30 + "z", "1.5"), ("名" * 30, "10")]
+    print_table(console(), ("operator", "numbers of it"), rows)
+    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == [
+        "operator                   numbers of it",
+        "aaaaaaaaaaaa…aaaaaaaaaaaz            1.5",
+        "名名名名名名…名名名名名名             10",
+    ]
+
+
+def test_lists_end_where_room_does() -> None:
+    names = [f"operator-{i}" for i in range(20)]
+    assert listed(names, 50) == "operator-0, operator-1, operator-2 and 17 more"
+    assert listed(names).endswith("operator-11 and 8 more")
+    assert listed(["a", "b"]) == "a, b"
+    assert listed([]) == ""
+    assert listed(["x" * 90, "y"], 40) == "x" * 13 + "…" + "x" * 12 + ", y"
+    assert listed(["x" * 90, "y" * 40], 40) == "x" * 13 + "…" + "x" * 12 + " and 1 more"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["init", "OUT"],
+        ["generate", "layered", "-o", "OUT/x.json"],
+        ["place", "GRAPH", "--placer", "single", "-o", "-"],
+        ["import", "GRAPHML", "--from", "graphml", "-o", "OUT/g.json"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_quiet_says_nothing_on_stderr(
+    words: list[str], inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    succeeds(capsys, "export", inputs.placement, "--to", "graphml", "-o", tmp_path / "g.graphml")
+    files = {"GRAPH": str(inputs.graph), "GRAPHML": str(tmp_path / "g.graphml")}
+    said = {}
+    for name in ("loud", "quiet"):
+        (tmp_path / name).mkdir()
+        arguments = [files.get(word, word).replace("OUT", str(tmp_path / name)) for word in words]
+        done = run(*arguments, *["--quiet"] * (name == "quiet"), env=PLAIN)
+        assert done.returncode == 0, done.stderr
+        said[name] = done
+    assert said["loud"].stderr != ""
+    assert said["quiet"].stderr == ""
+    assert said["quiet"].stdout.count("\n") == said["loud"].stdout.count("\n")
+
+
+def test_quiet_ends_with_its_command_and_errors_are_told(
+    inputs: InputFiles, capsys: Capture
+) -> None:
+    succeeds(capsys, "info", inputs.graph, "-q")
+    assert not is_quiet()
+    done = run("place", "nowhere.json", "-q")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "streamplace: nowhere.json: No such file or directory\n",
+    )

@@ -1,0 +1,181 @@
+"""Results as shown in terminals and notebooks."""
+
+from collections.abc import Iterator
+from functools import cache
+from html.parser import HTMLParser
+from io import StringIO
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import streamplace as sp
+from streamplace.display.mixins import Displayable
+from streamplace.display.view import plain
+from streamplace.problem.problem import Problem
+from streamplace.workflows.migrate import migrate
+
+HOSTILE = (
+    "<script>alert('1')</script>",
+    '"><img src=x onerror=alert(1)>',
+    "[bold red]x[/bold red]",
+    "[/]",
+    "\x1b[31mred\x1b[0m\x07",
+    "two\nlines\tand\rmore",
+    "\u202egnp.exe",
+    "straße \U0001f469\u200d\U0001f4bb שלום",
+    "y" * 10_000,
+    "&amp;",
+)
+
+
+KINDS = (
+    "StreamGraph", "Cluster", "Problem", "Placement", "Score", "Result", "EngineScore",
+    "Comparison", "Plan", "Replacement",
+)  # fmt: skip
+
+
+def named_chain(names: tuple[str, ...] = ("clicks", "parse", "store")) -> sp.StreamGraph:
+    operators = [(name, 9e4, 2_500) for name in names]
+    streams = list(pairwise(names))
+    return sp.StreamGraph(operators, streams, name=names[0], source_rate=1e4)
+
+
+PLAIN = ("clicks", "parse", "store")
+
+
+@cache
+def things(names: tuple[str, ...]) -> dict[str, Displayable]:
+    """Return one result of each kind, with these names."""
+    return {type(thing).__name__: thing for thing in _things(names)}
+
+
+def _things(names: tuple[str, ...]) -> Iterator[Displayable]:
+    graph = named_chain(names)
+    cluster = sp.Cluster([sp.Device(name, 1500, labels=(names[0],)) for name in names])
+    result = sp.place(graph, cluster, placer="round-robin")
+    yield from (graph, cluster, result.placement.problem, result.placement)
+    yield from (result.score, result, sp.simulate(result, model="engine"))
+    placers: Any = dict.fromkeys(names, "random")
+    yield sp.compare(graph, placers, cluster=cluster)
+    yield sp.plan(graph, cluster, evaluations=10)
+    fewer = sp.Cluster(cluster.devices[1:])
+    yield migrate(Problem(graph, fewer), result.placement, max_moves=0)
+
+
+def in_terminal(thing: object) -> str:
+    text = StringIO()
+    Console(file=text, width=200, force_terminal=True, color_system="truecolor").print(thing)
+    return text.getvalue()
+
+
+class Tags(HTMLParser):
+    """The markup that a browser would see, and the text between."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[str] = []
+        self.text: list[str] = []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        assert [name for name, _ in attrs] in ([], ["colspan"], ["style"])
+        assert dict(attrs).get("style") in (None, "text-align:left", "text-align:right")
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+def test_a_repr_says_what_matters() -> None:
+    graph = named_chain()
+    result = sp.place(graph, "2x1500", placer="round-robin")
+    assert repr(graph) == (
+        "<StreamGraph 'clicks': 3 operators, 2 streams, 1 sources, 1 sinks, 10,000 tuples/s>"
+    )
+    assert repr(sp.Cluster.parse("3x100,2x50x4,1x7")) == (
+        "<Cluster 3x100,2x50x4,1x7: 6 devices, pair links of 1,000 Mbps>"
+    )
+    assert repr(result.score.bottleneck) == (
+        "Bottleneck(kind='device', name='d0', utilisation=1.2)"
+    )
+    assert repr(result.score) == (
+        "<Score: 8,333.33 of 10,000 tuples/s (83.3%), bottleneck device 'd0' at 120.0%, "
+        "2 of 2 devices used (bottleneck model)>"
+    )
+    head, *crews, limit = repr(result).split("\n")
+    assert head.startswith("<Result: 8,333.33 of 10,000 tuples/s (83.3%), gap 0.0%, by 'round-")
+    assert crews == ["  'd0': 'clicks', 'store'", "  'd1': 'parse'"]
+    assert limit == "  bottleneck device 'd0' at 120.0%>"
+    table = repr(sp.compare(graph, ["single", "metis"], cluster="2x1500")).split("\n")
+    assert table[0] == "<Comparison: relative throughput over 1 graph (bottleneck model)"
+    assert table[1].split()[:4] == ["placer", "rate", "mean", "Q1"]
+    assert table[2].split()[:3] == ["single", "own", "0.556"]
+
+
+def test_numbers_are_rounded() -> None:
+    score = sp.place(named_chain(), "3x1700", placer="round-robin").score
+    assert repr(score.devices[0]) == "DeviceLoad(name='d0', utilisation=0.5294, operators=1)"
+    assert repr(score.links[0]) == "LinkLoad(source='d0', target='d1', utilisation=0.2)"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_everything_is_shown_everywhere(kind: str) -> None:
+    thing = things(PLAIN)[kind]
+    shown, html = in_terminal(thing), Tags(thing._repr_html_())
+    title = repr(thing).split("\n")[0].removeprefix("<").split(":")[0]
+    assert title.split()[0] in shown
+    assert title.split()[0] in "".join(html.text)
+    cells = [word for text in html.text for word in text.split()]
+    plainly = " ".join(shown.split())
+    assert [cell for cell in cells if cell not in plainly] == []  # both tell the same
+    assert {"table", "tr", "td", "bdi"} <= set(html.tags)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_hostile_names_stay_text(kind: str) -> None:
+    thing = things(HOSTILE)[kind]
+    html = Tags(thing._repr_html_())
+    known = {"div", "p", "table", "thead", "tbody", "tr", "th", "td", "bdi"}
+    assert set(html.tags) <= known
+    for shown in (repr(thing), in_terminal(thing), "".join(html.text)):
+        assert "\x1b[31m" not in shown
+        assert "\x07" not in shown
+        assert "\u202e" not in shown
+        assert "y" * 100 not in shown
+        assert len(shown) < 40_000
+    assert "[bold red]" in in_terminal(thing) or "[bold red]" not in "".join(html.text)
+
+
+def test_size_is_bounded() -> None:
+    count = 200_000
+    names = [f"operator-{i}" for i in range(count)]
+    ends = np.stack([np.arange(count - 1), np.arange(1, count)], axis=1)
+    graph = sp.StreamGraph.from_columns(
+        names, np.ones(count), np.ones(count), ends, source_rate=1.0
+    )
+    problem = sp.Problem(graph, "2000x1000")
+    placement = sp.Placement(problem, np.arange(count) % 2000)
+    for thing in (graph, problem, placement, sp.simulate(placement)):
+        assert len(repr(thing)) < 600
+        assert len(in_terminal(thing)) < 12_000
+        assert len(thing._repr_html_()) < 16_000
+    assert "and 199,988 more" in in_terminal(graph)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain", "plain"),
+        ("a\nb\tc", "a\\nb\\tc"),
+        ("\x1b[0m", "\\x1b[0m"),
+        ("\u202ex", "\\u202ex"),
+        ("\U0001f469\u200d\U0001f4bb", "\U0001f469\u200d\U0001f4bb"),
+        ("z" * 500, "z" * 479 + "…"),
+    ],
+)
+def test_plain_text(text: str, shown: str) -> None:
+    assert plain(text) == shown

@@ -1,1 +1,0 @@
-"""Engines' documents in."""

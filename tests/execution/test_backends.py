@@ -1,0 +1,233 @@
+"""Ray and Dask clusters, compared with local processes: same files, same tables."""
+
+import csv
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from benchmarks.hardening.losing import lost_workers
+from benchmarks.reference.trainings import SMALL, graphs
+from streamplace import Backend, Constraints, Recipe, StreamGraph, compare, write_dataset
+from streamplace.errors import UsageError
+from streamplace.execution import backends
+from streamplace.training import read_config, train
+from tests.support.cli import ENVIRONMENT, MODULE, Capture, one_line, refused, run
+from tests.support.processes import free_ports
+from tests.support.training_runs import check_same
+
+START_S = 60
+COUNT = 150  # more than one block of two processes
+PACKAGES = {"ray": "ray", "dask": "distributed"}
+TOKEN = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}  # of these tests alone
+ON_CPU = {**ENVIRONMENT, **TOKEN, "CUDA_VISIBLE_DEVICES": "", "RAY_USAGE_STATS_ENABLED": "0"}
+SCHEDULER = """
+import sys
+from distributed import LocalCluster
+at = {"host": "127.0.0.1", "scheduler_port": int(sys.argv[1]), "dashboard_address": "127.0.0.1:0"}
+with LocalCluster(n_workers=2, threads_per_worker=1, processes=False, **at):
+    sys.stdin.read()
+"""
+
+Options = list[str]
+
+
+@pytest.fixture(scope="module", params=["ray", "dask"])
+def cluster(request: pytest.FixtureRequest) -> Iterator[Options]:
+    """Return the options that name a cluster on this machine."""
+    name = request.param
+    pytest.importorskip(PACKAGES[name])
+    (port,), folder = free_ports(1), tempfile.mkdtemp(prefix="ray")  # short: it holds sockets
+    ray = [sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block"]
+    ray += ["--node-ip-address=127.0.0.1", f"--port={port}", "--num-cpus=2", f"--temp-dir={folder}"]
+    ray += ["--include-dashboard=false", "--object-store-memory=100000000"]
+    dask = [sys.executable, "-c", SCHEDULER, str(port)]
+    try:
+        with started(ray if name == "ray" else dask, port):
+            yield ["--backend", name, "--address", f"127.0.0.1:{port}"]
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def started(command: list[str], port: int) -> Iterator[None]:
+    """Run a program that listens at the port, and end it with its children."""
+    process = subprocess.Popen(
+        command,
+        env=ON_CPU,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        until = time.monotonic() + START_S
+        while not listens(port):
+            assert process.poll() is None, "the cluster did not start"
+            assert time.monotonic() < until, "the cluster does not answer"
+            time.sleep(0.2)
+        time.sleep(2)  # its processors join a moment later
+        yield
+    finally:
+        process.terminate()
+        try:
+            process.communicate(timeout=30)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def listens(port: int) -> bool:
+    """Return whether a program listens at the port."""
+    try:
+        socket.create_connection(("127.0.0.1", port), 1).close()
+    except OSError:
+        return False
+    return True
+
+
+def done(*words: object) -> str:
+    """Run a command that must succeed, and return its stderr."""
+    process = run(*words, env=ON_CPU)
+    assert process.returncode == 0, process.stderr
+    return process.stderr
+
+
+def table(folder: Path) -> list[dict[str, str]]:
+    """Return the rows of a comparison's graphs, without times."""
+    with (folder / "graphs.csv").open() as file:
+        return [{k: v for k, v in row.items() if k != "seconds"} for row in csv.DictReader(file)]
+
+
+def test_generate_writes_the_same_bytes(cluster: Options, tmp_path: Path) -> None:
+    words = ["generate", "dream", "--count", COUNT, "--seed", 3, "-o"]
+    done(*words, tmp_path / "here.jsonl.gz", "--jobs", 1)
+    assert one_line_said(done(*words, tmp_path / "there.jsonl.gz", *cluster))
+    here, there = ((tmp_path / f"{name}.jsonl.gz").read_bytes() for name in ("here", "there"))
+    assert here == there
+
+
+def one_line_said(err: str) -> bool:
+    """Return whether stderr holds nothing but the line that names the written file."""
+    return err.startswith("wrote ") and err.count("\n") == 1
+
+
+def test_compare_finds_the_same(cluster: Options, tmp_path: Path) -> None:
+    recipe = Recipe("dream", 40, seed=11)
+    write_dataset(tmp_path / "graphs.jsonl", [recipe.graph(number) for number in range(40)])
+    words = ["compare", tmp_path / "graphs.jsonl", "--placers", "random,greedy,metis", "-o"]
+    done(*words, tmp_path / "here", "--jobs", 1)
+    assert done(*words, tmp_path / "there", *cluster) == ""
+    assert table(tmp_path / "here") == table(tmp_path / "there")
+
+
+def test_a_teacher_gives_the_same_labels(
+    cluster: Options, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")  # sums to the last bit
+    write_dataset(tmp_path / "graphs.jsonl", graphs())
+    teacher = '\n[teacher]\nplacer = "random"\nepochs = 1\n'
+    (tmp_path / "config.toml").write_text(SMALL.replace("epochs = 2", "epochs = 1") + teacher)
+    train(graphs(), read_config(str(tmp_path / "config.toml")), tmp_path / "here", jobs=1)
+    words = ["train", tmp_path / "graphs.jsonl", "--config", tmp_path / "config.toml", "-o"]
+    done(*words, tmp_path / "there", *cluster)
+    check_same(tmp_path / "here", tmp_path / "there")
+
+
+def test_a_failure_there_is_told_here(cluster: Options, tmp_path: Path) -> None:
+    graph = Recipe("dream", 1).graph(0)
+    apart = StreamGraph(
+        graph.operators, graph.streams, name="apart", source_rate=1e4,
+        constraints=Constraints(exlocate=[graph.names[:2]]),
+    )  # fmt: skip
+    write_dataset(tmp_path / "graphs.jsonl", [graph, apart])
+    words = ["compare", tmp_path / "graphs.jsonl", "--placers", "single", *cluster]
+    process = run(*words, env=ON_CPU)
+    assert process.returncode == 1, process.stderr
+    assert "apart: single: no one device" in one_line(process.stderr)
+
+
+@pytest.mark.parametrize("name", ["ray", "dask"])
+def test_without_an_address_a_cluster_is_started_here(name: str, tmp_path: Path) -> None:
+    pytest.importorskip(PACKAGES[name])
+    words = ["generate", "dream", "--count", COUNT, "--jobs", 2, "-o"]
+    done(*words, tmp_path / "here.jsonl")
+    assert one_line_said(done(*words, tmp_path / "there.jsonl", "--backend", name))
+    assert (tmp_path / "here.jsonl").read_bytes() == (tmp_path / "there.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["ray", "dask"])
+def test_a_killed_worker_changes_nothing(name: str) -> None:
+    pytest.importorskip(PACKAGES[name])
+    row = lost_workers(name, share=0.2, seed=2)
+    assert row.good, row.faults
+
+
+@pytest.mark.parametrize("name", ["ray", "dask"])
+def test_ctrl_c_stops_the_cluster_too(name: str, tmp_path: Path) -> None:
+    pytest.importorskip(PACKAGES[name])
+    words = ["generate", "series-parallel", "--count", "100000", "--jobs", "2", "--backend", name]
+    process = subprocess.Popen(
+        [*MODULE, *words, "-o", str(tmp_path / "x.jsonl")],
+        env=ON_CPU,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        while process.poll() is None and not any(f.stat().st_size for f in tmp_path.iterdir()):
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+        _, err = process.communicate(timeout=START_S)
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    assert process.returncode == 130, err
+    assert "interrupted" in one_line(err.lstrip("\n"))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["ray", "dask"])
+def test_what_is_not_installed_is_said(
+    name: str, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, PACKAGES[name], None)
+    words = ["generate", "dream", "-o", tmp_path / "x.jsonl", "--backend", name]
+    assert f"pip install 'streamplace[{name}]'" in refused(capsys, *words)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["ray", "dask"])
+@pytest.mark.parametrize("fault", ["nobody", "silent", "no such host"])
+def test_an_address_where_nobody_answers(
+    name: str, fault: str, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backends, "ANSWER_S", 0.2)
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        if fault == "silent":
+            silent.listen()
+        host = "nowhere.invalid" if fault == "no such host" else "127.0.0.1"
+        address = f"{host}:{silent.getsockname()[1]}"
+        words = ["generate", "dream", "-o", tmp_path / "x.jsonl", "--backend", name]
+        line = refused(capsys, *words, "--address", address, code=1)
+    assert f"{address}: nobody answers" in line
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_of_python_too_a_backend_is_checked() -> None:
+    with pytest.raises(UsageError, match="no backend is called 'slurm'"):
+        Backend("slurm")
+    with pytest.raises(UsageError, match="backend ray or dask"):
+        compare([Recipe("dream", 1).graph(0)], ["single"], backend=Backend(address="here:1"))

@@ -1,0 +1,119 @@
+"""One function over many items on worker processes, which may be killed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from benchmarks.hardening.orphans import left
+from streamplace.errors import BackendError
+from streamplace.execution.parallel import each
+from tests.support.cli import ENVIRONMENT
+
+COUNT = 400
+AT = 250
+MAIN = """
+import sys
+from tests.support.parallel_work import busy
+from streamplace.execution.parallel import each
+list(each(busy, [sys.argv[1]] * 64, 2))
+"""
+STARTING = """
+import os, signal, sys
+import numpy
+from joblib.externals.loky.backend.popen_loky_posix import Popen
+from streamplace.cli.entry import script
+signal.signal(signal.SIGINT, signal.default_int_handler)
+launch = Popen._launch
+def interrupted(self, process):
+    os.kill(os.getpid(), signal.SIGINT)
+    launch(self, process)
+Popen._launch = interrupted
+sys.argv = ["streamplace", "generate", "dream", "--count", "300", "--jobs", "2", "-o", sys.argv[1]]
+script()
+"""
+
+BLOCKED = """
+from tests.support.parallel_work import blocks_ctrl_c
+from streamplace.execution.parallel import each
+print(all(each(blocks_ctrl_c, range(64), 2)))
+"""
+
+
+def killed_once(flag: Path, number: int) -> int:
+    """Return the square; the first process that gets one certain number is killed."""
+    if number == AT and not flag.exists():
+        flag.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number**2
+
+
+def killed_always(number: int) -> int:
+    """Return the square; every process that gets one certain number is killed."""
+    if number == AT:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number**2
+
+
+def test_what_a_killed_process_was_at_is_done_again(tmp_path: Path) -> None:
+    flag = tmp_path / "killed"
+    found = list(each(partial(killed_once, flag), range(COUNT), 2))
+    assert flag.exists()
+    assert found == [number**2 for number in range(COUNT)]
+
+
+def test_work_that_kills_every_process_is_told() -> None:
+    found: list[int] = []
+    with pytest.raises(BackendError, match="killed at the same work again and again"):
+        found.extend(each(killed_always, range(COUNT), 2))
+
+
+class Broken:
+    """Items whose iteration fails."""
+
+    def __len__(self) -> int:
+        return COUNT
+
+    def __iter__(self) -> Iterator[int]:
+        yield from range(AT)
+        raise BackendError("no more")
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_fault_of_the_items_is_raised(jobs: int) -> None:
+    with pytest.raises(BackendError, match="no more"):
+        list(each(abs, Broken(), jobs))
+
+
+def test_they_end_with_the_process_that_started_them(tmp_path: Path) -> None:
+    words = [sys.executable, "-c", MAIN, str(tmp_path)]
+    with subprocess.Popen(words, env=ENVIRONMENT, start_new_session=True) as process:
+        until = time.monotonic() + 60
+        while len(list(tmp_path.iterdir())) < 2 and time.monotonic() < until:
+            time.sleep(0.02)
+        assert len(left(process.pid, 0.0)) >= 3
+        process.kill()
+    assert left(process.pid, 10.0) == []
+
+
+def test_processes_start_with_ctrl_c_blocked() -> None:
+    """A helper that joblib starts lifted the block, and processes died with a traceback."""
+    words = [sys.executable, "-c", BLOCKED]
+    run = subprocess.run(words, env=ENVIRONMENT, capture_output=True, text=True, check=True)
+    assert run.stdout == "True\n"
+
+
+def test_ctrl_c_while_processes_start_is_answered_afterwards(tmp_path: Path) -> None:
+    """A Ctrl-C was lost when it arrived while processes started."""
+    words = [sys.executable, "-c", STARTING, str(tmp_path / "graphs.jsonl")]
+    with subprocess.Popen(words, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True) as process:
+        _, err = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert err.lstrip("\n") == "streamplace: interrupted; nothing was half-written\n"
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,66 @@
+"""Clusters as JSON files."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from benchmarks.hardening.documents import CLUSTER
+from benchmarks.reference.strategies import clusters
+from streamplace.errors import FormatError
+from streamplace.files import read_cluster, write_cluster
+from streamplace.files.clusters import cluster_from, cluster_to
+from streamplace.files.schema import ClusterForm
+from streamplace.problem.cluster import Cluster, Device, LinkOverride, Network
+from tests.support.errors import result_or_error
+from tests.support.strategies import spoilt_json
+
+
+@given(clusters())
+def test_round_trip(cluster: Cluster) -> None:
+    value = cluster_to(cluster)
+    assert cluster_from(json.loads(json.dumps(value)), "x") == cluster
+    ClusterForm.model_validate(value)
+
+
+@pytest.mark.parametrize("ending", [".json", ".json.gz"])
+def test_round_trip_of_everything_a_cluster_can_have(ending: str, tmp_path: Path) -> None:
+    devices = [Device("größe", 1.5, 3, 7.0, ("gpu", "ssd")), Device("b", 2.0, memory_bytes=0.0)]
+    overrides = (LinkOverride("b", None, 1.0, 2.0, 3.0, 4.0), LinkOverride(None, "b", gap_s=0.0))
+    cluster = Cluster(devices, Network("nic", None, 0.1, 0.2, 0.3, overrides))
+    path = tmp_path / f"c{ending}"
+    write_cluster(path, cluster)
+    assert read_cluster(path) == cluster
+    assert (path.read_bytes()[:2] == b"\x1f\x8b") == (ending == ".json.gz")
+
+
+def test_defaults_are_those_of_the_library() -> None:
+    value = {"devices": [{"name": "a", "mips": 1}]}
+    assert cluster_from(value, "x") == Cluster([Device("a", 1.0)])
+    assert cluster_from({**value, "network": {}}, "x") == Cluster([Device("a", 1.0)])
+
+
+def test_null_is_no_limit_of_bandwidth() -> None:
+    cluster = cluster_from(CLUSTER, "x")
+    assert cluster.network.bandwidth_mbps is None
+    assert cluster.network.overrides == (LinkOverride("d0", "d1", 10.0, gap_s=1e-6),)
+
+
+@settings(max_examples=150)
+@given(spoilt_json(CLUSTER))
+def test_a_spoilt_cluster_is_a_cluster_or_one_line(value: Any) -> None:
+    cluster, said = result_or_error(cluster_from, value, "x.json")
+    if cluster is None:
+        assert said.startswith("x.json: ")
+        assert "\n" not in said
+    else:
+        assert cluster_from(cluster_to(cluster), "x.json") == cluster
+
+
+def test_two_overrides_of_one_link_are_refused() -> None:
+    """Of two values for one key neither can be preferred."""
+    twice = [{"from": "d0", "to": "d1", "gap_s": gap} for gap in (0.1, 0.2)]
+    with pytest.raises(FormatError, match=r"network\.overrides\[1\]"):
+        cluster_from({**CLUSTER, "network": {"overrides": twice}}, "x")

@@ -1,0 +1,189 @@
+"""Placements as files: ours carry their problem, CEPSim's hold indices."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from benchmarks.hardening.documents import CEPSIM, GRAPH
+from benchmarks.reference.strategies import Case, cases
+from streamplace.errors import FormatError
+from streamplace.files import cepsim, read_placement, write_placement
+from streamplace.files.export import as_csv
+from streamplace.files.graphs import graph_from
+from streamplace.files.placements import placement_to
+from streamplace.files.schema import PlacementForm
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.graph import Operator, StreamGraph
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.throughput import simulate
+from tests.support.errors import fault_of, result_or_error
+from tests.support.strategies import spoilt_json
+
+LINE = {k: v for k, v in GRAPH.items() if k not in ("constraints", "source_shares")}
+LINE["operators"] = [{"name": name, "instructions": 1e3} for name in "abc"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("placements")
+
+
+@settings(max_examples=40)
+@given(case=cases())
+def test_round_trip_with_the_whole_problem(case: Case, folder: Path) -> None:
+    problem, devices = case
+    placement = Placement(problem, devices)
+    write_placement(folder / "p.json", placement, placer="x", gap=0.5)
+    again = read_placement(folder / "p.json")
+    assert again == placement
+    assert again.problem.graph == problem.graph
+    assert again.problem.cluster == problem.cluster
+    assert again.problem.source_rate == problem.source_rate
+    assert simulate(again) == simulate(placement)
+    PlacementForm.model_validate(json.loads((folder / "p.json").read_text()))
+
+
+@pytest.mark.parametrize(
+    "constraints",
+    [
+        Constraints(pins={"a": "d1"}),
+        Constraints(colocate=[["a", "b"]]),
+        Constraints(exlocate=[["a", "c"]]),
+        Constraints(allowed={"c": ["d0", "d1"]}),
+    ],
+    ids=["pins", "colocate", "exlocate", "allowed"],
+)
+def test_constraints_stay_with_the_placement(constraints: Constraints, folder: Path) -> None:
+    problem = Problem(graph_from(LINE, "x"), constraints=constraints)
+    write_placement(folder / "p.json", Placement(problem, [1, 1, 0]))
+    again = read_placement(folder / "p.json").problem
+    for devices in ([1, 1, 0], [0, 1, 1], [2, 2, 2]):
+        kept, given_ = (
+            p.feasibility.violation(Placement(p, devices).devices) for p in (again, problem)
+        )
+        assert kept == given_
+
+
+def test_no_constraints_go_before_those_of_the_graph(folder: Path) -> None:
+    """A problem may drop the constraints of its graph, and its file must say so."""
+    pinned = graph_from({**LINE, "constraints": {"pins": {"a": "d1"}}}, "x")
+    free = Problem(pinned, constraints=Constraints())
+    write_placement(folder / "p.json", Placement(free, [0, 0, 0]))
+    again = read_placement(folder / "p.json")
+    assert again.problem.feasibility.violation(again.devices) is None
+
+
+def test_what_is_given_goes_before_the_file(folder: Path) -> None:
+    problem = Problem(graph_from(LINE, "x"))
+    write_placement(folder / "p.json", Placement(problem, [0, 1, 2]))
+    cluster = Cluster.equal(3, 7.0)
+    problem = read_placement(
+        folder / "p.json", cluster=cluster, source_rate=5.0, model="path-average"
+    ).problem
+    assert (problem.cluster, problem.source_rate, problem.model) == (cluster, 5.0, "path-average")
+
+
+def test_rates_and_headroom_of_the_file_and_told(folder: Path) -> None:
+    """Both are left out of files where they are at their default, and read otherwise."""
+    graph = graph_from(LINE, "x")
+    plain = placement_to(Placement(Problem(graph), [0, 1, 2]))
+    assert not {"source_rates", "target_utilisation"} & set(plain["problem"])
+    problem = Problem(graph, source_rate=[5, 9], target_utilisation=0.7)
+    write_placement(folder / "p.json", Placement(problem, [0, 1, 2]))
+    PlacementForm.model_validate(json.loads((folder / "p.json").read_text()))
+    again = read_placement(folder / "p.json").problem
+    assert (again.source_rates, again.target_utilisation) == ((9.0, 5.0), 0.7)
+    problem = read_placement(folder / "p.json", source_rate=3, target_utilisation=1).problem
+    assert (problem.source_rates, problem.target_utilisation) == ((3.0,), 1.0)
+    cepsim_file = folder / "c.json"
+    cepsim_file.write_text(json.dumps({"placements": [{"idx": 0, "ops": [0, 1, 2]}]}))
+    foreign = read_placement(cepsim_file, graph=graph, source_rate=(3, 4), target_utilisation=0.5)
+    assert (foreign.problem.source_rates, foreign.problem.target_utilisation) == ((4, 3), 0.5)
+
+
+def test_the_graph_must_be_the_same_but_for_its_name(folder: Path) -> None:
+    write_placement(folder / "p.json", Placement(Problem(graph_from(LINE, "x")), [0, 1, 2]))
+    renamed = graph_from({**LINE, "name": "other"}, "x")
+    assert read_placement(folder / "p.json", graph=renamed).problem.graph is renamed
+    heavier = [{"name": name, "instructions": 2e3} for name in "abc"]
+    other = graph_from({**LINE, "name": "other", "operators": heavier}, "x")
+    with pytest.raises(FormatError, match=r"another graph: of 'line', not 'other'"):
+        read_placement(folder / "p.json", graph=other)
+
+
+@given(cases())
+def test_cepsim_round_trip(case: Case) -> None:
+    problem, devices = case
+    value = json.loads(json.dumps(cepsim.placement_to(Placement(problem, devices))))
+    again = cepsim.placement_from(value, problem, "x")
+    assert again.devices.tolist() == devices
+    assert sorted(v for row in value["placements"] for v in row["ops"]) == list(range(len(devices)))
+
+
+def test_cepsim_reads_what_its_runner_writes(folder: Path) -> None:
+    """CEPSim lists devices in any order, some without operators, with more fields."""
+    rows = [{"idx": 3, "ops": [2]}, {"idx": 0, "ops": []}, {"idx": 1, "ops": [1, 0], "vm": "x"}]
+    (folder / "c.json").write_text(json.dumps({"placements": rows, "by": "someone"}))
+    placement = read_placement(folder / "c.json", graph=graph_from(LINE, "x"))
+    assert placement.devices.tolist() == [1, 1, 3]
+    assert placement.problem.cluster == Cluster.equal()
+    assert placement.problem.model == "bottleneck"
+
+
+@given(cases())
+def test_csv(case: Case) -> None:
+    placement = Placement(*case)
+    rows = [line.split(",") for line in as_csv(placement).splitlines()]
+    assert rows[0] == ["operator", "device"]
+    assert dict(rows[1:]) == placement.assignment
+
+
+OURS = placement_to(
+    Placement(Problem(graph_from(LINE, "x"), Cluster.equal(2)), [0, 1, 1]), placer="x", bound=1.0
+)
+
+
+@settings(max_examples=150)
+@given(spoilt_json(OURS))
+def test_a_spoilt_placement_is_a_placement_or_one_line(folder: Path, value: Any) -> None:
+    check_spoilt(folder / "spoilt.json", value)
+
+
+@given(spoilt_json(CEPSIM))
+def test_a_spoilt_cepsim_placement_is_a_placement_or_one_line(folder: Path, value: Any) -> None:
+    check_spoilt(folder / "spoilt.json", value)
+
+
+def check_spoilt(path: Path, value: Any) -> None:
+    """Read a spoilt placement of LINE, and check the error."""
+    path.write_text(json.dumps(value))
+    own = "assignment" in value
+    graph = None if own else graph_from(LINE, "x")
+    placement, said = result_or_error(lambda: read_placement(path, graph=graph))
+    if placement is None:
+        fault_of(said, path)
+    else:
+        assert len(placement.devices) == 3
+
+
+def test_a_placement_of_another_cluster_is_refused(folder: Path) -> None:
+    write_placement(folder / "p.json", Placement(Problem(graph_from(LINE, "x")), [0, 1, 4]))
+    with pytest.raises(FormatError, match=r"p\.json: assignment\['c'\]: .* no device 'd4'"):
+        read_placement(folder / "p.json", cluster=Cluster.equal(2))
+
+
+def test_csv_of_names_that_break_lines() -> None:
+    """A carriage return ends a line of CSV, so a name that has one is quoted."""
+    names = ["a\rb", "c\nd", "e\r\nf", 'g"h', "i,j", "k"]
+    graph = StreamGraph([Operator(name, 1.0, 0.0) for name in names], [], source_rate=1.0)
+    text = as_csv(Placement(Problem(graph, Cluster.equal(1)), [0] * len(names)))
+    rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+    assert rows == [["operator", "device"], *([name, "d0"] for name in names)]
+    assert text.endswith("\nk,d0\n")

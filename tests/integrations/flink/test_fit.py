@@ -1,0 +1,354 @@
+"""Fits of recorded Flink counters, where the true numbers are known."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamplace.errors import ProblemError
+from streamplace.integrations.flink.fit import fit
+from streamplace.integrations.flink.plan import RunningPlan, running
+from streamplace.integrations.flink.poll import uneven
+from streamplace.integrations.profiling.counters import Counters, Reading, usable
+from streamplace.integrations.profiling.estimates import balanced, slope
+from streamplace.integrations.profiling.profile import Profile, placement_now
+
+MIPS = 2000.0
+Change = Callable[[int, str, Counters], Counters]
+
+
+def running_plan(
+    nodes: dict[str, list[str]], ship: str = "FORWARD", parallelism: int = 1
+) -> RunningPlan:
+    """Return a plan of vertices, given as description -> inputs."""
+    described = [
+        {
+            "id": name,
+            "description": name,
+            "parallelism": parallelism if feeding else 1,
+            "inputs": [{"id": each, "ship_strategy": ship} for each in feeding],
+        }
+        for name, feeding in nodes.items()
+    ]
+    return running({"name": "x", "nodes": described}, "x")
+
+
+LINE = running_plan({"s": [], "a": ["s"], "z": ["a"]})
+DIAMOND = running_plan({"s": [], "a": ["s"], "b": ["s"], "j": ["a", "b"], "z": ["j"]})
+
+
+def recorded(
+    per_second: dict[str, Counters], count: int = 8, change: Change | None = None
+) -> list[Reading]:
+    """Return readings, one a second, of counters that grow evenly from 1,000."""
+
+    def at(second: int, rates: Counters) -> Counters:
+        return Counters(
+            **{what: None if r is None else 1000 + r * second for what, r in vars(rates).items()}
+        )
+
+    readings = []
+    for i in range(count):
+        now = {name: at(i, rates) for name, rates in per_second.items()}
+        if change is not None:
+            now = {name: change(i, name, counted) for name, counted in now.items()}
+        readings.append(Reading(100.0 + i, now))
+    return readings
+
+
+def counters_of_line(**of_source: float) -> dict[str, Counters]:
+    source = {"busy_ms": 100.0, "idle_ms": 900.0, "backpressured_ms": 0.0, **of_source}
+    return {
+        "s": Counters(records_in=0, records_out=50, bytes_in=0, bytes_out=5000, **source),
+        "a": Counters(50, 25, 5000, 10_000, 200, 800, 0),
+        "z": Counters(25, 0, 10_000, 0, 10, 990, 0),
+    }
+
+
+def operator(found: Profile, name: str) -> Any:
+    return next(each for each in found.operators if each.name == name)
+
+
+def stream(found: Profile, source: str, target: str) -> Any:
+    return next(each for each in found.streams if (each.source, each.target) == (source, target))
+
+
+def test_a_line() -> None:
+    found = fit(LINE, recorded(counters_of_line()), MIPS)
+    assert found.source_rate.value == pytest.approx(50)
+    assert operator(found, "s").instructions.value == pytest.approx(2e-3 * MIPS * 1e6)
+    assert operator(found, "a").instructions.value == pytest.approx(4e-3 * MIPS * 1e6)
+    assert operator(found, "a").instructions.error == pytest.approx(0, abs=1e-3)
+    assert stream(found, "a", "z").selectivity.value == pytest.approx(0.5)
+    assert stream(found, "a", "z").payload_bytes.value == pytest.approx(400)
+    assert operator(found, "z").payload_bytes.value == 0
+    graph = found.job.graph
+    assert graph.lacking == []
+    assert graph.source_rate == pytest.approx(50)
+    hosts = {"s": ["t"], "a": ["t"], "z": ["u"]}
+    now = placement_now(found.job, hosts, {"t": 2, "v": 1}, MIPS)
+    assert now.assignment == {"s": "t", "a": "t", "z": "u"}
+    assert [device.cores for device in now.problem.cluster.devices] == [2, 1, 1]
+    with pytest.raises(ProblemError, match="not known where 'z' runs"):
+        placement_now(found.job, {"s": ["t"], "a": ["t"]}, {"t": 1}, MIPS)
+
+
+def test_a_fork_and_a_join_by_what_comes_in_and_goes_out() -> None:
+    found = fit(
+        DIAMOND,
+        recorded(
+            {
+                "s": Counters(0, 100, 0, 6000, 1, 9, 0),  # a tuple counts once, its bytes twice
+                "a": Counters(100, 50, 3000, 5000, 1, 9, 0),
+                "b": Counters(100, 200, 3000, 8000, 1, 9, 0),
+                "j": Counters(250, 25, 13_000, 50, 1, 9, 0),
+                "z": Counters(25, 0, 50, 0, 1, 9, 0),
+            }
+        ),
+        MIPS,
+    )
+    true = {"sa": (1, 30), "sb": (1, 30), "aj": (0.5, 100), "bj": (2, 40), "jz": (0.1, 2)}
+    for ends, numbers in true.items():
+        fitted = stream(found, ends[0], ends[1])
+        assert (fitted.selectivity.value, fitted.payload_bytes.value) == pytest.approx(numbers)
+    assert found.job.graph.lacking == []
+
+
+def test_a_join_of_few_large_and_many_small_tuples() -> None:
+    """Flink counts sent bytes by whole buffers, so single readings are imprecise."""
+
+    def at(second: int) -> dict[str, Counters]:
+        large, small = (second * 3) // 4, (second * 3) // 4 * 3 + second * 3 % 4
+        received = large * 20_000 + small * 2_000
+        return {
+            "s": Counters(0, large + small, 0, 0, 0, 0, 0),
+            "a": Counters(0, large, 0, large * 20_000 >> 15 << 15, 0, 0, 0),
+            "b": Counters(0, small, 0, small * 2_000 >> 15 << 15, 0, 0, 0),
+            "j": Counters(large + small, 0, received, 0, 0, 0, 0),
+            "z": Counters(0, 0, 0, 0, 0, 0, 0),
+        }
+
+    found = fit(DIAMOND, [Reading(float(second), at(second)) for second in range(120)], MIPS)
+    assert stream(found, "a", "j").payload_bytes.value == pytest.approx(20_000, rel=0.01)
+    assert stream(found, "b", "j").payload_bytes.value == pytest.approx(2_000, rel=0.03)
+
+
+@pytest.mark.parametrize("beat_s", [0.51, 0.67, 1.01])
+def test_time_that_is_idle_once_the_next_tuple_comes(beat_s: float) -> None:
+    """The job has a period close to that of the readings; a tuple takes 20 ms."""
+    off = []
+    for seed in range(9):
+        pauses, now, readings = uneven(seed), 100.0, []
+        while now < 220:
+            tuples = int(now / beat_s)  # each comes at a multiple of the beat
+            begun = now - tuples * beat_s
+            waiting = max(begun - 0.02, 0.0)  # for the next
+            busy = min(begun, 0.02) + (tuples - 1) * 0.02 + waiting
+            counters = Counters(tuples, tuples, tuples, tuples, busy * 1e3, (now - busy) * 1e3, 0)
+            readings.append(Reading(now, dict.fromkeys("saz", counters)))
+            now += next(pauses)
+        of_a = operator(fit(LINE, readings, MIPS), "a").instructions.value
+        off.append(of_a / (0.02 * MIPS * 1e6) - 1)
+    assert abs(np.mean(off)) < 0.05
+    assert np.abs(off).max() < 0.25
+
+
+def test_streams_that_the_counters_do_not_tell_apart_are_missing() -> None:
+    crossed = running_plan({"s": [], "t": [], "a": ["s", "t"], "b": ["s", "t"]})
+    found = fit(
+        crossed,
+        recorded({name: Counters(9, 9, 9, 9, 9, 9, 0) for name in "stab"}),
+        MIPS,
+    )
+    assert {s.selectivity.how for s in found.streams} == {"missing"}
+    assert "selectivity" in " ".join(found.job.graph.unknown)
+
+
+def test_broadcast_tuples_arrive_once_an_instance() -> None:
+    spread = running_plan({"s": [], "a": ["s"]}, "BROADCAST", parallelism=4)
+    found = fit(
+        spread,
+        recorded({"s": Counters(0, 10, 0, 4000, 1, 9, 0), "a": Counters(40, 0, 4000, 0, 8, 9, 0)}),
+        MIPS,
+    )
+    assert stream(found, "s", "a").selectivity.value == pytest.approx(1)
+    assert stream(found, "s", "a").payload_bytes.value == pytest.approx(100)
+
+
+@pytest.mark.parametrize(
+    ("busy", "held", "instructions", "rate"),
+    [
+        (100.0, 0.0, "measured", "measured"),
+        (1000.0, 0.0, "bound", "measured"),  # it blocks, or it really is as busy
+        (300.0, 600.0, "measured", "bound"),
+        (500.0, 500.0, "bound", "bound"),
+    ],
+)
+def test_sources_that_block_or_wait(busy: float, held: float, instructions: str, rate: str) -> None:
+    counters = counters_of_line(busy_ms=busy, backpressured_ms=held)
+    found = fit(LINE, recorded(counters), MIPS)
+    assert operator(found, "s").instructions.how == instructions
+    assert found.source_rate.how == rate
+    assert (found.job.graph.source_rate is None) == (rate == "bound")
+    assert bool(np.isnan(found.job.graph.instructions[0])) == (instructions == "bound")
+    assert operator(found, "a").instructions.how == "measured"
+
+
+def test_a_vertex_that_is_silent_is_missing_and_never_0() -> None:
+    def lost(i: int, name: str, counters: Counters) -> Counters:
+        return Counters() if name == "a" else counters
+
+    found = fit(LINE, recorded(counters_of_line(), change=lost), MIPS)
+    assert operator(found, "a").instructions.how == "missing"
+    assert operator(found, "a").rate.value is None
+    assert stream(found, "s", "a").selectivity.value == pytest.approx(1)  # as s counts them
+    assert stream(found, "a", "z").payload_bytes.value == pytest.approx(400)  # as z counts them
+    assert stream(found, "a", "z").selectivity.how == "missing"
+
+
+def test_readings_that_lack_something_now_and_then_are_passed_over() -> None:
+    def lost(i: int, name: str, counters: Counters) -> Counters:
+        return Counters() if name == "a" and i % 4 == 3 else counters
+
+    found = fit(LINE, recorded(counters_of_line(), 12, lost), MIPS)
+    assert operator(found, "a").instructions.value == pytest.approx(4e-3 * MIPS * 1e6)
+    assert stream(found, "a", "z").selectivity.value == pytest.approx(0.5)
+
+
+def test_a_server_that_keeps_its_answers_for_ten_seconds() -> None:
+    every_second = recorded(counters_of_line(), 60)
+    lazy = [replace(every_second[i], at_s=every_second[i].at_s) for i in range(60)]
+    kept = every_second[0]
+    for i in range(60):
+        lazy[i] = replace(kept, at_s=every_second[i].at_s)
+        if i % 10 == 4:
+            kept = every_second[i]  # what is fetched now is told from the next answer on
+    assert [reading.at_s for reading in usable(lazy)] == [104, 114, 124, 134, 144, 154]
+    found = fit(LINE, lazy, MIPS)
+    assert found.intervals == 5
+    assert found.source_rate.value == pytest.approx(50)
+
+
+def test_task_managers_that_answer_one_after_another() -> None:
+    full = recorded(counters_of_line(), 40)
+    lazy = []
+    kept = late = full[0]
+    for i in range(40):
+        late = kept if i % 10 == 6 else late
+        parts = {**kept.vertices, "z": late.vertices["z"]}
+        lazy.append(Reading(full[i].at_s, parts))
+        kept = full[i] if i % 10 == 4 else kept
+    found = fit(LINE, lazy, MIPS)
+    assert found.source_rate.value == pytest.approx(50)
+    assert stream(found, "a", "z").selectivity.value == pytest.approx(0.5)
+
+
+def test_a_job_that_began_anew_is_measured_from_there() -> None:
+    before, after = recorded(counters_of_line(), 10), recorded(counters_of_line(), 6)
+    later = [replace(reading, at_s=reading.at_s + 10) for reading in after]
+    found = fit(LINE, [*before, *later], MIPS)
+    assert found.intervals == 4
+    assert found.source_rate.value == pytest.approx(50)
+
+
+def test_sources_that_are_held_back_have_the_shares_that_were_measured() -> None:
+    two = running_plan({"s": [], "t": [], "j": ["s", "t"]})
+    held = {"busy_ms": 100.0, "idle_ms": 0.0, "backpressured_ms": 900.0}
+    found = fit(
+        two,
+        recorded(
+            {
+                "s": Counters(0, 900, 0, 9000, **held),
+                "t": Counters(0, 100, 0, 1000, **held),
+                "j": Counters(1000, 0, 10_000, 0, 999, 1, 0),
+            }
+        ),
+        MIPS,
+    )
+    assert found.source_rate.how == "bound"
+    assert "as measured meanwhile" in found.source_rate.why
+    graph = found.job.graph
+    assert graph.source_share.tolist() == pytest.approx([0.9, 0.1, 0])
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_too_few_readings_leave_the_topology(count: int) -> None:
+    found = fit(LINE, recorded(counters_of_line(), count), MIPS)
+    assert found.source_rate.how == "missing"
+    assert "did not change twice" in operator(found, "a").instructions.why
+    assert len(found.job.graph.streams) == 2
+    assert len(found.job.graph.unknown) == 3
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_inside_a_chain_only_tuples_are_counted() -> None:
+    chained = running_plan({"s": [], "a<br/>+- b<br/>": ["s"]})
+    readings = [
+        replace(
+            reading,
+            operators={
+                "b": Counters(records_in=20.0 * i, records_out=0),
+                "a": Counters(records_in=40.0 * i, records_out=20.0 * i),
+            },
+        )
+        for i, reading in enumerate(
+            recorded(
+                {
+                    "s": Counters(0, 40, 0, 400, 1, 9, 0),
+                    "a<br/>+- b<br/>": Counters(40, 0, 400, 0, 10, 9, 0),
+                }
+            )
+        )
+    ]
+    found = fit(chained, readings, MIPS)
+    inside = stream(found, "a", "b")
+    assert inside.selectivity.value == pytest.approx(0.5)
+    assert inside.payload_bytes.how == "missing"
+    assert "chaining off" in operator(found, "b").instructions.why
+    assert operator(found, "b").rate.value == pytest.approx(20)
+
+
+@pytest.mark.parametrize("under_way", [True, False])
+def test_a_slope_says_how_sure_it_is(under_way: bool) -> None:
+    """Whether each reading is off by something of its own, or what is off adds up.
+
+    Which of them it is cannot be told for sure from 30 intervals, so the error errs upwards.
+    """
+    chance = np.random.default_rng(3)
+    slopes, errors = [], []
+    for _ in range(400):
+        x = chance.uniform(50, 150, 30)
+        off = chance.normal(0, 10, 31)
+        y = 2 * x + (np.diff(off) if under_way else off[1:])
+        found = slope(y, x)
+        slopes.append(found.value or 0.0)
+        errors.append(found.error or 0.0)
+    assert np.mean(slopes) == pytest.approx(2, rel=0.01)
+    assert 0.7 < np.median(errors) / np.std(slopes) < 4
+
+
+@given(st.lists(st.floats(0.5, 100), min_size=4, max_size=4))
+def test_flows_of_a_tree_are_found_again(flows: list[float]) -> None:
+    a, b, c, d = (np.array([flow]) for flow in flows)
+    rows = [
+        ([(0, 1.0), (1, 1.0)], a + b, 1.0),
+        ([(1, 1.0)], b, 1.0),
+        ([(2, 2.0)], 2 * c, 1.0),
+        ([(0, 1.0)], a * 1.0001, 1e-4),
+    ]
+    found, known = balanced(rows, 4, 1)
+    assert known.tolist() == [True, True, True, False]
+    assert found[:3, 0] == pytest.approx([a[0], b[0], c[0]], rel=1e-4)
+    assert d[0] > 0
+
+
+def test_counters_of_almost_nothing_are_missing() -> None:
+    """The squares of such numbers are 0, and nothing may be divided by them."""
+    grown = np.full(3, 5e-324)
+    assert slope(grown, grown).value is None
+    assert slope(np.full(3, 1e200), np.full(3, 1e200)).value is None

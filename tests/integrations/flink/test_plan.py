@@ -1,0 +1,183 @@
+"""Flink's plans: their operators and streams, and refusals in one line."""
+
+import json
+from typing import Any
+
+import pytest
+
+from streamplace.errors import FormatError, GraphError, located
+from streamplace.integrations.flink.chain import chain_of
+from streamplace.integrations.flink.plan import distinct, read
+from streamplace.problem.expansion import to_instances
+from streamplace.problem.logical import Distribution, LogicalGraph
+from tests.support.released_data import engine_document
+
+MIXED = {
+    ("Source: Sequence Source", "src"),
+    ("src", "even"),
+    ("src", "odd"),
+    ("even", "OP1"),
+    ("OP1", "OP3"),
+    ("OP3", "sink"),
+    ("odd", "OP2"),
+    ("OP2", "OP4"),
+    ("OP4", "sink"),
+    ("sink", "Sink: Writer"),
+}
+
+
+def sample_plan(name: str) -> LogicalGraph:
+    return read(engine_document(f"flink23_{name}.json"), name)
+
+
+def ends(job: LogicalGraph) -> set[tuple[str, str]]:
+    return {(s.source, s.target) for s in job.graph.streams}
+
+
+@pytest.mark.parametrize("name", ["mixed_chained_plan", "mixed_chained_job", "mixed_nochain_plan"])
+def test_a_chain_is_taken_apart_and_what_is_not_told_is_guessed(name: str) -> None:
+    job = sample_plan(name)
+    assert ends(job) == MIXED
+    assert len(job.graph.names) == len(job.graph.streams) == 10
+    assert set(job.guessed) == {("even", "OP1"), ("odd", "OP2")}
+    assert not job.parallelism
+    assert len(job.graph.unknown) == 3
+
+
+def test_an_execution_plan_of_sql() -> None:
+    job = sample_plan("sql_q4_execplan")
+    assert len(job.graph.names) == 12
+    assert len(job.graph.streams) == 11
+    assert set(job.parallelism.values()) == {2}
+    assert ("Calc[11]", "Join[17]") in ends(job)
+    assert ("Calc[11]", "Join[17]") not in job.distributions  # HASH: to all, divided
+    assert list(job.distributions[("Join[17]", "Calc[18]")]) == [Distribution.POINTWISE]
+    assert not job.guessed
+    graph = to_instances(job)
+    assert len(graph.names) == 24
+    assert len(graph.streams) == 7 * 2 + 4 * 4  # one to one, and all to all
+
+
+def test_the_text_around_a_plan_is_left_alone() -> None:
+    plan = engine_document("flink23_sql_q4_execplan.json")
+    syntax_tree = "== Abstract Syntax Tree ==\nLogicalProject(a=[{x}])\n\n"
+    around = f"{syntax_tree}== Physical Execution Plan ==\n{plan}\nthe end {{"
+    assert read(around, "x").graph == read(plan, "x").graph
+    with pytest.raises(FormatError, match="no JSON follows"):
+        read(syntax_tree + "== Physical Execution Plan ==\nnone", "x")
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "parents"),
+    [
+        ("a", ("a",), (None,)),
+        ("a<br/>+- b<br/>   :- c<br/>   :  +- d<br/>", tuple("abcd"), (None, 0, 1, 2)),
+        ("a<br/>:- b<br/>:  +- c<br/>+- d<br/>", tuple("abcd"), (None, 0, 1, 0)),
+        ("a &gt; 1<br>+- b &amp; c<br />", ("a > 1", "b & c"), (None, 0)),
+        ("A -&gt; B -&gt; C", ("A", "B", "C"), (None, 0, 1)),
+        ("A -> (B, C -> D)", ("A", "B", "C", "D"), (None, 0, 0, 2)),
+        ("A -> (B -> (C, D), E)", ("A", "B", "C", "D", "E"), (None, 0, 1, 1, 0)),
+        ("Calc(a=[x, y -> z]) -> B", ("Calc(a=[x, y -> z])", "B"), (None, 0)),
+        ("A -> (B)", ("A", "(B)"), (None, 0)),
+        ("map: x -&gt; y<br/>", ("map: x -> y",), (None,)),
+        ("map: x -&gt; y<br/>+- f -&gt; g<br/>", ("map: x -> y", "f -> g"), (None, 0)),
+        ("<br/>", ("",), (None,)),
+        ("+- a<br/>         +- b", ("a", "b"), (None, 0)),
+    ],
+)  # fmt: skip
+def test_chains(text: str, names: tuple[str, ...], parents: tuple[int | None, ...]) -> None:
+    chain = chain_of(text)
+    assert (chain.names, chain.parents) == (names, parents)
+
+
+def test_names_are_told_apart_by_number() -> None:
+    assert distinct(["Map", "Map", "Map#2", "", "Map", ""]) == [
+        "Map",
+        "Map#3",
+        "Map#2",
+        "unnamed",
+        "Map#4",
+        "unnamed#2",
+    ]
+
+
+def test_ways_to_ship() -> None:
+    ways = ["FORWARD", "RESCALE", "HASH", "REBALANCE", "BROADCAST", "GLOBAL", "CUSTOM"]
+    nodes: list[dict[str, Any]] = [{"id": 1, "type": "a", "parallelism": 3}]
+    for i, way in enumerate(ways, start=2):
+        before = [{"id": 1, "ship_strategy": way, "side": "second"}]
+        nodes.append({"id": i, "type": way, "parallelism": 2, "predecessors": before})
+    job = read(json.dumps({"nodes": nodes}), "x")
+    found = {target: list(hows) for (_, target), hows in job.distributions.items()}
+    assert found == {
+        "FORWARD": [Distribution.POINTWISE],
+        "RESCALE": [Distribution.POINTWISE],
+        "BROADCAST": [Distribution.BROADCAST],
+        "GLOBAL": [Distribution.FIRST],
+    }
+
+
+@pytest.mark.parametrize(
+    ("chain", "fed", "links", "guessed"),
+    [
+        ("s<br/>+- Sink: Print to Std. Out<br/>", ["w"], {("s", "w")}, 0),
+        ("s<br/>+- print: Writer<br/>", ["w"], {("s", "w")}, 0),
+        ("s<br/>+- x: Writer<br/>", ["x: Committer"], {("x: Writer", "x: Committer")}, 0),
+        ("s<br/>+- m<br/>   +- Sink: a<br/>", ["w"], {("m", "w")}, 1),  # or s
+        ("s<br/>+- m<br/>", ["w"], {("m", "w")}, 0),  # m feeds nobody else
+        ("s<br/>+- m<br/>", ["w", "v"], {("m", "w"), ("m", "v")}, 2),  # one may be of s
+        ("s<br/>:- m<br/>+- n<br/>", ["w", "v"], {("m", "w"), ("n", "v")}, 2),
+        ("s<br/>", ["w", "v"], {("s", "w"), ("s", "v")}, 0),
+    ],
+)  # fmt: skip
+def test_who_in_a_chain_sends(
+    chain: str, fed: list[str], links: set[tuple[str, str]], guessed: int
+) -> None:
+    nodes = [
+        {"id": name, "description": f"{name}<br/>", "inputs": [{"id": "chain"}]} for name in fed
+    ]
+    job = read(json.dumps({"nodes": [*nodes, {"id": "chain", "description": chain}]}), "x")
+    assert {link for link in ends(job) if link[1] in fed} == links
+    assert len(job.guessed) == guessed
+
+
+def test_names_that_repeat_in_a_running_plan_are_numbered_from_the_sources_on() -> None:
+    nodes = [
+        {"id": "c", "description": "Map<br/>", "inputs": [{"id": "b"}]},
+        {"id": "b", "description": "Map<br/>", "inputs": [{"id": "a"}]},
+        {"id": "a", "description": "s<br/>"},
+    ]
+    job = read(json.dumps({"nodes": nodes}), "x")
+    assert ends(job) == {("s", "Map"), ("Map", "Map#2")}
+    (note,) = job.notes
+    assert "several operators are called 'Map'" in note
+
+
+def test_sinks_inside_a_forked_chain_feed_nobody() -> None:
+    nodes = [
+        {"id": "a", "description": "s<br/>:- Sink: print<br/>+- m<br/>"},
+        {"id": "b", "description": "t", "inputs": [{"id": "a", "ship_strategy": "HASH"}]},
+    ]
+    job = read(json.dumps({"plan": {"nodes": nodes}}), "x")
+    assert ("m", "t") in ends(job)
+    assert not job.guessed
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is empty"),
+        ("[]", "no plan of Flink"),
+        ('{"nodes": []}', "nodes"),
+        ('{"nodes": [{"id": 1}, {"id": 1}]}', "is nodes\\[0\\]'s too"),
+        ('{"nodes": [{"id": 1, "predecessors": [{"id": 2}]}]}', "no node is 2"),
+        ('{"nodes": [{"id": "a", "inputs": [{"id": "b"}]}]}', "no node is 'b'"),
+        ('{"nodes": [{"id": 1, "parallelism": 0}]}', "parallelism"),
+        ('{"nodes": [{"id": 1, "parallelism": true}]}', "parallelism"),
+        ('{"nodes": [{"id": 1, "predecessors": [{"id": 1}]}]}', "feeds itself"),
+        ("{" * 100_000, "not JSON|nested"),
+    ],
+)
+def test_what_is_no_plan(text: str, said: str) -> None:
+    with pytest.raises((FormatError, GraphError), match=said), located("x", FormatError):
+        read(text, "x")

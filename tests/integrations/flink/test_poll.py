@@ -1,0 +1,239 @@
+"""Polling of a job's REST API, when it answers and when it does not."""
+
+import json
+import re
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from socketserver import BaseRequestHandler, ThreadingTCPServer
+from threading import Event, Thread
+from urllib.parse import unquote
+
+import pytest
+
+from streamplace.errors import BackendError, GraphError, UsageError
+from streamplace.integrations.flink.chain import Chain
+from streamplace.integrations.flink.fit import fit
+from streamplace.integrations.flink.plan import Vertex
+from streamplace.integrations.flink.poll import (
+    OWN,
+    TASK,
+    Watch,
+    Watched,
+    counters,
+    hosts_of,
+    own_counters,
+    queries,
+)
+from streamplace.integrations.profiling.counters import Counters
+from streamplace.integrations.profiling.rest import Server
+from streamplace.problem.logical import LogicalGraph
+from tests.support.flink_api import JOB_ID, SampleJob, serving
+from tests.support.http_server import Answer
+
+TIMEOUT_S = 0.5
+
+
+def watch(url: str, seconds: float = 0.6, timeout_s: float = TIMEOUT_S) -> Watched:
+    return Watch(Server(url), JOB_ID, timeout_s, every_s=0.1).run(seconds)
+
+
+def test_a_job_that_runs_is_measured_and_located() -> None:
+    with serving(SampleJob(speed=20)) as url:
+        watched = watch(url, 1.5, timeout_s=5)
+    assert watched.fault == ""
+    assert len(watched.task_managers) == 5
+    hosts = hosts_of(watched)
+    assert hosts["OP1"] == hosts["OP3"] == ["10.88.0.2:42743-d7955a"]
+    assert hosts["OP2"] == ["10.88.0.5:38115-eff2c8"]
+    found = {each.name: each for each in fit(watched.plan, watched.readings, 1000.0).operators}
+    assert found["OP1"].instructions.value == pytest.approx(1907 / 2267 * 1e6, rel=0.02)
+    assert found["OP1"].payload_bytes.value == pytest.approx(10_017, rel=0.02)
+    assert found["sink"].instructions.how == "missing"  # its writer is chained to it
+    assert found["Source: Sequence Source"].rate.value == pytest.approx(4245, rel=0.1)
+
+
+def test_a_server_that_drips_its_answer() -> None:
+    """An answer that arrives byte by byte and never ends."""
+    over = Event()
+
+    class Dripping(BaseRequestHandler):
+        def handle(self) -> None:
+            with suppress(OSError):
+                self.request.sendall(b"HTTP/1.0 200 OK\r\n\r\n")
+                while not over.wait(0.05):
+                    self.request.sendall(b" ")
+
+    with ThreadingTCPServer(("127.0.0.1", 0), Dripping) as server:
+        Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        began = time.monotonic()
+        with pytest.raises(BackendError, match=r"no answer to .* within"):
+            watch(f"http://127.0.0.1:{server.server_address[1]}")
+        assert time.monotonic() - began < TIMEOUT_S + 2
+        over.set()
+        server.shutdown()
+
+
+def never(path: str, query: str) -> None:
+    """Answer nothing."""
+
+
+def after(count: int, spoilt: Callable[[str, str], Answer | None]) -> Callable[..., Answer | None]:
+    """Answer well `count` times, then by `spoilt`."""
+    job, asked = SampleJob(speed=20), [0]
+
+    def answer(path: str, query: str) -> Answer | None:
+        asked[0] += 1
+        return job(path, query) if asked[0] <= count else spoilt(path, query)
+
+    return answer
+
+
+def ended(path: str, query: str) -> Answer:
+    job = SampleJob()
+    job.job["state"] = "FINISHED"
+    return job(path, query)
+
+
+BAD: dict[str, tuple[Callable[[str, str], Answer | None], str]] = {
+    "silent": (never, "no answer to .* within"),
+    "404": (lambda p, q: (404, b"{}"), "HTTP 404 Not Found"),
+    "500": (lambda p, q: (500, b"{}"), "HTTP 500"),
+    "no JSON": (lambda p, q: (200, b"<html>"), "not JSON"),
+    "no UTF-8": (lambda p, q: (200, b'{"a": "\xff"}'), "not UTF-8"),
+    "empty": (lambda p, q: (200, b""), "is empty"),
+    "a list": (lambda p, q: (200, b"[1]"), "not an answer of Flink|must be an object"),
+    "other JSON": (lambda p, q: (200, b'{"a": 1}'), "not an answer of Flink|must be an object"),
+    "nested": (lambda p, q: (200, b"[" * 100_000), "nested too deeply"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_server_that_fails_at_once(name: str) -> None:
+    spoilt, said = BAD[name]
+    began = time.monotonic()
+    with serving(spoilt) as url, pytest.raises(BackendError, match=said) as caught:
+        watch(url)
+    assert time.monotonic() - began < TIMEOUT_S + 2
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", [*BAD, "ended"])
+def test_a_server_that_fails_meanwhile(name: str) -> None:
+    spoilt, said = (ended, "the job is FINISHED") if name == "ended" else BAD[name]
+    began = time.monotonic()
+    with serving(after(30, spoilt)) as url:
+        watched = watch(url, 30)
+    assert time.monotonic() - began < 30 * 0.1 + TIMEOUT_S + 3
+    assert watched.readings
+    assert re.search(said, watched.fault)
+
+
+def test_a_fault_that_passes_is_forgiven() -> None:
+    job, asked = SampleJob(speed=20), [0]
+
+    def sometimes(path: str, query: str) -> Answer:
+        asked[0] += 1
+        return (503, b"") if asked[0] % 7 == 0 else job(path, query)
+
+    with serving(sometimes) as url:
+        watched = watch(url, 1.0, timeout_s=5)
+    assert watched.fault == ""
+
+
+def test_a_job_that_is_refused_is_not_watched() -> None:
+    def check(job: LogicalGraph) -> None:
+        raise GraphError(f"of {len(job.graph.names)} operators")
+
+    with serving(SampleJob()) as url, pytest.raises(GraphError, match="of 10 operators"):
+        Watch(Server(url), JOB_ID, 5).run(60, check)
+
+
+def test_an_interrupt_keeps_what_was_read() -> None:
+    job, asked = SampleJob(speed=20), [0]
+
+    def answer(path: str, query: str) -> Answer:
+        asked[0] += 1
+        if asked[0] == 25:
+            signal.raise_signal(signal.SIGINT)  # handled by the main thread, which watches
+        return job(path, query)
+
+    with serving(answer) as url:
+        watched = watch(url, 30, timeout_s=5)
+    assert watched.interrupted
+    assert watched.readings
+
+
+def test_queries_are_short_enough_for_a_server_of_flink() -> None:
+    metrics = [f"{i}.{'窗口' * 30}.numRecordsIn" for i in range(100)]
+    found = list(queries(metrics))
+    assert max(map(len, found)) <= 3000
+    assert [name for query in found for name in unquote(query).split(",")] == metrics
+
+
+def test_nobody_there() -> None:
+    with serving(never) as url:
+        pass
+    with pytest.raises(BackendError, match="refused"):
+        watch(url)
+
+
+@pytest.mark.parametrize(
+    "url", ["", "localhost:8081", "file:///etc/passwd", "http://", "http://a:b", "http://a b"]
+)
+def test_what_is_no_address(url: str) -> None:
+    with pytest.raises(UsageError, match="is no address"):
+        Server(url)
+
+
+def test_a_job_that_needs_quoting_stays_one_part_of_the_path() -> None:
+    seen = []
+
+    def answer(path: str, query: str) -> Answer:
+        seen.append(path)
+        return 404, b""
+
+    with serving(answer) as url, pytest.raises(BackendError, match="404"):
+        Watch(Server(url), "../a b?c", 1).run(0)
+    assert seen == ["/jobs/..%2Fa%20b%3Fc/plan"]
+
+
+@pytest.mark.parametrize("now", ["-1e400", "1e400", "NaN", "-1", "1e19", "null", "9" * 4000])
+def test_a_clock_that_is_none(now: str) -> None:
+    """Infinite times of readings have no difference."""
+    job = SampleJob(speed=20)
+
+    def answer(path: str, query: str) -> Answer | None:
+        code, body = job(path, query)
+        return code, re.sub(rb'"now": \d+', f'"now": {now}'.encode(), body)
+
+    with serving(answer) as url:
+        watched = watch(url, 0.2)
+    assert "not an answer of Flink" in watched.fault
+    assert watched.readings == []
+
+
+@pytest.mark.parametrize("value", [-1.0, 1e19, 1e308, float("inf"), float("nan")])
+def test_counters_that_no_integer_of_64_bits_holds(value: float) -> None:
+    metrics = {"a": value, **{f"{key}-complete": True for key in TASK.values()}}
+    assert counters({**metrics, **dict.fromkeys(TASK.values(), value)}) == Counters()
+    vertex = Vertex("v", ("a", "b"), 2, Chain(("a", "b"), (None, 0)))
+    found = own_counters(
+        vertex, {"a": "a"}, {f"{i}.a.{m}": value for i in (0, 1) for m in OWN.values()}
+    )
+    assert found == {"a": Counters()}
+
+
+def test_counters_that_are_not_complete_are_missing_and_not_0() -> None:
+    metrics = json.loads(
+        '{"read-records": 0, "read-records-complete": false, "write-records-complete": true,'
+        ' "read-bytes-complete": true, "write-records": 5}'
+    )
+    assert counters(metrics).records_out is None
+    metrics["read-records-complete"] = True
+    assert counters(metrics).records_out is None
+    metrics["write-bytes-complete"] = True
+    assert counters(metrics).records_out == 5
+    assert counters(metrics).bytes_in is None
+    assert counters({**metrics, "accumulated-busy-time": float("nan")}).busy_ms is None

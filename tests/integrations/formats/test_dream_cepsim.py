@@ -1,0 +1,42 @@
+"""DREAM's graphs as documents, and the input of CEPSim's runner."""
+
+import json
+
+from hypothesis import given
+
+from benchmarks.hardening.documents import CEPSIM, DREAM
+from benchmarks.reference.strategies import Case, cases
+from streamplace.files import cepsim
+from streamplace.files.export import as_cepsim
+from streamplace.files.graphs import graph_from, graph_to
+from streamplace.problem.placement import Placement
+from tests.support.documents import read_document, refused_document
+
+
+def test_one_graph_by_two_names() -> None:
+    for kind in ("dream", "cepsim"):
+        job = read_document(kind, json.dumps(DREAM))
+        assert job.graph == graph_from(DREAM, "file")
+        assert not job.graph.unknown
+        assert job.graph.source_rate == 10_000
+
+
+def test_a_placement_is_no_graph() -> None:
+    said = refused_document("cepsim", json.dumps(CEPSIM))
+    assert said == "is a CEPSim placement, which carries no graph; simulate takes one beside it"
+    assert refused_document("dream", json.dumps(CEPSIM)).startswith(
+        "must have operators and connections"
+    )
+
+
+def test_our_own_format_is_not_dreams() -> None:
+    own = json.dumps(graph_to(graph_from(DREAM, "file")))
+    assert refused_document("dream", own).startswith("must have operators and connections")
+    assert refused_document("dream", "[]") == "must be an object, not a list"
+
+
+@given(cases())
+def test_placements_survive_cepsim(case: Case) -> None:
+    placement = Placement(*case)
+    again = cepsim.placement_from(json.loads(as_cepsim(placement)), placement.problem, "file")
+    assert again == placement

@@ -1,0 +1,112 @@
+"""GraphML files, read and written by our code and by networkx."""
+
+from math import isnan
+from pathlib import Path
+
+import networkx
+import pytest
+from hypothesis import given
+
+from benchmarks.hardening.engine_documents.interchange import GRAPHML
+from benchmarks.reference.strategies import Case, cases, graphs
+from streamplace.errors import GraphError
+from streamplace.integrations.formats import graphml
+from streamplace.problem.graph import Operator, Stream, StreamGraph
+from streamplace.problem.placement import Placement
+from tests.support.documents import read_document, refused_document
+from tests.support.strategies import graphs_with_unknowns
+
+
+@given(graphs_with_unknowns())
+def test_everything_survives_that_xml_can_carry(graph: StreamGraph) -> None:
+    try:
+        text = graphml.graph_text(graph)
+    except GraphError as error:
+        assert "which XML cannot carry" in str(error)  # noqa: PT017 - either is right
+        return
+    assert read_document("graphml", text).graph == graph
+
+
+@given(graphs())
+def test_small_jobs_survive(graph: StreamGraph) -> None:
+    assert read_document("graphml", graphml.graph_text(graph)).graph == graph
+
+
+@given(cases())
+def test_networkx_reads_placements(case: Case) -> None:
+    placement = Placement(*case)
+    graph, text = placement.problem.graph, graphml.write(placement)
+    assert read_document("graphml", text).graph == graph
+    seen = networkx.parse_graphml(text)
+    assert dict(seen.nodes(data="device")) == placement.assignment
+    assert list(seen.nodes) == list(graph.names)
+    work = [attributes["instructions"] for _, attributes in seen.nodes(data=True)]
+    assert work == graph.instructions.tolist()
+    assert sorted(seen.edges(data="selectivity")) == sorted(
+        (s.source, s.target, s.selectivity) for s in graph.streams
+    )
+
+
+def test_what_networkx_writes(tmp_path: Path) -> None:
+    made: networkx.MultiDiGraph[str] = networkx.MultiDiGraph(name="job", source_rate=50)
+    made.add_node("a", instructions=0.1, label="first")
+    made.add_node("b", instructions=7, payload_bytes=8.5)
+    made.add_edge("a", "b", selectivity=0.5)
+    made.add_edge("a", "b", selectivity=2, payload_bytes=1)
+    networkx.write_graphml(made, tmp_path / "job.graphml")
+    graph = read_document("graphml", (tmp_path / "job.graphml").read_text()).graph
+    assert (graph.name, graph.source_rate) == ("job", 50)
+    assert graph.instructions.tolist() == [0.1, 7]
+    assert graph.selectivity.tolist() == [0.5, 2]
+    assert isnan(graph.payload_bytes[0])
+    assert graph.stream_payload_bytes[1] == 1
+
+
+def test_defaults_and_foreign_attributes() -> None:
+    graph = read_document("graphml", GRAPHML).graph
+    assert graph.instructions.tolist() == [100.5, 50]
+    assert graph.requires == {1: ("gpu",)}
+    assert graph.source_rate == 1000
+    assert graph.lacking == ["payload_bytes of 'a'", "selectivity of 'a->b'"]
+
+
+def test_line_ends_and_tabs_in_names_survive() -> None:
+    names = ["a\r\nb", "c\td", " e ", 'f]]>&<"']
+    rows = [Operator(name, 1.0, 1.0, 0.0, (name,), name) for name in names]
+    graph = StreamGraph(rows, [Stream(names[0], names[3])], name="x\ry")
+    assert read_document("graphml", graphml.graph_text(graph)).graph == graph
+
+
+BOMB = """<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("<graphml", f"{BOMB}<graphml", "has a DTD or entities"),
+        ("<graphml", '<!DOCTYPE x SYSTEM "file:///etc/passwd"><graphml', "has a DTD"),
+        ("<graphml", "<graph", "not XML: mismatched tag"),
+        ('"directed"', '"undirected"', "'a' -> 'b': is undirected"),
+        ('<node id="b">', '<node id="a">', "node 'a' stands twice"),
+        ('<node id="b">', "<node>", "<node>: attribute 'id' is missing"),
+        ('target="b"/>', 'target="z"/>', "'a' -> 'z': there is no node 'z'"),
+        ('<data key="d0">', '<data key="d9">', "<data>: there is no key 'd9'"),
+        ('<data key="d1">', '<data key="d0">', "a node has 'instructions' twice"),
+        ("100.5", "1_00", "'a': instructions: must be a finite number"),
+        ("100.5", "infinity", "'a': instructions: must be a finite number"),
+        ("100.5", "", "'a': instructions: must be a finite number"),
+        ('["gpu"]', "gpu", "'b': requires: not JSON"),
+        ("1e3", "0", "source_rate: must be finite and above 0"),
+        ('<node id="b">', '<node id="b"><graph/>', "node 'b': graphs in nodes"),
+        ("<edge", "<hyperedge/><edge", "hyperedges are not read"),
+    ],
+)
+def test_what_is_none(old: str, new: str, said: str) -> None:
+    assert old in GRAPHML
+    assert refused_document("graphml", GRAPHML.replace(old, new, 1)).startswith(said)
+
+
+def test_characters_that_xml_cannot_carry_are_refused() -> None:
+    graph = StreamGraph([Operator("a\x00", 1.0, 1.0)], [])
+    with pytest.raises(GraphError, match=r"a name holds '\\x00', which XML cannot carry"):
+        graphml.graph_text(graph)

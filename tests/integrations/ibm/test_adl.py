@@ -1,0 +1,96 @@
+"""The XML that the compiler of IBM Streams writes."""
+
+import pytest
+
+from benchmarks.hardening.engine_documents.ibm_streams import ADL, ADL_PARALLEL
+from streamplace.problem.expansion import to_instances
+from tests.support.documents import edges, read_document, refused_document
+from tests.support.instance_streams import receivers_of, selectivities_of
+
+
+def test_composites_are_flattened() -> None:
+    job = read_document("ibm-adl", ADL)
+    assert job.graph.name == "my::Main"
+    assert set(job.graph.names) == {"Source", "Outer.Inner.A", "Outer.Inner.B", "Join", "Sink"}
+    assert edges(job) == [
+        ("Outer.Inner.A", "Join"),
+        ("Outer.Inner.A", "Sink"),
+        ("Outer.Inner.B", "Join"),
+        ("Outer.Inner.B", "Sink"),
+        ("Source", "Join"),
+        ("Source", "Outer.Inner.A"),
+        ("Source", "Outer.Inner.B"),
+    ]
+    assert len(job.graph.unknown) == 3
+
+
+def test_composites_that_feed_one_another_in_a_ring_end() -> None:
+    ring = ADL.replace('operIndex="8" portKind="output"', 'operIndex="8" portKind="input"')
+    assert refused_document("ibm-adl", ring) == "streams[0]: 'Outer.Inner.A' feeds itself"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('<primitiveOperInstance definitionIndex="0" index="3"', "<x", "not XML: mismatched tag"),
+        ("<applicationSet", "<!DOCTYPE x [<!ENTITY e 'e'>]><applicationSet", "has a DTD"),
+        ("splApplication", "application", "must hold one <splApplication>, not 0"),
+        ('operIndex="3"', 'operIndex="33"', "no operator has the index '33'"),
+        ('operIndex="3"', 'operIndex=""', "<connection>: attribute 'operIndex' is missing"),
+        ('index="3" name', 'index="4" name', "two operators have the index '4'"),
+        (
+            'operIndex="8" portKind="input"',
+            'operIndex="8" portKind="x"',
+            "operator '8' has no x port",
+        ),
+        ('operIndex="4" portKind="input"', 'operIndex="4" portKind="output"', "operator '4': is"),
+        ('name="Join"', 'name="Sink"', "operators["),
+    ],
+)
+def test_adl_that_is_none(old: str, new: str, said: str) -> None:
+    assert old in ADL
+    assert refused_document("ibm-adl", ADL.replace(old, new)).startswith(said)
+
+
+def test_parallel_regions_of_adl() -> None:
+    """Composites and operators are regions; a width set at submission counts as 1."""
+    job = read_document("ibm-adl", ADL_PARALLEL)
+    assert job.parallelism == {"P.A": 3, "P.B": 6, "Keyed": 2}
+    assert receivers_of(job, "Source") == {0: [0, 1, 2]}
+    assert receivers_of(job, "P.A") == {0: [0, 1], 1: [2, 3], 2: [4, 5]}
+    assert selectivities_of(job, "P.A") == {1.0}
+    to_keyed = [s for s in to_instances(job).streams if s.target.startswith("Keyed")]
+    assert len(to_keyed) == 6 * 2
+    assert selectivities_of(job, "P.B") == {0.5, 1.0}  # each of two keyed ones, and the one sink
+    assert selectivities_of(job, "Keyed") == {1.0}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("Hash", "Sorted", "parallelRegion 'Keyed': no splitter is called 'Sorted'"),
+        (
+            "<constantWidth>3",
+            "<constantWidth>many",
+            "parallelRegion 'P': constantWidth: must be an integer from 1 to 100,000 (got 'many')",
+        ),
+        ("<constantWidth>3", "<constantWidth>0", "parallelRegion 'P': constantWidth: must be an"),
+        ("<constantWidth>3", "<constantWidth>99999", "more than 100,000 channels"),
+        ('operIndex="2">', 'operIndex="7">', "parallelRegion: no operator has the index '7'"),
+        ('operIndex="2">', 'operIndex="3">', "parallelRegion 'Keyed': operator '3' has another"),
+    ],
+)
+def test_parallel_regions_of_adl_that_are_none(old: str, new: str, said: str) -> None:
+    assert old in ADL_PARALLEL
+    assert refused_document("ibm-adl", ADL_PARALLEL.replace(old, new)).startswith(said)
+
+
+@pytest.mark.parametrize("what", ["partitions", "resources"])
+def test_colocations_of_adl(what: str) -> None:
+    """Only operators outside regions are colocated; a tag of one operator is dropped."""
+    text = ADL_PARALLEL
+    for index, group in ((0, "x"), (3, "x"), (4, "x"), (4, "alone"), (1, "x")):
+        begin = f'index="{index}" name="'
+        at = text.index(">", text.index(f'definitionIndex="0" {begin}')) + 1
+        text = f'{text[:at]}<{what}><coLocation colocId="{group}"/></{what}>{text[at:]}'
+    assert read_document("ibm-adl", text).graph.constraints.colocate == (("Source", "Sink"),)

@@ -1,0 +1,184 @@
+"""The JSON graphs of streamsx."""
+
+import copy
+import json
+
+import pytest
+
+from benchmarks.hardening.engine_documents.ibm_streams import STREAMSX
+from streamplace.problem.expansion import to_instances
+from streamplace.problem.logical import Distribution, Grouped
+from tests.support.documents import edges, read_document, refused_document
+from tests.support.instance_streams import receivers_of, selectivities_of
+from tests.support.released_data import ENGINES, needs_engines
+
+
+def test_streamsx() -> None:
+    """Markers are removed and their streams joined; tags of one operator are dropped."""
+    job = read_document("ibm-streamsx", json.dumps(STREAMSX))
+    assert job.graph.name == "words"
+    assert job.graph.names == ("S", "T", "M", "K")
+    assert edges(job) == [("M", "K"), ("S", "K"), ("S", "M"), ("T", "K")]
+    assert job.graph.constraints.colocate == (("T", "M", "K"),)
+
+
+def test_streams_that_only_one_end_tells() -> None:
+    half = copy.deepcopy(STREAMSX)
+    half["operators"][0]["outputs"][0]["connections"] = []
+    assert edges(read_document("ibm-streamsx", json.dumps(half))) == [
+        ("M", "K"),
+        ("S", "K"),
+        ("S", "M"),
+        ("T", "K"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('["i0", "i1"]', '["i9"]', "no port is called 'i9'"),
+        ('"connections": ["M"]', '"connections": ["N"]', "no port is called 'N'"),
+        ('"name": "i2"', '"name": "i0"', "two input ports are called 'i0'"),
+        ('"connections": ["U"]', '"connections": [7]', "operators[4].inputs[0].connections[0]: "),
+        ('"name": "T", "kind"', '"name": "S", "kind"', "operators[1].name: 'S' is operators[0]'s"),
+        ('"operators"', '"others"', "operators: is missing"),
+        ('["i3"]', '["i0"]', "streams[3]: 'M' feeds itself"),
+    ],
+)
+def test_streamsx_that_is_none(old: str, new: str, said: str) -> None:
+    text = json.dumps(STREAMSX)
+    assert old in text
+    assert refused_document("ibm-streamsx", text.replace(old, new)).startswith(said)
+
+
+def test_parallel_regions_are_instances() -> None:
+    """A region of three, in it one of two whose tuples are copied, and a source of four.
+
+    Each channel of the region of three has its own two of the inner one.
+    """
+    text = json.dumps(
+        {
+            "operators": [
+                streamsx("S", [], "s"),
+                streamsx("P", ["s"], "p", kind="$Parallel$", width=3, routing="ROUND_ROBIN"),
+                streamsx("A", ["p"], "a"),
+                streamsx("Q", ["a"], "q", kind="$Parallel$", width=2, routing="BROADCAST"),
+                streamsx("B", ["q"], "b"),
+                streamsx("E", ["b"], "e", kind="$EndParallel$"),
+                streamsx("C", ["e"], "c"),
+                streamsx("F", ["c"], "f", kind="$EndParallel$"),
+                streamsx("K", ["f", "g"], "k"),
+                {**streamsx("W", [], "w"), "config": {"width": 4}},
+                streamsx("G", ["w"], "g", kind="$EndParallel$"),
+                streamsx("X", ["k"], "x", kind="$Parallel$", width={"type": "submissionParameter"}),
+                streamsx("Y", ["x"], "y"),
+            ]
+        }
+    )
+    job = read_document("ibm-streamsx", text)
+    assert edges(job) == [("A", "B"), ("B", "C"), ("C", "K"), ("K", "Y"), ("S", "A"), ("W", "K")]
+    assert job.parallelism == {"A": 3, "B": 6, "C": 3, "W": 4}
+    assert job.distributions == {
+        ("A", "B"): [Grouped(groups=3, copies=2)],
+        ("B", "C"): [Distribution.POINTWISE],
+    }
+    assert receivers_of(job, "A") == {0: [0, 1], 1: [2, 3], 2: [4, 5]}
+    assert receivers_of(job, "B") == {0: [0], 1: [0], 2: [1], 3: [1], 4: [2], 5: [2]}
+    assert selectivities_of(job, "A") == {1.0}
+    assert refused_document("ibm-streamsx", text.replace('"width": 3', '"width": 99999')) == (
+        "more than 100,000 channels"
+    )
+    assert refused_document("ibm-streamsx", text.replace('"width": 3', '"width": 0')).startswith(
+        "operators[1].outputs[0].width."
+    )
+
+
+@pytest.mark.parametrize(
+    ("routing", "share"), [("HASH_PARTITIONED", 0.25), ("ROUND_ROBIN", 0.25), ("BROADCAST", 1.0)]
+)
+def test_a_region_that_begins_where_another_ends(routing: str, share: float) -> None:
+    """Every channel of the first region feeds all channels of the second."""
+    job = read_document(
+        "ibm-streamsx",
+        json.dumps(
+            {
+                "operators": [
+                    streamsx("S", [], "s"),
+                    streamsx("P", ["s"], "p", kind="$Parallel$", width=4, routing="ROUND_ROBIN"),
+                    streamsx("A", ["p"], "a"),
+                    streamsx("E", ["a"], "e", kind="$EndParallel$"),
+                    streamsx("Q", ["e"], "q", kind="$Parallel$", width=4, routing=routing),
+                    streamsx("B", ["q"], "b"),
+                ]
+            }
+        ),
+    )
+    assert job.parallelism == {"A": 4, "B": 4}
+    assert receivers_of(job, "A") == {i: [0, 1, 2, 3] for i in range(4)}
+    assert selectivities_of(job, "A") == {share}
+
+
+def test_one_region_of_two_beginnings() -> None:
+    """Streams that join inside a region belong to one region, wherever they entered."""
+    job = read_document(
+        "ibm-streamsx",
+        json.dumps(
+            {
+                "operators": [
+                    {**streamsx("V", [], "v"), "config": {"width": 3}},
+                    streamsx("S", [], "s"),
+                    streamsx("P", ["s"], "p", kind="$Parallel$", width=3, routing="ROUND_ROBIN"),
+                    streamsx("A", ["p"], "a"),
+                    streamsx("J", ["a", "v"], "j"),
+                ]
+            }
+        ),
+    )
+    assert job.parallelism == {"V": 3, "A": 3, "J": 3}
+    for sender in "AV":
+        assert receivers_of(job, sender) == {0: [0], 1: [1], 2: [2]}
+
+
+@pytest.mark.parametrize(
+    ("last", "together"),
+    [("B", {("A[0]", "B[0]"), ("A[1]", "B[1]")}), ("K", {("A[0]", "A[1]", "B[0]", "B[1]", "K")})],
+)
+def test_colocation_inside_a_region_is_by_channel(
+    last: str, together: set[tuple[str, ...]]
+) -> None:
+    """A tag holds for each channel on its own, unless operators outside carry it too."""
+    operators = [
+        streamsx("S", [], "s"),
+        streamsx("P", ["s"], "p", kind="$Parallel$", width=2, routing="ROUND_ROBIN"),
+        streamsx("A", ["p"], "a"),
+        streamsx("B", ["a"], "b"),
+        streamsx("E", ["b"], "e", kind="$EndParallel$"),
+        streamsx("K", ["e"], "k"),
+    ]
+    for operator in operators:
+        if operator["name"] in {"A", "B", last}:
+            operator["config"] = {"placement": {"colocateTags": ["t"]}}
+    job = read_document("ibm-streamsx", json.dumps({"operators": operators}))
+    assert {*to_instances(job).constraints.colocate} == together
+    (folded,) = job.graph.constraints.colocate
+    assert {*folded} == {"A", "B", last}
+
+
+def streamsx(
+    name: str, fed_by: list[str], port: str, kind: str = "a::B", **fields: object
+) -> dict[str, object]:
+    return {
+        "name": name,
+        "kind": kind,
+        "inputs": [{"name": f"to {name}", "connections": fed_by}] if fed_by else [],
+        "outputs": [{"name": port, **fields}],
+    }
+
+
+@needs_engines
+def test_a_real_graph_of_streamsx() -> None:
+    job = read_document("ibm-streamsx", (ENGINES / "streamsx21_wordcount_graph.json").read_text())
+    assert job.graph.names == ("Lines", "Split", "Count", "Sink")
+    assert edges(job) == [("Count", "Sink"), ("Lines", "Split"), ("Split", "Count")]
+    assert job.graph.constraints.colocate == (("Split", "Count"),)
+    assert not job.parallelism

@@ -1,0 +1,74 @@
+"""Storm's Flux files."""
+
+import pytest
+
+from benchmarks.hardening.engine_documents.storm import FLUX
+from streamplace.problem.expansion import to_instances
+from streamplace.problem.logical import Distribution
+from tests.support.documents import edges, read_document, refused_document
+
+WORDS = [("count", "log"), ("lines", "split"), ("split", "count"), ("split", "count")]
+
+
+def test_flux() -> None:
+    job = read_document("storm-flux", FLUX)
+    assert job.graph.name == "words"
+    assert job.graph.names == ("lines", "split", "count", "log")
+    assert edges(job) == WORDS
+    assert job.parallelism == {"lines": 2, "split": 3, "count": 4}
+    assert job.distributions == {
+        ("split", "count"): [Distribution.ALL, Distribution.BROADCAST],
+        ("count", "log"): [Distribution.FIRST],
+    }
+    assert job.graph.lacking == [
+        "instructions of 'lines', 'split', 'count', 'log'",
+        "payload_bytes of 'lines', 'split', 'count'",
+        "selectivity of 'lines->split', 'split->count', 'count->log'",
+    ]
+
+
+def test_flux_expands_into_executors() -> None:
+    graph = to_instances(read_document("storm-flux", FLUX))
+    assert len(graph.names) == 2 + 3 + 4 + 1
+    assert len(graph.streams) == 2 * 3 + 2 * 3 * 4 + 4
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("name: ", "name: [", "not YAML: "),
+        ("name: ", "name: !!python/object/apply:os.system ", "line 2 column 7: tags are not"),
+        ("config:", "config: &a\n  b: *a", "line 3 column 9: what an alias (*) stands for"),
+        ("config:", "name: x\nconfig:", "line 3 column 1: key 'name' stands twice"),
+        ("parallelism: 2", "parallelism: 0", "spouts[0].parallelism: should be greater"),
+        ("parallelism: 2", "parallelism: ${n}", "spouts[0].parallelism: must be an integer"),
+        ("parallelism: 2", "parallelism: 1e9", "spouts[0].parallelism: must be an integer"),
+        ("parallelism: 2", "parallelism: 999999999", "spouts[0].parallelism: should be less"),
+        ("parallelism: 2", "parallelism: !!int x", "spouts[0].parallelism: must be an integer"),
+        ("SHUFFLE", "GUESS", "streams[0].grouping.type: should be 'ALL'"),
+        ('to: "split"', 'to: "nobody"', "streams[0]: no spout or bolt has the id 'nobody'"),
+        ('to: "split"', 'to: "lines"', "streams[0].to: 'lines' is a spout"),
+        ('to: "log"', 'to: "split"', "streams: a cycle, split -> count -> split"),
+        ('- id: "log"', '- id: "count"\n  - id: "log"', "operators[3].name: 'count' is operators"),
+        ("config:", "topologySource:", "topologySource: a class builds this topology"),
+    ],
+)
+def test_flux_files_that_are_none(old: str, new: str, said: str) -> None:
+    assert refused_document("storm-flux", FLUX.replace(old, new)).startswith(said)
+
+
+def test_yaml_that_is_no_flux_file() -> None:
+    assert refused_document("storm-flux", "") == "is empty"
+    assert refused_document("storm-flux", "- a") == "must be an object, not a list"
+    assert refused_document("storm-flux", "? [a]\n: b").startswith(
+        "line 1 column 3: a key must be text"
+    )
+    assert refused_document("storm-flux", "name: x").startswith("operators: the graph has none")
+
+
+def test_more_brackets_than_a_file_has() -> None:
+    """Three megabytes of brackets once took a minute to be refused."""
+    for opening in ("", "a: "):
+        text = opening + "[" + "[]," * 2**20
+        said = "more than 10,000 lists and objects in brackets at line 1 column "
+        assert said in refused_document("storm-flux", text)

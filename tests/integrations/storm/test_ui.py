@@ -1,0 +1,113 @@
+"""The JSON documents that Storm's UI serves."""
+
+import copy
+import json
+from typing import Any
+
+import pytest
+
+from benchmarks.hardening.engine_documents.storm import METRICS, TOPOLOGY, VISUALIZATION
+from streamplace.problem.logical import Distribution
+from tests.support.documents import edges, read_document, refused_document
+
+LIVE = [("lines", "split"), ("split", "count"), ("split", "count")]
+
+
+def test_a_visualization_tells_streams_and_executors() -> None:
+    job = read_document("storm-ui", json.dumps(VISUALIZATION))
+    assert job.graph.names == ("lines", "split", "count")
+    assert edges(job) == LIVE
+    assert job.parallelism == {"lines": 2, "split": 3}
+    assert job.distributions == {
+        ("split", "count"): [Distribution.ALL, Distribution.BROADCAST],
+    }
+    assert len(job.graph.unknown) == 3
+
+
+def test_metrics_tell_streams_and_selectivities() -> None:
+    graph = read_document("storm-ui", json.dumps(METRICS)).graph
+    assert [(s.source, s.target, s.selectivity) for s in graph.streams] == [
+        ("lines", "split", 1.0),
+        ("split", "count", 10 / 800),
+        ("split", "count", 4000 / 800),
+    ]
+    assert graph.source_rate is None, "for how long it ran is not told"
+    assert list(graph.unknown) == ["instructions", "payload_bytes"]
+
+
+def test_documents_together() -> None:
+    """Streams keep their own groupings although selectivities reorder them."""
+    documents = {"visualization": VISUALIZATION, "metrics": METRICS, "topology": TOPOLOGY}
+    job = read_document("storm-ui", json.dumps(documents))
+    assert job.graph.name == "words"
+    assert job.parallelism == {"lines": 2, "split": 3, "count": 4}
+    assert job.graph.source_rate == 1000 / 200
+    assert [s.selectivity for s in job.graph.streams] == [1.0, 10 / 800, 4000 / 800]
+    assert job.distributions["split", "count"] == [Distribution.BROADCAST, Distribution.ALL]
+
+
+def test_nothing_is_divided_by_nothing() -> None:
+    metrics = copy.deepcopy(METRICS)
+    metrics["bolts"][0]["executed"][0]["value"] = 0
+    assert read_document("storm-ui", json.dumps(metrics)).graph.lacking[-1] == (
+        "selectivity of 'split->count'"
+    )
+
+
+def changed(document: dict[str, Any], *path: Any, to: Any) -> str:
+    """Return a document with one value replaced."""
+    result = copy.deepcopy(document)
+    here: Any = result
+    for key in path[:-1]:
+        here = here[key]
+    here[path[-1]] = to
+    return json.dumps(result)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{}", "is none of Storm's documents"),
+        ("[1]", "is none of Storm's documents"),
+        (json.dumps(TOPOLOGY), "tells no streams; those are in /metrics"),
+        (json.dumps({"metrics": TOPOLOGY}), "metrics: is no such document"),
+        (
+            changed(VISUALIZATION, "split", ":inputs", 0, ":component", to="who"),
+            "no component is called 'who'",
+        ),
+        (changed(VISUALIZATION, "split", to=5), "'split': must be an object, not a number"),
+        (changed(METRICS, "window", to="10 min"), "window: must be seconds"),
+        (
+            changed(METRICS, "bolts", 0, "emitted", 0, "value", to="NaN"),
+            "bolts[0].emitted[0].value: should be greater than or equal to 0",
+        ),
+        (
+            changed(METRICS, "bolts", 0, "emitted", 0, "value", to="many"),
+            "bolts[0].emitted[0].value: could not convert string to float: 'many'",
+        ),
+        (
+            changed(METRICS, "bolts", 0, "executed", 0, "component_id", to="count"),
+            "streams: a cycle",
+        ),
+    ],
+)
+def test_documents_of_the_ui_that_are_none(text: str, said: str) -> None:
+    assert refused_document("storm-ui", text).startswith(said)
+
+
+def test_a_bolt_that_saw_nothing_is_no_source_of_tuples() -> None:
+    metrics = {
+        "window": "600",
+        "spouts": [{"id": "lines", "emitted": [{"stream_id": "default", "value": 1000}]}],
+        "bolts": [
+            {
+                "id": "count",
+                "executed": [{"component_id": "lines", "stream_id": "default", "value": 1000}],
+            },
+            {"id": "alert", "emitted": [], "executed": []},
+        ],
+    }
+    job = read_document("storm-ui", json.dumps(metrics))
+    shares = dict(zip(job.graph.names, job.graph.source_share.tolist(), strict=True))
+    assert shares == {"lines": 1.0, "count": 0.0, "alert": 0.0}
+    assert "'alert'" in " ".join(job.notes)

@@ -1,0 +1,208 @@
+"""Costs that users supply: what is read, what is refused, and which number wins."""
+
+from pathlib import Path
+
+import pytest
+
+from streamplace.errors import FormatError, GraphError
+from streamplace.integrations.costs import CostForm, Costs
+from streamplace.problem.expansion import to_instances
+from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
+from streamplace.problem.logical import Distribution, LogicalGraph
+
+TOML = """
+source_rate = 1e4
+[default]
+payload_bytes = 100
+[operators.parse]
+instructions = 20000
+selectivity = 0.5
+[operators."count words"]
+memory_bytes = 1e6
+[streams]
+"parse->count words" = 0.25
+"""
+CSV = """\
+operator,instructions,payload_bytes,memory_bytes,selectivity
+parse,20000,,,0.5
+"count words", 7 ,8,1e6,
+"""
+
+
+def parse_and_count(parse: Operator | None = None, *streams: Stream) -> LogicalGraph:
+    """Return parse -> count words, with unknown numbers by default."""
+    rows = [
+        parse or Operator("parse", UNKNOWN, UNKNOWN),
+        Operator("count words", UNKNOWN, UNKNOWN),
+    ]
+    default = Stream("parse", "count words", UNKNOWN)
+    return LogicalGraph(StreamGraph(rows, streams or [default], name="job"))
+
+
+def read_costs(tmp_path: Path, text: str, name: str = "costs.toml") -> Costs:
+    """Write a file of costs and read it."""
+    file = tmp_path / name
+    file.write_text(text)
+    return Costs.read(file)
+
+
+def test_toml(tmp_path: Path) -> None:
+    costs = read_costs(tmp_path, TOML)
+    assert costs.source_rate == 1e4
+    assert costs.default == CostForm(payload_bytes=100)
+    assert costs.operators == {
+        "parse": CostForm(instructions=20000, selectivity=0.5),
+        "count words": CostForm(memory_bytes=1e6),
+    }
+    assert costs.streams == {"parse->count words": 0.25}
+
+
+@pytest.mark.parametrize("name", ["costs.csv", "costs.CSV", "Costs.Csv"])
+def test_csv(name: str, tmp_path: Path) -> None:
+    costs = read_costs(tmp_path, CSV, name)
+    assert costs.operators == {
+        "parse": CostForm(instructions=20000, selectivity=0.5),
+        "count words": CostForm(instructions=7, payload_bytes=8, memory_bytes=1e6),
+    }
+    assert (costs.source_rate, costs.default, costs.streams) == (None, CostForm(), {})
+
+
+def test_csv_of_spreadsheets(tmp_path: Path) -> None:
+    """CSV may have a byte order mark, CRLF and blank lines."""
+    costs = read_costs(tmp_path, "\ufeffoperator,instructions\r\n\r\nparse,5\r\n", "costs.csv")
+    assert costs.operators == {"parse": CostForm(instructions=5)}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("operators = 3", "operators: must be an object"),
+        ("[operators.parse]\ninstruction = 3", "operators.parse.instruction: is an unknown field"),
+        ("[operators.parse]\ninstructions = -3", "instructions"),
+        ("[operators.parse]\ninstructions = nan", "instructions"),
+        ("[operators.parse]\ninstructions = inf", "instructions"),
+        ("[operators.parse]\ninstructions = '3'", "must be a number"),
+        ("[operators.'']\ninstructions = 3", "operators"),
+        ("source_rate = 0", "source_rate"),
+        ("x = [", "not TOML"),
+        ("a = 1\na = 2", "not TOML"),
+        ("source_rate = " + "9" * 5000, "an integer has too many digits"),
+        ("source_rate = 0x" + "f" * 5000, "an integer has too many digits"),
+        ("source_rate = " + "[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_bad_toml(text: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(FormatError) as caught:
+        read_costs(tmp_path, text)
+    assert str(caught.value).startswith(f"{tmp_path}/costs.toml: ")
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is empty"),
+        ("parse,3\n", "line 1: must begin with 'operator'"),
+        ("operator,colour\n", "line 1: no column is called 'colour'"),
+        ("operator,instructions,instructions\n", "line 1: column 'instructions' stands twice"),
+        ("operator,instructions\nparse\n", "line 2: must have 2 columns, not 1"),
+        ("operator,instructions\nparse,1\nparse,2\n", "line 3: operator 'parse' stands twice"),
+        ("operator,instructions\nparse,fast\n", "line 2: instructions: 'fast' is no number"),
+        ("operator,instructions\nparse,-1\n", "instructions"),
+        ("operator,instructions\nparse,nan\n", "instructions"),
+        ("operator,instructions\n,1\n", "operators"),
+        ('operator,instructions\n"parse,1\n', "not CSV"),
+    ],
+)
+def test_bad_csv(text: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(FormatError) as caught:
+        read_costs(tmp_path, text, "costs.csv")
+    assert str(caught.value).startswith(f"{tmp_path}/costs.csv: ")
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"none\.toml"):
+        Costs.read(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    ("costs", "said"),
+    [
+        (Costs(operators={"parse": CostForm(), "prase": CostForm()}), "operators: .* no 'prase'$"),
+        (Costs(streams={"parse->sink": 1.0}), "streams: .* no 'parse->sink'$"),
+        (Costs(streams={"count words->parse": 1.0}), "no 'count words->parse'$"),
+    ],
+)
+def test_strangers(costs: Costs, said: str) -> None:
+    with pytest.raises(GraphError, match=said):
+        costs.of(parse_and_count())
+
+
+def test_all_of_it(tmp_path: Path) -> None:
+    graph = read_costs(tmp_path, TOML).of(parse_and_count()).graph
+    assert graph.operators[0] == Operator("parse", 20000.0, 100.0)
+    assert graph.memory_bytes.tolist() == [0.0, 1e6]
+    assert graph.streams[0] == Stream("parse", "count words", 0.25, 100.0)
+    assert (graph.source_rate, graph.name) == (1e4, "job")
+    assert graph.lacking == ["instructions of 'count words'"]
+
+
+def test_own_numbers_replace_those_of_the_document() -> None:
+    known = parse_and_count(
+        Operator("parse", 1.0, 2.0, 3.0), Stream("parse", "count words", 4.0, 5.0)
+    )
+    own = CostForm(instructions=10.0, payload_bytes=20.0, memory_bytes=30.0, selectivity=40.0)
+    graph = Costs(operators={"parse": own}).of(known).graph
+    assert graph.operators[0] == Operator("parse", 10.0, 20.0, 30.0)
+    assert graph.streams[0] == Stream("parse", "count words", 40.0, 20.0)
+
+
+def test_defaults_are_only_for_what_nobody_knows() -> None:
+    known = parse_and_count(
+        Operator("parse", 1.0, 2.0, 3.0), Stream("parse", "count words", 4.0, 5.0)
+    )
+    default = CostForm(instructions=9.0, payload_bytes=9.0, memory_bytes=9.0, selectivity=9.0)
+    graph = Costs(default=default).of(known).graph
+    assert graph.operators[0] == Operator("parse", 1.0, 2.0, 3.0)
+    assert graph.operators[1] == Operator("count words", 9.0, 9.0, 9.0)
+    assert graph.streams[0] == Stream("parse", "count words", 4.0, 5.0)
+
+
+def test_shares_of_sources(tmp_path: Path) -> None:
+    two = LogicalGraph(StreamGraph([Operator("a", 1, 1), Operator("b", 1, 1)], [], name="two"))
+    graph = read_costs(tmp_path, "[source_shares]\na = 0.9\nb = 0.1\n").of(two).graph
+    assert graph.source_share.tolist() == [0.9, 0.1]
+    assert (
+        graph.source_share.tolist() == Costs().of(LogicalGraph(graph)).graph.source_share.tolist()
+    )
+    with pytest.raises(GraphError, match="sum to 1"):
+        Costs(source_shares={"a": 0.5, "b": 0.4}).of(two)
+    with pytest.raises(GraphError, match="source_shares"):
+        Costs(source_shares={"c": 1.0}).of(two)
+
+
+def test_nothing_told_changes_nothing() -> None:
+    known = parse_and_count(None, Stream("parse", "count words", 4.0, 5.0))
+    assert Costs().of(known).graph == known.graph
+
+
+def test_parallel_streams_stay_spread_as_they_were() -> None:
+    """A default reorders the streams, and distributions move along."""
+    streams = [Stream("parse", "count words", 3.0), Stream("parse", "count words", UNKNOWN)]
+    ends = ("parse", "count words")
+    two = LogicalGraph(
+        parse_and_count(None, *streams).graph,
+        {"count words": 2},
+        {ends: [Distribution.BROADCAST, Distribution.ALL]},
+    )
+    costed = Costs(default=CostForm(instructions=1, payload_bytes=1, selectivity=1)).of(two)
+    assert costed.distributions[ends] == [Distribution.ALL, Distribution.BROADCAST]
+    assert sorted(stream.selectivity for stream in to_instances(costed).streams) == [
+        0.5,
+        0.5,
+        3.0,
+        3.0,
+    ]

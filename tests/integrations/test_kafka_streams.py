@@ -1,0 +1,71 @@
+"""Descriptions of Kafka Streams topologies."""
+
+import pytest
+
+from benchmarks.hardening.engine_documents.kafka_streams import KAFKA, KAFKA_OLD
+from tests.support.documents import edges, read_document, refused_document
+
+
+def test_sub_topologies_join_through_topics() -> None:
+    job = read_document("kafka-streams", KAFKA)
+    assert job.graph.names == (
+        *("lines", "split", "filter", "peek", "by-word"),
+        *("words-in", "count", "out"),
+    )
+    assert edges(job) == [
+        ("by-word", "words-in"),
+        ("count", "out"),
+        ("filter", "by-word"),
+        ("lines", "split"),
+        ("split", "filter"),
+        ("split", "peek"),
+        ("words-in", "count"),
+    ]
+    assert len(job.graph.unknown) == 3
+
+
+def test_arrows_on_the_same_line() -> None:
+    assert edges(read_document("kafka-streams", KAFKA_OLD)) == [
+        ("by-word", "words-in"),
+        ("lines", "peek"),
+        ("lines", "split"),
+        ("split", "by-word"),
+        ("words-in", "out"),
+    ]
+
+
+def test_windows_lines_and_tabs() -> None:
+    text = KAFKA.replace("\n", "\r\n").replace("    ", "\t\t")
+    assert edges(read_document("kafka-streams", text)) == edges(
+        read_document("kafka-streams", KAFKA)
+    )
+
+
+def test_patterns_stores_and_extractors_join_nothing() -> None:
+    text = (
+        "Topologies:\n Sub-topology: 0 for global store (will not generate tasks)\n"
+        " Source: a (topicPattern: words.(x|y))\n  --> b\n"
+        " Processor: b (stores: [words])\n  --> c\n"
+        " Sink: c (extractor class: words)\n  <-- b\n"
+    )
+    assert edges(read_document("kafka-streams", text)) == [("a", "b"), ("b", "c")]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("Processor: split", "Thing: split", "line 6: must begin with Source, Processor, Sink"),
+        ("Processor: split", "Processor: lines", "line 6: 'lines' is described twice"),
+        ("Processor: split", "Processor: ", "line 6: the processor has no name"),
+        ("--> filter, peek", "--> filter, nobody", "line 6: no node is called 'nobody'"),
+        ("<-- lines", "<-- nobody", "line 6: no node is called 'nobody'"),
+        ("--> split", "-->", "line 5: an arrow leads nowhere"),
+        ("[text, more]", "[counts]", "streams: a cycle"),
+    ],
+)
+def test_descriptions_that_are_none(old: str, new: str, said: str) -> None:
+    assert refused_document("kafka-streams", KAFKA.replace(old, new)).startswith(said)
+
+
+def test_no_description() -> None:
+    assert refused_document("kafka-streams", "hello") == "describes no topology of Kafka Streams"

@@ -1,0 +1,262 @@
+"""Placements written for other systems: golden texts, and the same partition."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import kubernetes_validate
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamplace.errors import ProblemError, UsageError
+from streamplace.integrations.kinds import WRITERS
+from streamplace.integrations.kubernetes_names import dns_label, label_value
+from streamplace.integrations.pes import cores_needed
+from streamplace.integrations.registry import written
+from streamplace.integrations.whole_operators import placed_whole
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.expansion import to_instances
+from streamplace.problem.graph import Operator, Stream, StreamGraph
+from streamplace.problem.logical import Distribution, LogicalGraph
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.throughput import simulate
+from tests.support.instance_placements import (
+    instance_placements,
+    pe_partition,
+    word_count_placement,
+)
+
+GOLDEN = Path(__file__).parent / "golden"
+OURS = ("capsys", "storm-ras", "ibm-spl", "ibm-overlay", "kubernetes")
+WHOLE = ("storm-ras", "ibm-spl")
+CLAUSE = re.compile(r'^// (".*")\nconfig placement : (.*);$', re.MULTILINE)
+DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+
+
+def placement_without_streams(*names: str) -> Placement:
+    """Return a placement of operators without streams on one device."""
+    graph = StreamGraph([Operator(name, 1.0, 0.0) for name in names], [], source_rate=1.0)
+    return Placement(Problem(graph, Cluster.equal(2)), [0] * len(names))
+
+
+@pytest.mark.parametrize("kind", OURS)
+def test_golden(kind: str) -> None:
+    """The golden texts were compared by eye with the documentation of each system."""
+    assert written(word_count_placement(), kind) == (GOLDEN / f"{kind}.txt").read_text()
+
+
+@pytest.mark.parametrize("kind", OURS)
+def test_the_same_placement_gives_the_same_text(kind: str) -> None:
+    assert written(word_count_placement(), kind) == written(word_count_placement(), kind)
+
+
+def test_nobody_writes_that() -> None:
+    with pytest.raises(UsageError, match="flink-helper"):
+        written(word_count_placement(), "heron")
+    assert set(OURS) < set(WRITERS)
+
+
+@pytest.mark.parametrize("kind", WHOLE)
+def test_whole_operators_only(kind: str) -> None:
+    with pytest.raises(ProblemError, match=r"'count'.*--whole-operators"):
+        written(word_count_placement(whole=False), kind)
+
+
+@given(instance_placements(whole=True))
+def test_placed_whole(placement: Placement) -> None:
+    graph = placement.problem.graph
+    found = placed_whole(placement)
+    for v, (name, device) in enumerate(placement.assignment.items()):
+        assert found.pop(graph.instance_of.get(v, name), device) == device
+    assert not found
+
+
+@given(instance_placements(whole=False))
+def test_capsys(placement: Placement) -> None:
+    """One line a subtask; CAPSys looks for the line's text inside the subtasks' names."""
+    try:
+        lines = written(placement, "capsys").splitlines()
+    except ProblemError as error:
+        assert "rename" in str(error)  # noqa: PT017 - it may be refused
+        return
+    group_of = dict(line.split("; ") for line in lines)
+    assert len(group_of) == len(lines)
+    assert pe_partition(
+        {str(v): group_of[task] for v, task in enumerate(group_of)}
+    ) == pe_partition({str(v): int(d) for v, d in enumerate(placement.devices)})
+    for task in group_of:
+        assert [other for other in group_of if task in other] == [task]
+
+
+def test_capsys_tells_subtasks_apart() -> None:
+    text = written(word_count_placement(whole=False), "capsys")
+    assert "count (1/2); d2\ncount (2/2); d1\n" in text
+
+
+@pytest.mark.parametrize("names", [("Map", "Flat Map"), ("a", "a (1/1) b"), ("a; b",), ("a\nb",)])
+def test_capsys_refuses_what_it_would_mix_up(names: tuple[str, ...]) -> None:
+    with pytest.raises(ProblemError):
+        written(placement_without_streams(*names), "capsys")
+
+
+@given(instance_placements(whole=True))
+def test_storm(placement: Placement) -> None:
+    """Every component appears once; two share a worker only if they share a device."""
+    value = yaml.safe_load(written(placement, "storm-ras"))
+    device_of = placed_whole(placement)
+    components = [*value.get("spouts", []), *value.get("bolts", [])]
+    assert sorted(c["id"] for c in components) == sorted(device_of)
+    apart = {
+        frozenset((name, other))
+        for name, rule in value["config"].get("topology.ras.constraints", {}).items()
+        for other in rule["incompatibleComponents"]
+    }
+    assert apart == {
+        frozenset((a, b)) for a in device_of for b in device_of if device_of[a] != device_of[b]
+    }
+    assert value["config"]["topology.scheduler.favored.nodes"] == [*placement.pes]
+
+
+def test_storm_asks_for_what_an_executor_needs() -> None:
+    value = yaml.safe_load(written(word_count_placement(), "storm-ras"))
+    config = {c["id"]: c["config"] for c in [*value["spouts"], *value["bolts"]]}
+    cpu = "topology.component.cpu.pcore.percent"
+    heap = "topology.component.resources.onheap.memory.mb"
+    assert config["lines"] == {cpu: 10.0, heap: 3}  # 1e5 x 1000 of 1e9 instructions/s; 2.5e6 bytes
+    assert config["count"] == {cpu: 15.0, heap: 1}  # half the tuples each
+    assert config["sink"] == {cpu: 0.0}
+
+
+def test_a_bolt_with_instances_that_nobody_feeds_is_no_spout() -> None:
+    """The grouping GLOBAL feeds only the first instance."""
+    rows = [Operator("s", 1.0, 1.0), Operator("agg", 1.0, 1.0), Operator("out", 1.0, 0.0)]
+    streams = [Stream("s", "agg"), Stream("agg", "out")]
+    job = LogicalGraph(
+        StreamGraph(rows, streams, source_rate=1.0),
+        {"s": 2, "agg": 2},
+        {("s", "agg"): [Distribution.FIRST]},
+    )
+    placement = Placement(Problem(to_instances(job), Cluster.equal(1)), [0] * 5)
+    value = yaml.safe_load(written(placement, "storm-ras"))
+    assert [c["id"] for c in value["spouts"]] == ["s"]
+    assert [c["id"] for c in value["bolts"]] == ["agg", "out"]
+
+
+def test_storm_refuses_what_grows_too_large() -> None:
+    with pytest.raises(ProblemError, match="2,000"):
+        written(placement_without_streams(*(f"op{v}" for v in range(2001))), "storm-ras")
+
+
+@given(instance_placements(whole=True))
+def test_ibm_spl(placement: Placement) -> None:
+    """Two operators share a partition if and only if they share a device."""
+    text = written(placement, "ibm-spl")
+    clauses = {json.loads(name): rules.split(", ") for name, rules in CLAUSE.findall(text)}
+    device_of = placed_whole(placement)
+    assert [*clauses] == [*device_of]
+    pe_of = {name: rules[0] for name, rules in clauses.items()}
+    assert pe_partition(pe_of) == pe_partition(device_of)
+    marked = [pe_of[name] for name, rules in clauses.items() if len(rules) == 3]
+    assert sorted(marked) == (sorted(set(pe_of.values())) if len(set(marked)) > 1 else [])
+    pools = dict(re.findall(r"^  (pe\d+) = \[(.*)\][,;]$", text, re.MULTILINE))
+    for name, rules in clauses.items():
+        assert json.loads(pools[rules[-1][len("host(") : -1]]) == device_of[name]
+
+
+@given(instance_placements(whole=False))
+def test_ibm_overlay(placement: Placement) -> None:
+    (overlay,) = json.loads(written(placement, "ibm-overlay"))["jobConfigOverlays"]
+    assert overlay["deploymentConfig"] == {
+        "fusionScheme": "manual",
+        "fusionTargetPeCount": len(placement.pes),
+    }
+
+
+def deployments(placement: Placement) -> list[dict[str, Any]]:
+    return [*yaml.safe_load_all(written(placement, "kubernetes"))]
+
+
+@given(instance_placements(whole=False))
+def test_kubernetes(placement: Placement) -> None:
+    """Every operator appears once, each PE is a Deployment, and all names are valid."""
+    found = deployments(placement)
+    pods = [deployment["spec"]["template"] for deployment in found]
+    annotated = [
+        json.loads(pod["metadata"]["annotations"]["streamplace/operators"]) for pod in pods
+    ]
+    assert [tuple(operators) for operators in annotated] == [*placement.pes.values()]
+    names = [deployment["metadata"]["name"] for deployment in found]
+    assert len(set(names)) == len(names)
+    assert all(DNS_LABEL.fullmatch(name) for name in names)
+    nodes = [pod["spec"]["nodeSelector"]["streamplace/device"] for pod in pods]
+    assert len(set(nodes)) == len(nodes)
+
+
+@pytest.mark.parametrize("version", ["1.37.0", "1.25.0"])
+def test_kubernetes_by_its_published_schema(version: str) -> None:
+    """The schema is that of kubernetes-validate, in strict mode: no unknown field."""
+    for deployment in deployments(word_count_placement(whole=False)):
+        kubernetes_validate.validate(deployment, version, strict=True)
+
+
+def test_the_schema_can_refuse() -> None:
+    (first, *_) = deployments(word_count_placement())
+    first["spec"]["template"]["spec"]["containers"][0]["resources"]["request"] = {"cpu": "1"}
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate(first, "1.37.0", strict=True)
+
+
+def test_kubernetes_requests_what_the_source_rate_needs() -> None:
+    placement = word_count_placement()
+    requests = [
+        deployment["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]
+        for deployment in deployments(placement)
+    ]
+    assert requests == [{"cpu": "300m", "memory": "2500000"}, {"cpu": "300m", "memory": "2000000"}]
+
+
+@given(instance_placements(whole=False), st.sampled_from([1.0, 0.5]))
+def test_cores_needed(placement: Placement, most: float) -> None:
+    """CPU requests are utilisations times cores, whatever the target utilisation."""
+    own = placement.problem
+    problem = Problem(own.graph, own.cluster, source_rate=1000.0, target_utilisation=most)
+    scored = simulate(Placement(problem, placement.devices))
+    expected = {device.name: device.utilisation * 2 for device in scored.devices}
+    assert cores_needed(Placement(problem, placement.devices)) == pytest.approx(expected)
+
+
+def test_kubernetes_refuses_more_operators_than_a_container_can_be_told() -> None:
+    names = [f"{'x' * 120}{v:06}" for v in range(1100)]
+    with pytest.raises(ProblemError, match=r"1,100 operators on 'd0' take .* bytes"):
+        written(placement_without_streams(*names), "kubernetes")
+    assert len(deployments(placement_without_streams(*names[:900]))) == 1
+
+
+def test_one_pe_needs_no_affinity() -> None:
+    (only,) = deployments(placement_without_streams("a"))
+    assert "affinity" not in only["spec"]["template"]["spec"]
+    assert only["metadata"]["name"] == "job-pe0"
+
+
+@given(st.lists(st.text(min_size=1), unique=True), st.sampled_from([dns_label, label_value]))
+def test_names_stay_unlike(texts: list[str], name_of: Callable[[str], str]) -> None:
+    names = [name_of(text) for text in texts]
+    assert len(set(names)) == len(texts)
+    assert all(
+        len(name) <= 63 and DNS_LABEL.fullmatch(name.lower().replace("_", "-").replace(".", "-"))
+        for name in names
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("word-count", "word-count"), ("a" * 63, "a" * 63), ("7", "7")],
+)
+def test_good_names_are_kept(text: str, name: str) -> None:
+    assert dns_label(text) == name
+    assert label_value("Node_1.example") == "Node_1.example"

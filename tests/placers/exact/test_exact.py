@@ -1,0 +1,144 @@
+"""The placer `exact`, compared with brute force."""
+
+import numpy as np
+import pytest
+
+from benchmarks.reference.random_problems import optimum, random_problem
+from streamplace import Cluster, Constraints, Device, Problem, StreamGraph
+from streamplace.errors import InfeasibleError, PlacementError, UsageError
+from streamplace.placers.exact.exact import Exact
+from streamplace.placers.registry import NAMES, ready_placer
+from streamplace.placers.search.search import Search
+from streamplace.problem.objective import CLOSED_FORMS, Model
+from streamplace.scoring.throughput import bound
+from streamplace.workflows.place import solve
+from tests.support.graphs import chain_graph
+from tests.support.placements import throughput_of
+
+EQUAL, ABOVE = 1e-9, 1 + 1e-9
+MOST = {"bottleneck": 20_000, "path-average": 3_000}  # placements tried by brute force
+AUTO = "auto:evaluations=20000"
+QUICK = (*(name for name in NAMES if name not in ("auto", "exact", "policy")), AUTO)
+
+
+@pytest.fixture
+def short_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shorten the search, so that the proof has to find what is better."""
+    monkeypatch.setattr("streamplace.placers.exact.exact.Search", lambda: Search(evaluations=1))
+
+
+@pytest.mark.usefixtures("short_search")
+@pytest.mark.parametrize("model", CLOSED_FORMS)
+@pytest.mark.parametrize("seed", range(60))
+def test_brute_force_finds_the_same(model: Model, seed: int) -> None:
+    problem = random_problem(seed, model, MOST[model])
+    proof = Exact(seconds=600.0).prove(problem, np.random.default_rng(0))
+    best = optimum(problem)
+    assert proof.optimal
+    assert problem.feasibility.violation(proof.placement.devices) is None
+    assert throughput_of(problem, proof.placement.devices) == pytest.approx(best, rel=EQUAL)
+    assert best <= proof.bound * ABOVE
+    assert proof.bound == pytest.approx(best, rel=EQUAL)
+
+
+@pytest.mark.parametrize("model", CLOSED_FORMS)
+@pytest.mark.parametrize("seed", range(100, 110))
+def test_no_placer_exceeds_it(model: Model, seed: int) -> None:
+    problem = random_problem(seed, model, MOST[model])
+    best = optimum(problem)
+    assert best <= bound(problem) * ABOVE
+    for name in QUICK:
+        try:
+            found = ready_placer(name, model)(problem, np.random.default_rng(seed))
+        except PlacementError:  # a plain one that knows no other try
+            continue
+        assert throughput_of(problem, found.devices) <= best * ABOVE, name
+
+
+@pytest.mark.parametrize("model", CLOSED_FORMS)
+def test_without_time_its_bound_still_holds(model: Model) -> None:
+    """The search ignores the limit; without a proof the bound still holds."""
+    for seed in range(200, 215):
+        problem = random_problem(seed, model, MOST[model])
+        proof = Exact(seconds=0.0).prove(problem, np.random.default_rng(0))
+        best = optimum(problem)
+        assert throughput_of(problem, proof.placement.devices) <= best * ABOVE
+        assert best <= proof.bound * ABOVE
+        if proof.optimal:
+            assert throughput_of(problem, proof.placement.devices) == pytest.approx(best, rel=EQUAL)
+
+
+@pytest.mark.usefixtures("short_search")
+@pytest.mark.parametrize("workers", [1, 2])
+def test_cp_sat_settles_what_a_dive_leaves_open(
+    monkeypatch: pytest.MonkeyPatch, workers: int
+) -> None:
+    """Without nodes for depth-first search every decision problem goes to CP-SAT."""
+    monkeypatch.setattr("streamplace.placers.exact.bottleneck.QUICK", 0)
+    monkeypatch.setattr("streamplace.placers.exact.bottleneck.SHALLOW", 0)
+    monkeypatch.setattr("streamplace.placers.exact.bottleneck.NODES", 0)
+    for seed in range(300, 330):
+        problem = random_problem(seed, "bottleneck", MOST["bottleneck"])
+        proof = Exact(seconds=600.0, workers=workers).prove(problem, np.random.default_rng(0))
+        assert proof.optimal
+        assert throughput_of(problem, proof.placement.devices) == pytest.approx(
+            optimum(problem), rel=EQUAL
+        )
+
+
+def hard() -> Problem:
+    """Return 27 operators of almost equal work, which take far more than a moment."""
+    rng = np.random.default_rng(3)
+    graph = StreamGraph.from_columns(
+        [f"op{v}" for v in range(27)],
+        rng.integers(300_000, 330_000, size=27).astype(float),
+        np.zeros(27),
+        np.array([(v - 1, v) for v in range(1, 27)]),
+    )
+    return Problem(graph, Cluster.equal(4, 700.0), source_rate=1e3)
+
+
+def test_tells_what_is_proven() -> None:
+    easy = solve(Problem(chain_graph(1e5, 2e5, 3e5, 1e5)), "exact")
+    assert easy.status == "OPTIMAL"
+    assert easy.gap == pytest.approx(0.0, abs=EQUAL)
+    assert easy.to_dict()["status"] == "OPTIMAL"
+    late = solve(hard(), "exact:seconds=0")
+    assert late.status == "FEASIBLE"
+    assert late.gap is not None
+    assert late.gap > EQUAL
+    assert solve(Problem(chain_graph(1e5, 2e5)), "greedy").status is None
+
+
+def test_the_start_is_never_left_for_a_worse_one() -> None:
+    problem = hard()
+    good = Exact(seconds=0.0)(problem, np.random.default_rng(0))
+    for seed in range(3):
+        again = Exact(seconds=0.0)(problem, np.random.default_rng(seed), good)
+        assert throughput_of(problem, again.devices) >= throughput_of(problem, good.devices)
+
+
+def test_same_seed_same_placement() -> None:
+    problem = random_problem(7, "bottleneck", MOST["bottleneck"])
+    first, again = (Exact(seconds=600.0)(problem, np.random.default_rng(1)) for _ in range(2))
+    assert np.array_equal(first.devices, again.devices)
+
+
+def test_refuses_the_engine_and_options_that_mean_nothing() -> None:
+    problem = Problem(chain_graph(1e5, 2e5), model="engine")
+    with pytest.raises(UsageError, match="not engine"):
+        Exact()(problem, np.random.default_rng(0))
+    with pytest.raises(UsageError, match="at least 0"):
+        Exact(seconds=-1.0)
+    for workers in (0, 1025, 2**31):
+        with pytest.raises(UsageError, match="workers must be 1 to 1024"):
+            Exact(workers=workers)
+
+
+def test_contradicting_constraints() -> None:
+    cluster = Cluster([Device("d0", 1e3), Device("d1", 1e3)])
+    rules = Constraints(colocate=[["a", "b"]], exlocate=[["a", "b"]])
+    with pytest.raises(InfeasibleError):
+        Exact()(
+            Problem(chain_graph(1e5, 2e5), cluster, constraints=rules), np.random.default_rng(0)
+        )

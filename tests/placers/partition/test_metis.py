@@ -1,0 +1,158 @@
+"""METIS behind checks: odd graphs, weights, target weights, silence."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pymetis
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamplace import Cluster, Constraints, Device, Problem, Recipe
+from streamplace.errors import PlacementError
+from streamplace.placers.partition.metis import Metis, MetisRecursive, edge_weights, vertex_weights
+from streamplace.placers.partition.pymetis_guard import partition
+from streamplace.scoring.throughput import throughput
+from tests.support.graphs import chain_graph
+
+RNG = np.random.default_rng(0)
+
+
+@st.composite
+def multigraphs(draw: st.DrawFn) -> tuple[int, list[tuple[int, int]], list[int], int]:
+    """Return vertices, edges, vertex weights and parts; edges may repeat in either direction."""
+    count = draw(st.integers(1, 14))
+    vertex = st.integers(0, count - 1)
+    edges = draw(st.lists(st.tuples(vertex, vertex).filter(lambda e: e[0] != e[1]), max_size=40))
+    weights = draw(st.lists(st.integers(0, 1000), min_size=count, max_size=count))
+    return count, edges, weights, draw(st.integers(1, count))
+
+
+@given(multigraphs(), st.booleans(), st.booleans())
+def test_any_graph_gets_parts_that_exist(
+    case: tuple[int, list[tuple[int, int]], list[int], int], recursive: bool, unequal: bool
+) -> None:
+    count, edges, weights, parts = case
+    ends = np.array(edges, dtype=np.int64).reshape(-1, 2)
+    shares = np.arange(1.0, parts + 1) if unequal else None
+    edge_weights = np.ones(len(ends), dtype=np.int64)
+    found = partition(
+        ends[:, 0], ends[:, 1], np.array(weights), edge_weights, shares, parts, recursive=recursive
+    )
+    assert found.shape == (count,)
+    assert found.min() >= 0
+    assert found.max() < parts
+
+
+def test_edges_out_of_range_are_refused_before_metis_sees_them() -> None:
+    ones = np.ones(1, dtype=np.int64)
+    for ends in ((0, 3), (-1, 0), (1, 1)):
+        with pytest.raises(ValueError, match="edge leaves the graph, or joins a vertex to itself"):
+            partition(
+                np.array(ends[:1]), np.array(ends[1:]), np.ones(3, int), ones, None, 2,
+                recursive=False,
+            )  # fmt: skip
+
+
+def test_a_wrong_cut_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pymetis, "part_graph", lambda *_, **__: (7, [0, 1, 1]))
+    with pytest.raises(PlacementError, match="METIS claims a cut of 7"):
+        partition(
+            np.array([0, 1]), np.array([1, 2]), np.ones(3, int), np.ones(2, int), None, 2,
+            recursive=False,
+        )  # fmt: skip
+
+
+def test_what_metis_prints_stays_off_stdout() -> None:
+    # METIS complains on this graph: without the silence its lines are what this would find
+    program = (
+        "import numpy as np\n"
+        "from streamplace.placers.partition.pymetis_guard import partition\n"
+        "a = np.array([0, 1, 2]); b = np.array([1, 2, 3]); w = np.ones(3, int)\n"
+        "for parts in (3, 4):\n"
+        "    for weights in (np.zeros(4, int), np.array([9, 0, 0, 0])):\n"
+        "        partition(a, b, weights, w, None, parts, recursive=True)\n"
+        "        partition(a, b, weights, w, None, parts, recursive=False)\n"
+        "print('only this')\n"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert run.stdout == b"only this\n"
+    assert run.stderr == b""
+
+
+def test_heavier_parts_go_to_faster_devices_in_proportion() -> None:
+    graph = chain_graph(*[1000.0] * 40)
+    cluster = Cluster([Device("slow", 1000.0), Device("fast", 3000.0)])
+    for placer in (Metis(), MetisRecursive()):
+        placement = placer(Problem(graph, cluster), RNG)
+        assert 27 <= len(placement.pes["fast"]) <= 33  # 30 is three quarters
+
+
+def test_parts_are_limited_and_kept() -> None:
+    problem = Problem(chain_graph(*[5.0] * 20))
+    assert len(MetisRecursive(parts=3)(problem, RNG).pes) == 3
+    assert len(MetisRecursive()(problem, RNG).pes) == 5
+    assert len(MetisRecursive(parts=50)(problem, RNG).pes) == 5
+    assert len(Metis()(Problem(chain_graph(5.0)), RNG).pes) == 1
+
+
+def test_colocated_operators_are_one_vertex() -> None:
+    graph = chain_graph(*[1000.0] * 12)
+    together = Constraints(colocate=[["a", "l"], ["b", "k"], ["c", "j"]])
+    placement = MetisRecursive(parts=3)(Problem(graph, constraints=together), RNG)
+    assert sorted(len(pe) for pe in placement.pes.values()) == [4, 4, 4]
+
+
+def test_utilisation_weights_are_the_stronger_rival() -> None:
+    recipe = Recipe("dream", 200, seed=5)
+    achieved = {"instructions": 0.0, "utilisation": 0.0}
+    for number in range(200):
+        problem = Problem(recipe.graph(number), model="path-average")
+        for weights in achieved:
+            devices = Metis(weights=weights)(problem, RNG).devices  # type: ignore[arg-type]
+            achieved[weights] += throughput(problem, devices)[0] / problem.source_rate / 200
+    assert achieved["utilisation"] > achieved["instructions"] + 0.01
+
+
+def test_work_of_any_size_keeps_its_proportions() -> None:
+    for scale in (1e-9, 1e-3, 1.0, 1e9):
+        graph = chain_graph(*(scale * x for x in (4.0, 1.0, 1.0, 1.0, 1.0, 4.0)))
+        problem = Problem(graph, Cluster.equal(2))
+        assert sorted(map(len, Metis()(problem, RNG).pes.values())) == [3, 3]
+
+
+@pytest.mark.parametrize("scale", [5e-324, 1e-310, 1e-300])
+def test_weights_too_small_to_divide_by_keep_their_proportions(scale: float) -> None:
+    weights = scale * np.array([4.0, 0.0, 2.0])
+    for made in (vertex_weights(weights), edge_weights(weights)):
+        assert made[0] == 2 * made[2] > 2
+        assert made[1] <= 1
+
+
+@pytest.mark.parametrize("weight", [2**30, 2**31, 2**62])
+def test_weights_that_add_up_to_more_than_metis_holds_are_refused(weight: int) -> None:
+    """METIS ends the process on some such weights."""
+    ends, light, heavy = np.array([0, 1]), np.ones(3, int), np.array([weight, 1, 1])
+    for vertices, edges in ((heavy, light[:2]), (light, heavy[:2])):
+        with pytest.raises(ValueError, match="must add up to at most 1,073,741,824"):
+            partition(ends, ends + 1, vertices, edges, None, 2, recursive=False)
+
+
+@pytest.mark.parametrize("parts", [-1, 0, 4, 500])
+def test_numbers_of_parts_that_metis_cannot_make_are_refused(parts: int) -> None:
+    ends, ones = np.array([0, 1]), np.ones(2, dtype=np.int64)
+    with pytest.raises(ValueError, match="parts must be 1 to 3"):
+        partition(ends, ends + 1, np.ones(3, int), ones, None, parts, recursive=False)
+
+
+def test_weights_that_metis_cannot_take_are_refused() -> None:
+    ends, ones = np.array([0, 1]), np.ones(2, dtype=np.int64)
+    for vertices, edges, shares in (
+        (np.array([1, -1, 1]), ones, None),
+        (np.ones(3, int), ones * 0, None),
+        (np.ones(3, int), ones, np.array([0.5, 0.0])),
+        (np.ones(3, int), ones, np.ones(3)),
+    ):
+        with pytest.raises(ValueError, match="must be"):
+            partition(ends, ends + 1, vertices, edges, shares, 2, recursive=False)

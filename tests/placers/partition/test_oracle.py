@@ -1,0 +1,57 @@
+"""Oracles, which choose the best number of parts."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from streamplace import Cluster, Placement, Problem, Recipe
+from streamplace.errors import PlacementError
+from streamplace.placers.partition.oracle import Oracle
+from streamplace.placers.registry import make_placer
+from streamplace.scoring.throughput import throughput
+from tests.support.graphs import chain_graph
+from tests.support.placers import seeded_rng
+
+
+@pytest.mark.parametrize("name", ["metis", "metis-recursive", "fuser"])
+@pytest.mark.parametrize("model", ["bottleneck", "path-average"])
+def test_an_oracle_is_the_best_of_its_numbers_of_parts(name: str, model: str) -> None:
+    recipe = Recipe("dream", 40, seed=3)
+    for number in range(0, 40, 4):
+        problem = Problem(recipe.graph(number), model=model)  # type: ignore[arg-type]
+        tried = [
+            make_placer(f"{name}:parts={k}")(problem, seeded_rng()).devices for k in range(2, 6)
+        ]
+        found = make_placer(f"{name}-oracle")(problem, seeded_rng()).devices
+        best = throughput(problem, np.stack(tried)).max()
+        assert throughput(problem, found)[0] == pytest.approx(best, rel=1e-12)
+
+
+def test_an_oracle_on_one_device_uses_it() -> None:
+    problem = Problem(chain_graph(1.0, 2.0, 3.0), Cluster.equal(1))
+    assert make_placer("metis-oracle")(problem, seeded_rng()).devices.tolist() == [0, 0, 0]
+
+
+@dataclass(frozen=True)
+class NeverThree:
+    """A partitioner that has no answer for three parts."""
+
+    parts: int | None = None
+
+    def with_parts(self, parts: int) -> "NeverThree":
+        return replace(self, parts=parts)
+
+    def __call__(
+        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
+    ) -> Placement:
+        if self.parts == 3:
+            raise PlacementError("three is one too many")
+        return Placement(problem, np.arange(len(problem.graph.names)) % (self.parts or 1))
+
+
+def test_an_oracle_passes_over_a_number_of_parts_without_an_answer() -> None:
+    problem = Problem(chain_graph(*[2e6] * 6))
+    assert Oracle(NeverThree())(problem, seeded_rng()).devices.max() + 1 in (2, 4, 5)
+    two = Problem(chain_graph(*[2e6] * 6), Cluster.equal(3))
+    assert Oracle(NeverThree())(two, seeded_rng()).devices.max() == 1

@@ -1,0 +1,336 @@
+"""Placers that users write: found, checked, and never loaded because a file names them."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import streamplace as sp
+from streamplace.errors import PlacementError, UsageError
+from streamplace.placers.custom import is_custom, parts_of
+from streamplace.placers.registry import make_placer
+from streamplace.scoring.flow import flow
+from streamplace.training.config import read_config
+from streamplace.workflows.place import solve
+from tests.support.cli import ENVIRONMENT, one_line, run
+from tests.support.input_files import GRAPH
+from tests.support.paths import ROOT
+
+OWN = '''
+from dataclasses import dataclass
+import streamplace as sp
+
+@dataclass
+class Last:
+    """Everything on the device so many before the last."""
+    before: int = 0
+    loud: bool = False
+
+    def __post_init__(self):
+        if self.before > 9:
+            raise ValueError("that is\\ntoo far")
+
+    def __call__(self, problem, rng, start=None):
+        last = len(problem.cluster.devices) - 1 - self.before
+        return sp.Placement(problem, [last] * len(problem.graph.names))
+
+class Outer:
+    class Inner(Last):
+        pass
+
+class Plain:
+    def __init__(self, depth, width: "int" = 3, **more):
+        self.told = (depth, width)
+
+    def __call__(self, problem, rng, start):
+        raise RuntimeError("a fault of its own")
+
+class Number:
+    pass
+
+def first(problem, rng, start=None):
+    return sp.Placement(problem, [0] * len(problem.graph.names))
+
+def pair(a, b):
+    return None
+
+def text(problem, rng, start=None):
+    return "d0"
+
+def elsewhere(problem, rng, start=None):
+    other = sp.Problem(problem.graph, "9x1")
+    return sp.Placement(other, [8] * len(problem.graph.names))
+'''
+
+
+MANY = """
+import io, json, sys
+from contextlib import redirect_stderr, redirect_stdout
+from streamplace.cli.main import main
+told = []
+for arguments in json.load(sys.stdin):
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        code = main(arguments)
+    told.append([code, out.getvalue(), err.getvalue()])
+json.dump(told, sys.stdout)
+"""
+FOUND = {
+    "mine:Last": "d2",
+    "mine:Last:before=1:loud=true": "d1",
+    "mine:Outer.Inner:before=2": "d0",
+    "mine:first": "d0",
+    "metis:Last": "d2",
+    "test:Last": "d2",
+}
+FAULTS = {
+    "nowhere:Last": "importing nowhere failed: ModuleNotFoundError",
+    "mine:Lost": "module 'mine' (FOLDER/mine.py) has no 'Lost'",
+    "broken:Last": "importing broken failed: SyntaxError",
+    "lacking:Last": "No module named 'nowhere'",
+    "leaving:Last": "importing leaving failed: SystemExit: 7",
+    "mine:Number": "a Number is no placer",
+    "mine:sp": "a module is no placer",
+    "mine:pair": "is no placer: a placer is called with problem, rng and start, but",
+    "mine:Last:befor=1": "'befor=1' is no option=value; did you mean 'before'",
+    "mine:Last:before=one": "before must be a whole number",
+    "mine:Last:loud=yes": "loud must be true or false",
+    "mine:Last:before=10": "its constructor refuses: ValueError: that is too far",
+    "mine:Plain": "its constructor refuses: TypeError",
+    "mine:first:depth=3": "it takes no options",
+    "metis:parts": "module 'metis' (FOLDER/metis.py) has no 'parts'",
+    "fuser:parts": "'parts' is no option=value",
+}
+
+
+def filled(folder: Path) -> Path:
+    """Return a folder with placers, a graph, a dataset, and modules that cannot be loaded."""
+    for name in ("mine", "metis", "test"):
+        (folder / f"{name}.py").write_text(OWN)
+    (folder / "torch.py").write_text("raise SystemExit('a file that is in the way')")
+    (folder / "broken.py").write_text("def broken(:\n")
+    (folder / "lacking.py").write_text("import nowhere.to_be_found\n")
+    (folder / "leaving.py").write_text("raise SystemExit(7)\n")
+    (folder / "graph.json").write_text(json.dumps(GRAPH))
+    (folder / "many.jsonl").write_text("\n".join([json.dumps(GRAPH)] * 70))
+    return folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder with placers and inputs."""
+    return filled(tmp_path)
+
+
+Answers = dict[str, tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> Answers:
+    """Run `place` with each placer in one process, as an installed script would."""
+    folder = filled(tmp_path_factory.mktemp("own"))
+    placing = ["place", "graph.json", "--devices", "3x2500", "--json", "--placer"]
+    asked = [*FOUND, *FAULTS]
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", MANY],
+        input=json.dumps([[*placing, placer] for placer in asked]),
+        cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    printed = json.loads(done.stdout.replace(str(folder), "FOLDER"))
+    return {placer: tuple(answer) for placer, answer in zip(asked, printed, strict=True)}
+
+
+def command(folder: Path, *arguments: object) -> tuple[int, str, str]:
+    """Run `streamplace` like an installed script, without the current folder on the path."""
+    environment = {**ENVIRONMENT, "PYTHONSAFEPATH": "1"}
+    done = run(*arguments, cwd=folder, env=environment)
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "own", "parts"),
+    [
+        ("mine:Last", True, ("mine:Last", [])),
+        ("mine:Last:before=1:loud=true", True, ("mine:Last", ["before=1", "loud=true"])),
+        ("a.b_c:D.E", True, ("a.b_c:D.E", [])),
+        ("metis", False, ("metis", [])),
+        ("metis:parts=3", False, ("metis", ["parts=3"])),
+        ("policy:file=run:best", False, ("policy", ["file=run", "best"])),
+        ("metis-oracle:parts", False, ("metis-oracle", ["parts"])),
+        ("metis:", False, ("metis", [""])),
+        ("../mine:Last", False, ("../mine", ["Last"])),
+        ("3d:Last", False, ("3d", ["Last"])),
+    ],
+)
+def test_a_class_is_told_from_an_option(text: str, own: bool, parts: tuple[str, list[str]]) -> None:
+    assert is_custom(text) == own
+    assert parts_of(text) == parts
+
+
+@pytest.mark.parametrize(("placer", "device"), FOUND.items())
+def test_the_command_line_finds_them_in_the_current_folder(
+    placer: str, device: str, answers: Answers
+) -> None:
+    code, out, err = answers[placer]
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    assert set(found["assignment"].values()) == {device}
+    assert found["placer"] == placer
+
+
+def test_compare_finds_them_in_its_processes(folder: Path) -> None:
+    comparing = ("compare", "many.jsonl", "--jobs", 2, "--json", "--placers")
+    code, out, err = command(folder, *comparing, "mine:Last,metis,mine:Last:before=1")
+    assert (code, err) == (0, "")
+    names = [row["placer"] for row in json.loads(out)["rows"]]
+    assert names == ["mine:Last", "metis", "mine:Last:before=1"]
+
+
+def test_a_file_of_the_folder_stands_in_for_no_library(folder: Path) -> None:
+    code, _, err = command(folder, "compare", "graph.json", "--placers", "mine:Last,policy")
+    assert (code, err) == (0, "")
+
+
+@pytest.mark.parametrize(("placer", "said"), FAULTS.items())
+def test_what_is_wrong_with_one_is_one_line(placer: str, said: str, answers: Answers) -> None:
+    code, out, err = answers[placer]
+    assert (code, out) == (2, "")
+    assert said in one_line(err)
+
+
+def test_a_time_limit_is_an_option_of_its_own(folder: Path) -> None:
+    limited = ("place", "graph.json", "--time-limit", 1, "--placer", "mine:Last")
+    code, _, err = command(folder, *limited)
+    assert code == 2
+    assert "placer 'mine:Last' has no limit of time" in one_line(err)
+
+
+def test_an_installed_package_gives_its_placer_a_name(folder: Path) -> None:
+    about = folder / "ours-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: ours\nVersion: 1.0\n")
+    points = "[streamplace.placers]\nlast = mine:Last\nmetis = mine:Last\ngone = nowhere:Last\n"
+    (about / "entry_points.txt").write_text(points)
+    environment = {**ENVIRONMENT, "PYTHONPATH": f"{ROOT}:{folder}"}
+
+    def placed(placer: str) -> tuple[int, str, str]:
+        arguments = ("place", folder / "graph.json", "--devices", "3x2500", "--json")
+        done = run(*arguments, "--placer", placer, cwd=folder.parent, env=environment)
+        return done.returncode, done.stdout, done.stderr
+
+    code, out, _ = placed("last:before=1")
+    assert code == 0
+    assert set(json.loads(out)["assignment"].values()) == {"d1"}
+    assert placed("metis:parts=2")[0] == 0  # ours stays ours
+    assert "loading nowhere:Last failed" in one_line(placed("gone")[2])
+    code, _, err = placed("xyzzy")
+    assert code == 2
+    assert "random" in one_line(err)
+    assert "gone, last (your own are module:Class)" in err
+    assert "did you mean 'last'?" in placed("lost")[2]
+
+
+def test_files_have_no_module_imported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    shipped = (ROOT / "streamplace" / "training" / "configs" / "best.toml").read_text()
+    config = folder / "config.toml"
+    config.write_text(f'{shipped}\n[teacher]\nplacer = "leaving:Last"\n')
+    with pytest.raises(sp.StreamplaceError, match="a file cannot name a module"):
+        read_config(str(config))
+    with pytest.raises(UsageError, match="is no option=value"):
+        make_placer("metis:Last", from_file=True)
+    assert "leaving" not in sys.modules
+
+
+def small_graph() -> sp.StreamGraph:
+    return sp.StreamGraph([("a", 1e5, 10), ("b", 1e5, 0)], [("a", "b")], source_rate=100)
+
+
+def on_first(problem: sp.Problem, rng: object, start: object = None) -> sp.Placement:
+    """Place everything on the first device."""
+    return sp.Placement(problem, [0] * len(problem.graph.names))
+
+
+def on_another(problem: sp.Problem, rng: object, start: object = None) -> sp.Placement:
+    """Return a placement of another problem."""
+    return on_first(sp.Problem(problem.graph, "2x10"), rng)
+
+
+def as_text(problem: sp.Problem, rng: object, start: object = None) -> str:
+    """Return something that is not a placement."""
+    return "d0"
+
+
+def test_a_placer_is_given_as_it_is() -> None:
+    found = sp.place(small_graph(), placer=on_first)
+    assert found.placer == "on_first"
+    assert found.score.devices_used == 1
+    rows = sp.compare([small_graph()] * 70, {"one": on_first, "all": "round-robin"}, jobs=2).rows
+    assert [(row.placer, row.mean_devices) for row in rows] == [("one", 1), ("all", 2)]
+    assert [row.placer for row in sp.compare(small_graph(), [on_first, "random"]).rows] == [
+        "on_first", "random",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("placer", "said"),
+    [
+        (as_text, "'as_text' returned a str; a Placement is wanted"),
+        (on_another, "'on_another' returned a placement of another problem"),
+    ],
+)
+def test_what_it_answers_is_checked(placer: sp.Placer, said: str) -> None:
+    with pytest.raises(PlacementError, match=said):
+        sp.place(small_graph(), placer=placer)
+    with pytest.raises(PlacementError, match=said):
+        sp.compare(small_graph(), placer)
+
+
+def test_a_rule_that_it_breaks_is_told() -> None:
+    apart = sp.Constraints(exlocate=[["a", "b"]])
+    with pytest.raises(PlacementError, match="'on_first' broke a constraint: device 'd0'"):
+        sp.place(small_graph(), placer=on_first, constraints=apart)
+
+
+def test_what_is_no_placer_is_refused() -> None:
+    for nothing in (sp.Problem, 5, lambda problem: problem):
+        with pytest.raises(UsageError, match="no placer"):
+            sp.place(small_graph(), placer=nothing)  # type: ignore[arg-type]  # that is the fault
+    with pytest.raises(UsageError, match="two placers are called 'on_first'"):
+        sp.compare(small_graph(), [on_first, on_first])
+
+
+def test_a_start_reaches_it() -> None:
+    problem = sp.Problem(small_graph())
+    before = sp.Placement(problem, np.array([3, 3]))
+
+    def stays(problem: sp.Problem, rng: object, start: sp.Placement | None = None) -> sp.Placement:
+        assert start is before
+        return start
+
+    from streamplace.workflows.place import solve  # noqa: PLC0415 - what `place --start` calls
+
+    assert solve(problem, stays, start=before).placement is before
+
+
+def ticking_off(problem: sp.Problem, rng: object, start: object = None) -> sp.Placement:
+    """Overwrite work in the problem's own array."""
+    work = flow(problem).work
+    devices = np.zeros(len(work), dtype=np.int32)
+    while work.max() > 0:
+        work[work.argmax()] = 0
+    return sp.Placement(problem, devices)
+
+
+def test_one_that_changes_the_problem_is_refused_and_changes_nothing() -> None:
+    graph = sp.StreamGraph([("a", 9e4, 10), ("b", 9e4, 10)], [("a", "b")])
+    problem = sp.Problem(graph, "2x100", source_rate=1000)
+    before = solve(problem, "greedy").score
+    with pytest.raises(PlacementError, match="'ticking_off' changed arrays of the problem"):
+        solve(problem, ticking_off)
+    assert solve(problem, "greedy").score == before
+    with pytest.raises(ValueError, match="read-only"):
+        problem.cluster.capacity[0] = 1

@@ -1,0 +1,16 @@
+"""The curves in the picture of an engine run."""
+
+import streamplace as sp
+from streamplace.plots.engine_run import _waiting
+from streamplace.scoring import engine
+
+
+def test_streams_between_the_same_operators_are_lines_of_their_own() -> None:
+    graph = sp.StreamGraph(
+        [("a", 1e4, 10), ("b", 1e4, 10)],
+        [("a", "b", 1.0), ("a", "b", 0.5)],
+        source_rate=10,
+    )
+    placement = sp.Placement(sp.Problem(graph), [0, 1])
+    found = engine.run(placement, every_s=1.0)
+    assert list(_waiting(placement, found)) == ["a → b", "a → b (2)"]

@@ -1,0 +1,83 @@
+"""Pictures in every format: any names, the same bytes every time."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from streamplace.errors import FormatError, StreamplaceError, UsageError
+from streamplace.plots.comparison import devices_picture, throughput_picture
+from streamplace.plots.comparison_folder import save_report
+from streamplace.plots.formats import KINDS
+from streamplace.plots.plan import draw_plan
+from streamplace.plots.training_curves import draw_curves
+from streamplace.workflows.comparison import Comparison
+from streamplace.workflows.plan import Plan, PlanRow
+from tests.support.comparisons import HARD_NAMES, comparison_by_hand, random_comparison
+
+BEGINS = {"png": b"\x89PNG\r\n", "svg": b"<?xml", "pdf": b"%PDF-"}
+PLAN = Plan(1e4, (PlanRow(1, 6e3, 7e3, 0.6), PlanRow(2, 1.1e4, 1.4e4, 1.0)))
+Draw = Callable[[Path], None]
+PICTURES: dict[str, Draw] = {
+    "throughput": lambda path: throughput_picture(path, comparison_by_hand()),
+    "devices": lambda path: devices_picture(path, comparison_by_hand()),
+    "plan": lambda path: draw_plan(path, PLAN),
+    "curves": lambda path: draw_curves(path, {"run": [{"step": 1.0, "loss": 0.5}]}),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", PICTURES)
+def test_every_kind_the_same_each_time(name: str, kind: str, tmp_path: Path) -> None:
+    first, second = tmp_path / f"a.{kind}", tmp_path / f"b.{kind.upper()}"
+    PICTURES[name](first)
+    PICTURES[name](second)
+    assert first.read_bytes().startswith(BEGINS[kind])
+    assert first.read_bytes() == second.read_bytes()
+
+
+@pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.parametrize("file", ["x.txt", "x", "nowhere/x.png"])
+def test_bad_names_leave_nothing(name: str, file: str, tmp_path: Path) -> None:
+    with pytest.raises(FormatError if "/" in file else UsageError):
+        PICTURES[name](tmp_path / file)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_kind_that_is_nearly_one() -> None:
+    with pytest.raises(StreamplaceError, match="did you mean 'svg'"):
+        draw_plan("plan.svgg", PLAN)
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        random_comparison(HARD_NAMES, (1e4, 2e4, 3e4)),
+        random_comparison(("one",), (None,), graphs=1, most=1),
+        random_comparison(("a", "a"), (1.0,)),
+        random_comparison(("few", "many"), most=200),
+    ],
+    ids=["hard names", "one of all", "one name twice", "many devices"],
+)
+@pytest.mark.parametrize("draw", [throughput_picture, devices_picture])
+def test_whatever_is_compared(
+    draw: Callable[[Path, Comparison], None], found: Comparison, tmp_path: Path
+) -> None:
+    """No missing letter, failed layout or empty axis may cause a warning."""
+    draw(tmp_path / "x.svg", found)
+    text = (tmp_path / "x.svg").read_text()
+    for name in set(found.placers) & {"_hidden", r"$\frac{$", "one", "few"}:
+        assert f"<!-- {chr(0x2009) * name.startswith('_')}{name} -->" in text, "in the legend"
+
+
+def test_a_plan_that_keeps_up_nowhere(tmp_path: Path) -> None:
+    draw_plan(tmp_path / "x.svg", Plan(1e4, (PlanRow(1, 10.0, 20.0, 0.001),)))
+    assert "keep up" not in (tmp_path / "x.svg").read_text()
+
+
+@pytest.mark.parametrize("kind", [*KINDS, None])
+def test_what_is_saved_of_a_comparison(kind: str | None, tmp_path: Path) -> None:
+    save_report(tmp_path / "new" / "folder", comparison_by_hand(), kind)
+    names = {"compare.json", "table.csv", "graphs.csv", "by_rate.csv", "by_rate.md", "by_rate.tex"}
+    names |= {f"throughput.{kind}", f"devices.{kind}"} if kind else set()
+    assert {path.name for path in (tmp_path / "new" / "folder").iterdir()} == names

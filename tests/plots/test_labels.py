@@ -1,0 +1,30 @@
+"""Labels: short names that still differ."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamplace.report.labels import labels, shortened
+
+
+def test_both_ends_are_kept() -> None:
+    assert shortened("metis-recursive-oracle", 13) == "metis-…oracle"
+    assert shortened("metis", 5) == "metis"
+    assert shortened("a\nb", 9) == r"a\nb"
+    assert shortened("\x1b[31mé名", 20) == r"\x1b[31mé名"
+    assert shortened("\u202eevil", 20) == r"\u202eevil", "writing would change its direction"
+
+
+def test_what_tells_names_apart_is_kept() -> None:
+    names = [f"com.example.streams.Operator{i}.of.the.enriching.kind" for i in (1, 23)]
+    assert labels(names, 20) == ["…ms.Operator1.of.th…", "…s.Operator23.of.th…"]
+    assert labels(["same", "same", "same"], 20) == ["same", "same (2)", "same (3)"]
+    far = ["a" * 30 + "x" + "b" * 40 + "y" + "c" * 30, "a" * 30 + "y" + "b" * 40 + "x" + "c" * 30]
+    assert labels(far, 20) == ["…aaaaaaxbb…bycccccc…", "…aaaaaaybb…bxcccccc…"]
+
+
+@given(st.lists(st.text(max_size=40), max_size=12), st.integers(12, 40))
+def test_labels_differ_and_are_short(names: list[str], length: int) -> None:
+    found = labels(names, length)
+    assert len(set(found)) == len(names)
+    assert all(len(label) <= length for label in found)
+    assert all(label.isprintable() or "\n" not in label for label in found)

@@ -1,0 +1,59 @@
+"""The log of a training run, and its curves."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from streamplace.errors import FormatError
+from streamplace.files.training_logs import LOG, Log, read_log
+from streamplace.plots.training_curves import curve, draw_curves, smoothed
+
+STEPS: Log = [
+    {"step": 1.0, "reward": -3.0},
+    {"step": 2.0, "reward": -1.0, "validation": -2.0},
+    {"step": 3.0},
+]
+
+
+def written(folder: Path, text: str) -> Path:
+    (folder / LOG).write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_what_a_log_tells_over_steps() -> None:
+    steps, rewards = curve(STEPS, "reward")
+    assert (steps.tolist(), rewards.tolist()) == ([1, 2], [-3, -1])
+    assert [part.tolist() for part in curve(STEPS, "validation")] == [[2], [-2]]
+    assert [len(part) for part in curve(STEPS, "loss")] == [0, 0]
+
+
+def test_smoothed_by_hand() -> None:
+    values = np.array([1.0, 2.0, 6.0, 3.0])
+    assert smoothed(values, 1).tolist() == values.tolist()
+    assert smoothed(values, 3).tolist() == pytest.approx([1.5, 3.0, 11 / 3, 4.5])
+
+
+@pytest.mark.parametrize("torn", ["", '{"step": 4, "rew', '{"step": 4}', "\x00\x00", "{}\n"])
+def test_a_torn_last_line_is_left_out(torn: str, tmp_path: Path) -> None:
+    lines = "".join(json.dumps(step) + "\n" for step in STEPS)
+    assert read_log(written(tmp_path, lines + torn)) == STEPS
+
+
+def test_what_is_no_log(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"holds no log.jsonl"):
+        read_log(tmp_path)
+    with pytest.raises(FormatError, match="No such file"):
+        read_log(tmp_path / "nowhere")
+    for bad in ("no json", "[1]", '{"step": "1"}', '{"reward": 1}', '{"step": NaN}'):
+        with pytest.raises(FormatError, match="line 1 is no step"):
+            read_log(written(tmp_path, bad + '\n{"step": 2}\n'))
+
+
+@pytest.mark.parametrize("logs", [{"new": []}, {"a": STEPS, "_$b$": STEPS[:1], "c": []}])
+def test_runs_that_have_hardly_begun(logs: dict[str, Log], tmp_path: Path) -> None:
+    draw_curves(tmp_path / "x.svg", logs)
+    text = (tmp_path / "x.svg").read_text()
+    assert ("no step yet" in text) == ("new" in logs)
+    assert ("_$b$" in text) == ("_$b$" in logs)

@@ -1,0 +1,59 @@
+"""The features that policies read of a problem."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from streamplace import Cluster, Problem
+from streamplace.policy.features import encode
+from tests.support.graphs import chain_graph
+from tests.support.policies import (
+    SCRIPTING,
+    cluster_of,
+    scorer_features,
+)
+from tests.support.strategies import closed_form_problems
+
+pytestmark = pytest.mark.filterwarnings(SCRIPTING)
+
+
+def test_no_source_rate_is_special_under_bottleneck() -> None:
+    """At 1,000 tuples/s the operator fills the device exactly."""
+    problems = [
+        Problem(chain_graph(1e6), Cluster.equal(1, 1000.0), source_rate=r) for r in (1e3, 2e3)
+    ]
+    for one, other in zip(*map(scorer_features, problems), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-6)
+
+
+def test_under_path_average_overload_is_seen() -> None:
+    problem, faster = (
+        Problem(
+            chain_graph(1e6, 1e6), Cluster.equal(2, 1000.0), source_rate=r, model="path-average"
+        )
+        for r in (300.0, 3000.0)
+    )
+    assert (encode(problem).whole != encode(faster).whole).any()
+    assert encode(problem).job.unit == encode(faster).job.unit == 1.0
+
+
+@given(closed_form_problems)
+def test_what_is_read_is_finite_and_of_moderate_size(problem: Problem) -> None:
+    """This includes graphs without work or streams, and streams that carry nothing."""
+    one = encode(problem)
+    for column in (*scorer_features(problem), one.published):
+        assert column.dtype == np.float32
+        assert np.isfinite(column).all()
+    for column in scorer_features(problem):
+        assert np.abs(column).max(initial=0.0) < 60
+    assert len(one.published) == len(one.operators) == one.size == len(problem.graph.names)
+
+
+def test_published_features_by_hand() -> None:
+    """1,000 tuples/s of 0.5 million instructions; devices of 1,000 and 3,000 MIPS."""
+    cluster = Cluster.parse("1x1000,1x3000")
+    slow = Cluster(cluster.devices, cluster_of(2).network)
+    graph = chain_graph(5e5, 1e6, payload_bytes=100.0)
+    read = encode(Problem(graph, slow)).published
+    traffic = 1000 * (3e-6 + 800 / 1500e6)
+    np.testing.assert_allclose(read, [[0.25, traffic], [0.5, 0.0]], rtol=1e-6)

@@ -1,0 +1,145 @@
+"""Clusters: devices, links with overrides, the short form, and every fault."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from streamplace.errors import ClusterError
+from streamplace.problem.cluster import Cluster, Device, LinkOverride, Network, NetworkKind
+
+TWO = [Device("a", 100), Device("b", 200, cores=2)]
+
+
+def test_the_default_is_the_papers() -> None:
+    cluster = Cluster.equal()
+    assert cluster.names == ("d0", "d1", "d2", "d3", "d4")
+    assert cluster.capacity.tolist() == [2.5e9] * 5
+    network = cluster.network
+    assert (network.kind, network.bandwidth_mbps, network.latency_s) == ("pair", 1000.0, 0.001)
+    assert (network.overhead_s, network.gap_s, network.overrides) == (0.0, 0.0, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2x2500", [("d0", 2500, 1), ("d1", 2500, 1)]),
+        ("1x5000x4, 2x0.5", [("d0", 5000, 4), ("d1", 0.5, 1), ("d2", 0.5, 1)]),
+    ],
+)
+def test_parse(text: str, expected: list[tuple[str, float, int]]) -> None:
+    devices = Cluster.parse(text).devices
+    assert [(d.name, d.mips, d.cores) for d in devices] == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["", "5", "5x", "x2500", "0x2500", "-1x2500", "5x2500,", "5x2500x2x2", "5x1e3", "ax1"]
+)
+def test_parse_shows_the_part_that_is_wrong(text: str) -> None:
+    with pytest.raises(ClusterError, match="is not COUNTxMIPS") as caught:
+        Cluster.parse(text)
+    assert repr(text.rsplit(",", maxsplit=1)[-1]) in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["1x0", "1x100x0"])
+def test_parse_checks_devices(text: str) -> None:
+    with pytest.raises(ClusterError, match="d0"):
+        Cluster.parse(text)
+
+
+def test_columns() -> None:
+    cluster = Cluster([*TWO, Device("c", 400, memory_bytes=7.0)])
+    assert cluster.capacity.tolist() == [1e8, 4e8, 4e8]
+    assert cluster.memory_bytes.tolist() == [np.inf, np.inf, 7.0]
+    assert cluster.fastest_first.tolist() == [1, 2, 0]
+    assert cluster.index == {"a": 0, "b": 1, "c": 2}
+
+
+def test_pair_overrides() -> None:
+    override = LinkOverride("b", "a", bandwidth_mbps=5.0, gap_s=0.5)
+    cluster = Cluster(TWO, Network(bandwidth_mbps=None, overhead_s=2.0, overrides=(override,)))
+    assert cluster.link_column("bandwidth_mbps").tolist() == [np.inf, np.inf, 5.0, np.inf]
+    assert cluster.link_column("gap_s").tolist() == [0, 0, 0.5, 0]
+    assert cluster.link_column("overhead_s").tolist() == [2.0] * 4
+    ends = [cluster.link_ends(i) for i in range(4)]
+    assert ends == [("a", "a"), ("a", "b"), ("b", "a"), ("b", "b")]
+
+
+def test_nic_overrides() -> None:
+    overrides = (LinkOverride("b", None, bandwidth_mbps=5.0), LinkOverride(None, "a", latency_s=9))
+    cluster = Cluster(TWO, Network("nic", overrides=overrides))
+    assert cluster.link_column("bandwidth_mbps").tolist() == [1000, 5, 1000, 1000]
+    assert cluster.link_column("latency_s").tolist() == [0.001, 0.001, 9, 0.001]
+    ends = [cluster.link_ends(i) for i in range(4)]
+    assert ends == [("a", None), ("b", None), (None, "a"), (None, "b")]
+
+
+NAN, INF = float("nan"), float("inf")
+
+
+def overridden(
+    kind: NetworkKind, source: str | None, target: str | None, **numbers: Any
+) -> Cluster:
+    """Return two devices and two overrides, the first of them valid."""
+    first = LinkOverride("a", "b" if kind == "pair" else None)
+    return Cluster(TWO, Network(kind, overrides=(first, LinkOverride(source, target, **numbers))))
+
+
+FAULTS: dict[str, tuple[Callable[[], Any], str]] = {
+    "no devices": (lambda: Cluster([]), "^devices: the cluster has none"),
+    "twice": (lambda: Cluster([*TWO, Device("a", 1)]), "^devices: two are called 'a'"),
+    "no name": (lambda: Device("", 1), "name is empty"),
+    "no speed": (lambda: Device("a", 0), "^device 'a': mips must be"),
+    "nan speed": (lambda: Device("a", NAN), "^device 'a': mips"),
+    "cores": (lambda: Device("a", 1, cores=0), "^device 'a': cores must be"),
+    "memory": (lambda: Device("a", 1, memory_bytes=-1), "^device 'a': memory_bytes must be"),
+    "memory inf": (lambda: Device("a", 1, memory_bytes=INF), "^device 'a': memory_bytes must be"),
+    "kind": (lambda: Network("ring"), "^network: kind must be pair or nic"),  # type: ignore[arg-type]
+    "bandwidth": (lambda: Network(bandwidth_mbps=0), "^network: bandwidth_mbps must be"),
+    "inf": (lambda: Network(bandwidth_mbps=INF), "^network: bandwidth_mbps must be"),
+    "latency": (lambda: Network(latency_s=-1), "^network: latency_s must be"),
+    "overhead": (lambda: Network(overhead_s=NAN), "^network: overhead_s"),
+    "gap": (lambda: Network(gap_s=-1e-9), "^network: gap_s"),
+    "override number": (lambda: overridden("pair", "b", "a", gap_s=-1), "gap_s must be"),
+    "override speed": (lambda: overridden("pair", "b", "a", bandwidth_mbps=0), "bandwidth_mbps"),
+    "half a pair": (
+        lambda: overridden("pair", "a", None),
+        r"^network\.overrides\[1\]: pair links have both",
+    ),
+    "both of nic": (
+        lambda: overridden("nic", "a", "b"),
+        r"^network\.overrides\[1\]: nic links have either",
+    ),
+    "none of nic": (
+        lambda: overridden("nic", None, None),
+        r"^network\.overrides\[1\]: nic links have either",
+    ),
+    "twice overridden": (
+        lambda: overridden("pair", "a", "b"),
+        r"^network\.overrides\[1\]: its link is overridden twice",
+    ),
+    "unknown": (
+        lambda: overridden("pair", "a", "x"),
+        r"^network\.overrides\[1\]: no device is called 'x'",
+    ),
+    "itself": (
+        lambda: overridden("pair", "a", "a"),
+        r"^network\.overrides\[1\]: a device has no link to itself",
+    ),
+}
+
+
+@pytest.mark.parametrize(("make", "message"), FAULTS.values(), ids=FAULTS.keys())
+def test_faults(make: Callable[[], Any], message: str) -> None:
+    with pytest.raises(ClusterError, match=message):
+        make()
+
+
+def test_equality() -> None:
+    assert Cluster(TWO) == Cluster(list(TWO))
+    assert hash(Cluster(TWO)) == hash(Cluster(TWO))
+    assert Cluster(TWO) != Cluster(TWO[::-1])
+    assert Cluster(TWO) != Cluster(TWO, Network("nic"))
+    assert Cluster(TWO) != "cluster"
+    assert repr(Cluster(TWO)) == "<Cluster 1x100,1x200x2: 2 devices, pair links of 1,000 Mbps>"

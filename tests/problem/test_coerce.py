@@ -1,0 +1,80 @@
+"""Graphs from plain lists, compared with those from rows."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from benchmarks.reference.strategies import graphs
+from streamplace import Operator, Stream, StreamGraph
+from streamplace.errors import GraphError
+from streamplace.problem.coerce import operator_of
+
+
+@given(graph=graphs())
+def test_tuples_and_mappings_are_as_good_as_rows(graph: StreamGraph) -> None:
+    def fields(row: Any) -> dict[str, Any]:
+        return {name: getattr(row, name) for name in row.__dataclass_fields__}
+
+    shares = {graph.names[v]: float(graph.source_share[v]) for v in graph.sources}
+    by_name = StreamGraph(
+        [fields(o) for o in graph.operators],
+        [fields(s) for s in graph.streams],
+        source_shares=shares,
+    )
+    in_order = StreamGraph(
+        [tuple(fields(o).values()) for o in graph.operators],
+        [tuple(fields(s).values()) for s in graph.streams],
+        source_shares=shares,
+    )
+    assert by_name.sha256 == in_order.sha256 == graph.sha256
+
+
+def test_what_is_left_out_is_as_in_rows() -> None:
+    operators: list[Any] = [
+        ("a", 9e4, 2_500),
+        {"name": "b", "instructions": 1, "payload_bytes": 0},
+    ]
+    streams: list[Any] = [("a", "b"), {"source": "a", "target": "b", "selectivity": 0.5}]
+    short = StreamGraph(operators, streams)
+    rows = StreamGraph(
+        [Operator("a", 9e4, 2_500), Operator("b", 1, 0)],
+        [Stream("a", "b"), Stream("a", "b", 0.5)],
+    )
+    assert short == rows
+    assert len(StreamGraph([("alone", np.float32(1), np.int64(2))]).streams) == 0
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        (("a",), "operators[7]: instructions is missing"),
+        (("a", 1), "operators[7]: payload_bytes is missing"),
+        (("a", "1", 0), "operators[7].instructions: must be a number (got '1')"),
+        (("a", True, 0), "operators[7].instructions: must be a number (got True)"),
+        (("a", None, 0), "operators[7].instructions: must be a number (got None)"),
+        ((1, 1, 0), "operators[7].name: must be text (got 1)"),
+        (("a", 1, 0, 0, 5), "operators[7].requires: must be labels (got 5)"),
+        (("a", 1, 0, 0, "gpu"), "operators[7].requires: must be labels (got 'gpu')"),
+        (("a", 1, 0, 0, (), "", 9), "operators[7]: has 7 fields, more than name, instructions"),
+        ({"name": "a", "cpu": 1}, "operators[7]: 'cpu' is none of name, instructions"),
+        ({1: 2}, "operators[7]: 1 is none of name"),
+        ("a", "operators[7]: must be sp.Operator, a tuple or a mapping, not str"),
+        (Stream("a", "b"), "operators[7]: must be sp.Operator, a tuple or a mapping, not Stream"),
+        (("a", "x" * 10_000, 0), "must be a number (got 'xxx"),
+    ],
+)
+def test_what_is_wrong_is_one_line(row: Any, said: str) -> None:
+    with pytest.raises(GraphError) as caught:
+        operator_of(7, row)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 200
+
+
+def test_streams_are_told_apart_from_operators() -> None:
+    with pytest.raises(GraphError, match=r"streams\[1\].selectivity: must be a number"):
+        StreamGraph([("a", 1, 0), ("b", 1, 0)], [("a", "b"), ("a", "b", "half")])
+    with pytest.raises(GraphError, match=r"streams\[0\]: target is missing"):
+        StreamGraph([("a", 1, 0)], [("a",)])

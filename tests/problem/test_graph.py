@@ -1,0 +1,186 @@
+"""Graphs: one canonical order, and every fault named with its place."""
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import ArrayLike
+
+from benchmarks.reference.strategies import graphs
+from streamplace.errors import GraphError
+from streamplace.problem.graph import Operator, Stream, StreamGraph
+
+A, B, C, D = (Operator(name, 1.0, 2.0) for name in "abcd")
+
+
+def with_number(field: str, value: float) -> StreamGraph:
+    """Return a -> b with one number of b or of the second stream replaced."""
+    if field == "selectivity":
+        return StreamGraph([A, B], [Stream("a", "b"), Stream("a", "b", value)])
+    if field == "stream payload_bytes":
+        return StreamGraph([A, B], [Stream("a", "b"), Stream("a", "b", payload_bytes=value)])
+    changed: dict[str, Any] = {field: value}
+    return StreamGraph([A, replace(B, **changed)], [Stream("a", "b")])
+
+
+@pytest.mark.parametrize("value", [-1.0, float("-inf"), float("inf")])
+@pytest.mark.parametrize(
+    "field",
+    ["instructions", "payload_bytes", "memory_bytes", "selectivity", "stream payload_bytes"],
+)
+def test_impossible_numbers(field: str, value: float) -> None:
+    rows = "streams" if field in ("selectivity", "stream payload_bytes") else "operators"
+    place = rf"^{rows}\[1\]\.{field.rsplit(maxsplit=1)[-1]}: must be finite and at least 0"
+    with pytest.raises(GraphError, match=place):
+        with_number(field, value)
+
+
+FAULTS: dict[str, tuple[list[Operator], list[Stream], dict[str, Any], str]] = {
+    "empty": ([], [], {}, r"^operators: the graph has none"),
+    "no name": ([A, Operator("", 1, 1)], [], {}, r"^operators\[1\]\.name: is empty"),
+    "twice": ([A, B, A], [], {}, r"^operators\[2\]\.name: 'a' is operators\[0\]'s already"),
+    "source": ([A, B], [Stream("x", "b")], {}, r"^streams\[0\]: no operator is called 'x'"),
+    "target": (
+        [A, B],
+        [Stream("a", "b"), Stream("a", "x")],
+        {},
+        r"^streams\[1\]: no operator is called 'x'",
+    ),
+    "loop": ([A, B], [Stream("a", "b"), Stream("b", "b")], {}, r"^streams\[1\]: 'b' feeds itself"),
+    "no rate": ([A], [], {"source_rate": 0.0}, r"^source_rate: must be finite and above 0"),
+    "nan rate": ([A], [], {"source_rate": float("nan")}, r"^source_rate: .*got nan"),
+    "missing share": ([A, B], [], {"source_shares": {"a": 1}}, r"^source_shares: .*'b' is missing"),
+    "share of none": (
+        [A, B],
+        [Stream("a", "b")],
+        {"source_shares": {"a": 0.5, "b": 0.5}},
+        r"^source_shares: .*'b' is not one of them",
+    ),
+    "share of another": (
+        [A, B, D],
+        [Stream("d", "a")],
+        {"source_shares": {"a": 0.5, "b": 0.5}},
+        r"^source_shares: .*('a' is not one of them|'d' is missing)",
+    ),
+    "negative share": (
+        [A, B],
+        [],
+        {"source_shares": {"a": 1.5, "b": -0.5}},
+        r"^source_shares\['b'\]: must be finite and at least 0",
+    ),
+    "nan share": ([A], [], {"source_shares": {"a": float("nan")}}, r"^source_shares\['a'\]: must"),
+    "sum": ([A], [], {"source_shares": {"a": 0.9}}, r"^source_shares: must sum to 1 \(got 0\.9\)"),
+}
+
+
+@pytest.mark.parametrize(
+    ("operators", "streams", "options", "message"), FAULTS.values(), ids=FAULTS.keys()
+)
+def test_faults(
+    operators: list[Operator], streams: list[Stream], options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(GraphError, match=message):
+        StreamGraph(operators, streams, **options)
+
+
+def test_a_cycle_is_named_in_its_direction() -> None:
+    """The operators before and behind a cycle are not part of it."""
+    streams = [Stream(*ends) for ends in ("ab", "bc", "cd", "db", "de")]
+    with pytest.raises(GraphError) as caught:
+        StreamGraph([A, B, C, D, Operator("e", 1, 1)], streams)
+    cycle = str(caught.value).removeprefix("streams: a cycle, ").split(" -> ")
+    assert cycle[0] == cycle[-1]
+    assert sorted(cycle[1:]) == ["b", "c", "d"]
+    assert all(f"{a}{b}" in ("bc", "cd", "db") for a, b in pairwise(cycle))
+
+
+@given(graphs(), st.randoms(use_true_random=False))
+def test_the_order_of_streams_does_not_matter(graph: StreamGraph, random: Any) -> None:
+    streams = list(graph.streams)
+    random.shuffle(streams)
+    shares = {graph.names[v]: float(graph.source_share[v]) for v in graph.sources}
+    other = StreamGraph(graph.operators, streams, source_shares=shares)
+    assert other == graph
+    assert other.sha256 == graph.sha256
+    assert list(other.streams) == list(graph.streams)
+
+
+@given(graphs())
+def test_streams_into_an_operator_precede_those_out_of_it(graph: StreamGraph) -> None:
+    emitted: set[str] = set()
+    for stream in graph.streams:
+        emitted.add(stream.source)
+        assert stream.target not in emitted
+    position = {v: i for i, v in enumerate(graph.order.tolist())}
+    assert sorted(position) == list(range(len(graph.names)))
+    ends = zip(graph.stream_source.tolist(), graph.stream_target.tolist(), strict=True)
+    assert all(position[a] < position[b] for a, b in ends)
+
+
+def test_ties_go_to_the_first_operator() -> None:
+    graph = StreamGraph([D, C, B, A], [Stream("a", "d"), Stream("b", "c"), Stream("b", "a")])
+    assert [graph.names[v] for v in graph.order] == ["b", "c", "a", "d"]
+    ends = [(s.source, s.target) for s in graph.streams]
+    assert ends == [("b", "c"), ("b", "a"), ("a", "d")]
+
+
+@given(graphs())
+def test_columns_and_rows_are_the_same_graph(graph: StreamGraph) -> None:
+    ends = np.stack([graph.stream_source, graph.stream_target], axis=1)
+    columns = StreamGraph.from_columns(
+        graph.names,
+        graph.instructions,
+        graph.payload_bytes,
+        ends[::-1],
+        memory_bytes=graph.memory_bytes,
+        selectivity=graph.selectivity[::-1],
+        stream_payload_bytes=graph.stream_payload_bytes[::-1],
+        source_shares={graph.names[v]: float(graph.source_share[v]) for v in graph.sources},
+    )
+    assert columns == graph
+    assert list(columns.operators) == list(graph.operators)
+    assert list(columns.streams) == list(graph.streams)
+
+
+def test_columns_have_the_same_defaults_as_rows() -> None:
+    columns = StreamGraph.from_columns(["a", "b"], [1, 1], [2, 2], [[0, 1]], requires={1: ("gpu",)})
+    rows = [A, Operator("b", 1.0, 2.0, requires=("gpu",))]
+    assert columns == StreamGraph(rows, [Stream("a", "b")])
+    assert columns.operators[1] == rows[1]
+    assert columns.streams[0] == Stream("a", "b", 1.0, 2.0)
+
+
+@pytest.mark.parametrize("ends", [[[0, 2]], [[-1, 0]]])
+def test_ends_outside_the_columns(ends: list[list[int]]) -> None:
+    with pytest.raises(GraphError, match=r"streams: an end is outside 0\.\.1"):
+        StreamGraph.from_columns(["a", "b"], [1, 1], [1, 1], ends)
+
+
+def test_columns_of_another_length() -> None:
+    with pytest.raises(GraphError, match=r"operators: instructions must be a column of 2"):
+        StreamGraph.from_columns(["a", "b"], [1, 1, 1], [1, 1], [])
+    with pytest.raises(GraphError, match=r"streams: selectivity must be a column of 1"):
+        StreamGraph.from_columns(["a", "b"], [1, 1], [1, 1], [[0, 1]], selectivity=[1, 1])
+
+
+@pytest.mark.parametrize(
+    ("ends", "said"),
+    [
+        ([[0.0, 1.0]], "must be integers of shape"),
+        ([0, 1, 1], "must be integers of shape"),
+        ([[0, 2**32 + 1]], r"outside 0\.\.1"),
+        ([[-1, 0]], r"outside 0\.\.1"),
+    ],
+)
+def test_columns_of_ends_that_are_none(ends: ArrayLike, said: str) -> None:
+    with pytest.raises(GraphError, match=said):
+        StreamGraph.from_columns(["a", "b"], [1, 1], [1, 0], ends)
+
+
+def test_labels_of_an_operator_that_is_not_there() -> None:
+    with pytest.raises(GraphError, match="requires: there is no operator 3"):
+        StreamGraph.from_columns(["a"], [1], [1], [], requires={3: ("gpu",)})

@@ -1,0 +1,80 @@
+"""Groupings: the weights of groups, and placements of operators from those of groups."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.reference.strategies import graphs
+from streamplace.errors import ProblemError
+from streamplace.problem.graph import Operator, Stream, StreamGraph
+from streamplace.problem.grouping import Grouping
+
+CHAIN = StreamGraph(
+    [Operator(name, 1, 1) for name in "abcd"], [Stream(*e) for e in ("ab", "bc", "cd")]
+)
+
+
+def test_quotient_by_hand() -> None:
+    """Groups of a and c and of b and d form a cycle, which a quotient may have."""
+    quotient = Grouping(CHAIN, [0, 1, 0, 1]).quotient(
+        np.array([1.0, 2, 4, 8]), np.array([1.0, 2, 4])
+    )
+    assert quotient.load.tolist() == [5, 10]
+    assert list(zip(quotient.source, quotient.target, quotient.traffic, strict=True)) == [
+        (0, 1, 5),
+        (1, 0, 2),
+    ]
+
+
+def test_one_group_has_no_streams() -> None:
+    quotient = Grouping(CHAIN, [0, 0, 0, 0]).quotient(np.ones(4), np.ones(3))
+    assert quotient.load.tolist() == [4]
+    assert len(quotient.source) == len(quotient.target) == len(quotient.traffic) == 0
+
+
+@given(st.data(), graphs())
+def test_quotients_keep_the_sums(data: st.DataObject, graph: StreamGraph) -> None:
+    count, streams = len(graph.names), len(graph.stream_source)
+    labels = data.draw(st.lists(st.integers(0, 4), min_size=count, max_size=count))
+    group_of = np.unique(labels, return_inverse=True)[1]
+    weights = st.integers(0, 1000).map(float)
+    load = np.array(data.draw(st.lists(weights, min_size=count, max_size=count)))
+    traffic = np.array(data.draw(st.lists(weights, min_size=streams, max_size=streams)))
+    grouping = Grouping(graph, group_of)
+    quotient = grouping.quotient(load, traffic)
+    expected: dict[tuple[int, int], float] = {}
+    for a, b, weight in zip(graph.stream_source, graph.stream_target, traffic, strict=True):
+        pair = int(group_of[a]), int(group_of[b])
+        if pair[0] != pair[1]:
+            expected[pair] = expected.get(pair, 0) + weight
+    ends = list(zip(quotient.source.tolist(), quotient.target.tolist(), strict=True))
+    assert ends == sorted(expected)
+    assert quotient.traffic.tolist() == [expected[pair] for pair in ends]
+    assert quotient.load.tolist() == [load[group_of == g].sum() for g in range(grouping.count)]
+
+
+def test_expand_rows_and_tables() -> None:
+    grouping = Grouping(CHAIN, np.array([1, 0, 1, 2], np.uint8))
+    assert grouping.count == 3
+    assert grouping.expand([7, 8, 9]).tolist() == [8, 7, 8, 9]
+    assert grouping.expand(np.eye(3)).shape == (4, 3)
+    assert repr(grouping) == "<Grouping: 4 operators in 3 groups>"
+
+
+@pytest.mark.parametrize(
+    ("group_of", "message"),
+    [
+        ([0, 0, 0], "a grouping needs 4 group numbers"),
+        ([[0, 0, 0, 0]], "a grouping needs 4 group numbers"),
+        ([0.0, 0.0, 0.0, 0.0], "a grouping needs 4 group numbers"),
+        ([0, -1, 0, 0], "groups must be numbered 0, 1"),
+        ([0, 0, 2, 2], "groups must be numbered 0, 1"),
+        ([1, 1, 1, 1], "groups must be numbered 0, 1"),
+    ],
+)
+def test_faults(group_of: list[Any], message: str) -> None:
+    with pytest.raises(ProblemError, match=message):
+        Grouping(CHAIN, group_of)

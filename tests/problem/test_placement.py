@@ -1,0 +1,243 @@
+"""Placements: names and indices, fused operators, canonical forms."""
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.reference.strategies import device_lists, graphs, networks
+from streamplace.errors import ProblemError
+from streamplace.problem.cluster import Cluster, Device, LinkOverride, Network
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.graph import Operator, StreamGraph
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.problem.symmetry import interchangeable, relabelled
+from streamplace.scoring.throughput import throughput
+
+GRAPH = StreamGraph([Operator(name, 1, 1) for name in "abc"], [], source_rate=1)
+
+
+def problem(devices: int = 3, **options: Any) -> Problem:
+    return Problem(GRAPH, Cluster.equal(devices, **options))
+
+
+def test_of_and_back() -> None:
+    placement = Placement.of(problem(), {"c": "d1", "a": "d2", "b": "d1"})
+    assert placement.devices.tolist() == [2, 1, 1]
+    assert placement.assignment == {"a": "d2", "b": "d1", "c": "d1"}
+    assert placement.pes == {"d1": ("b", "c"), "d2": ("a",)}
+    assert repr(placement) == "<Placement: 3 operators on 2 devices; 'd1': 'b', 'c'; 'd2': 'a'>"
+    assert placement == Placement(placement.problem, np.array([2, 1, 1], np.uint8))
+    assert placement != Placement(placement.problem, [2, 1, 0])
+    assert placement != [2, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("assignment", "message"),
+    [
+        ({"a": "d0", "b": "d0"}, "^assignment: operator 'c' has no device"),
+        ({"q": "d0"}, "^assignment: the graph has no operator 'q'"),
+        ({"a": "q"}, r"^assignment\['a'\]: the cluster has no device 'q'"),
+    ],
+)
+def test_faults_of_assignments(assignment: dict[str, str], message: str) -> None:
+    with pytest.raises(ProblemError, match=message):
+        Placement.of(problem(), assignment)
+
+
+@pytest.mark.parametrize(
+    "devices",
+    [
+        [0, 1],
+        [[0, 1, 2]],
+        [0.0, 1.0, 2.0],
+        [True, False, True],
+        [0, 1, 3],
+        [0, -1, 0],
+        [2**32, 0, 0],
+    ],
+    ids=["short", "deep", "floats", "truths", "unknown", "negative", "wraps"],
+)
+def test_faults_of_indices(devices: list[Any]) -> None:
+    with pytest.raises(ProblemError, match="a placement"):
+        Placement(problem(), devices)
+
+
+def test_devices_are_a_copy_that_cannot_be_written() -> None:
+    given = np.zeros(3, np.int32)
+    placement = Placement(problem(), given)
+    given[0] = 2
+    assert placement.devices.tolist() == [0, 0, 0]
+    with pytest.raises(ValueError, match="read-only"):
+        placement.devices[0] = 1
+
+
+def test_equal_placements_have_equal_hashes() -> None:
+    """Equality compares names, so the order of devices in the cluster does not matter."""
+    devices = [Device("x", 1), Device("y", 1)]
+    one, other = (
+        Placement.of(Problem(GRAPH, Cluster(order)), dict.fromkeys("abc", "x"))
+        for order in (devices, devices[::-1])
+    )
+    assert one == other
+    assert hash(one) == hash(other)
+
+
+def test_canonical_numbers_devices_as_they_are_used() -> None:
+    assert Placement(problem(), [2, 0, 2]).canonical().devices.tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    "cluster",
+    [
+        Cluster([Device("x", 1), Device("y", 2), Device("z", 3)]),
+        Cluster([Device("x", 1), Device("y", 1, cores=2), Device("z", 1, memory_bytes=9)]),
+        Cluster([Device("x", 1), Device("y", 1, labels=("g",)), Device("z", 1, labels=("h",))]),
+        Cluster.equal(3, network=Network(overrides=(LinkOverride("d0", "d1", gap_s=1.0),))),
+        Cluster.equal(
+            3,
+            network=Network(
+                "nic", overrides=(LinkOverride("d0", None), LinkOverride(None, "d1", gap_s=1.0))
+            ),
+        ),
+    ],
+    ids=["speed", "cores and memory", "labels", "pair", "nic"],
+)
+def test_canonical_leaves_unlike_devices(cluster: Cluster) -> None:
+    devices = [2, 1, 1]
+    assert Placement(Problem(GRAPH, cluster), devices).canonical().devices.tolist() == devices
+
+
+@pytest.mark.parametrize(
+    "rules", [Constraints(pins={"b": "d2"}), Constraints(allowed={"b": ["d2"]})]
+)
+def test_canonical_leaves_devices_that_constraints_name(rules: Constraints) -> None:
+    constrained = Problem(GRAPH, Cluster.equal(3), constraints=rules)
+    assert Placement(constrained, [1, 2, 1]).canonical().devices.tolist() == [0, 2, 0]
+
+
+@st.composite
+def half_alike(draw: st.DrawFn) -> tuple[Problem, list[int], list[int]]:
+    """Return a placement on devices, some of them equal, and a relabelling of devices."""
+    speeds = draw(st.lists(st.sampled_from([500.0, 1000.0]), min_size=2, max_size=4))
+    devices = [Device(f"d{i}", mips) for i, mips in enumerate(speeds)]
+    cluster = Cluster(devices, draw(networks([d.name for d in devices])))
+    made = Problem(draw(graphs()), cluster, source_rate=500)
+    return made, draw(device_lists(made)), draw(st.permutations(range(len(devices))))
+
+
+@given(half_alike())
+def test_canonical_keeps_score_and_is_final(case: tuple[Problem, list[int], list[int]]) -> None:
+    made, devices, relabelling = case
+    placement = Placement(made, devices)
+    canonical = placement.canonical()
+    assert canonical.canonical() == canonical
+    both = np.stack([placement.devices, canonical.devices])
+    before, after = throughput(made, both)
+    assert after == pytest.approx(before, rel=1e-12)
+    named = {end for o in made.cluster.network.overrides for end in (o.source, o.target)}
+    if not named and len({device.mips for device in made.cluster.devices}) == 1:
+        other = Placement(made, np.array(relabelling)[placement.devices])
+        assert other.canonical() == canonical
+
+
+@given(half_alike(), st.data())
+def test_relabelled_uses_devices_of_a_kind_lowest_index_first(
+    case: tuple[Problem, list[int], list[int]], data: st.DataObject
+) -> None:
+    """The order in which operators use equal devices does not matter."""
+    made, given, _ = case
+    devices, kind = np.array(given, dtype=np.int32), interchangeable(made)
+    order = np.array(data.draw(st.permutations(range(len(given)))), dtype=np.int32)
+    renamed = relabelled(devices, kind, order)
+    assert renamed.dtype == np.int32
+    assert (kind[renamed] == kind[devices]).all()
+    for v, w in combinations(range(len(given)), 2):
+        assert (renamed[v] == renamed[w]) == (devices[v] == devices[w])
+    for one in set(kind.tolist()):
+        in_turn = [d for d in dict.fromkeys(renamed[order].tolist()) if kind[d] == one]
+        assert in_turn == np.flatnonzero(kind == one)[: len(in_turn)].tolist()
+    assert relabelled(renamed, kind, order).tolist() == renamed.tolist()
+
+
+@given(half_alike(), st.data())
+def test_relabelled_is_one_name_for_all_that_are_alike(
+    case: tuple[Problem, list[int], list[int]], data: st.DataObject
+) -> None:
+    """Swapping equal devices beforehand makes no difference."""
+    made, given, _ = case
+    devices, kind = np.array(given, dtype=np.int32), interchangeable(made)
+    swap = np.arange(len(kind), dtype=np.int32)
+    for one in set(kind.tolist()):
+        of_kind = np.flatnonzero(kind == one)
+        swap[of_kind] = data.draw(st.permutations(of_kind.tolist()))
+    order = np.array(data.draw(st.permutations(range(len(given)))), dtype=np.int32)
+    assert relabelled(swap[devices], kind, order).tolist() == (
+        relabelled(devices, kind, order).tolist()
+    )
+
+
+def test_relabelled_by_hand() -> None:
+    """Devices 0, 2 and 3 are equal: in reverse order 3 comes first, then 0."""
+    kind = np.array([0, 1, 0, 0], dtype=np.int32)
+    devices = np.array([0, 1, 3, 0, 3], dtype=np.int32)
+    for order, expected in (
+        ([0, 1, 2, 3, 4], [0, 1, 2, 0, 2]),
+        ([4, 3, 2, 1, 0], [2, 1, 0, 2, 0]),
+        ([1, 3, 4, 0, 2], [0, 1, 2, 0, 2]),
+    ):
+        renumbered = relabelled(devices, kind, np.array(order, dtype=np.int32))
+        assert renumbered.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("cluster", "rules", "kind"),
+    [
+        (Cluster.equal(3), Constraints(), [0, 0, 0]),
+        (Cluster.parse("2x500,1x1000,1x500"), Constraints(), [0, 0, 1, 0]),
+        (Cluster.equal(3), Constraints(pins={"a": "d1"}), [0, 1, 0]),
+        (Cluster.equal(3), Constraints(allowed={"a": ["d0", "d2"]}), [0, 1, 2]),
+        (Cluster.equal(3), Constraints(exlocate=[["a", "b"]], colocate=[["b", "c"]]), [0, 0, 0]),
+        (
+            Cluster([Device("x", 1, labels=("g", "h")), Device("y", 1, labels=("h", "g"))]),
+            Constraints(),
+            [0, 0],
+        ),
+        (
+            Cluster([Device("x", 1), Device("y", 1, cores=2), Device("z", 2)]),
+            Constraints(),
+            [0, 1, 2],
+        ),
+        (
+            Cluster.equal(
+                4, network=Network(overrides=(LinkOverride("d1", "d3", bandwidth_mbps=9.0),))
+            ),
+            Constraints(),
+            [0, 1, 0, 2],
+        ),
+    ],
+    ids=["equal", "speeds", "pin", "allowed", "groups", "labels", "cores", "link"],
+)
+def test_interchangeable(cluster: Cluster, rules: Constraints, kind: list[int]) -> None:
+    """Kinds are numbered in order; a device that a rule or link names is its own kind."""
+    assert interchangeable(Problem(GRAPH, cluster, constraints=rules)).tolist() == kind
+
+
+@given(half_alike(), st.data())
+def test_devices_of_a_kind_may_swap_all_their_operators(
+    case: tuple[Problem, list[int], list[int]], data: st.DataObject
+) -> None:
+    made, devices, _ = case
+    kind = interchangeable(made)
+    one, other = data.draw(st.sampled_from(list(combinations(range(len(kind)), 2))))
+    if kind[one] != kind[other]:
+        return
+    swap = np.arange(len(kind), dtype=np.int32)
+    swap[[one, other]] = other, one
+    both = np.stack([np.array(devices, dtype=np.int32), swap[devices]])
+    before, after = throughput(made, both)
+    assert after == pytest.approx(before, rel=1e-12)

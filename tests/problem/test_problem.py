@@ -1,0 +1,78 @@
+"""Problems: what they take from their graph, and what they refuse."""
+
+from typing import Any
+
+import pytest
+
+from streamplace.errors import ProblemError
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.graph import Operator, StreamGraph
+from streamplace.problem.problem import Problem
+from streamplace.scoring.registry import throughput_evaluator
+
+PINNED = Constraints(pins={"a": "d1"})
+GRAPH = StreamGraph([Operator("a", 1, 1)], [], source_rate=7, constraints=PINNED)
+
+
+def test_the_graph_has_rate_and_constraints() -> None:
+    problem = Problem(GRAPH)
+    assert (problem.source_rate, problem.constraints, problem.model) == (7.0, PINNED, "bottleneck")
+    assert problem.cluster == Cluster.equal()
+    assert not problem.feasibility.is_free
+    assert (problem.source_rates, problem.target_utilisation) == ((7.0,), 1.0)
+    assert repr(problem).endswith("at 7 tuples/s, bottleneck>")
+
+
+def test_a_problem_may_say_otherwise() -> None:
+    problem = Problem(GRAPH, source_rate=9, constraints=Constraints(), model="path-average")
+    assert (problem.source_rate, problem.model) == (9.0, "path-average")
+    assert problem.feasibility.is_free
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"source_rate": 0}, "^source_rate: must be"),
+        ({"source_rate": float("inf")}, "^source_rate: must be"),
+        ({"source_rate": []}, "^source_rate: none is given"),
+        ({"source_rate": [5, -1]}, r"^source_rate: must be .* \(got -1\)"),
+        ({"target_utilisation": 0}, r"^target_utilisation: must be 1e-09 to 1 \(got 0\)"),
+        ({"target_utilisation": -0.5}, "^target_utilisation: must be"),
+        ({"target_utilisation": 1.1}, "^target_utilisation: must be"),
+        ({"target_utilisation": float("nan")}, "^target_utilisation: must be"),
+        ({"model": "magic"}, "^model: must be one of bottleneck, path-average, engine"),
+        ({"constraints": Constraints(pins={"a": "x"})}, "no device is called 'x'"),
+    ],
+)
+def test_faults(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ProblemError, match=message):
+        Problem(GRAPH, **options)
+
+
+def test_several_source_rates() -> None:
+    """Rates are unique, highest first; under backpressure only the highest can be worst."""
+    problem = Problem(GRAPH, source_rate=[2, 9, 2, 5], model="path-average", target_utilisation=0.5)
+    assert (problem.source_rate, problem.source_rates) == (9.0, (9.0, 5.0, 2.0))
+    assert repr(problem).endswith("at 9, 5, 2 tuples/s, path-average, at most 0.5 used>")
+    cases = throughput_evaluator(problem).cases
+    assert cases[0] is problem
+    assert [one.source_rate for one in cases] == [9.0, 5.0, 2.0]
+    assert [one.source_rates for one in cases[1:]] == [(5.0,), (2.0,)]
+    for one in cases[1:]:
+        assert throughput_evaluator(one).cases == (one,)
+        assert one.feasibility is problem.feasibility
+        assert (one.model, one.target_utilisation) == ("path-average", 0.5)
+    under_backpressure = Problem(GRAPH, source_rate=(2, 9))
+    assert throughput_evaluator(under_backpressure).cases == (under_backpressure,)
+
+
+def test_without_a_rate() -> None:
+    with pytest.raises(ProblemError, match=r"^source_rate: the graph has none"):
+        Problem(StreamGraph([Operator("a", 1, 1)], []))
+
+
+def test_a_problem_stays_as_it_is() -> None:
+    problem = Problem(GRAPH, source_rate=5)
+    with pytest.raises(AttributeError):
+        problem.source_rate = 6  # type: ignore[misc]

@@ -1,0 +1,173 @@
+"""Several source rates, of which the worst decides the score."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.reference import oracle
+from benchmarks.reference.changes import remade
+from benchmarks.reference.strategies import batches, cases, problems
+from streamplace import Cluster, Operator, Stream, StreamGraph
+from streamplace.placers.registry import NAMES
+from streamplace.placers.search.consolidate import fewest_devices
+from streamplace.problem.objective import CLOSED_FORMS, MODELS, Model
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.engine import worst_of
+from streamplace.scoring.flow import flow
+from streamplace.scoring.registry import throughput_evaluator
+from streamplace.scoring.throughput import bound, simulate, throughput
+from streamplace.workflows.place import place, solve
+from tests.support.graphs import MBIT
+
+RATES = st.lists(st.integers(3, 20).map(lambda n: n * 100.0), min_size=1, max_size=3)
+SHARES = {"a": 0.3, "b": 0.6, "c": 0.1}
+CROWDED = StreamGraph(
+    [
+        Operator("a", 0, 2 * MBIT),
+        Operator("b", 0, 0),
+        Operator("c", 0, 10 * MBIT),
+        Operator("on", 0, MBIT),
+        Operator("big", 0, 10 * MBIT),
+        *(Operator(name, 0, 0) for name in "xyz"),
+    ],
+    [
+        Stream("a", "on"),
+        Stream("on", "big"),
+        Stream("c", "x"),
+        Stream("big", "y"),
+        Stream("b", "z"),
+    ],
+    source_shares=SHARES,
+)
+AT = [3, 1, 0, 0, 1, 1, 2, 2]
+"""Where more is offered, c crowds out what would crowd out b.
+
+At 2000 tuples/s the link 3 -> 0 passes 500 of a's 600, 0 -> 1 passes .4 (500 * 1 + 200 * 10 Mbit),
+and 1 -> 2 half of 200 * 10 Mbit and so of b's 1200: 80 + 100 + 600 arrive. At 4000 the link 0 -> 1
+passes 2/9 (500 * 1 + 400 * 10), and 1 -> 2 .9 of 1111 and so of b's 2400: 88.9 + 100 + 2160.
+"""
+
+
+def crowded(*rates: float, model: Model = "path-average") -> Placement:
+    """Return a placement whose relative throughput rises with the rate."""
+    return Placement(Problem(CROWDED, Cluster.equal(4), source_rate=rates, model=model), AT)
+
+
+def test_the_highest_rate_need_not_be_the_worst() -> None:
+    alone = [simulate(crowded(rate)) for rate in (2000, 4000)]
+    found = [score.relative_throughput for score in alone]
+    assert found == pytest.approx([780 / 2000, (800 / 9 + 100 + 2160) / 4000])
+    both = crowded(2000, 4000)
+    assert simulate(both) == alone[0]
+    assert simulate(both).source_rate == 2000
+    assert throughput(both.problem, both.devices) == pytest.approx([4000 * 0.39])
+    assert simulate(crowded(2000, 4000, model="bottleneck")).source_rate == 4000
+
+
+@pytest.mark.parametrize("model", CLOSED_FORMS)
+@given(data=st.data(), rates=RATES)
+def test_agrees_with_the_oracle(model: Model, data: st.DataObject, rates: list[float]) -> None:
+    problem = remade(data.draw(problems(model, max_size=6)), source_rate=rates)
+    rows = data.draw(batches(problem, max_size=4))
+    found = throughput(problem, rows)
+    for row, achieved in zip(rows.tolist(), found, strict=True):
+        relative = {
+            rate: oracle.throughput(remade(problem, source_rate=rate), row) / rate for rate in rates
+        }
+        worst = min(relative.values())
+        assert achieved == pytest.approx(max(rates) * worst, rel=1e-9)
+        score = simulate(Placement(problem, row))
+        assert score.relative_throughput == pytest.approx(worst, rel=1e-9)
+        assert relative[score.source_rate] == pytest.approx(worst, rel=1e-9)
+        assert score.throughput == pytest.approx(score.source_rate * worst, rel=1e-9)
+    assert found.max() <= bound(problem) * (1 + 1e-9)
+
+
+@settings(max_examples=20)
+@pytest.mark.parametrize("model", MODELS)
+@given(data=st.data(), rates=RATES)
+def test_the_score_is_that_of_the_worst_alone(
+    model: Model, data: st.DataObject, rates: list[float]
+) -> None:
+    problem, devices = data.draw(cases(model))
+    found = simulate(Placement(remade(problem, source_rate=rates), devices))
+    alone = [simulate(Placement(remade(problem, source_rate=rate), devices)) for rate in rates]
+    assert found.relative_throughput == min(score.relative_throughput for score in alone)
+    assert found in alone
+    assert found.source_rate == max(
+        score.source_rate
+        for score in alone
+        if score.relative_throughput == found.relative_throughput
+    )
+
+
+def test_flows_are_of_the_rates_that_count() -> None:
+    both = crowded(2000, 4000).problem
+    cases = throughput_evaluator(both).cases
+    assert [flow(case).source_rate for case in cases] == [4000, 2000]
+    assert cases[0] is both
+    under_backpressure = crowded(2000, 4000, model="bottleneck").problem
+    assert throughput_evaluator(under_backpressure).cases == (under_backpressure,)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_placer_takes_several_rates(name: str) -> None:
+    """Placers that choose by score use the worst rate."""
+    problem = crowded(2000, 4000).problem
+    found = solve(problem, name)
+    assert problem.feasibility.violation(found.placement.devices) is None
+    worst = min(
+        oracle.path_average(remade(problem, source_rate=rate), found.placement.devices.tolist())
+        / rate
+        for rate in (2000, 4000)
+    )
+    assert found.score.relative_throughput == pytest.approx(worst)
+    assert found.bound is not None
+    assert found.score.throughput <= found.bound * (1 + 1e-9)
+
+
+def test_who_chooses_by_score_chooses_by_the_worst() -> None:
+    """CROWDED achieves .39 of 2,000 tuples/s and .59 of 4,000; one device 1 and .5."""
+    working = [replace(o, instructions=2.5e6 / 3 * (o.name in "abz")) for o in CROWDED.operators]
+    graph = StreamGraph(working, CROWDED.streams, source_shares=SHARES)
+
+    for rates, expected in (((4000,), AT), ((2000, 4000), [0] * 8)):
+        problem = Problem(graph, Cluster.equal(4), source_rate=rates, model="path-average")
+        found = [Placement(problem, devices) for devices in (AT, [0] * 8)]
+        assert fewest_devices(problem, found).devices.tolist() == expected
+
+
+def test_the_bound_is_told_at_the_rate_of_the_score() -> None:
+    """The gap must not compare tuples/s of different rates."""
+    crowd = crowded(2000, 4000).problem
+    heavy = [replace(o, instructions=2e6) for o in CROWDED.operators]  # 16,800 of 10,000 MIPS
+    graph = StreamGraph(heavy, CROWDED.streams, source_shares=SHARES)
+    for rates in ((2000, 4000), (4000,)):
+        found = place(graph, crowd.cluster, source_rate=rates, model="path-average")
+        assert found.bound is not None
+        assert found.gap is not None
+        best = bound(found.placement.problem) / 4000
+        assert found.gap == pytest.approx(1 - found.score.relative_throughput / best)
+        assert found.bound == pytest.approx(best * found.score.source_rate)
+
+
+@pytest.mark.parametrize("order", range(12))
+@pytest.mark.parametrize("model", ["path-average", "engine"])
+def test_of_rates_that_are_alike_to_rounding_the_highest_is_told(model: Model, order: int) -> None:
+    """Rounding may make any of the rates the lowest by a last bit."""
+    ends = [("op0", "op2", 0.25), ("op0", "op8", 1.5), ("op0", "op8", 1.5)]
+    names = [f"op{v}" for v in np.random.default_rng(order).permutation(9)]
+    streams = [Stream(*end) for end in ends]
+    graph = StreamGraph([Operator(name, 0.0, 0.0) for name in names], streams)
+    problem = Problem(graph, "1x500", source_rate=[400.0, 300.0], model=model)
+    assert simulate(Placement(problem, [0] * 9)).source_rate == 400.0
+
+
+def test_the_worst_is_the_first_of_those_alike() -> None:
+    assert worst_of([1.0, 1.0 - 2e-16, 1.0]) == 0
+    assert worst_of([1.0, 0.9, 0.9 - 1e-15]) == 1
+    assert worst_of([0.0, 0.0]) == 0

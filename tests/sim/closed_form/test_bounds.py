@@ -1,0 +1,72 @@
+"""Bounds: no placement is better, and known cases are tight."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.reference.strategies import problems
+from sim.closed_form.bottleneck import lowest_utilisation, worst_utilisation
+from sim.closed_form.bounds import least_utilisation
+from streamplace.generate import Recipe
+from streamplace.placers.registry import make_placer
+from streamplace.problem.cluster import Cluster, Network
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.objective import CLOSED_FORMS
+from streamplace.problem.problem import Problem
+from streamplace.scoring.flow import flow
+from streamplace.scoring.throughput import bound, throughput
+from tests.support.graphs import chain_graph
+from tests.support.placements import every_placement
+
+
+@settings(max_examples=200)
+@given(st.sampled_from(CLOSED_FORMS).flatmap(lambda model: problems(model, max_size=5)))
+def test_no_placement_is_better(problem: Problem) -> None:
+    rows = every_placement(problem)
+    assert throughput(problem, rows).max() <= bound(problem) * (1 + 1e-9)
+    arrays = flow(problem)
+    least = least_utilisation(arrays, problem.feasibility.unit_of, links_count=True)
+    assert least <= worst_utilisation(arrays, rows).min() * (1 + 1e-9)
+    if arrays.work.any():
+        assert least >= lowest_utilisation(arrays) * (1 - 1e-12)
+
+
+def test_four_alike_on_three_devices_put_two_on_one() -> None:
+    problem = Problem(chain_graph(5e5, 5e5, 5e5, 5e5), Cluster.equal(3, mips=1000.0))
+    assert bound(problem) == pytest.approx(1000.0)
+    faster = Problem(problem.graph, problem.cluster, source_rate=2000.0)
+    assert bound(faster) == pytest.approx(1000.0)  # not 1500, as total CPU would have it
+
+
+def test_streams_that_fill_a_link_keep_their_ends_together() -> None:
+    """With the heavy stream cut the link is at 2; without the cut a device is at 1.6."""
+    network = Network(bandwidth_mbps=8.0)
+    cluster = Cluster.equal(3, mips=1000.0, network=network)
+    graph = chain_graph(8e5, 8e5, payload_bytes=2000.0)
+    assert bound(Problem(graph, cluster)) == pytest.approx(1000 / 1.6)
+    light = Problem(chain_graph(8e5, 8e5, payload_bytes=1200.0), cluster)
+    assert bound(light) == pytest.approx(1000 / 1.2)  # cutting is better, and costs 1.2
+    under = Problem(graph, cluster, model="path-average")
+    assert bound(under) == pytest.approx(1000.0)
+
+
+def test_what_must_be_together_counts_together() -> None:
+    together = Constraints(colocate=[["a", "c"]])
+    graph = chain_graph(8e5, 1e5, 8e5)
+    problem = Problem(graph, Cluster.equal(3, mips=1000.0), constraints=together)
+    assert bound(problem) == pytest.approx(1000 / 1.6)
+
+
+@pytest.mark.parametrize("rate", [1e4, 2e4])
+def test_on_the_benchmark_the_bound_is_near(rate: float) -> None:
+    """The mean gap to a search is below a tenth; by total CPU alone it is twice that."""
+    gaps, plain = [], []
+    for number in range(40):
+        problem = Problem(Recipe("dream", 40, seed=8).graph(number), source_rate=rate)
+        found = make_placer("search:evaluations=5000")(problem, np.random.default_rng(0))
+        achieved = throughput(problem, found.devices)[0]
+        assert achieved <= bound(problem) * (1 + 1e-9)
+        gaps.append(1 - achieved / bound(problem))
+        plain.append(1 - achieved / min(rate, rate / lowest_utilisation(flow(problem))))
+    assert np.mean(gaps) < 0.6 * np.mean(plain)

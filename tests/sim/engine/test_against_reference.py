@@ -1,0 +1,106 @@
+"""The compiled engine, compared tick by tick with the plain one."""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, reject, settings
+from hypothesis import strategies as st
+
+from benchmarks.reference.engine import PlainEngine
+from benchmarks.reference.scenes import scenes, told
+from benchmarks.reference.strategies import cases
+from sim.engine import EngineError
+from sim.engine import simulation as engine
+from sim.engine.scene import Scene
+from sim.engine.settings import Settings
+from sim.engine.simulation import Simulation
+from streamplace import Cluster, Network, Operator, Problem, Stream, StreamGraph
+from streamplace.scoring.flow import flow as flow_of
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data(), cases(), told())
+def test_the_same(data: Any, case: tuple[Problem, list[int]], how: Settings) -> None:
+    problem, devices = case
+    scene = data.draw(scenes(problem)) if data.draw(st.booleans()) else Scene()
+    latency = data.draw(st.sampled_from([0.0, 0.001, 0.12]))
+    try:
+        simulation = simulation_of(problem, how, latency, scene)
+        tick_s = simulation.tick_for(np.array(devices))
+        assume(how.duration_s / tick_s < 400)
+        simulation.due(simulation.timed(tick_s))
+    except (ValueError, EngineError):
+        reject()  # no tuple ever reaches a sink, or none is offered
+    same(simulation, devices)
+
+
+@pytest.mark.parametrize("network", ["pair", "nic"])
+def test_no_tick_runs_short_of_sets(network: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A chain gets its CPU time in several passes and sends over a link in each."""
+    monkeypatch.setattr(engine, "LEAST_ROOM", 1)
+    monkeypatch.setattr(engine, "ROOM", 3)
+    heavy, rate = 12, 1000.0
+    chain = [f"{kind}{i}" for i in range(heavy) for kind in ("heavy", "light")]
+    sides = [(f"heavy{i}", f"side{i}-{k}") for i in range(heavy) for k in range(6)]
+    operators = [
+        Operator(name, 2500e6 * (0.9 / heavy if name.startswith("heavy") else 0.001) / rate, 300)
+        for name in chain
+    ]
+    operators += [Operator(name, 1e4, 0) for _, name in sides]
+    streams = [Stream(a, b) for a, b in [*pairwise(chain), *sides]]
+    cluster = Cluster.equal(2, mips=2500, network=Network(network, 100.0))
+    problem = Problem(StreamGraph(operators, streams), cluster, source_rate=rate)
+    devices = [0] * len(chain) + [1] * len(sides)
+    for backpressure in (True, False):
+        how = Settings(3.0, 0.1, "dynamic", "uniform", backpressure=backpressure)
+        same(simulation_of(problem, how), devices)
+
+
+def simulation_of(
+    problem: Problem, how: Settings, latency_s: float = 0.0, scene: Scene | None = None
+) -> Simulation:
+    flow = flow_of(problem)
+    return Simulation(flow, np.full(len(flow.gap_s), latency_s), how, scene)
+
+
+def same(simulation: Simulation, devices: list[int]) -> None:
+    """Check that a run equals that of the plain engine."""
+    flow, scene = simulation.flow, simulation.scene
+    raw = simulation.run(np.array(devices))
+    plain = PlainEngine(flow, devices, simulation.latency_s, simulation.settings, raw.tick_s, scene)
+    plain.run()
+    end = raw.end
+
+    def close(mine: Any, theirs: Any) -> None:
+        np.testing.assert_allclose(mine, theirs, rtol=1e-7, atol=1e-6)
+
+    close(end.operators["processed"], plain.processed)
+    close(end.streams["waiting"], [one.waiting for one in plain.streams])
+    close(end.streams["in_flight"], [one.in_flight for one in plain.streams])
+    close(end.streams["sent"], [one.sent for one in plain.streams])
+    close(end.operators["busy_s"], plain.operator_busy_s)
+    close(end.operators["blocked_s"], plain.blocked_s)
+    close(end.devices["busy_s"], plain.busy_s)
+    sources = sorted(plain.backlog)
+    close(end.sources["dropped"], [plain.dropped[v] for v in sources])
+    close(end.sources["backlog"], [plain.backlog[v] for v in sources])
+    for name in ("busy_s", "full_s", "stalled_s"):
+        spent = np.zeros(len(flow.gap_s))
+        spent[raw.link[1:]] = end.links[name][1:]
+        theirs = getattr(plain.links, name)
+        close(spent, [theirs.get(i, 0.0) for i in range(len(spent))])
+    arrived, late = np.zeros_like(raw.arrived), np.zeros_like(raw.latency)
+    ends = zip(flow.sinks[raw.sink].tolist(), raw.stream.tolist(), strict=True)
+    column = {end: c for c, end in enumerate(ends)}
+    for tick, v, e, size, seconds in plain.arrivals:
+        c = column[v, e]
+        arrived[tick, c] = size
+        late[tick, c] = seconds
+    close(raw.arrived, arrived)
+    close(raw.latency * arrived, late * arrived)
+    achieved = np.zeros_like(end.reached)
+    for _, v, source, total in plain.reached:
+        achieved[list(flow.sinks).index(v), sources.index(source)] += total
+    close(end.reached, achieved)

@@ -1,0 +1,72 @@
+"""Coarsening: the weights of groups are those of their members."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.reference.strategies import problems
+from sim.closed_form.bottleneck import utilisations
+from sim.search import coarsened, joined, search_state
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.problem import Problem
+from streamplace.scoring.compiled import compiled
+from streamplace.scoring.flow import flow
+from tests.support.graphs import chain_graph, preset_graph
+
+
+@given(problems(max_size=12), st.integers(1, 6), st.randoms(use_true_random=False))
+def test_groups_load_what_their_members_load(problem: Problem, fewest: int, random: object) -> None:
+    instance = compiled(problem).instance
+    group = joined(instance, instance.tuples + instance.bits, np.inf, fewest)
+    coarse = coarsened(instance, group)
+    count, devices = len(coarse.work), len(problem.cluster.devices)
+    assert sorted(set(group.tolist())) == list(range(count))
+    assert count >= min(fewest, len(group))
+    on = np.array([random.randrange(devices) for _ in range(count)], np.int32)  # type: ignore[attr-defined]
+    expected = np.concatenate(utilisations(flow(problem), on[group]))
+    assert np.allclose(
+        search_state(coarse, on).load * instance.reference, expected, rtol=1e-9, atol=1e-12
+    )
+    assert np.allclose(np.bincount(on, coarse.memory), np.bincount(on[group], instance.memory))
+    for g in range(count):
+        members = coarse.member[coarse.first_member[g] : coarse.first_member[g + 1]]
+        assert sorted(members.tolist()) == np.flatnonzero(group == g).tolist()
+
+
+def test_a_group_joins_its_heaviest_streams_first() -> None:
+    """In a -> b -> c with a heavy first stream, b joins a."""
+    problem = Problem(chain_graph(1e5, 1e5, 1e5, payload_bytes=1000.0), Cluster.equal(2))
+    instance = compiled(problem).instance
+    traffic = np.where(
+        np.minimum(instance.other, np.repeat([0, 1, 2], np.diff(instance.first_end))) == 0, 9.0, 1.0
+    )
+    assert joined(instance, traffic, np.inf, 2).tolist() in ([0, 0, 1], [1, 1, 0])
+
+
+@pytest.mark.parametrize("preset", ["layered", "series-parallel"])
+def test_no_group_is_heavier_than_told(preset: str) -> None:
+    problem = Problem(preset_graph(preset, 2000, 4), source_rate=1e4)
+    instance = compiled(problem).instance
+    heaviest = instance.work.sum() / 100
+    assert instance.work.max() < heaviest
+    for _ in range(6):
+        group = joined(instance, instance.bits, heaviest, 10)
+        instance = coarsened(instance, group)
+    assert instance.work.max() <= heaviest * (1 + 1e-12)
+    assert 100 <= len(instance.work) < 400
+
+
+def test_units_that_constraints_tell_apart_stay_apart() -> None:
+    rules = Constraints(pins={"a": "d0"}, exlocate=[["c", "d"]])
+    problem = Problem(chain_graph(*[1e5] * 6), Cluster.equal(3), constraints=rules)
+    instance = compiled(problem).instance
+    group = joined(instance, instance.bits, np.inf, 1)
+    a, b, c, d, e, f = group.tolist()
+    assert e == f
+    assert len({a, b, c, d, e}) == 5
+    coarse = coarsened(instance, group)
+    rivals = coarse.rival[coarse.first_rival[c] : coarse.first_rival[c + 1]]
+    assert rivals.tolist() == [d]
+    assert coarse.allowed[coarse.row_of[a]].tolist() == [True, False, False]

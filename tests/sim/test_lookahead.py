@@ -1,0 +1,516 @@
+"""Lookahead features of partial placements, compared with their definitions.
+
+`Draft` is a partial placement in plain Python. It holds nothing but the devices of operators, so
+what the kernels update from step to step is computed from scratch here.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from benchmarks.reference.strategies import cases, problems
+from sim.closed_form import bottleneck
+from sim.closed_form.bottleneck import lowest_utilisation
+from sim.flow import Flow, crossing_seconds
+from sim.lookahead import (
+    CANDIDATE_FEATURES,
+    LINEAR,
+    LookaheadProblem,
+    PartialPlacements,
+    candidate_features,
+    collate,
+    nothing_placed,
+    place_next,
+    squashed,
+)
+from streamplace.problem.cluster import Cluster, Device, LinkOverride, Network
+from streamplace.problem.graph import Operator, Stream, StreamGraph
+from streamplace.problem.problem import Problem
+from streamplace.scoring.flow import flow as flow_of
+
+AS_THEY_ARE = {"empty", "crowd", "last", "placed", "devices"}
+"""Prospects that nothing is done to; the others are squashed."""
+
+
+@dataclass
+class Draft:
+    """A partial placement, and the device chosen last."""
+
+    job: LookaheadProblem
+    on: dict[int, int] = field(default_factory=dict)
+    last: int = -1
+
+    @property
+    def flow(self) -> Flow:
+        return self.job.flow
+
+    @property
+    def crew(self) -> list[int]:
+        """The number of operators on each device."""
+        return [list(self.on.values()).count(d) for d in range(self.flow.devices)]
+
+    @property
+    def traffic(self) -> list[float]:
+        """The utilisation of an average link by each stream."""
+        gap_s, seconds_per_bit = crossing_seconds(self.flow)
+        return [
+            float(tuples * (gap_s + bits * seconds_per_bit))
+            for tuples, bits in zip(self.flow.stream_tuples, self.flow.bits, strict=True)
+        ]
+
+    def with_one_more(self, v: int, d: int) -> "Draft":
+        return Draft(self.job, {**self.on, v: d}, d)
+
+    def links(self, a: int, b: int) -> list[int]:
+        """Return the links that a tuple from device a to device b passes."""
+        if a == b:
+            return []
+        return [a, self.flow.devices + b] if self.flow.nic else [a * self.flow.devices + b]
+
+    def links_of(self, d: int) -> list[int]:
+        """Return the links that begin or end at a device."""
+        devices = self.flow.devices
+        if self.flow.nic:
+            return [d, devices + d]
+        others = [x for x in range(devices) if x != d]
+        return [i for x in others for i in (d * devices + x, x * devices + d)]
+
+    def streams(self) -> Iterator[tuple[int, int, int]]:
+        for e, (u, w) in enumerate(zip(self.flow.source, self.flow.target, strict=True)):
+            yield e, int(u), int(w)
+
+    def utilisations(self) -> tuple[list[float], list[float]]:
+        """Return the utilisations of devices and links by the operators placed so far."""
+        flow = self.flow
+        device, link = [0.0] * flow.devices, [0.0] * len(flow.gap_s)
+        for v, d in self.on.items():
+            device[d] += float(flow.work[v] / flow.capacity[d])
+        for e, u, w in self.streams():
+            if u not in self.on or w not in self.on:
+                continue
+            passed = self.links(self.on[u], self.on[w])
+            tuples, bits = float(flow.stream_tuples[e]), float(flow.bits[e])
+            for i in passed:
+                link[i] += tuples * float(flow.gap_s[i] + bits * flow.seconds_per_bit[i])
+            if passed:
+                for d, i in ((self.on[u], passed[0]), (self.on[w], passed[-1])):
+                    device[d] += tuples * float(flow.overhead_s[i]) / float(flow.cores[d])
+        return device, link
+
+    def worst(self) -> float:
+        device, link = self.utilisations()
+        return max(*device, *link)
+
+    def open(self, d: int) -> float:
+        """Return the traffic between a device's operators and those not placed yet."""
+        return sum(
+            self.traffic[e]
+            for e, u, w in self.streams()
+            if (self.on.get(u) == d and w not in self.on)
+            or (self.on.get(w) == d and u not in self.on)
+        )
+
+    def candidate_features(self, v: int, d: int) -> dict[str, float]:
+        """Return the features of device d for operator v, before they are squashed."""
+        flow, after = self.flow, self.with_one_more(v, d)
+        reference, unit = lowest_utilisation(flow), self.job.unit
+        device, link = self.utilisations()
+        device_after, link_after = after.utilisations()
+        near = [(e, w if u == v else u, u == v) for e, u, w in self.streams() if v in (u, w)]
+        placed = [(e, self.on[other], out) for e, other, out in near if other in self.on]
+        away = [(e, a, out) for e, a, out in placed if a != d]
+        touched = {i for _, a, out in away for i in (self.links(d, a) if out else self.links(a, d))}
+        on_links = max((link_after[i] for i in touched), default=0.0)
+        highest = max(device_after[d], on_links, *(device_after[a] for _, a, _ in away), 0.0)
+        local = [self.traffic[e] for e, a, _ in placed if a == d]
+        capacity = float(flow.capacity.sum())
+        evenly = sum(device) / flow.devices + float(flow.work[v]) / capacity
+        left = [float(flow.work[w]) for w in range(flow.operators) if w not in after.on]
+        loads = {
+            "own": flow.work[v] / flow.capacity[d],
+            "now": device[d],
+            "then": device_after[d],
+            "above mean": device_after[d] - evenly,
+            "above least": device[d] - min(device),
+            "highest": highest,
+            "link": on_links,
+            "worst": max(*device, *link),
+            "rise": max(0.0, after.worst() - max(*device, *link)),
+            "local": sum(local),
+            "heaviest local": max(local, default=0.0),
+            "crossing": sum(self.traffic[e] for e, _, _ in away),
+            "ahead": sum(self.traffic[e] for e, other, _ in near if other not in self.on),
+            "open": self.open(d),
+            "open then": after.open(d),
+            "busiest": max((link[i] for i in self.links_of(d)), default=0.0),
+            "left": sum(left) / capacity,
+        }
+        return {name: float(load) / reference for name, load in loads.items()} | {
+            "capacity": float(flow.capacity[d]) / float(flow.capacity.mean()),
+            "bandwidth": self.bandwidth(d),
+            "empty": float(self.crew[d] == 0),
+            "crowd": self.crew[d] / max(1, len(self.on)),
+            "last": float(self.last == d),
+            "placed": len(self.on) / flow.operators,
+            "devices": 1 / flow.devices,
+            "then, offered": device_after[d] / unit,
+            "link, offered": on_links / unit,
+            "worst device, offered": max(device_after) / unit,
+            "worst, offered": max(*device, *link) / unit,
+        }
+
+    def bandwidth(self, d: int) -> float:
+        """Return the mean seconds per bit of a device's links over the mean of all."""
+        per_bit = [
+            [float(self.flow.seconds_per_bit[i]) for i in self.links_of(x)]
+            for x in range(self.flow.devices)
+        ]
+        every = [seconds for links in per_bit for seconds in links]
+        if not any(every):
+            return 1.0
+        return (sum(per_bit[d]) / len(per_bit[d])) / (sum(every) / len(every))
+
+    def offered(self, v: int) -> list[bool]:
+        """Return which devices are candidates for operator v."""
+        job, devices = self.job, range(self.flow.devices)
+        for u, on in self.on.items():
+            if job.leader[u] == job.leader[v]:
+                return [d == on for d in devices]
+        allowed = [bool(job.allowed[job.row_of[v], d]) for d in devices]
+        used = [sum(float(job.memory[u]) for u in self.on if self.on[u] == d) for d in devices]
+        fits = [
+            allowed[d]
+            and used[d] + job.memory[v] <= job.room[d]
+            and (
+                self.crew[d] > 0
+                or not any(self.crew[x] == 0 and job.kind[x] == job.kind[d] for x in range(d))
+            )
+            for d in devices
+        ]
+        return fits if any(fits) else allowed
+
+
+def bent(x: float) -> float:
+    """Return the value that `squashed` should return."""
+    if abs(x) <= LINEAR:
+        return x
+    return math.copysign(LINEAR + LINEAR * math.log(abs(x) / LINEAR), x)
+
+
+def lookahead_problem(
+    problem: Problem, unit: float | None = None, **rules: Any
+) -> LookaheadProblem:
+    """Return a problem without rules other than these."""
+    flow = flow_of(problem)
+    operators, devices = flow.operators, flow.devices
+    free = LookaheadProblem(
+        flow=flow,
+        unit=lowest_utilisation(flow) if unit is None else unit,
+        kind=np.arange(devices, dtype=np.int32),
+        leader=np.arange(operators, dtype=np.int32),
+        row_of=np.zeros(operators, np.int32),
+        allowed=np.ones((1, devices), np.bool_),
+        memory=np.zeros(operators),
+        room=np.full(devices, np.inf),
+    )
+    return free._replace(**rules)
+
+
+@st.composite
+def lookahead_problems(draw: st.DrawFn, max_size: int = 8) -> LookaheadProblem:
+    """Return a problem in which devices of one kind share a mask and a memory limit."""
+    problem = draw(problems(max_size=max_size))
+    operators, devices = len(problem.graph.names), len(problem.cluster.devices)
+    kind = np.array([draw(st.integers(0, 1)) for _ in range(devices)], dtype=np.int32)
+    masks = [np.array(mask) for mask in ([True, True], [True, False], [False, True])]
+    allowed = [mask[kind] for mask in masks if mask[kind].any()]
+    rows = st.sampled_from([0] * 6 + list(range(len(allowed))))
+    limits = draw(st.lists(st.sampled_from([np.inf, 4e6, 9e6]), min_size=2, max_size=2))
+    leader = np.arange(operators, dtype=np.int32)
+    if draw(st.booleans()):
+        followers = draw(st.lists(st.integers(0, operators - 1), max_size=3))
+        leader[followers] = draw(st.integers(0, operators - 1))
+        leader[leader[followers]] = leader[followers]
+    return lookahead_problem(
+        problem,
+        unit=draw(st.sampled_from([None, 1.0, 0.3])),
+        kind=kind,
+        leader=leader,
+        row_of=np.array([draw(rows) for _ in range(operators)], dtype=np.int32),
+        allowed=np.stack(allowed),
+        memory=problem.graph.memory_bytes,
+        room=np.array(limits)[kind],
+    )
+
+
+class Step(NamedTuple):
+    """One step of the rows that had an operator left."""
+
+    operator: NDArray[np.int32]
+    seen: NDArray[np.float32]
+    offered: NDArray[np.bool_]
+    chosen: NDArray[np.int32]
+
+
+class Growing(NamedTuple):
+    """Jobs; the job of each row, largest first; the rows' orders and choices.
+
+    A choice is a number by which one of the devices offered is picked.
+    """
+
+    jobs: Sequence[LookaheadProblem]
+    rows: list[int]
+    orders: list[list[int]]
+    choices: list[list[int]]
+
+
+@st.composite
+def growings(draw: st.DrawFn, sizes: int = 8, most: int = 3) -> Growing:
+    """Return decoding runs; half of the orders put upstream operators first."""
+    made = draw(st.lists(lookahead_problems(sizes), min_size=1, max_size=most))
+    rows = draw(st.lists(st.integers(0, len(made) - 1), min_size=1, max_size=4))
+    rows = sorted({*rows, *range(len(made))}, key=lambda p: -made[p].flow.operators)
+    rows = [p for p in rows for _ in range(draw(st.sampled_from([1, 1, 2])))]
+    orders, choices = [], []
+    for p in rows:
+        flow = made[p].flow
+        order = draw(st.permutations(range(flow.operators)))
+        if draw(st.booleans()):
+            order = upstream_first(flow, order)
+        orders.append(order)
+        one = st.lists(st.integers(0, 11), min_size=flow.operators, max_size=flow.operators)
+        choices.append(draw(one))
+    return Growing(made, rows, orders, choices)
+
+
+def upstream_first(flow: Flow, order: Sequence[int]) -> list[int]:
+    """Return the order with every operator moved behind its inputs."""
+    inputs = {v: {int(u) for u in flow.source[flow.target == v]} for v in order}
+    done: list[int] = []
+    while len(done) < len(order):
+        done.append(next(v for v in order if v not in done and inputs[v] <= set(done)))
+    return done
+
+
+def grow(growing: Growing) -> tuple[list[Step], PartialPlacements]:
+    """Place all operators of the rows, each on one of its candidates."""
+    made, rows, orders, choices = growing
+    laid = collate(made)
+    grown = nothing_placed(laid, np.array(rows, dtype=np.int32))
+    columns, steps = grown.device.shape[1], []
+    for t in range(len(orders[0])):
+        now = sum(len(order) > t for order in orders)
+        operator = np.array([order[t] for order in orders[:now]], dtype=np.int32)
+        seen = np.full((now, columns, len(CANDIDATE_FEATURES)), np.nan, np.float32)
+        offered = np.ones((now, columns), np.bool_)
+        candidate_features(laid, grown, operator, seen, offered)
+        chosen = np.empty(now, np.int32)
+        for r in range(now):
+            there = np.flatnonzero(offered[r])
+            assert len(there), "at least one device is offered"
+            chosen[r] = there[choices[r][t] % len(there)]
+        place_next(laid, grown, operator, chosen)
+        steps.append(Step(operator, seen, offered, chosen))
+    return steps, grown
+
+
+def drafts(growing: Growing, steps: list[Step]) -> Iterator[tuple[int, Step, int, Draft]]:
+    """Yield every decision: the row, the step, the operator and the placement before it."""
+    made, rows, _, _ = growing
+    now = [Draft(made[p]) for p in rows]
+    for step in steps:
+        for r, (v, d) in enumerate(zip(step.operator.tolist(), step.chosen.tolist(), strict=True)):
+            yield r, step, v, now[r]
+            now[r] = now[r].with_one_more(v, d)
+
+
+@settings(max_examples=40)
+@given(growings())
+def test_every_prospect_is_what_it_says(growing: Growing) -> None:
+    """All but one: see `test_the_worst_device_is_any_device`.
+
+    "above mean" counts the operator as spread over the devices by their capacity: the mean is one
+    number, wherever the operator goes.
+    """
+    steps, _ = grow(growing)
+    for r, step, v, draft in drafts(growing, steps):
+        for d in range(draft.flow.devices):
+            expected = draft.candidate_features(v, d)
+            assert tuple(expected) == CANDIDATE_FEATURES or set(expected) == set(CANDIDATE_FEATURES)
+            for name, x in expected.items():
+                if name == "worst device, offered" and draft.flow.overhead_s.any():
+                    continue
+                wanted = x if name in AS_THEY_ARE else bent(x)
+                got = float(step.seen[r, d, CANDIDATE_FEATURES.index(name)])
+                assert got == pytest.approx(wanted, rel=2e-6, abs=2e-6), name
+
+
+def test_the_worst_device_is_any_device() -> None:
+    """Sending to b costs the device of a 10 units; the device of b has less to do."""
+    graph = StreamGraph([Operator("a", 1e6, 0), Operator("b", 1e6, 0)], [Stream("a", "b")])
+    ends = (LinkOverride("x", None, overhead_s=1e-2), LinkOverride(None, "y", overhead_s=0.0))
+    cluster = Cluster([Device("x", 1000), Device("y", 1000)], Network("nic", overrides=ends))
+    job = lookahead_problem(Problem(graph, cluster, source_rate=1000), unit=1.0)
+    steps, grown = grow(Growing([job], [0], [[0, 1]], [[0, 1]]))
+    found = steps[1].seen[0, 1, CANDIDATE_FEATURES.index("worst device, offered")]
+    assert found == pytest.approx(bent(11.0))
+    assert grown.worst_device == pytest.approx([11.0])
+
+
+@settings(max_examples=40)
+@given(growings())
+def test_what_is_offered(growing: Growing) -> None:
+    steps, _ = grow(growing)
+    for r, step, v, draft in drafts(growing, steps):
+        devices = draft.flow.devices
+        assert step.offered[r, :devices].tolist() == draft.offered(v)
+        assert not step.offered[r, devices:].any()
+        assert not step.seen[r, devices:].any()
+
+
+@settings(max_examples=40)
+@given(growings())
+def test_loads_are_those_of_the_finished_placement(growing: Growing) -> None:
+    steps, grown = grow(growing)
+    for r, p in enumerate(growing.rows):
+        job = growing.jobs[p]
+        flow, size = job.flow, job.flow.operators
+        placement = grown.on[r, :size]
+        chosen = {int(s.operator[r]): int(s.chosen[r]) for s in steps[:size]}
+        assert dict(enumerate(placement.tolist())) == chosen
+        assert (grown.on[r, size:] == -1).all()
+        device, link = bottleneck.utilisations(flow, placement)
+        done = Draft(job, chosen)
+        busiest = [max((link[i] for i in done.links_of(d)), default=0) for d in range(len(device))]
+        worst = max(device.max(), link.max())
+        for column, expected, least in (
+            (grown.device, device, worst),
+            (grown.link, link, worst),
+            (grown.busiest, np.array(busiest), worst),
+            (grown.open, np.zeros(len(device)), sum(done.traffic)),
+            (grown.memory, np.bincount(placement, job.memory, len(device)), 0.0),
+            (grown.crew, np.array(done.crew), 0.0),
+        ):
+            seen_values, beyond = np.split(column[r], [len(expected)])
+            np.testing.assert_allclose(seen_values, expected, rtol=1e-10, atol=1e-12 * least)
+            assert not beyond.any()
+        assert grown.worst[r] == pytest.approx(worst, rel=1e-10)
+        assert grown.left[r] == pytest.approx(0.0, abs=1e-12 * flow.work.sum())
+        assert grown.placed[r] == size
+
+
+@settings(max_examples=30)
+@given(growings(most=4))
+def test_a_job_is_told_the_same_in_any_company(growing: Growing) -> None:
+    """Rows of a batch do not influence one another, to the last bit."""
+    made, rows, orders, choices = growing
+    steps, grown = grow(growing)
+    for r, p in enumerate(rows):
+        flow = made[p].flow
+        alone, alone_grown = grow(Growing([made[p]], [0], [orders[r]], [choices[r]]))
+        for one, among in zip(alone, steps, strict=False):
+            np.testing.assert_array_equal(among.seen[r, : flow.devices], one.seen[0])
+            np.testing.assert_array_equal(among.offered[r, : flow.devices], one.offered[0])
+        np.testing.assert_array_equal(grown.on[r, : flow.operators], alone_grown.on[0])
+        assert grown.worst[r] == alone_grown.worst[0]
+
+
+@settings(max_examples=40)
+@given(growings(most=1), st.sampled_from([0.01, 0.3, 2.0, 1000.0]))
+def test_the_source_rate_has_no_say(growing: Growing, factor: float) -> None:
+    """All loads and their unit are proportional to the rate."""
+    (job,) = growing.jobs
+    assume(job.flow.work.sum() > 0)
+    grown = []
+    for rate in (1.0, factor):
+        flow = replace(job.flow, source_tuples=job.flow.source_tuples * rate)
+        scaled = job._replace(flow=flow, unit=lowest_utilisation(flow))
+        grown.append(grow(growing._replace(jobs=[scaled]))[0])
+    for before, after in zip(*grown, strict=True):
+        np.testing.assert_array_equal(after.chosen, before.chosen)
+        np.testing.assert_allclose(after.seen, before.seen, rtol=1e-5, atol=1e-5)
+
+
+@given(cases())
+def test_no_placement_has_less_than_the_lowest_utilisation(
+    case: tuple[Problem, list[int]],
+) -> None:
+    problem, devices = case
+    flow = flow_of(problem)
+    assume(flow.work.sum() > 0)
+    device, _ = bottleneck.utilisations(flow, np.array(devices))
+    lowest = lowest_utilisation(flow)
+    assert device.max() >= lowest * (1 - 1e-12)
+    total, most = sum(flow.work.tolist()), max(flow.work.tolist())
+    shared = total / sum(flow.capacity.tolist())
+    assert lowest == pytest.approx(max(shared, most / max(flow.capacity.tolist())))
+
+
+def test_a_job_without_work_is_told_in_plain_utilisations() -> None:
+    graph = StreamGraph([Operator("a", 0, 1000.0), Operator("b", 0, 0)], [Stream("a", "b")])
+    cluster = Cluster.equal(2, network=Network(bandwidth_mbps=8.0))
+    job = lookahead_problem(Problem(graph, cluster, source_rate=500))
+    assert lowest_utilisation(job.flow) == 1.0
+    steps, _ = grow(Growing([job], [0], [[0, 1]], [[0, 0]]))
+    link = steps[1].seen[0, :, CANDIDATE_FEATURES.index("link")]
+    assert link == pytest.approx([0.0, 0.5])
+
+
+def test_a_mean_link_is_one_between_devices() -> None:
+    """Under `pair` the diagonal holds no link; under `nic` every entry is a link."""
+    other = LinkOverride("d0", "d1", bandwidth_mbps=50.0, gap_s=3e-3)
+    network = Network(bandwidth_mbps=100.0, gap_s=1e-3, overrides=(other,))
+    graph = StreamGraph([Operator("a", 1, 1)], [], source_rate=1)
+    pair = flow_of(Problem(graph, Cluster.equal(2, network=network)))
+    assert crossing_seconds(pair) == pytest.approx((2e-3, 1.5e-8))
+    sends = replace(other, target=None)
+    nic = replace(network, kind="nic", overrides=(sends,))
+    ends = flow_of(Problem(graph, Cluster.equal(2, network=nic)))
+    assert crossing_seconds(ends) == pytest.approx((1.5e-3, 1.25e-8))
+
+
+@settings(max_examples=20)
+@given(growings(most=2))
+def test_looking_changes_nothing_but_by_rounding(growing: Growing) -> None:
+    """Trying a device leaves the partial placement as it was."""
+    made, rows, orders, choices = growing
+    laid = collate(made)
+    grown = nothing_placed(laid, np.array(rows, dtype=np.int32))
+    for t in range(len(orders[-1])):
+        operator = np.array([order[t] for order in orders], dtype=np.int32)
+        before = {name: getattr(grown, name).copy() for name in PartialPlacements._fields}
+        shape = (len(rows), grown.device.shape[1])
+        seen, offered = (
+            np.empty((*shape, len(CANDIDATE_FEATURES)), np.float32),
+            np.empty(shape, np.bool_),
+        )
+        candidate_features(laid, grown, operator, seen, offered)
+        for name, one in before.items():
+            slack = 1e-12 * (1 + one.max())
+            np.testing.assert_allclose(getattr(grown, name), one, rtol=1e-12, atol=slack)
+        devices = [made[p].flow.devices for p in rows]
+        chosen = [choice[t] % count for choice, count in zip(choices, devices, strict=True)]
+        place_next(laid, grown, operator, np.array(chosen, dtype=np.int32))
+
+
+@given(st.floats(-1e12, 1e12))
+def test_squashed(x: float) -> None:
+    assert squashed(x) == pytest.approx(bent(x), rel=1e-12)
+    assert squashed(-x) == -squashed(x)
+    assert squashed(x) <= squashed(x + abs(x) * 1e-3 + 1e-3)
+
+
+def test_squashed_by_hand() -> None:
+    """Beyond LINEAR the function grows like a logarithm, from a slope of 1."""
+    assert [squashed(x) for x in (0.0, 1.5, -2.0)] == [0.0, 1.5, -2.0]
+    assert squashed(2 * math.e) == pytest.approx(4.0)
+    assert squashed(-2 * math.e) == pytest.approx(-4.0)
+    slope = (squashed(2.0 + 1e-6) - squashed(2.0)) / 1e-6
+    assert slope == pytest.approx(1.0, abs=1e-5)

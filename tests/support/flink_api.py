@@ -1,0 +1,79 @@
+"""A loopback server with the REST API of Flink and a job whose counters grow."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from tests.support.http_server import Answer, http_server
+from tests.support.released_data import engine_document
+
+JOB_ID = "b5d2561268990ce49fcb39ac74619d18"
+SUMS = ("read-records", "write-records", "read-bytes", "write-bytes", "accumulated-busy-time")
+SECONDS_SEEN = 20.0  # what the counters of the sample documents cover
+
+
+class SampleJob:
+    """The unchained sample job; its counters grow `speed` times as fast as they did."""
+
+    def __init__(self, speed: float = 1.0) -> None:
+        self.speed = speed
+        self.began = time.monotonic()
+        self.plan = sample_document("mixed_nochain_plan")
+        self.job = sample_document("mixed_nochain_job")
+        self.vertices = sample_document("mixed_nochain_vertices")
+        self.task_managers = sample_document("taskmanagers")
+
+    def __call__(self, path: str, query: str) -> Answer:
+        """Return the answer of Flink."""
+        if path == "/taskmanagers":
+            return 200, json.dumps(self.task_managers).encode()
+        if path == f"/jobs/{JOB_ID}/plan":
+            return 200, json.dumps(self.plan).encode()
+        if path == f"/jobs/{JOB_ID}":
+            return 200, json.dumps(self._counted()).encode()
+        for key, vertex in self.vertices.items():
+            if path == f"/jobs/{JOB_ID}/vertices/{key}":
+                return 200, json.dumps(vertex["detail"]).encode()
+            if path == f"/jobs/{JOB_ID}/vertices/{key}/metrics":
+                wanted = parse_qs(query)["get"][0].split(",")
+                metrics = [
+                    {"id": name, "value": str(int(float(vertex["metrics"][name]) * self._grown()))}
+                    for name in wanted
+                    if name in vertex["metrics"]
+                ]
+                return 200, json.dumps(metrics).encode()
+        return 404, b'{"errors": ["not found"]}'
+
+    def _grown(self) -> float:
+        return 1 + (time.monotonic() - self.began) * self.speed / SECONDS_SEEN
+
+    def _counted(self) -> dict[str, Any]:
+        job: dict[str, Any] = json.loads(json.dumps(self.job))
+        grown = self._grown()
+        job["now"] = int(1e12 + (time.monotonic() - self.began) * 1e3)
+        for vertex in job["vertices"]:
+            counted = self.vertices[vertex["id"]]["detail"]["subtasks"][0]["metrics"]
+            for name in SUMS:
+                vertex["metrics"][name] = int(counted[name] * grown)
+        return job
+
+
+def sample_document(name: str) -> Any:
+    """Return a document that Flink 2.3 served."""
+    return json.loads(engine_document(f"flink23_{name}.json"))
+
+
+@contextmanager
+def serving(answer: Callable[[str, str], Answer | None]) -> Iterator[str]:
+    """Serve answers by path and query, and yield the address; without one the client waits."""
+
+    def by_path(request: BaseHTTPRequestHandler) -> Answer | None:
+        parts = urlsplit(request.path)
+        return answer(parts.path, parts.query)
+
+    with http_server(by_path) as host:
+        yield f"http://{host}"

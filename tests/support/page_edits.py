@@ -1,0 +1,188 @@
+"""Random placements, edits of their report pages, and names that could become markup."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from streamplace.scoring.score import ThroughputScore
+
+from streamplace import Cluster, Device, LinkOverride, Network, Placement, Problem
+from streamplace.generate import PRESETS, Recipe
+from tests.support.reports import Report
+
+SIZES = range(5, 28)
+EXACT = 1e-6
+
+HOSTILE_NAMES = (
+    "\"quoted\" and 'quoted'",
+    "<img src=x onerror=\"document.title='owned'\">",
+    "</script><script>document.title='owned'</script>",
+    "<!--",
+    "]]>",
+    "&lt;b&gt; &amp; \\u003c",
+    "🦄 emoji 👩‍👩‍👧‍👦",
+    "מפעיל ימין-לשמאל",
+    "\u202eoverride",
+    "line\u2028separator\nand a break",
+    "__proto__",
+    "constructor",
+    "{{data}} ${alert(1)}",
+    "7",
+    "long " + "x" * 9_995,
+)
+
+
+def random_placement(seed: int) -> Placement:
+    """Return a random placement; the seed decides on the preset and the kind of network."""
+    rng = np.random.default_rng(seed)
+    preset = PRESETS[seed % len(PRESETS)]
+    graph = Recipe(preset, 50, SIZES, seed=1).graph(int(rng.integers(50)))
+    count = int(rng.integers(2, 7))
+    devices = [
+        Device(f"d{i}", float(rng.integers(10, 60)) * 100.0, int(rng.integers(1, 5)))
+        for i in range(count)
+    ]
+    network = _network(rng, count, "nic" if seed % 2 else "pair")
+    rates = rng.integers(20, 300, size=1 if rng.random() < 0.7 else 3) * 100.0
+    problem = Problem(
+        graph,
+        Cluster(devices, network),
+        source_rate=rates.tolist(),
+        target_utilisation=1.0 if rng.random() < 0.6 else 0.75,
+    )
+    return Placement(problem, rng.integers(count, size=len(graph.names)))
+
+
+def _network(rng: np.random.Generator, count: int, kind: str) -> Network:
+    a, b = rng.choice(count, size=2, replace=False)
+    to = f"d{b}" if kind == "pair" else None
+    special = LinkOverride(f"d{a}", to, float(rng.integers(20, 400)), overhead_s=3e-5)
+    return Network(
+        kind,  # type: ignore[arg-type]  # one of the two
+        bandwidth_mbps=None if rng.random() < 0.15 else float(rng.integers(50, 1500)),
+        overhead_s=float(rng.choice([0.0, 1e-5])),
+        gap_s=float(rng.choice([0.0, 2e-5])),
+        overrides=(special,) if rng.random() < 0.6 else (),
+    )
+
+
+@dataclass
+class EditedPlacement:
+    """What a page ought to show: a placement, and what was changed since.
+
+    Parameters
+    ----------
+    rate
+        The highest source rate; others keep their ratio to it.
+    """
+
+    start: Placement
+    assignment: list[int]
+    rate: float
+    mips: list[float]
+    bandwidth: float | None
+
+    @classmethod
+    def of(cls, placement: Placement) -> "EditedPlacement":
+        problem = placement.problem
+        return cls(
+            placement,
+            placement.devices.tolist(),
+            problem.source_rate,
+            [device.mips for device in problem.cluster.devices],
+            problem.cluster.network.bandwidth_mbps,
+        )
+
+    def placement(self) -> Placement:
+        """Return the edited placement of the edited problem, under bottleneck."""
+        old = self.start.problem
+        devices = [
+            replace(device, mips=mips)
+            for device, mips in zip(old.cluster.devices, self.mips, strict=True)
+        ]
+        network = replace(old.cluster.network, bandwidth_mbps=self.bandwidth)
+        factor = self.rate / old.source_rate
+        problem = Problem(
+            old.graph,
+            Cluster(devices, network),
+            source_rate=[rate * factor for rate in old.source_rates],
+            constraints=old.constraints,
+            target_utilisation=old.target_utilisation,
+        )
+        return Placement(problem, np.array(self.assignment))
+
+
+def assignment_of(names: Mapping[str, str], placement: Placement) -> list[int]:
+    """Return the device indices of an assignment by name."""
+    index = placement.problem.cluster.index
+    return [index[names[name]] for name in placement.problem.graph.names]
+
+
+def check_page_score(shown_score: dict[str, Any], score: ThroughputScore) -> None:
+    """Check that the page's score equals Python's."""
+    assert shown_score["throughput"] == pytest.approx(score.throughput, rel=EXACT)
+    assert shown_score["relative_throughput"] == pytest.approx(score.relative_throughput, rel=EXACT)
+    assert shown_score["source_rate"] == pytest.approx(score.source_rate, rel=EXACT)
+    assert dict(shown_score["devices"]) == pytest.approx(
+        {load.name: load.utilisation for load in score.devices}, rel=EXACT, abs=1e-12
+    )
+    links = {(load.source, load.target): load.utilisation for load in score.links}
+    shown = {(source, target): value for source, target, value in shown_score["links"]}
+    assert shown == pytest.approx(links, rel=EXACT, abs=1e-12)
+    assert shown_score["devices_used"] == score.devices_used
+    top = shown_score["bottleneck"]
+    assert top["utilisation"] == pytest.approx(score.bottleneck.utilisation, rel=EXACT)
+    assert top["name"] in near(score)
+    if len(near(score)) == 1:
+        assert (top["kind"], top["name"]) == (score.bottleneck.kind, score.bottleneck.name)
+
+
+def near(score: ThroughputScore) -> list[str]:
+    """Return the devices and links that rounding could make the bottleneck."""
+    most = score.bottleneck.utilisation * (1 - 1e-12)
+    devices = [load.name for load in score.devices if load.utilisation >= most]
+    return devices + [load.name for load in score.links if load.utilisation >= most]
+
+
+def edit_page(report: Report, edited: EditedPlacement, kind: str, rng: np.random.Generator) -> None:
+    """Edit a page in one way, and the expected placement alike."""
+    page, devices = report.page, len(edited.mips)
+    v, d = int(rng.integers(len(edited.assignment))), int(rng.integers(devices))
+    if kind == "drag":
+        report.drag(v, d)
+        edited.assignment[v] = d
+    elif kind == "list":  # the operators below the graph, each with a select
+        name = edited.start.problem.graph.names[v]
+        row = page.locator("#operators tr", has=page.get_by_role("button", name=name, exact=True))
+        select = row.locator("select")
+        before = edited.assignment[v]
+        key = "ArrowDown" if before + 1 < devices else "ArrowUp"
+        report.press(select, key)
+        edited.assignment[v] = before + (1 if key == "ArrowDown" else -1)
+    elif kind == "arrows":  # in the graph: an operator on, and to the next device
+        report.press("#graph", "ArrowRight")
+        chosen = page.evaluate("streamplace.chosen()")["number"]
+        key = "ArrowDown" if edited.assignment[chosen] + 1 < devices else "ArrowUp"
+        report.press("#graph", key)
+        edited.assignment[chosen] += 1 if key == "ArrowDown" else -1
+    elif kind == "slider":
+        report.press("#slider", *["PageUp", "ArrowRight", "ArrowRight"][: int(rng.integers(1, 4))])
+        edited.rate = report.score()["source_rate"]
+        assert edited.rate > edited.start.problem.source_rate
+    elif kind == "mouse":
+        box = page.locator("#slider").bounding_box()
+        assert box is not None
+        page.mouse.click(box["x"] + box["width"] * 0.3, box["y"] + box["height"] / 2)
+        edited.rate = report.score()["source_rate"]
+        assert edited.rate < edited.start.problem.source_rate
+    elif kind == "rate":
+        edited.rate = float(rng.integers(1000, 50_000))
+        report.type("#rate", repr(edited.rate))
+    elif kind == "mips":
+        edited.mips[d] = float(rng.integers(500, 9000)) + 0.5
+        report.type(page.locator("#devices input").nth(d), repr(edited.mips[d]))
+    elif kind == "bandwidth":
+        edited.bandwidth = None if rng.random() < 0.3 else float(rng.integers(20, 2000))
+        report.type("#bandwidth", "" if edited.bandwidth is None else repr(edited.bandwidth))

@@ -1,0 +1,29 @@
+"""Placements tried one by one, and what they achieve."""
+
+import numpy as np
+
+from streamplace import Placement, Problem
+from streamplace.scoring.throughput import throughput
+from streamplace.util.arrays import Ints
+
+
+def throughput_of(problem: Problem, devices: Ints) -> float:
+    """Return the throughput of one placement, given as device indices."""
+    return float(throughput(problem, devices)[0])
+
+
+def placement_throughput(placement: Placement) -> float:
+    """Return the throughput of a placement of its own problem."""
+    return throughput_of(placement.problem, placement.devices)
+
+
+def every_placement(problem: Problem) -> Ints:
+    """Return all placements of a small problem, feasible or not, (K, V)."""
+    shape = (len(problem.cluster.devices),) * len(problem.graph.names)
+    rows = np.unravel_index(np.arange(np.prod(shape)), shape)
+    return np.stack(rows, axis=1).astype(np.int32)
+
+
+def some_placement_is_feasible(problem: Problem) -> bool:
+    """Try every placement of a small problem."""
+    return any(problem.feasibility.violation(row) is None for row in every_placement(problem))

@@ -1,0 +1,99 @@
+"""Reports opened in a browser."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, Locator, Page
+
+from streamplace import Placement
+from streamplace.report.data import entry
+from streamplace.report.html import report_html
+
+VIEWPORT = {"width": 1280, "height": 900}
+
+
+@dataclass
+class Report:
+    """A report in a browser, with its errors and requests."""
+
+    page: Page
+    address: str
+    complaints: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+    def score(self) -> dict[str, Any]:
+        score: dict[str, Any] = self.page.evaluate("streamplace.scoring.throughput()")
+        return score
+
+    def where_is(self, kind: str, number: int) -> tuple[float, float]:
+        """Return the position of an operator or of a device's lane, in pixels."""
+        at = self.page.evaluate(f"streamplace.whereIs('{kind}', {number})")
+        return at["x"], at["y"]
+
+    def drag(self, operator: int, device: int) -> None:
+        """Drag an operator into a device's lane with the mouse."""
+        mouse = self.page.mouse
+        self.page.locator("#graph").scroll_into_view_if_needed()
+        self.settle()
+        mouse.move(*self.where_is("operator", operator))
+        mouse.down()
+        self.settle()
+        _, y = self.where_is("device", device)
+        x, _ = self.where_is("operator", operator)
+        mouse.move(x, y, steps=3)
+        self.settle()
+        mouse.up()
+        self.settle()
+
+    def settle(self) -> None:
+        """Wait until the page has been drawn again."""
+        drawn = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+        self.page.evaluate(drawn)
+
+    def press(self, where: str | Locator, *keys: str) -> None:
+        """Focus something and press keys."""
+        target = self.page.locator(where) if isinstance(where, str) else where
+        target.focus()
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def type(self, where: str | Locator, text: str) -> None:
+        """Replace a field's text by the keyboard alone."""
+        self.press(where, "Control+a", "Delete")
+        self.page.keyboard.type(text)
+        self.page.keyboard.press("Tab")
+
+    def download(self, file: Path) -> Path:
+        with self.page.expect_download() as begun:
+            self.page.click("#save")
+        begun.value.save_as(file)
+        return file
+
+    def is_well(self) -> None:
+        """Check that the page logged no error and requested only its own file."""
+        assert self.complaints == []
+        assert [url for url in self.requests if not url.startswith("blob:")] == [self.address]
+
+
+class Reports:
+    """Reports of placements, opened in one browser."""
+
+    def __init__(self, browser: Browser, folder: Path) -> None:
+        self._browser, self._folder = browser, folder
+        self.opened: list[Report] = []
+
+    def __call__(
+        self, *placements: Placement, title: str = "placement.json", placer: str = ""
+    ) -> Report:
+        file = self._folder / f"report{len(self.opened)}.html"
+        file.write_text(report_html([entry(title, placement, placer) for placement in placements]))
+        page = self._browser.new_page(viewport=VIEWPORT, reduced_motion="reduce")
+        report = Report(page, file.as_uri())
+        page.on("console", lambda said: report.complaints.append(said.text))
+        page.on("pageerror", lambda error: report.complaints.append(str(error)))
+        page.on("dialog", lambda dialog: report.complaints.append(dialog.message))
+        page.on("request", lambda asked: report.requests.append(asked.url))
+        page.goto(report.address)
+        self.opened.append(report)
+        return report

@@ -1,0 +1,59 @@
+"""The program that torchrun starts for the tests of distributed training."""
+
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+
+from streamplace.cli.main import main
+from streamplace.files import read_dataset
+from streamplace.policy.weights import read_policy
+from streamplace.training import read_config, train
+from streamplace.training.algorithms.reinforce import Record
+from streamplace.training.trainer import POLICY
+
+STOP = 3
+LEADER, OTHER = range(2)
+
+
+def stop_here(record: Record) -> None:
+    """Interrupt the process that writes no files."""
+    if record["step"] == STOP and int(os.environ["RANK"]) == OTHER:
+        signal.raise_signal(signal.SIGINT)
+
+
+def nothing(record: Record) -> None:
+    """Let the run continue."""
+
+
+def meet_at(port: str) -> None:
+    """Set a new meeting point; that of torchrun can be used only once."""
+    os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+    os.environ["TORCHELASTIC_USE_AGENT_STORE"] = "False"
+
+
+def run(dataset: str, config: str, folder: Path, *ports: str) -> None:
+    """Train without interruption, then with one, then resume; write the results of each."""
+    runs = [
+        ("whole", "whole", False, nothing),
+        ("stopped", "parts", False, stop_here),
+        ("resumed", "parts", True, nothing),
+    ]
+    rank = os.environ["RANK"]
+    for port, (name, where, resume, tell) in zip(["", *ports], runs, strict=False):
+        if port:
+            meet_at(port)
+        graphs, wanted = read_dataset(dataset), read_config(config)
+        done = train(graphs, wanted, folder / where, resume=resume, tell=tell)
+        if int(rank) == LEADER:
+            card = read_policy(folder / where / POLICY)[1]
+            (folder / f"{name}.json").write_text(json.dumps(card))
+        (folder / f"{name}-{rank}.json").write_text(json.dumps(done.to_dict()))
+    meet_at(ports[-1])
+    again = ["train", dataset, "--config", config, "-o", str(folder / "parts"), "--resume"]
+    sys.exit(main([*again, "--json"]))
+
+
+if __name__ == "__main__":
+    run(sys.argv[1], sys.argv[2], Path(sys.argv[3]), *sys.argv[4:])

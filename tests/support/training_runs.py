@@ -1,0 +1,91 @@
+"""Interrupted training runs, and checks of the files that they leave."""
+
+import json
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from benchmarks.reference.trainings import opened
+from streamplace.training.algorithms.reinforce import Record
+from streamplace.training.trainer import CHECKPOINT, CONFIG, POLICY
+
+STEPS_AN_EPOCH = 3  # 6 graphs without the one held out, 2 a step
+LIMIT_S = 20
+
+
+def ctrl_c_at(*steps: int) -> Callable[[Record], None]:
+    """Return a callback that interrupts the run after each of these steps."""
+
+    def tell(record: Record) -> None:
+        if record["step"] in steps:
+            signal.raise_signal(signal.SIGINT)
+
+    return tell
+
+
+@contextmanager
+def time_limit() -> Iterator[None]:
+    """Fail a block that does not end."""
+
+    def fail(number: int, frame: object) -> None:
+        raise AssertionError(f"has not ended after {LIMIT_S} s")
+
+    before = signal.signal(signal.SIGALRM, fail)
+    signal.alarm(LIMIT_S)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def log_of(folder: Path) -> list[dict[str, Any]]:
+    """Return the lines of a run's log; NaN and Infinity are not JSON."""
+    lines = (folder / "log.jsonl").read_text().splitlines()
+    return [json.loads(line, parse_constant=pytest.fail) for line in lines]
+
+
+def check_finite(folder: Path) -> None:
+    """Check that no file of a run has a number that is none.
+
+    The best reward of a problem that was never looked at is -inf.
+    """
+    json.loads((folder / CONFIG).read_text(), parse_constant=pytest.fail)
+    log_of(folder)
+    for file in (CHECKPOINT, POLICY):
+        if (folder / file).exists():
+            tensors, words = opened(folder / file)
+            for name, tensor in tensors.items():
+                ok = torch.isfinite(tensor)
+                assert bool((ok | (tensor == -np.inf)).all() if name == "memory.best" else ok.all())
+            for word in words.values():
+                assert "NaN" not in word
+                assert "Infinity" not in word
+
+
+def check_same(one: Path, other: Path) -> None:
+    """Check that two runs are equal to the last bit: weights, optimiser, memory and log."""
+    assert (one / "log.jsonl").read_text() == (other / "log.jsonl").read_text()
+    assert (one / CONFIG).read_text() == (other / CONFIG).read_text()
+    for file in (CHECKPOINT, POLICY):
+        (tensors, words), (expected, expected_words) = opened(one / file), opened(other / file)
+        assert tensors.keys() == expected.keys()
+        for name, tensor in tensors.items():
+            assert tensor.dtype == expected[name].dtype
+            assert torch.equal(tensor, expected[name]), name
+        assert _without_seconds(words) == _without_seconds(expected_words)
+
+
+def _without_seconds(words: dict[str, str]) -> dict[str, Any]:
+    values = {k: json.loads(v) if v.startswith("{") else v for k, v in words.items()}
+    for value in values.values():
+        if isinstance(value, dict):
+            value.pop("seconds", None)
+            value.pop("dataset", None)
+    return values

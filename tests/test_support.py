@@ -1,0 +1,48 @@
+"""The rule that tests share helpers through tests/support, never by importing one another."""
+
+import ast
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.paths import ROOT
+
+
+def imported_names(source: str) -> Iterator[str]:
+    """Yield what a module imports, in dotted form."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module or ''}.{alias.name}" for alias in node.names)
+
+
+def imported_test_files(source: str) -> list[str]:
+    """Return the imports that lead to a test file or a conftest."""
+    return [
+        name
+        for name in imported_names(source)
+        if any(part.startswith("test_") or part == "conftest" for part in name.split("."))
+    ]
+
+
+@pytest.mark.parametrize("folder", ["tests", "benchmarks"])
+def test_no_module_imports_a_test_file(folder: str) -> None:
+    files = sorted((ROOT / folder).rglob("*.py"))
+    imports = {str(f.relative_to(ROOT)): imported_test_files(f.read_text()) for f in files}
+    assert imports
+    assert {file: names for file, names in imports.items() if names} == {}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import tests.cli.conftest",
+        "from tests.cli import test_json",
+        "from tests.cli.test_json import printed",
+        "def late():\n    from .conftest import job",
+    ],
+)
+def test_such_imports_are_found(source: str) -> None:
+    assert len(imported_test_files(source)) == 1
+    assert imported_test_files("from tests.support.cli import run\nimport pytest") == []

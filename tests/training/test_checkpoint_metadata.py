@@ -1,0 +1,42 @@
+"""Metadata of signed checkpoints that no run has written."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from benchmarks.hardening.checkpoints import resume, written
+from streamplace.errors import CheckpointError
+from streamplace.policy.weights import packed, unpacked
+
+Change = Callable[[dict[str, Tensor], dict[str, str]], None]
+POSITION = '{"epoch": 0, "step_of_epoch": 1, "step": 1, "seconds": %s}'
+
+
+def _no_placements(tensors: dict[str, Tensor], words: dict[str, str]) -> None:
+    tensors["memory.devices"] = torch.full(tensors["memory.devices"].shape, torch.nan)
+
+
+def _lasts_for_ever(tensors: dict[str, Tensor], words: dict[str, str]) -> None:
+    words["position"] = POSITION % ("9" * 400)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (_no_placements, "memory.devices: must be of type int16"),
+        (_lasts_for_ever, "tells no run and position: int too large"),
+    ],
+)
+def test_it_is_told_in_a_line(change: Change, said: str, tmp_path: Path) -> None:
+    tensors, words = unpacked(written(tmp_path), "file")
+    path = tmp_path / "changed.safetensors"
+    path.write_bytes(packed(tensors, words))
+    resume(str(path))
+    change(tensors, words)
+    path.write_bytes(packed(tensors, words))
+    with pytest.raises(CheckpointError) as caught:
+        resume(str(path))
+    assert str(caught.value).startswith(f"{path}: {said}")

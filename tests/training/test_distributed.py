@@ -1,0 +1,112 @@
+"""Training on two processes that torchrun starts."""
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.reference.trainings import SMALL, graphs, opened
+from streamplace.files import write_dataset
+from streamplace.training.trainer import CHECKPOINT, CONFIG, POLICY
+from tests.support.cli import CPU_ENVIRONMENT
+from tests.support.paths import ROOT
+from tests.support.processes import free_ports
+from tests.support.training_process import LEADER, OTHER, STOP
+from tests.support.training_runs import check_finite, check_same, log_of
+
+LIMIT_S = 120
+STEPS = 2 * 2  # 2 epochs; of 5 problems each process has 2, and looks at one a step
+ON_LOOPBACK = {**CPU_ENVIRONMENT, "GLOO_SOCKET_IFNAME": "lo"}
+
+
+@dataclass(frozen=True)
+class Done:
+    """The files and output of two processes."""
+
+    folder: Path
+    out: str
+
+    def summary(self, run: str, rank: int) -> dict[str, Any]:
+        """Return the summary that a process wrote of one of its runs."""
+        found: dict[str, Any] = json.loads((self.folder / f"{run}-{rank}.json").read_text())
+        return found
+
+    def card(self, run: str) -> dict[str, Any]:
+        """Return the card of the weights after that run."""
+        found: dict[str, Any] = json.loads((self.folder / f"{run}.json").read_text())
+        return found
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Done:
+    """Train without interruption, then with one, then resume; see training_process."""
+    folder = tmp_path_factory.mktemp("two")
+    write_dataset(folder / "graphs.jsonl", graphs())
+    (folder / "config.toml").write_text(SMALL)
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+    program = ["--nproc_per_node", "2", "-m", "tests.support.training_process"]
+    arguments = [folder / "graphs.jsonl", folder / "config.toml", folder, *free_ports(3)]
+    with subprocess.Popen(
+        [*torchrun, *program, *map(str, arguments)],
+        cwd=ROOT,
+        env=ON_LOOPBACK,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            out, err = process.communicate(timeout=LIMIT_S)
+        except subprocess.TimeoutExpired:
+            process.terminate()  # it ends those that it has started
+            raise
+    assert process.returncode == 0, err
+    return Done(folder, out)
+
+
+@pytest.mark.parametrize("run", ["whole", "stopped", "resumed"])
+def test_both_hold_the_same_parameters(run: str, done: Done) -> None:
+    hashes = {done.summary(run, rank)["parameter_hash"] for rank in (LEADER, OTHER)}
+    assert hashes == {done.card(run)["parameter_hash"]}
+
+
+def test_they_do_all_steps(done: Done) -> None:
+    for rank in (LEADER, OTHER):
+        assert done.summary("whole", rank)["steps"] == STEPS
+        assert done.summary("stopped", rank)["steps"] == STOP
+        assert done.summary("resumed", rank)["steps"] == STEPS
+
+
+def test_ctrl_c_in_one_stops_both_and_both_say_so(done: Done) -> None:
+    for rank in (LEADER, OTHER):
+        assert done.summary("stopped", rank)["interrupted"] is True
+        assert done.summary("resumed", rank)["interrupted"] is False
+
+
+def test_one_of_them_writes(done: Done) -> None:
+    for run in ("whole", "parts"):
+        folder = done.folder / run
+        files = {path.name for path in folder.iterdir() if path.is_file()}
+        assert files - {"curves.png"} == {CONFIG, CHECKPOINT, POLICY, "log.jsonl"}
+        assert [line["step"] for line in log_of(folder)] == [*range(1, STEPS + 1)]
+        check_finite(folder)
+
+
+def test_the_memories_of_both_are_saved_once(done: Done) -> None:
+    for run in ("whole", "parts"):
+        tensors, _ = opened(done.folder / run / CHECKPOINT)
+        problems = tensors["memory.problem"].tolist()
+        assert set(problems) == {0, 1, 2, 3}
+        assert max(problems.count(p) for p in problems) <= 2, "more than memory.size"
+
+
+def test_stopped_and_taken_up_is_the_same(done: Done) -> None:
+    check_same(done.folder / "parts", done.folder / "whole")
+
+
+def test_one_of_them_prints(done: Done) -> None:
+    printed = json.loads(done.out)
+    assert printed["parameter_hash"] == done.summary("whole", LEADER)["parameter_hash"]

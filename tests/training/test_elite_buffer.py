@@ -1,0 +1,84 @@
+"""The buffer of the best placements of each problem, compared with a plain list."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamplace.training.elite_buffer import EliteBuffer
+
+LEVELS = (-1.0, 0.0, 0.25, 0.5, 0.75, 1.0)
+PROBLEMS = 2
+
+Seen = list[tuple[int, list[tuple[int, ...]]]]  # problem, placements looked at together
+
+placements = st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 2))
+looks = st.lists(
+    st.tuples(st.integers(0, PROBLEMS - 1), st.lists(placements, min_size=1, max_size=5)),
+    max_size=8,
+)
+
+
+def reward_of(placement: tuple[int, ...]) -> float:
+    """Return the reward of a placement; several placements share one."""
+    return LEVELS[sum(placement) % len(LEVELS)]
+
+
+def see(memory: EliteBuffer, seen: Seen) -> None:
+    """Add the placements to the memory."""
+    for problem, rows in seen:
+        rewards = np.array([reward_of(row) for row in rows])
+        memory.add(problem, rewards, np.array(rows, dtype=np.int32))
+
+
+def kept(memory: EliteBuffer, problem: int) -> list[tuple[int, ...]]:
+    """Return the placements that the memory holds of a problem."""
+    return [tuple(int(d) for d in row) for row in memory.of(problem)]
+
+
+@given(looks, st.integers(0, 4), st.sampled_from([-np.inf, -2.0, 0.0, 0.25, 0.6, 2.0]))
+def test_keeps_the_best_different_ones(seen: Seen, size: int, threshold: float) -> None:
+    """Of several placements with the same reward any may be kept."""
+    memory = EliteBuffer(PROBLEMS, size, threshold)
+    see(memory, seen)
+    for problem in range(PROBLEMS):
+        different = {row for number, rows in seen if number == problem for row in rows}
+        rewards = sorted((reward_of(row) for row in different), reverse=True)
+        found = kept(memory, problem)
+        assert len(set(found)) == len(found)
+        assert set(found) <= different
+        expected = [reward for reward in rewards if reward >= threshold][:size]
+        assert [reward_of(row) for row in found] == expected
+        assert memory.best[problem] == max(rewards, default=-np.inf)
+
+
+@given(looks, looks, st.integers(0, 3))
+def test_what_is_restored_goes_on_as_what_was_kept(seen: Seen, later: Seen, size: int) -> None:
+    first, second = EliteBuffer(PROBLEMS, size, 0.0), EliteBuffer(PROBLEMS, size, 0.0)
+    see(first, seen)
+    second.restore(first.entries())
+    second.best[:] = first.best
+    for _ in range(2):
+        assert [(p, r, list(row)) for p, r, row in first.entries()] == [
+            (p, r, list(row)) for p, r, row in second.entries()
+        ]
+        assert list(first.best) == list(second.best)
+        see(first, later)
+        see(second, later)
+
+
+def test_entries_come_problem_by_problem_best_first() -> None:
+    memory = EliteBuffer(PROBLEMS, 3, 0.0)
+    see(memory, [(1, [(0, 0, 1), (0, 0, 2)]), (0, [(1, 1, 1)]), (1, [(2, 2, 1)])])
+    assert [(p, r, row.tolist()) for p, r, row in memory.entries()] == [
+        (0, 0.5, [1, 1, 1]),
+        (1, 1.0, [2, 2, 1]),
+        (1, 0.25, [0, 0, 2]),
+        (1, 0.0, [0, 0, 1]),
+    ]
+
+
+def test_does_not_change_with_the_array_that_was_seen() -> None:
+    memory, rows = EliteBuffer(1, 1, 0.0), np.array([[0, 1, 2]], dtype=np.int32)
+    memory.add(0, np.array([1.0]), rows)
+    rows[:] = 0
+    assert memory.of(0)[0].tolist() == [0, 1, 2]

@@ -1,0 +1,78 @@
+"""Absurd settings: no file of a run ever holds NaN or infinity."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.reference.trainings import config, graphs, of_kind, resumed
+from streamplace.errors import StreamplaceError, TrainingError
+from streamplace.training import train
+from streamplace.training.algorithms.reinforce import BAD_STEPS
+from streamplace.training.trainer import CHECKPOINT, POLICY
+from tests.support.training_runs import check_finite
+
+ABSURD: dict[str, dict[str, Any]] = {
+    "rate 1e5": {"rate": 1e5, "final_rate": 1e5},
+    "rate 1e30": {"rate": 1e30, "final_rate": 1e30},
+    "rate 1e30, clipped": {"rate": 1e30, "final_rate": 1e30, "largest_gradient": 1.0},
+    "entropy": {"entropy": 1e300},
+}
+
+
+KINDS = ["device-scorer", "encoder-decoder"]
+
+
+@pytest.mark.parametrize("absurd", ABSURD)
+@pytest.mark.parametrize("kind", KINDS)
+def test_absurd_configs_end_in_an_error_or_in_finite_weights(
+    kind: str, absurd: str, tmp_path: Path
+) -> None:
+    wanted = config(of_kind(kind), optimiser=ABSURD[absurd], run={"checkpoint_every": 1})
+    folder = tmp_path / "run"
+    try:
+        train(graphs(), wanted, folder)
+    except TrainingError:
+        pass
+    except StreamplaceError:  # refused before it began
+        assert not folder.exists()
+        return
+    check_finite(folder)
+    if (folder / CHECKPOINT).exists():
+        with resumed(wanted, folder) as run:
+            assert run.position.step > 0
+
+
+def test_weights_too_large_for_16_bits_are_not_written(tmp_path: Path) -> None:
+    wanted = config(optimiser={"rate": 1e5, "final_rate": 1e5}, run={"half": True})
+    with pytest.raises(TrainingError, match="is not finite in 16 bits"):
+        train(graphs(), wanted, tmp_path / "run")
+    assert not (tmp_path / "run" / POLICY).exists()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_gradients_that_stay_bad_end_the_run(kind: str, tmp_path: Path) -> None:
+    """The run ends after BAD_STEPS bad steps, and its checkpoint is good."""
+    wanted = config(
+        of_kind(kind),
+        sampling={"epochs": 20},
+        optimiser={"rate": 1e30, "final_rate": 1e30},
+        run={"checkpoint_every": 1},
+    )
+    with pytest.raises(TrainingError, match=f"{BAD_STEPS} gradients") as failed:
+        train(graphs(), wanted, tmp_path / "run")
+    assert failed.value.exit_code == 1
+    with resumed(wanted, tmp_path / "run") as run:
+        assert BAD_STEPS - 1 <= run.position.step < 2 * BAD_STEPS
+    check_finite(tmp_path / "run")
+
+
+def test_a_teacher_is_imitated_whatever_his_placements_reach(tmp_path: Path) -> None:
+    """The threshold applies only to placements that the policy found itself."""
+    wanted = config(memory={"threshold": 2.0}, teacher={"placer": "greedy", "epochs": 1})
+    train(graphs(), wanted, tmp_path / "run")
+    check_finite(tmp_path / "run")
+    first = json.loads((tmp_path / "run" / "log.jsonl").read_text().splitlines()[0])
+    assert first["epoch"] == 0
+    assert first["loss"] > 0

@@ -1,0 +1,32 @@
+"""Rewards of placements, compared with their scores."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from streamplace.training.rewards import rewards
+
+from benchmarks.reference.strategies import batches, problems
+from streamplace import simulate
+from streamplace.policy.features import encode
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.throughput import bound
+
+
+@pytest.mark.parametrize("model", ["bottleneck", "path-average"])
+@given(data=st.data())
+def test_rewards_are_scores(model: str, data: st.DataObject) -> None:
+    problem: Problem = data.draw(
+        problems("bottleneck" if model == "bottleneck" else "path-average")
+    )
+    rows = data.draw(batches(problem, max_size=4))
+    scores = [simulate(Placement(problem, row)) for row in rows]
+    prepared = encode(problem)
+    relative = rewards(prepared, rows, "relative")
+    assert relative == pytest.approx([score.relative_throughput for score in scores], rel=1e-12)
+    logs = rewards(prepared, rows, "log")
+    expected = [math.log(max(score.throughput / bound(problem), 1e-9)) for score in scores]
+    assert logs == pytest.approx(expected, abs=1e-9)
+    assert (logs <= 1e-9).all()

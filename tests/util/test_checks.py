@@ -1,0 +1,183 @@
+"""Checks of public arguments: each mistake gives one line that names the argument."""
+
+from collections.abc import Callable
+from copy import deepcopy
+from fractions import Fraction
+from pathlib import Path
+from pickle import dumps, loads
+from typing import Any
+
+import networkx
+import numpy as np
+import pytest
+
+import streamplace as sp
+from streamplace.errors import StreamplaceError
+
+GRAPH = sp.StreamGraph([("a", 1e4, 100), ("b", 2e4, 0)], [("a", "b")])
+
+
+def place(graph: Any = GRAPH, cluster: Any = "3x2500", **options: Any) -> sp.Result:
+    return sp.place(graph, cluster, **{"source_rate": 1000, "placer": "greedy", **options})
+
+
+def simulate(assignment: Any) -> sp.Score:
+    return sp.simulate(GRAPH, assignment, "3x2500", source_rate=1000)
+
+
+def graph_of(operator: Any, **options: Any) -> sp.StreamGraph:
+    return sp.StreamGraph([operator], **options)
+
+
+any_cluster: Any = sp.Cluster
+any_device: Any = sp.Device
+any_constraints: Any = sp.Constraints
+any_call: Any = sp
+
+SLIPS: dict[str, tuple[Callable[[], object], str]] = {
+    "file as graph": (lambda: place("graph.json"), "graph: must be StreamGraph, not str; sp.read"),
+    "networkx": (lambda: place(networkx.DiGraph([(1, 2)])), "not DiGraph; .*sp.from_networkx"),
+    "rows as graph": (lambda: place(([("a", 1, 1)], [])), "graph: must be StreamGraph, not tuple"),
+    "plan a file": (lambda: any_call.plan("g.json", source_rate=1), "graph: must be StreamGraph"),
+    "rate as text": (lambda: place(source_rate="1000"), "source_rate: must be a number .*'1000'"),
+    "rate true": (lambda: place(source_rate=True), "source_rate: must be a number .got True"),
+    "rates of text": (lambda: place(source_rate=[1, "2"]), "source_rate: must be a number"),
+    "devices as cluster": (lambda: place(cluster=[sp.Device("x", 9)]), "not list; as sp.Cluster"),
+    "count as cluster": (lambda: place(cluster=3), "cluster: must be Cluster, not int"),
+    "constraints": (
+        lambda: place(constraints={"pins": {"a": "d0"}}),
+        "constraints: must be Constraints, not dict; as sp.Constraints",
+    ),
+    "constraints of a graph": (lambda: graph_of(("a", 1, 1), constraints={"pins": {}}), "not dict"),
+    "pins": (lambda: any_constraints(pins=[("a", "d0")]), "constraints.pins must be Mapping"),
+    "utilisation": (lambda: place(target_utilisation="0.5"), "target_utilisation: must be a num"),
+    "seed as text": (lambda: place(seed="x"), "seed must be a whole number .got 'x'"),
+    "seed with a point": (lambda: place(seed=1.5), "seed must be a whole number .got 1.5"),
+    "seed of compare": (lambda: any_call.compare([GRAPH], "greedy", 1e3, seed="x"), "seed must be"),
+    "simulate a file": (lambda: any_call.simulate("p.json"), "not str; .*sp.read_placement"),
+    "devices in order": (lambda: simulate(["d0", "d1"]), "assignment: must be Mapping, not list"),
+    "device by number": (lambda: simulate({"a": 0, "b": 1}), r"assignment\['a'\]: must be text"),
+    "operator by number": (lambda: simulate({0: "d0"}), "the graph has no operator 0"),
+    "cluster of text": (lambda: any_cluster("3x2500"), "not text, which sp.Cluster.parse reads"),
+    "cluster of tuples": (lambda: any_cluster([("a", 100)]), r"devices\[0\]: must be Device, not"),
+    "cluster of one": (lambda: any_cluster(sp.Device("a", 9)), "devices: must be Iterable"),
+    "network": (lambda: any_cluster.equal(3, network="nic"), "network: must be Network, not str"),
+    "mips": (lambda: any_device("a", "x"), "device 'a': mips must be a number .got 'x'"),
+    "memory": (lambda: any_device("a", 9, memory_bytes="8GB"), "memory_bytes must be a number"),
+    "device's name": (lambda: any_device(3, 9), "device: name must be text .got 3"),
+    "write a result": (lambda: any_call.write_placement("x.json", place()), "not Result; .*save"),
+    "write, swapped": (lambda: any_call.write_placement(place().placement, "x"), "not str"),
+    "misspelt set": (lambda: sp.read_graph("dataset:rael"), "did you mean 'dataset:real'"),
+    "no operators": (lambda: any_call.StreamGraph(None), "operators: must be Iterable, not None"),
+    "operator's name": (lambda: graph_of(any_call.Operator(3, 5, 2)), r"operators\[0\].name: must"),
+    "labels of a number": (
+        lambda: graph_of(any_call.Operator("a", 1, 1, requires=5)),
+        r"operators\[0\].requires: must be labels .got 5",
+    ),
+    "no memory": (
+        lambda: graph_of(any_call.Operator("a", 1, 1, memory_bytes=None)),
+        r"operators\[0\].memory_bytes: must be a number .got None",
+    ),
+    "text as instructions": (
+        lambda: graph_of(any_call.Operator("a", "x", 1)),
+        "instructions must be a column of 1 numbers",
+    ),
+    "too many instructions": (
+        lambda: graph_of(("a", 10**400, 1)),
+        r"operators\[0\].instructions: is too large a number",
+    ),
+    "text as payload": (
+        lambda: any_call.StreamGraph(
+            [("a", 1, 1), ("b", 1, 1)], [any_call.Stream("a", "b", 1, "x")]
+        ),
+        r"streams\[0\].payload_bytes: must be a number .got 'x'",
+    ),
+    "rate too large": (lambda: place(source_rate=10**400), "source_rate: is too large a number"),
+    "rates too large": (lambda: place(source_rate=[1, 10**400]), "source_rate: is too large"),
+    "graph's rate too large": (
+        lambda: graph_of(("a", 1, 1), source_rate=10**400),
+        "source_rate: is too large a number",
+    ),
+    "share too large": (
+        lambda: graph_of(("a", 1, 1), source_shares={"a": 10**400}),
+        "source_shares.*is too large a number",
+    ),
+    "mips too large": (lambda: any_device("a", 10**400), "mips is too large a number"),
+    "graph's rate": (lambda: graph_of(("a", 1, 1), source_rate="x"), "source_rate: must be a num"),
+    "shares": (lambda: graph_of(("a", 1, 1), source_shares={"a": "x"}), "must be a number"),
+}
+
+
+@pytest.mark.parametrize(("call", "said"), SLIPS.values(), ids=SLIPS)
+def test_a_slip_is_one_line(
+    call: Callable[[], object], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(StreamplaceError, match=said) as caught:
+        call()
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 200
+    assert not list(tmp_path.iterdir())
+
+
+def test_numbers_of_numpy_and_several_rates_are_as_good() -> None:
+    rates = np.array([500, 1000], dtype=np.float32)
+    found = place(source_rate=rates, seed=np.int64(3), target_utilisation=np.float32(1))
+    assert found.placement.problem.source_rates == (1000.0, 500.0)
+    assert place(source_rate=iter([500, 1000])).placement.problem.source_rate == 1000.0
+
+
+def test_misspelt_attributes_of_networkx_are_refused() -> None:
+    graph = sp.to_networkx(GRAPH)
+    graph.edges["a", "b"]["weight"] = 3
+    graph.nodes["a"]["label"] = "first"
+    assert sp.from_networkx(graph).sha256 == GRAPH.sha256
+    graph.edges["a", "b"]["selectivty"] = graph.edges["a", "b"].pop("selectivity")
+    with pytest.raises(StreamplaceError, match=r"edges: 'selectivty' is no .* mean 'selectivity'"):
+        sp.from_networkx(graph)
+
+
+def test_long_names_and_many_rows_are_cut_in_reprs() -> None:
+    graph = sp.StreamGraph([("a" * 10_000, 1, 1), *((str(v), 1, 1) for v in range(9_999))])
+    assert len(repr(graph.operators)) < 600
+    assert repr(graph.operators).endswith(", and 9,997 more]")
+    assert len(repr(sp.Device("d" * 10_000, 9))) < 150
+    row = "Operator(name='0', instructions=1.0, payload_bytes=1.0, memory_bytes=0.0, requires=()"
+    assert repr(graph.operators[1]).startswith(row)
+    assert repr(sp.StreamGraph([("a", 1, 1)]).streams) == "[]"
+
+
+@pytest.mark.parametrize("copied", [lambda graph: graph, deepcopy, lambda g: loads(dumps(g))])
+def test_a_graph_cannot_be_changed_in_place(
+    copied: Callable[[sp.StreamGraph], sp.StreamGraph],
+) -> None:
+    graph: Any = copied(sp.StreamGraph([("a", 1, 1, 0, ("gpu",), "b")]))
+    for name, key in (("index", "zz"), ("requires", 0), ("instance_of", 0), ("instructions", 0)):
+        with pytest.raises((TypeError, ValueError), match=r"assignment|read-only"):
+            getattr(graph, name)[key] = 3
+    assert graph.index == {"a": 0}
+    assert graph.requires == {0: ("gpu",)}
+
+
+def test_fractions_are_numbers() -> None:
+    half: Any = Fraction(1, 2)
+    whole: Any = Fraction(1)
+    graph = sp.StreamGraph([("a", half, 2)], source_rate=half, source_shares={"a": whole})
+    assert (graph.source_rate, graph.instructions.tolist()) == (0.5, [0.5])
+
+
+def test_memory_that_overflows_is_refused() -> None:
+    graph = sp.StreamGraph([("a", 1, 1, 1e308), ("b", 1, 1, 1e308)])
+    with pytest.raises(StreamplaceError, match="memory_bytes add up to more than a number holds"):
+        place(graph)
+
+
+def test_shares_that_overflow_are_refused() -> None:
+    with pytest.raises(StreamplaceError, match=r"must sum to 1 .got inf"):
+        sp.StreamGraph([("a", 1, 1), ("b", 1, 1)], source_shares={"a": 1e308, "b": 1e308})
+
+
+def test_an_error_is_one_line_whatever_a_file_is_called() -> None:
+    with pytest.raises(StreamplaceError) as caught:
+        sp.read_graph("no\nsuch\nfile.json")
+    assert str(caught.value) == "no such file.json: No such file or directory"

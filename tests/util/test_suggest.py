@@ -1,0 +1,36 @@
+"""Suggestions for unknown names."""
+
+import pytest
+
+from streamplace.util.suggest import LONGEST, MOST_NAMES, closest_match, did_you_mean, valid_choices
+
+NAMES = ("metis", "metis-recursive", "fuser", "Auto")
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("metsi", "metis"),
+        ("METIS", "metis"),
+        ("auto", "Auto"),
+        ("metis-recursiv", "metis-recursive"),
+        ("xyz", None),
+        ("", None),
+        ("m" * (LONGEST + 1), None),
+    ],
+)
+def test_the_nearest(word: str, meant: str | None) -> None:
+    assert closest_match(word, NAMES) == meant
+
+
+def test_what_is_said() -> None:
+    assert did_you_mean("metsi", NAMES) == "; did you mean 'metis'?"
+    assert did_you_mean("xyz", NAMES) == ""
+    assert valid_choices("metsi", NAMES, "or a file") == "; did you mean 'metis'?"
+    assert valid_choices("xyz", ("a", "b")) == "; there are a, b"
+    assert valid_choices("xyz", ("a", "b"), "or a file") == "; there are a, b, or a file"
+
+
+def test_too_many_names_are_not_compared() -> None:
+    assert closest_match("operator_7", [f"operator_{i}" for i in range(MOST_NAMES)]) == "operator_7"
+    assert closest_match("operator_7", [f"operator_{i}" for i in range(MOST_NAMES + 1)]) is None

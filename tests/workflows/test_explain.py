@@ -1,0 +1,268 @@
+"""Explanations of bottlenecks, and improving moves compared with brute force."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from benchmarks.reference import oracle
+from benchmarks.reference.changes import as_fast
+from benchmarks.reference.strategies import cases
+from streamplace import Cluster, Constraints, Device, Network, Operator, Stream, StreamGraph
+from streamplace.problem.objective import CLOSED_FORMS, Model
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.throughput import simulate, throughput
+from streamplace.workflows import explain as explaining
+from streamplace.workflows import improving_moves
+from streamplace.workflows.explain import Explanation, explain
+from tests.support.graphs import MBIT, chain_graph
+from tests.support.strategies import constrained_problems
+
+models = pytest.mark.parametrize("model", CLOSED_FORMS)
+Moves = dict[tuple[tuple[str, ...], str, str], tuple[float, list[int]]]
+
+
+def oracle_throughput(problem: Problem, devices: list[int]) -> float:
+    """Return the oracle's throughput at the highest source rate."""
+    cluster = as_fast(problem.cluster, problem.target_utilisation)
+    relative = [
+        oracle.throughput(
+            Problem(problem.graph, cluster, source_rate=rate, model=problem.model), devices
+        )
+        / rate
+        for rate in problem.source_rates
+    ]
+    return problem.source_rate * min(relative)
+
+
+def moves_by_brute_force(placement: Placement) -> Moves:
+    """Return every feasible move of one unit, with the throughput and placement after it."""
+    problem, names = placement.problem, placement.problem.graph.names
+    before, found = placement.devices.tolist(), {}
+    for v, name in enumerate(names):
+        unit = {v}
+        for group in problem.constraints.colocate:
+            unit |= {names.index(o) for o in group} if name in group else set()
+        for d, device in enumerate(problem.cluster.names):
+            row = [d if w in unit else old for w, old in enumerate(before)]
+            moved = [w for w in range(len(row)) if row[w] != before[w]]
+            if moved and problem.feasibility.violation(np.array(row, np.int32)) is None:
+                who = tuple(names[w] for w in moved)
+                key = (who, problem.cluster.names[before[moved[0]]], device)
+                found[key] = (oracle_throughput(problem, row), row)
+    return found
+
+
+def check_moves(placement: Placement, found: Explanation) -> None:
+    """Compare an explanation's moves with all feasible ones."""
+    problem, score = placement.problem, simulate(placement)
+    scale = score.source_rate / problem.source_rate
+    before = oracle_throughput(problem, placement.devices.tolist()) * scale
+    every = moves_by_brute_force(placement)
+    explained = {(move.operators, move.source, move.target): move for move in found.moves}
+    assert len(explained) == len(found.moves)
+    assert found.every_move_tried
+    for key, (after, _) in every.items():
+        assert key in explained or after * scale <= before * (1 + 1e-8)
+    for key, move in explained.items():
+        after, row = every[key]
+        assert move.throughput == pytest.approx(after * scale, rel=1e-9)
+        assert move.throughput > before
+        assert move.gain == pytest.approx(move.throughput - before, abs=1e-8 * before)
+        assert move.bottleneck == simulate(Placement(problem, row)).bottleneck
+    order = [move.throughput for move in found.moves]
+    assert order == sorted(order, reverse=True)
+
+
+@settings(max_examples=80)
+@models
+@given(data=st.data())
+def test_moves_are_all_that_help(model: Model, data: st.DataObject) -> None:
+    drawn, devices = data.draw(cases(model))
+    rates = data.draw(st.just((drawn.source_rate,)) | st.just((500.0, drawn.source_rate)))
+    problem = Problem(
+        drawn.graph,
+        drawn.cluster,
+        source_rate=rates,
+        model=model,
+        target_utilisation=data.draw(st.sampled_from([1.0, 0.5])),
+    )
+    placement = Placement(problem, devices)
+    found = explain(placement)
+    assert found.score == simulate(placement)
+    if found.limited:
+        check_moves(placement, found)
+    else:
+        assert found.moves == ()
+        assert found.score.relative_throughput == pytest.approx(1.0, rel=1e-9)
+
+
+@settings(max_examples=80)
+@given(constrained_problems(), st.data())
+def test_moves_obey_constraints(problem: Problem | None, data: st.DataObject) -> None:
+    """Starts may break constraints; colocated operators move together."""
+    assume(problem is not None)
+    assert problem is not None
+    count = len(problem.graph.names)
+    devices = data.draw(st.lists(st.integers(0, 2), min_size=count, max_size=count))
+    for v, w in enumerate(problem.feasibility.first_of[problem.feasibility.unit_of]):
+        devices[v] = devices[w]
+    placement = Placement(problem, devices)
+    found = explain(placement)
+    if found.limited:
+        check_moves(placement, found)
+
+
+@given(cases())
+def test_contributions_add_up(case: tuple[Problem, list[int]]) -> None:
+    """Contributions of operators are work and overheads, those of streams their seconds."""
+    problem, devices = case
+    placement = Placement(problem, devices)
+    found, names = explain(placement), problem.graph.names
+    top, where = found.score.bottleneck, placement.assignment
+    expected: dict[tuple[str, ...], Fraction] = {}
+    rates = oracle.operator_rates(problem)
+    device = next((d for d in problem.cluster.devices if d.name == top.name), None)
+    if device is not None:
+        for operator in problem.graph.operators:
+            if where[operator.name] == device.name:
+                work = rates[operator.name] * Fraction(operator.instructions)
+                capacity = Fraction(device.mips) * 1_000_000 * device.cores
+                expected[operator.name,] = work / capacity
+    for stream in problem.graph.streams:
+        ends = (stream.source, stream.target)
+        a, b = (problem.cluster.devices[devices[names.index(v)]] for v in ends)
+        rate = rates[stream.source] * Fraction(stream.selectivity)
+        crossed = oracle._crossed(problem, a, b)
+        payload = oracle.payload_of(problem, stream.source, stream.payload_bytes)
+        for link in crossed:
+            if link.name == top.name:
+                expected[ends] = expected.get(ends, Fraction(0)) + rate * link.seconds(payload)
+        if device is not None and crossed:
+            for name, end, link in zip(ends, (a, b), (crossed[0], crossed[-1]), strict=True):
+                if end is device:
+                    expected[name,] += rate * Fraction(link.overhead_s) / device.cores
+    explained: dict[tuple[str, ...], float] = {}
+    for one in found.contributions:
+        explained[one.names] = explained.get(one.names, 0.0) + one.utilisation
+    assert explained == pytest.approx({k: float(x) for k, x in expected.items() if x}, rel=1e-9)
+    total = sum(one.utilisation for one in found.contributions)
+    assert total == pytest.approx(top.utilisation, rel=1e-9)
+    if found.contributions:
+        assert sum(one.share for one in found.contributions) == pytest.approx(1.0)
+    each = [one.utilisation for one in found.contributions]
+    assert each == sorted(each, reverse=True)
+    assert min(each, default=1.0) > 0
+
+
+def test_by_hand_under_nic_with_overhead() -> None:
+    """Device d0 has 1.0 of its own work and 1.6 to send: 2000 tuples/s at .8 ms of one core.
+
+    With b beside a nothing is sent, and d0 has 1.4. With a beside b d1, which is slower, has 1.56.
+    """
+    graph = StreamGraph(
+        [Operator("a", 5e5, 0.4 * MBIT), Operator("b", 2e5, 0)], [Stream("a", "b")], source_rate=2e3
+    )
+    network = Network("nic", overhead_s=8e-4)
+    cluster = Cluster([Device("d0", 1000.0), Device("d1", 900.0)], network)
+    found = explain(Placement(Problem(graph, cluster), [0, 1]))
+    assert found.score.bottleneck.name == "d0"
+    assert found.score.bottleneck.utilisation == pytest.approx(2.6)
+    assert found.rate_factor == pytest.approx(1 / 2.6)
+    (only,) = found.contributions
+    assert (only.names, only.share) == (("a",), 1.0)
+    assert only.utilisation == pytest.approx(2.6)
+    assert [(move.operators, move.source, move.target) for move in found.moves] == [
+        (("b",), "d1", "d0"),
+        (("a",), "d0", "d1"),
+    ]
+    assert found.moves[0].throughput == pytest.approx(2000 / 1.4)
+    assert found.moves[0].gain == pytest.approx(2000 / 1.4 - 2000 / 2.6)
+    assert found.moves[1].bottleneck.utilisation == pytest.approx(1.4 / 0.9)
+
+
+def test_where_nothing_limits() -> None:
+    """At .4 of a target of .8 twice the rate is possible; without work any rate is."""
+    problem = Problem(chain_graph(1e6), target_utilisation=0.8)
+    found = explain(Placement(problem, [0]))
+    assert not found.limited
+    assert found.rate_factor == pytest.approx(2.0)
+    assert found.moves == ()
+    assert [one.share for one in found.contributions] == [1.0]
+    exact = explain(Placement(Problem(chain_graph(1e6), target_utilisation=0.4), [0]))
+    assert not exact.limited
+    assert exact.rate_factor == pytest.approx(1.0)
+    idle = explain(Placement(Problem(chain_graph(0.0)), [0]))
+    assert (idle.rate_factor, idle.contributions, idle.limited) == (None, (), False)
+
+
+def test_no_single_move_helps() -> None:
+    """With two equally full devices a move only overloads the other."""
+    problem = Problem(chain_graph(4e6, 4e6), Cluster.equal(2))
+    found = explain(Placement(problem, [0, 1]))
+    assert found.limited
+    assert found.moves == ()
+    assert found.every_move_tried
+
+
+def test_an_infeasible_placement_is_helped_by_what_mends_it_alone() -> None:
+    graph = chain_graph(4e6, 1e6, 1e6)
+    apart = Problem(graph, Cluster.equal(3), constraints=Constraints(colocate=[["b", "c"]]))
+    found = explain(Placement(apart, [0, 0, 1]))
+    assert [(move.operators, move.source, move.target) for move in found.moves] == [
+        (("b",), "d0", "d1"),
+        (("b", "c"), "d0", "d2"),
+    ]
+    other = Problem(graph, Cluster.equal(3), constraints=Constraints(exlocate=[["b", "c"]]))
+    assert explain(Placement(other, [0, 0, 0])).moves[0].operators != ("a",)
+
+
+def test_the_engine_is_explained_by_a_closed_form() -> None:
+    graph = chain_graph(4e6, 4e6, 1e6)
+    engine, closed = (
+        Placement(Problem(graph, Cluster.equal(2), model=model, target_utilisation=0.5), [0, 0, 0])
+        for model in ("engine", "bottleneck")
+    )
+    assert explain(engine) == explain(closed)
+    assert explain(engine).score.model == "bottleneck"
+
+
+@models
+def test_too_large_to_try_everything(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then only the units that load the bottleneck most are tried, and the result says so."""
+    problem = Problem(chain_graph(1e6, 3e6, 2e6, 1e5), Cluster.equal(2), model=model)
+    placement = Placement(problem, [0, 0, 0, 1])
+    whole = explain(placement)
+    assert whole.every_move_tried
+    monkeypatch.setitem(explaining.MOST, model, 1)
+    some = explain(placement)
+    assert not some.every_move_tried
+    assert some.moves == tuple(move for move in whole.moves if move.operators == ("b",))
+    assert len(some.moves) == 1
+
+
+@given(cases("path-average"))
+def test_in_small_steps_and_the_best_alone(case: tuple[Problem, list[int]]) -> None:
+    placement = Placement(*case)
+    whole = explain(placement)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(improving_moves, "AT_ONCE", 1)
+        assert explain(placement) == whole
+        patch.setattr(improving_moves, "KEPT", 2)
+        assert explain(placement).moves == whole.moves[:2]
+
+
+def test_moves_reach_what_they_promise() -> None:
+    """Repeating the best move ends where no move helps."""
+    rng = np.random.default_rng(0)
+    problem = Problem(chain_graph(*rng.uniform(0, 4e6, 12)), Cluster.equal(3))
+    placement = Placement(problem, np.zeros(12, np.int32))
+    while (found := explain(placement)).moves:
+        best = found.moves[0]
+        moved = placement.assignment | dict.fromkeys(best.operators, best.target)
+        placement = Placement.of(problem, moved)
+        assert throughput(problem, placement.devices)[0] == pytest.approx(best.throughput)
+    assert len(placement.pes) == 3

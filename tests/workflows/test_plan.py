@@ -1,0 +1,126 @@
+"""Plans, compared with a search of all placements."""
+
+import numpy as np
+import pytest
+
+from sim.closed_form.bottleneck import worst_utilisation
+from streamplace import (
+    Cluster,
+    Constraints,
+    Device,
+    LinkOverride,
+    Network,
+    Operator,
+    Problem,
+    StreamGraph,
+)
+from streamplace.errors import InfeasibleError, ProblemError, UsageError
+from streamplace.problem.objective import Model
+from streamplace.scoring.flow import flow
+from streamplace.scoring.throughput import throughput
+from streamplace.workflows.plan import plan
+from tests.support.graphs import chain_graph
+from tests.support.placements import every_placement
+
+GRAPH = chain_graph(4e5, 5e5, 7e5, 8e5, 1e5, payload_bytes=2e4)
+SLOW = Cluster.equal(3, mips=1000.0, network=Network(bandwidth_mbps=100.0))
+
+
+def best_rate(graph: StreamGraph, count: int, most: float = 1.0) -> float:
+    """Return the highest rate at which no device or link exceeds `most`."""
+    problem = Problem(graph, Cluster.equal(count, mips=1000.0, network=SLOW.network))
+    worst = worst_utilisation(flow(problem), every_placement(problem)).min()
+    return problem.source_rate * most / float(worst)
+
+
+@pytest.mark.parametrize("most", [1.0, 0.6])
+def test_every_row_is_the_best_there_is(most: float) -> None:
+    found = plan(GRAPH, SLOW, target_utilisation=most, most=4, evaluations=20_000)
+    assert [row.devices for row in found.rows] == [1, 2, 3, 4]
+    for row in found.rows:
+        assert row.max_source_rate == pytest.approx(best_rate(GRAPH, row.devices, most), rel=1e-9)
+        assert row.max_source_rate <= row.bound * (1 + 1e-9)
+        expected = min(1.0, row.max_source_rate / 1000.0)
+        assert row.relative_throughput == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("rate", [300.0, 500.0, 600.0])
+def test_the_fewest_that_keep_up(rate: float) -> None:
+    found = plan(GRAPH, SLOW, source_rate=rate, evaluations=20_000)
+    enough = [n for n in range(1, 6) if best_rate(GRAPH, n) >= rate]
+    assert found.fewest_devices == enough[0]
+    assert found.rows[-1].devices >= 3
+
+
+def test_more_devices_do_not_help_one_large_operator() -> None:
+    """The plan ends where the largest operator fills a device, not at 64 devices."""
+    graph = chain_graph(1e5, 4e6, payload_bytes=1.0)
+    found = plan(graph, Cluster.equal(1, mips=1000.0), evaluations=2000)
+    assert found.fewest_devices is None
+    assert [row.devices for row in found.rows] == [1, 2]
+    assert found.rows[-1].max_source_rate == pytest.approx(250.0)
+
+
+def test_more_devices_do_not_help_where_links_are_full() -> None:
+    graph = chain_graph(6e5, 6e5, payload_bytes=1e5)
+    found = plan(graph, SLOW, source_rate=5000.0, evaluations=500)
+    assert found.fewest_devices is None
+    assert len(found.rows) == 5
+    assert found.rows[-1].max_source_rate == found.rows[0].max_source_rate
+
+
+def test_path_average_tells_its_own_relative_throughput() -> None:
+    model: Model = "path-average"
+    found = plan(GRAPH, SLOW, source_rate=2000.0, model=model, most=2, evaluations=20_000)
+    problem = Problem(
+        GRAPH, Cluster.equal(2, 1000.0, SLOW.network), source_rate=2000.0, model=model
+    )
+    best = throughput(problem, every_placement(problem)).max() / 2000.0
+    assert found.rows[1].relative_throughput == pytest.approx(float(best), rel=1e-9)
+    assert found.rows[1].max_source_rate == pytest.approx(best_rate(GRAPH, 2), rel=1e-9)
+
+
+def test_rows_where_constraints_cannot_hold_are_left_out() -> None:
+    apart = Constraints(exlocate=[["a", "b", "c"]])
+    assert plan(GRAPH, SLOW, constraints=apart, evaluations=500).rows[0].devices == 3
+    pinned = Constraints(pins={"a": "d1"})  # d1 alone is one device too
+    assert plan(GRAPH, SLOW, constraints=pinned, evaluations=500).rows[0].devices == 1
+    with pytest.raises(InfeasibleError, match="cannot hold"):
+        plan(GRAPH, SLOW, constraints=apart, most=2, evaluations=500)
+    with pytest.raises(ProblemError, match="d9"):
+        plan(GRAPH, SLOW, constraints=Constraints(pins={"a": "d9"}), evaluations=500)
+
+
+def test_labels_are_those_of_the_cluster_told() -> None:
+    graph = StreamGraph([Operator("a", 1e5, 0.0, requires=("gpu",))], [], source_rate=1000.0)
+    cluster = Cluster([Device("d0", 2000.0, labels=("gpu",))])
+    assert plan(graph, cluster, evaluations=500).rows[0].relative_throughput == 1.0
+
+
+def test_a_row_is_bounded_as_a_placement_is() -> None:
+    """Of six equal operators on five devices two share one, whatever total CPU allows."""
+    graph = chain_graph(*[1e5] * 6, payload_bytes=0.0)
+    row = plan(graph, Cluster.equal(5), most=5, evaluations=2000).rows[-1]
+    assert row.bound == pytest.approx(2500e6 / 2e5)
+    assert row.max_source_rate == pytest.approx(row.bound)
+
+
+def test_what_no_plan_can_be_made_for_is_told() -> None:
+    unequal = Cluster([Device("fast", 2000.0), Device("slow", 1000.0)])
+    with pytest.raises(UsageError, match="devices of one kind"):
+        plan(GRAPH, unequal)
+    override = Network(overrides=(LinkOverride("d0", "d1", bandwidth_mbps=1.0),))
+    with pytest.raises(UsageError, match="links of one kind"):
+        plan(GRAPH, Cluster.equal(2, network=override))
+    with pytest.raises(UsageError, match="engine"):
+        plan(GRAPH, SLOW, model="engine")
+    with pytest.raises(UsageError, match="most must be"):
+        plan(GRAPH, SLOW, most=0)
+    with pytest.raises(UsageError, match="seconds must be"):
+        plan(GRAPH, SLOW, seconds=-1.0)
+
+
+def test_same_seed_same_plan() -> None:
+    first, second = (plan(GRAPH, SLOW, evaluations=300, seed=3).to_dict() for _ in range(2))
+    assert first == second
+    assert np.isfinite(first["rows"][0]["max_source_rate"])
