@@ -68,7 +68,7 @@ testbed-flink: $(READY) $(FLINK)/.ready
 
 test-fuzz: $(READY)
 	$(BIN)/python $(LOCKED) locks/fuzz.txt
-	$(BIN)/python -m pytest tests/hardening/test_fuzzing.py
+	$(BIN)/python -m pytest tests/hardening/campaigns/test_fuzzing.py
 
 harden: $(READY) $(SUPPLY)/.ready
 	$(BIN)/python $(LOCKED) locks/ray.txt -r locks/dask.txt -r locks/partitioners.txt -r locks/fuzz.txt
@@ -84,11 +84,11 @@ audit: $(SUPPLY)/.ready
 	for lock in locks/*.txt; do $(SUPPLY)/bin/pip-audit --strict --require-hashes --disable-pip -r $$lock || exit 1; done
 
 locks: $(READY) $(SUPPLY)/.ready
-	$(BIN)/python -m benchmarks.hardening.locks
-	$(BIN)/python -m benchmarks.hardening.licences
+	$(BIN)/python -m benchmarks.hardening.supply.locks
+	$(BIN)/python -m benchmarks.hardening.supply.licences
 
 release: $(READY)
-	$(BIN)/python -m benchmarks.hardening.release
+	$(BIN)/python -m benchmarks.hardening.supply.release
 
 clean:
 	rm -rf $(VENV) $(FLINK) $(SUPPLY) flink-loop testbed site build dist demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,1 +1,1 @@
-"""The hardening campaign: nothing lost, nothing let in. Each part counts what it tries."""
+"""The hardening campaign: quality assurance whose parts count what they try."""

@@ -1,7 +1,7 @@
-"""The hardening campaign.
+"""The command of the hardening campaign.
 
-python -m benchmarks.hardening PART …   run parts, whole; `all` are all
-python -m benchmarks.hardening report   what was counted
+python -m benchmarks.hardening PART …   run whole parts; `all` runs every part
+python -m benchmarks.hardening report   print the counts
 """
 
 import argparse
@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol, cast
 
-from benchmarks.hardening.rows import MOST_FAULTS, Counted, Row, Run, keep
-from benchmarks.hardening.tables import full, missing, written
+from benchmarks.hardening.harness.rows import MOST_FAULTS, Counted, Row, Run, save_rows
+from benchmarks.hardening.harness.tables import full_table, missing, report_files
 from streamplace.files.atomic import make_folder, write_text
 
 FOLDER = Path(__file__).parent / "results"
@@ -32,14 +32,14 @@ PARTS = (
 
 
 class Part(Protocol):
-    """A module of the campaign."""
+    """The module `campaign` of a part."""
 
     def run(self, share: float = 1.0, seed: int = 0, **of: Sequence[str]) -> Iterator[Row]:
-        """Yield rows; a smaller share tries less, on the same paths."""
+        """Yield rows; a smaller share tries less on the same code paths."""
 
 
 def main() -> int:
-    """Run parts, or tell what they counted; return 1 if anything is wrong."""
+    """Run parts, or report their counts; return 1 if anything is wrong."""
     arguments = _parsed()
     if arguments.parts == ["report"]:
         return report(arguments.folder, arguments.write)
@@ -50,25 +50,25 @@ def main() -> int:
 
 
 def run(name: str, arguments: argparse.Namespace) -> bool:
-    """Run a part and keep what it counts, row by row; return whether all is well."""
-    part = cast("Part", importlib.import_module(f"benchmarks.hardening.{name}"))
+    """Run a part and save each row; return whether all rows are good."""
+    part = cast("Part", importlib.import_module(f"benchmarks.hardening.campaigns.{name}.campaign"))
     counted: list[Counted] = []
     print(f"{name}:", flush=True)
-    told = Run.of(name, arguments.share, arguments.seed)
+    this_run = Run.of(name, arguments.share, arguments.seed)
     path = arguments.folder / f"{name}.json"
     of = {"readers": arguments.only} if arguments.only else {}
     for row in _all_of(part.run(arguments.share, arguments.seed, **of)):
         print(f"  {row}", flush=True)
         for fault in row.faults[:MOST_FAULTS]:
             print(f"    {fault}", flush=True)
-        counted.append((row, told))
-        keep(path, counted)
-    keep(path, counted, only=not of)
+        counted.append((row, this_run))
+        save_rows(path, counted)
+    save_rows(path, counted, only=not of)
     return all(row.good for row, _ in counted)
 
 
 def _all_of(rows: Iterator[Row]) -> Iterator[Row]:
-    """Yield rows, and one more where counting ended by an exception: what was counted is kept."""
+    """Yield rows, and a row for the exception if one ends the part."""
     try:
         yield from rows
     except Exception:
@@ -77,16 +77,16 @@ def _all_of(rows: Iterator[Row]) -> Iterator[Row]:
 
 
 def report(folder: Path, write: bool) -> int:
-    """Print what was counted last, or write it; return 1 if the table is not complete."""
+    """Print the last counts, or write them; return 1 if the table is incomplete."""
     if write:
-        for path, text in written(folder, PARTS).items():
+        for path, text in report_files(folder, PARTS).items():
             write_text(path, text)
     else:
-        print(full(folder, PARTS), end="")
-    lacking = missing(folder, PARTS)
-    for line in lacking:
+        print(full_table(folder, PARTS), end="")
+    gaps = missing(folder, PARTS)
+    for line in gaps:
         print(line, file=sys.stderr)
-    return 1 if lacking else 0
+    return 1 if gaps else 0
 
 
 def _parsed() -> argparse.Namespace:
@@ -96,12 +96,14 @@ def _parsed() -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("parts", nargs="+", choices=[*PARTS, "all", "report"])
-    parser.add_argument("--share", type=float, default=1.0, help="of the whole campaign")
+    parser.add_argument("--share", type=float, default=1.0, help="share of the whole campaign")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", nargs="+", metavar="READER", help="of parts that try readers")
+    parser.add_argument(
+        "--only", nargs="+", metavar="READER", help="readers, for parts that try readers"
+    )
     parser.add_argument("-o", type=Path, default=FOLDER, dest="folder")
-    told = "the report into RESULTS.md and README.md"
-    parser.add_argument("--write", action="store_true", help=told)
+    into = "write the report into RESULTS.md and README.md"
+    parser.add_argument("--write", action="store_true", help=into)
     return parser.parse_args()
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from playwright.sync_api import Browser
 
-from benchmarks.hardening.invariants.page import compared, in_page
+from benchmarks.hardening.campaigns.invariants.page_comparison import compared, in_page
 
 SLIGHT = 1.0 + 1e-8
 

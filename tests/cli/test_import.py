@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.hardening.engine_documents import DOCUMENTS
+from benchmarks.hardening.corpus.engine_documents import DOCUMENTS
 from streamplace import read_graph
 from tests.support.cli import Capture, refused, succeeds
 from tests.support.documents import read_document

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.hardening.engine_documents.storm import METRICS, TOPOLOGY
+from benchmarks.hardening.corpus.engine_documents.storm import METRICS, TOPOLOGY
 from tests.support.cli import Capture, one_line, refused, run, succeeds
 from tests.support.flink_api import JOB_ID, SampleJob, serving
 from tests.support.http_server import Answer

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.hardening.forks import Forks
+from benchmarks.hardening.harness.forks import Forks
 from benchmarks.reference.trainings import SMALL, graphs, opened
 from streamplace.cli.main import main
 from streamplace.files import read_dataset, write_dataset

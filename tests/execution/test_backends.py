@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.hardening.losing import lost_workers
+from benchmarks.hardening.campaigns.load.worker_loss import lost_workers
 from benchmarks.reference.trainings import SMALL, graphs
 from streamplace import Backend, Constraints, Recipe, StreamGraph, compare, write_dataset
 from streamplace.errors import UsageError

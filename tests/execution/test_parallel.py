@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.hardening.orphans import left
+from benchmarks.hardening.harness.orphans import left
 from streamplace.errors import BackendError
 from streamplace.execution.parallel import each
 from tests.support.cli import ENVIRONMENT

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.hardening.documents import GRAPH
+from benchmarks.hardening.corpus.documents import GRAPH
 from streamplace.errors import FormatError
 from streamplace.files import read_dataset, write_dataset
 from streamplace.files.atomic import TEMPORARY, atomic, host, make_folder, write_text

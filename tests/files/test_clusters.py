@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from benchmarks.hardening.documents import CLUSTER
+from benchmarks.hardening.corpus.documents import CLUSTER
 from benchmarks.reference.strategies import clusters
 from streamplace.errors import FormatError
 from streamplace.files import read_cluster, write_cluster

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.hardening.documents import CLUSTER, GRAPH
+from benchmarks.hardening.corpus.documents import CLUSTER, GRAPH
 from streamplace.files.clusters import cluster_from
 from streamplace.files.graphs import graph_from
 from streamplace.files.placements import placement_to

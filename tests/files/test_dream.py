@@ -5,7 +5,7 @@ import gzip
 import json
 from pathlib import Path
 
-from benchmarks.hardening.documents import DREAM
+from benchmarks.hardening.corpus.documents import DREAM
 from streamplace.files import read_dataset, write_dataset
 from streamplace.files.graphs import graph_from
 from streamplace.problem.graph import Operator, Stream

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.hardening.documents import DREAM, GRAPH
+from benchmarks.hardening.corpus.documents import DREAM, GRAPH
 from streamplace.errors import FormatError
 from streamplace.files import read_graph, write_dataset
 from streamplace.files.graphs import graph_from, graph_to

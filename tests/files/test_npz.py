@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from benchmarks.hardening.documents import GRAPH
+from benchmarks.hardening.corpus.documents import GRAPH
 from streamplace.errors import FormatError
 from streamplace.files import read_graph, write_dataset
 from streamplace.files.graphs import graph_from

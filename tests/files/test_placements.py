@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from benchmarks.hardening.documents import CEPSIM, GRAPH
+from benchmarks.hardening.corpus.documents import CEPSIM, GRAPH
 from benchmarks.reference.strategies import Case, cases
 from streamplace.errors import FormatError
 from streamplace.files import cepsim, read_placement, write_placement

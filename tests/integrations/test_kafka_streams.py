@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.hardening.engine_documents.kafka_streams import KAFKA, KAFKA_OLD
+from benchmarks.hardening.corpus.engine_documents.kafka_streams import KAFKA, KAFKA_OLD
 from tests.support.documents import edges, read_document, refused_document
 
 

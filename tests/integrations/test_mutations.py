@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.hardening.engine_documents import DOCUMENTS
-from benchmarks.hardening.numbered import spoilt
-from benchmarks.hardening.spoiling import Document
+from benchmarks.hardening.corpus.document import Document
+from benchmarks.hardening.corpus.engine_documents import DOCUMENTS
+from benchmarks.hardening.mutation.numbered_documents import spoilt
 from streamplace.errors import FormatError, GraphError
 from streamplace.files.graphs import graph_from, graph_to
 from streamplace.files.reading import decode

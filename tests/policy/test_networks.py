@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import torch
-from streamplace.policy.decoding import Sampler
 
+from streamplace.policy.decoding import Sampler
 from streamplace.policy.features import encode
 from tests.support.placements import every_placement
 from tests.support.policies import (

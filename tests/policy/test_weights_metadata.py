@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from benchmarks.hardening.own_files import weights
+from benchmarks.hardening.corpus.own_files import weights
 from streamplace.errors import CheckpointError
 from streamplace.policy.inspect import summary
 from streamplace.policy.weights import packed, read_policy, unpacked

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from streamplace.scoring.score import ThroughputScore
 
 from streamplace import Cluster, Device, LinkOverride, Network, Placement, Problem
 from streamplace.generate import PRESETS, Recipe
+from streamplace.scoring.score import ThroughputScore
 from tests.support.reports import Report
 
 SIZES = range(5, 28)

@@ -5,19 +5,19 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from streamplace.policy.decoding import Sampler
-from streamplace.problem.symmetry import relabelled
 from torch import Tensor
 
 from streamplace import Cluster, Constraints, Device, Problem, StreamGraph
 from streamplace import Network as Links
 from streamplace.policy.batch import Batch
 from streamplace.policy.config import check_kind
+from streamplace.policy.decoding import Sampler
 from streamplace.policy.features import encode
 from streamplace.policy.registry import Network, make_network
 from streamplace.policy.rollout import Rollout
 from streamplace.problem.cluster import NetworkKind
 from streamplace.problem.objective import Model
+from streamplace.problem.symmetry import relabelled
 from streamplace.util.arrays import Ints
 from tests.support.graphs import preset_graph
 from tests.support.placements import every_placement

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from benchmarks.hardening.checkpoints import resume, written
+from benchmarks.hardening.corpus.checkpoints import resume, written
 from streamplace.errors import CheckpointError
 from streamplace.policy.weights import packed, unpacked
 

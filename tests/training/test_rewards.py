@@ -5,7 +5,6 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from streamplace.training.rewards import rewards
 
 from benchmarks.reference.strategies import batches, problems
 from streamplace import simulate
@@ -13,6 +12,7 @@ from streamplace.policy.features import encode
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.throughput import bound
+from streamplace.training.rewards import rewards
 
 
 @pytest.mark.parametrize("model", ["bottleneck", "path-average"])

@@ -5,7 +5,7 @@ from math import isnan
 import pytest
 from hypothesis import given
 
-from benchmarks.hardening.engine_documents.interchange import DOT
+from benchmarks.hardening.corpus.engine_documents.interchange import DOT
 from benchmarks.reference.strategies import Case, cases, graphs
 from streamplace.integrations.formats import dot
 from streamplace.problem.graph import Operator, Stream, StreamGraph

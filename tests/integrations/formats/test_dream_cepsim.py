@@ -4,7 +4,7 @@ import json
 
 from hypothesis import given
 
-from benchmarks.hardening.documents import CEPSIM, DREAM
+from benchmarks.hardening.corpus.documents import CEPSIM, DREAM
 from benchmarks.reference.strategies import Case, cases
 from streamplace.files import cepsim
 from streamplace.files.export import as_cepsim

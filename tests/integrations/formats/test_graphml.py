@@ -7,7 +7,7 @@ import networkx
 import pytest
 from hypothesis import given
 
-from benchmarks.hardening.engine_documents.interchange import GRAPHML
+from benchmarks.hardening.corpus.engine_documents.interchange import GRAPHML
 from benchmarks.reference.strategies import Case, cases, graphs
 from streamplace.errors import GraphError
 from streamplace.integrations.formats import graphml

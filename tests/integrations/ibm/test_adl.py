@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.hardening.engine_documents.ibm_streams import ADL, ADL_PARALLEL
+from benchmarks.hardening.corpus.engine_documents.ibm_streams import ADL, ADL_PARALLEL
 from streamplace.problem.expansion import to_instances
 from tests.support.documents import edges, read_document, refused_document
 from tests.support.instance_streams import receivers_of, selectivities_of

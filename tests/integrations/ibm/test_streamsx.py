@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from benchmarks.hardening.engine_documents.ibm_streams import STREAMSX
+from benchmarks.hardening.corpus.engine_documents.ibm_streams import STREAMSX
 from streamplace.problem.expansion import to_instances
 from streamplace.problem.logical import Distribution, Grouped
 from tests.support.documents import edges, read_document, refused_document

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.hardening.engine_documents.storm import FLUX
+from benchmarks.hardening.corpus.engine_documents.storm import FLUX
 from streamplace.problem.expansion import to_instances
 from streamplace.problem.logical import Distribution
 from tests.support.documents import edges, read_document, refused_document

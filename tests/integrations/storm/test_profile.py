@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.hardening.engine_documents.storm import METRICS, TOPOLOGY, VISUALIZATION
+from benchmarks.hardening.corpus.engine_documents.storm import METRICS, TOPOLOGY, VISUALIZATION
 from streamplace.cli.show_profile import watched
 from streamplace.errors import BackendError, FormatError
 from streamplace.integrations.profiling.profile import Profile

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.hardening.engine_documents.storm import METRICS, TOPOLOGY, VISUALIZATION
+from benchmarks.hardening.corpus.engine_documents.storm import METRICS, TOPOLOGY, VISUALIZATION
 from streamplace.problem.logical import Distribution
 from tests.support.documents import edges, read_document, refused_document
 

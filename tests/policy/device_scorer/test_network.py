@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
-from streamplace.policy.decoding import Sampler
 from torch import Tensor
 
 from streamplace import Cluster, Constraints, Operator, Problem, Stream, StreamGraph
+from streamplace.policy.decoding import Sampler
 from streamplace.policy.device_scorer.state import DecodingState
 from streamplace.policy.features import encode
 from streamplace.problem.objective import CLOSED_FORMS, Model

@@ -2,10 +2,10 @@
 
 import pytest
 import torch
-from streamplace.policy.decoding import Sampler
 
 from streamplace import Operator, Problem, Stream, StreamGraph
 from streamplace.errors import UsageError
+from streamplace.policy.decoding import Sampler
 from streamplace.policy.ni2020.state import Ni2020State
 from tests.support.policies import (
     SCRIPTING,

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamplace.training.algorithms.losses import LEAST_SPREAD, advantages, policy_loss
-from streamplace.training.rewards import rewards
 
 Table = list[list[tuple[float, float, bool]]]  # rows of (reward, log-probability, counted)
 

@@ -1,0 +1,1 @@
+"""Bad files given to commands."""

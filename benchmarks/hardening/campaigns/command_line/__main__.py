@@ -1,0 +1,25 @@
+"""One command line with a bad file, run again as a shell runs it.
+
+python -m benchmarks.hardening.campaigns.command_line READER NUMBER [SEED]
+"""
+
+import sys
+
+from benchmarks.hardening.campaigns.command_line.campaign import ready
+from benchmarks.hardening.campaigns.command_line.execution import run_process
+
+
+def main() -> int:
+    """Run one command line, and print its output and exit code."""
+    name, number, *seed = sys.argv[1:]
+    seeded = int(seed[0]) if seed else 0
+    with ready() as (cases, _, _), cases.case(name, int(number), seeded) as case:
+        ended = run_process(case)
+        print(*case.words)
+        print(ended.err or ended.out)
+        print(f"exit {ended.code}, left {case.left()}")
+    return ended.code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

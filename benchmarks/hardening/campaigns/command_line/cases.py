@@ -1,0 +1,130 @@
+"""Cases: a command line in a folder of its own with a bad file."""
+
+import random
+import shutil
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.hardening.corpus.document import Document
+from benchmarks.hardening.corpus.special_files import CLOSED, SPECIAL_FILES
+from benchmarks.hardening.harness.flink_server import Server
+from benchmarks.hardening.mutation.numbered_documents import BOMBS_AT, CUT_AT, spoilt
+from benchmarks.hardening.mutation.numbered_documents import COUNT as DOCUMENTS
+from benchmarks.hardening.targets.commands import COMMANDS, Command, GoodFiles
+from benchmarks.hardening.targets.parsers import PARSERS
+
+COUNT = 300
+CHECKPOINT = "checkpoint.safetensors"
+OUT_NAME = "out.json"  # every command accepts the suffix
+NO_PATH = ("checkpoint", "flink-rest")
+"""Readers that are given no path of a file, but the folder of a run, or an address."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A command line in a folder.
+
+    Parameters
+    ----------
+    bad
+        The path or address of the bad file.
+    there
+        The content of the folder before the run.
+    closed
+        Whether it runs without root's right to open every file.
+    """
+
+    command: Command
+    words: list[str]
+    bad: str
+    folder: Path
+    there: frozenset[Path]
+    closed: bool = False
+
+    def left(self) -> list[str]:
+        """Return the names of the files that were added to the folder."""
+        return sorted(path.name for path in {*self.folder.rglob("*")} - self.there)
+
+
+class CaseFactory:
+    """A maker of cases.
+
+    Parameters
+    ----------
+    folder
+        A folder for the cases alone.
+    trained
+        The folder of a finished run, whose checkpoint gets faults.
+    """
+
+    def __init__(self, folder: Path, given: GoodFiles, trained: Path, server: Server) -> None:
+        self.folder, self.given, self.trained, self.server = folder, given, trained, server
+
+    def documents(self, name: str, command: Command) -> tuple[Document, ...]:
+        """Return the good files of a reader that a command accepts."""
+        if name == "checkpoint":
+            return (Document(CHECKPOINT, (self.trained / CHECKPOINT).read_bytes()),)
+        found = PARSERS[name].documents()
+        return found if command.of is None else tuple(found[i] for i in command.of)
+
+    @contextmanager
+    def case(self, name: str, number: int, seed: int = 0) -> Iterator[Case]:
+        """Make the case of a number, with the bad file that `bad_file_of` names."""
+        chance = random.Random(f"{seed}:{name}:{number}")
+        command = chance.choice(COMMANDS[name])
+        documents, what = self.documents(name, command), bad_file_of(name, number)
+        with self._folder(name) as inside:
+            if isinstance(what, str):
+                bad = SPECIAL_FILES[what](inside, documents[0].data)
+                yield self._made(command, bad, inside, what == CLOSED)
+                return
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                document = spoilt(documents, what, seed, PARSERS[name].faults)
+            yield self._made(command, self._put(name, document, inside), inside)
+
+    @contextmanager
+    def good(self, name: str, command: Command, document: Document) -> Iterator[Case]:
+        """Make the case of a command and a good file."""
+        with self._folder(name) as inside:
+            yield self._made(command, self._put(name, document, inside), inside)
+
+    @contextmanager
+    def _folder(self, name: str) -> Iterator[Path]:
+        inside = self.folder / "case"
+        inside.mkdir()
+        if name == "checkpoint":
+            shutil.copytree(self.trained, inside, dirs_exist_ok=True)
+        try:
+            yield inside
+        finally:
+            shutil.rmtree(inside, ignore_errors=True)
+
+    def _put(self, name: str, document: Document, inside: Path) -> str:
+        """Put a file where it is read; return its path or address."""
+        (inside / document.name).write_bytes(document.data)
+        self.server.file = document.data
+        if name == "flink-rest":
+            return self.server.url
+        return str(inside if PARSERS[name].of_folder else inside / document.name)
+
+    def _made(self, command: Command, bad: str, inside: Path, closed: bool = False) -> Case:
+        paths = {**self.given.paths, "RUN": str(inside), "URL": self.server.url}
+        words = GoodFiles(paths).filled(command.words, bad, str(inside / OUT_NAME))
+        return Case(command, words, bad, inside, frozenset(inside.rglob("*")), closed)
+
+
+def bad_file_of(name: str, number: int) -> str | int:
+    """Return the bad file of a case: the name of a special file, or the number of a document.
+
+    All special files come first, for readers that are given a path. All bombs and encodings and
+    every third malformed text follow. The rest is evenly spread over all documents.
+    """
+    first: list[str | int] = [] if name in NO_PATH else [*SPECIAL_FILES]
+    first += [*range(BOMBS_AT, CUT_AT), *range(0, BOMBS_AT, 3)]
+    if number < len(first):
+        return first[number]
+    return CUT_AT + (number - len(first)) * (DOCUMENTS - CUT_AT) // (COUNT - len(first))

@@ -1,0 +1,197 @@
+"""Judgement of the end of a command that was given a bad file."""
+
+import json
+import os
+import re
+import signal
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from benchmarks.hardening.campaigns.command_line.cases import Case
+from benchmarks.hardening.harness.forks import Ended
+from benchmarks.hardening.harness.memory_limits import memory_text, most_bytes
+from benchmarks.hardening.harness.rows import Row
+from streamplace.errors import StreamplaceError
+from streamplace.problem.objective import MODELS
+from streamplace.training.config import read_config
+from streamplace.util.text import printable
+
+CONFIG = "config.json"  # training writes it at its start
+
+HANG_S = 1.0  # of CPU time, or of sleep, where a file is refused
+WORK_S = 10.0  # where the file is valid and the command goes on
+GROUP = "command lines with bad files"
+SHOWN = 40  # letters of a long name that a message shows at least
+UNREAD, NOT_NAMED, EXIT_1 = "good files refused", "not named", "exit 1"
+WRONG = (
+    *("tracebacks", "unclear messages", NOT_NAMED, "hangs", "over 300 MB", "files left"),
+    *("bad output", EXIT_1, UNREAD),
+)
+FAILED, REFUSED = 1, 2
+WORKS = ("place", "simulate", "compare", "plan", "train")
+"""Commands whose work may fail after valid input."""
+FAILURES = re.compile(
+    r"found no placement that obeys|no one device may run every operator|METIS failed: "
+    rf"|: ({'|'.join(MODELS)}): "
+    r"|is not finite|gradients in a row were not finite"
+)
+"""Messages of such failures, with exit code 1: no placement, no score, no policy."""
+NO_MEMORY = "streamplace: out of memory"  # for a policy of the size in a config
+
+
+@dataclass
+class Verdicts:
+    """Counts of the ends of one reader's commands.
+
+    Parameters
+    ----------
+    torch
+        Whether the commands load torch.
+    good
+        The number of good files that were given to them.
+    longest
+        The longest CPU time in seconds, by whether the file was refused.
+    """
+
+    torch: bool
+    good: int = 0
+    tried: int = 0
+    codes: Counter[int] = field(default_factory=Counter)
+    wrong: Counter[str] = field(default_factory=Counter)
+    faults: list[str] = field(default_factory=list)
+    longest: dict[bool, float] = field(default_factory=lambda: {True: 0.0, False: 0.0})
+    peak_bytes: int = 0
+
+    def judge_good(self, which: str, ended: Ended) -> None:
+        """Count a good file, and a fault if it was refused."""
+        self.good += 1
+        if ended.code:
+            self._blame(UNREAD, which, ended, [])
+
+    def judge(self, which: str, case: Case, ended: Ended) -> None:
+        """Count a bad file, and the faults in the end of its command."""
+        left = case.left()
+        self.tried += 1
+        self.codes[0 if was_training(case, ended, left) else ended.code] += 1
+        refused = ended.code == REFUSED
+        if not has_begun(case, ended, left):
+            self.peak_bytes = max(self.peak_bytes, ended.peak_bytes)
+            self.longest[refused] = max(self.longest[refused], ended.cpu_seconds)
+        for what in faults_of(case, ended, left, self.torch):
+            self._blame(what, which, ended, left)
+
+    def _blame(self, what: str, which: str, ended: Ended, left: list[str]) -> None:
+        self.wrong[what] += 1
+        said = " ".join((ended.err or ended.out).split())[-300:]
+        used = f"{ended.cpu_seconds:.2f} s, {ended.asleep_seconds:.2f} s asleep"
+        used += f", {ended.peak_bytes:,} bytes, left {left}"
+        self.faults.append(f"{which}: {what}: exit {ended.code}, {used}: {said}")
+
+    def row(self, what: str) -> Row:
+        """Return the row of the table."""
+        figures = {
+            "refused": f"{self.codes[REFUSED]:,}",
+            "read as valid": f"{self.codes[0]:,}",
+            "failed with exit 1": f"{self.codes[FAILED]:,}",
+            "good files read": f"{self.good - self.wrong[UNREAD]:,}",
+            "longest refusal": f"{self.longest[True]:.2f} s of CPU",
+            "longest success": f"{self.longest[False]:.2f} s of CPU",
+            "memory": memory_text(self.peak_bytes, self.torch),
+        }
+        wrong = {**dict.fromkeys(WRONG, 0), **self.wrong}
+        return Row(what, self.tried, wrong, figures, self.faults, GROUP)
+
+
+def faults_of(case: Case, ended: Ended, left: list[str], torch: bool = False) -> list[str]:
+    """Return the faults in the end of a command with a bad file.
+
+    Parameters
+    ----------
+    left
+        The files that it left behind.
+    """
+    if was_training(case, ended, left):
+        return []
+    found, begun = [], has_begun(case, ended, left)
+    lines, refused = ended.err.splitlines(), ended.code == REFUSED
+    if ended.code not in (0, FAILED, REFUSED) or _is_traceback(ended.err):
+        found.append("tracebacks")
+    elif ended.code and not (len(lines) == 1 and lines[0].startswith("streamplace: ")):
+        found.append("unclear messages")
+    elif (refused or (ended.code and case.command.of_server)) and not is_named(case.bad, lines[0]):
+        found.append(NOT_NAMED)
+    if ended.code == FAILED and not (lines and may_fail(case, lines[0], begun)):
+        found.append(EXIT_1)
+    limit_s = WORK_S if begun or not ended.code else HANG_S
+    if ended.hung or max(ended.cpu_seconds, ended.asleep_seconds) > limit_s:
+        found.append("hangs")
+    if ended.peak_bytes > most_bytes(torch) and not begun:
+        found.append("over 300 MB")
+    if (refused and (left or ended.out)) or (ended.code == FAILED and _unnamed(case, left, lines)):
+        found.append("files left")
+    if ended.code == 0 and ended.out[:1] in ("{", "[") and not _is_json(ended.out):
+        found.append("bad output")
+    return found
+
+
+def may_fail(case: Case, line: str, begun: bool) -> bool:
+    """Whether a message justifies exit code 1: the work failed, not the reading."""
+    if case.command.of_server:
+        return True  # that it names the address is checked apart
+    if begun and line == NO_MEMORY:
+        return True
+    return case.command.words[0] in WORKS and FAILURES.search(line) is not None
+
+
+def has_begun(case: Case, ended: Ended, left: list[str]) -> bool:
+    """Whether a config with faults was read as valid, so that torch was loaded.
+
+    A valid config may still be refused because it does not fit the graphs or the run.
+    """
+    if not case.command.trains:
+        return False
+    if ended.code == 0 or CONFIG in left:
+        return True
+    if case.closed or not os.path.isfile(case.bad):  # False for a name too long
+        return False
+    try:
+        read_config(case.bad)
+    except StreamplaceError:
+        return False
+    return True
+
+
+def _unnamed(case: Case, left: list[str], lines: list[str]) -> list[str]:
+    """Return the files that a failed command left without naming them; training may leave any."""
+    if case.command.trains:
+        return []
+    return [name for name in left if name not in " ".join(lines)]
+
+
+def was_training(case: Case, ended: Ended, left: list[str]) -> bool:
+    """Whether a config with faults was valid, and its training was stopped on purpose."""
+    stopped = ended.code == -signal.SIGKILL and not ended.hung
+    return case.command.trains and stopped and CONFIG in left
+
+
+def is_named(bad: str, line: str) -> bool:
+    """Whether a line names the bad file, or the beginning of a long name."""
+    told = printable(" ".join(bad.split()))
+    names = (told, repr(bad)[1:-1], told[:SHOWN] if len(told) > 2 * SHOWN else told)
+    return any(name in line for name in names)
+
+
+def _is_traceback(err: str) -> bool:
+    return any(word in err for word in ("Traceback", "Warning", "Exception ignored"))
+
+
+def _is_json(text: str) -> bool:
+    def refuse(word: str) -> Any:
+        raise ValueError(word)
+
+    try:
+        json.loads(text, parse_constant=refuse)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,140 @@
+"""Corruption: damaged files are not loaded, and malicious files do no harm."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from benchmarks.hardening.campaigns.corruption import impostors, malicious_files, source_scan
+from benchmarks.hardening.campaigns.corruption.refusals import (
+    LINES,
+    LOADED,
+    TRACEBACK,
+    Refusals,
+    count_refusals,
+)
+from benchmarks.hardening.harness.forks import Ended, Forks
+from benchmarks.hardening.harness.rows import Row
+from benchmarks.hardening.mutation.damage import (
+    OTHERS,
+    Damage,
+    Damaged,
+    damaged,
+    flipped_bits,
+    truncations,
+)
+from benchmarks.hardening.targets import warm_up
+from benchmarks.hardening.targets.subject import Subject
+from benchmarks.hardening.targets.trained_files import KINDS, TrainedFiles
+from streamplace.training.trainer import CHECKPOINT, CONFIG, POLICY
+
+FLIPS, CUTS, OTHER, COMMANDS = 5000, 1000, 200, 25  # of each file
+
+
+def run(share: float = 1.0, seed: int = 0) -> Iterator[Row]:
+    """Damage checkpoints and weights, replace them by others, and try malicious files."""
+    with TemporaryDirectory(prefix="streamplace-corruption-") as name:
+        trained = TrainedFiles.create(Path(name))
+        yield from damage_rows(trained, share, seed)
+        yield impostors_row(trained)
+        with Forks(modules=warm_up.READING_WEIGHTS) as forks:
+            yield commands_row(trained, forks, share, seed)
+            yield from malicious_files.malicious_rows(trained, forks, share)
+    yield source_scan.source_row()
+
+
+def damage_rows(trained: TrainedFiles, share: float, seed: int) -> Iterator[Row]:
+    """Yield one row per kind of file and of damage."""
+    for what, subjects in (("checkpoints", trained.checkpoints()), ("weights", trained.weights())):
+        rng = np.random.default_rng([seed, len(what)])
+        for how, ways, count in (
+            ("single flipped bits", {"": flipped_bits}, FLIPS),
+            ("truncations", {"": truncations}, CUTS),
+            ("other damage", OTHERS, OTHER),
+        ):
+            yield damage_row(
+                f"{how} in {what}", subjects, ways, _part(count, share), rng, trained.folder
+            )
+
+
+def damage_row(
+    what: str,
+    subjects: Sequence[Subject],
+    ways: Mapping[str, Damage],
+    count: int,
+    rng: np.random.Generator,
+    folder: Path,
+) -> Row:
+    """Damage each subject a number of times in each way."""
+    refusals = Refusals(what)
+    for subject in subjects:
+        every = chain.from_iterable(damaged(way, subject.data, count, rng) for way in ways.values())
+        count_refusals(refusals, subject, every, folder)
+    return refusals.row()
+
+
+def impostors_row(trained: TrainedFiles) -> Row:
+    """Replace checkpoints and weights by sound files of another kind or run."""
+    refusals = Refusals("sound files of another kind or run under their name")
+    for kind in KINDS:
+        for subject, files in (
+            (
+                impostors.checkpoint_of_run(kind, trained),
+                impostors.checkpoint_impostors(kind, trained),
+            ),
+            (impostors.weights_of(kind, trained), impostors.weights_impostors(kind, trained)),
+        ):
+            count_refusals(refusals, subject, files, trained.folder)
+    return refusals.row()
+
+
+def commands_row(
+    trained: TrainedFiles, forks: Forks, share: float, seed: int, kinds: Sequence[str] = KINDS
+) -> Row:
+    """Give damaged files to commands: exit code 2, one line, and an unchanged run."""
+    refusals, count = Refusals("damaged files given to commands"), _part(COMMANDS, share)
+    rng = np.random.default_rng(seed)
+    graphs, graph = trained.folder / "graphs.jsonl", trained.folder / "graph.json"
+    for run in map(trained.run, kinds):
+        policy, checkpoint = run / POLICY, run / CHECKPOINT
+        resume = ("train", graphs, "--config", run / CONFIG, "-o", run, "--resume")
+        for name, file, command in (
+            ("train --resume", checkpoint, resume),
+            ("info", checkpoint, ("info", checkpoint)),
+            ("place", policy, ("place", graph, "--placer", f"policy:file={policy}")),
+            ("info", policy, ("info", policy)),
+        ):
+            good = file.read_bytes()
+            for one in _any_damage(good, count, rng):
+                file.write_bytes(one.data)
+                before = _bytes_in(run)
+                refusals.add(name, one.how, *_fault_of(forks.run(*command)))
+                refusals.compare(name, one.how, before, _bytes_in(run))
+            file.write_bytes(good)
+    return refusals.row()
+
+
+def _any_damage(data: bytes, count: int, rng: np.random.Generator) -> Iterator[Damaged]:
+    ways = (flipped_bits, truncations, *OTHERS.values())
+    for number in range(count):
+        yield from damaged(ways[number % len(ways)], data, 1, rng)
+
+
+def _fault_of(ended: Ended) -> tuple[str | None, str]:
+    """Return the kind of a fault in the refusal of a file, and the output."""
+    if ended.code == 0:
+        return LOADED, ended.out
+    if ended.code != 2 or "Traceback" in ended.err:
+        return TRACEBACK, ended.err
+    one_line = ended.err.count("\n") == 1 and ended.err.startswith("streamplace: ")
+    return None if one_line else LINES, ended.err
+
+
+def _bytes_in(folder: Path) -> frozenset[tuple[str, bytes]]:
+    return frozenset((p.name, p.read_bytes()) for p in folder.iterdir() if p.is_file())
+
+
+def _part(count: int, share: float) -> int:
+    return max(2, round(count * share))

@@ -1,0 +1,104 @@
+"""Sound files that are not what their name says."""
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import safetensors.torch
+import torch
+
+from benchmarks.hardening.corpus.malformed_texts import DEEP
+from benchmarks.hardening.mutation.damage import Damaged
+from benchmarks.hardening.targets.subject import Subject
+from benchmarks.hardening.targets.trained_files import KINDS, TrainedFiles
+from benchmarks.reference.trainings import Sections, config, graphs, of_kind, resumed
+from streamplace.policy.weights import packed, read_policy, unpacked
+from streamplace.pyg import to_pyg
+from streamplace.pyg.store import write
+from streamplace.training import train
+from streamplace.training.trainer import CHECKPOINT, POLICY
+
+OTHER_RUNS: dict[str, Sections] = {
+    "another seed": {"run": {"seed": 1}},
+    "other samples": {"sampling": {"samples": 4}},
+    "another rate of learning": {"optimiser": {"rate": 2e-3}},
+    "other networks between devices": {"problems": {"networks": ["pair"]}},
+    "more held out": {"run": {"held_out": 2}},
+    "a smaller memory": {"memory": {"size": 1}},
+}
+
+
+def checkpoint_of_run(kind: str, trained: TrainedFiles) -> Subject:
+    """Return a checkpoint with the reader of `train --resume`."""
+    wanted, folder = config(of_kind(kind)), trained.folder / f"taken-up-{kind}"
+    shutil.copytree(trained.run(kind), folder)
+
+    def load(file: Path) -> None:
+        shutil.copy(file, folder / CHECKPOINT)
+        with resumed(wanted, folder):
+            pass
+
+    return Subject(f"checkpoint of {kind}", (trained.run(kind) / CHECKPOINT).read_bytes(), load)
+
+
+def weights_of(kind: str, trained: TrainedFiles) -> Subject:
+    """Return the weights of a run."""
+    return Subject(f"weights of {kind}", (trained.run(kind) / POLICY).read_bytes(), read_policy)
+
+
+def checkpoint_impostors(kind: str, trained: TrainedFiles) -> Iterator[Damaged]:
+    """Yield checkpoints of other runs, which differ in one setting each, and other files."""
+    for number, (how, sections) in enumerate(OTHER_RUNS.items()):
+        run = trained.folder / f"other-{kind}-{number}"
+        train(graphs(), config({**of_kind(kind), **sections}), run)
+        yield Damaged(how, (run / CHECKPOINT).read_bytes())
+    run = trained.folder / f"fewer-{kind}"
+    train(graphs()[1:], config(of_kind(kind)), run)
+    yield Damaged("other graphs", (run / CHECKPOINT).read_bytes())
+    (other,) = (name for name in KINDS if name != kind)
+    yield Damaged("the other network", (trained.run(other) / CHECKPOINT).read_bytes())
+    yield Damaged("weights", (trained.run(kind) / POLICY).read_bytes())
+    yield from _odd((trained.run(kind) / CHECKPOINT).read_bytes(), ("run", "position"))
+    yield from _of_others(trained.folder)
+
+
+def weights_impostors(kind: str, trained: TrainedFiles) -> Iterator[Damaged]:
+    """Yield a checkpoint, and files that claim to be weights."""
+    yield Damaged("a checkpoint", (trained.run(kind) / CHECKPOINT).read_bytes())
+    yield from _odd((trained.run(kind) / POLICY).read_bytes(), ("kind", "sizes", "card"))
+    yield from _of_others(trained.folder)
+
+
+def _odd(data: bytes, words: tuple[str, ...]) -> Iterator[Damaged]:
+    """Yield variants of a file: other metadata or number types, with a correct hash or none."""
+    tensors, said = unpacked(data, "")
+    yield Damaged("no hash", safetensors.torch.save(tensors, said))
+    other = {**said, "sha256": "0" * 64}
+    yield Damaged("the hash of another", safetensors.torch.save(tensors, other))
+    yield Damaged("no words", safetensors.torch.save(tensors))
+    yield Damaged("no words at all", with_header(data, lambda header: {"__metadata__": None}))
+    yield Damaged(
+        "words are none", with_header(data, lambda header: header | {"__metadata__": None})
+    )
+    small = {name: x.to(torch.bfloat16) for name, x in tensors.items()}
+    yield Damaged("numbers that numpy has not", safetensors.torch.save(small, other))
+    for word in words:
+        yield Damaged(f"{word} nested deeply", packed(tensors, {**said, word: "[" * DEEP}))
+        yield Damaged(f"{word} is a number", packed(tensors, {**said, word: "7"}))
+        yield Damaged(f"no {word}", packed(tensors, {k: v for k, v in said.items() if k != word}))
+
+
+def _of_others(folder: Path) -> Iterator[Damaged]:
+    """Yield files of other purposes."""
+    write(folder / "pyg.safetensors", [to_pyg(graph) for graph in graphs()])
+    yield Damaged("graphs of PyTorch Geometric", (folder / "pyg.safetensors").read_bytes())
+    yield Damaged("one tensor", safetensors.torch.save({"x": torch.zeros(3)}))
+    yield Damaged("a dataset", (folder / "graphs.jsonl").read_bytes())
+
+
+def with_header(data: bytes, change: Callable[[dict[str, object]], dict[str, object]]) -> bytes:
+    """Return a safetensors file with a changed header."""
+    end = 8 + int.from_bytes(data[:8], "little")
+    header = json.dumps(change(json.loads(data[8:end]))).encode()
+    return len(header).to_bytes(8, "little") + header + data[end:]

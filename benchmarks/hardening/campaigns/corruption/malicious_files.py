@@ -1,0 +1,114 @@
+"""Malicious files in place of every file that streamplace reads."""
+
+import json
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import chdir
+from pathlib import Path
+
+from benchmarks.hardening.corpus.payloads import (
+    Payload,
+    is_harmful,
+    payloads,
+    was_executed,
+    write_module,
+)
+from benchmarks.hardening.harness.forks import Forks
+from benchmarks.hardening.harness.rows import MOST_FAULTS, Row
+from benchmarks.hardening.targets.entry_points import EntryPoint, commands, functions
+from benchmarks.hardening.targets.trained_files import TrainedFiles
+from benchmarks.reference.trainings import graphs
+from streamplace.errors import StreamplaceError
+from streamplace.files import write_dataset
+from streamplace.training.trainer import CONFIG, POLICY
+from streamplace.workflows.place import place
+
+RAN, TRACEBACK, UNREAD, NO_TRAP = "ran", "tracebacks", "not read", "traps that are none"
+
+
+def malicious_rows(trained: TrainedFiles, forks: Forks, share: float = 1.0) -> Iterator[Row]:
+    """Give payloads to functions and commands; the whole gives every payload to each."""
+    folder = trained.folder / "traps"
+    traps = write_files(folder, trained)
+    step = max(1, round(1 / share))
+    with chdir(folder):
+        none = [one.name for one in traps if not is_harmful(one)]
+        for what, entry_points in (("functions", functions()), ("commands", commands())):
+            pairs = [(one, entry_point) for entry_point in entry_points for one in traps]
+            yield trap_row(f"malicious files read by {what}", pairs[::step], none, forks)
+
+
+def write_files(folder: Path, trained: TrainedFiles) -> list[Payload]:
+    """Write good files of every kind into a folder, and return the payloads."""
+    folder.mkdir()
+    shutil.copytree(trained.run("device-scorer"), folder / "run")
+    shutil.copy(folder / "run" / CONFIG, folder / "config.json")
+    for name in ("graphs.jsonl", "graph.json"):
+        shutil.copy(trained.folder / name, folder)
+    write_dataset(folder / "graph.npz", graphs()[:1])
+    place(graphs()[0], source_rate=1e4, placer="greedy").save(folder / "placement.json")
+    (folder / "document").write_text("digraph { a -> b }")
+    write_module(folder)
+    return payloads(
+        (folder / "run" / POLICY).read_bytes(),
+        folder / "graph.npz",
+        json.loads((folder / "config.json").read_text()),
+        json.loads((folder / "placement.json").read_text()),
+    )
+
+
+def trap_row(
+    what: str, pairs: Iterable[tuple[Payload, EntryPoint]], none: list[str], forks: Forks
+) -> Row:
+    """Let entry points read payloads in the current folder, and count executions and errors."""
+    wrong = Counter({RAN: 0, TRACEBACK: 0, UNREAD: 0, NO_TRAP: len(none)})
+    kinds, readers, faults, tried = set(), set(), list(none), 0
+    for payload, entry_point in pairs:
+        tried += 1
+        kinds.add(payload.name)
+        readers.add(entry_point.name)
+        failed = _read(entry_point, payload.data, forks)
+        for kind, said in (*failed.items(), *[(RAN, "")] * was_executed()):
+            wrong[kind] += 1
+            if len(faults) < MOST_FAULTS:
+                faults.append(f"{payload.name} read by {entry_point.name}: {kind} {said}")
+    figures = {"kinds": str(len(kinds)), "readers": str(len(readers))}
+    return Row(what, tried, dict(wrong), figures, faults)
+
+
+def _read(entry_point: EntryPoint, data: bytes, forks: Forks) -> dict[str, str]:
+    """Let an entry point read data; return the faults, none if it accepts or refuses the data."""
+    path = Path(entry_point.file)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    good = path.read_bytes() if path.exists() else None
+    path.write_bytes(data)
+    try:
+        if isinstance(entry_point.read, tuple):
+            return _by_command(entry_point.read, path, forks)
+        return _by_function(entry_point.read, path)
+    finally:
+        if good is not None:
+            path.write_bytes(good)
+        elif len(path.parts) > 1:
+            shutil.rmtree(path.parts[0])
+        else:
+            path.unlink()
+        shutil.rmtree("new", ignore_errors=True)
+
+
+def _by_command(arguments: tuple[str, ...], path: Path, forks: Forks) -> dict[str, str]:
+    ended = forks.run(*arguments, folder=Path.cwd())
+    if ended.hung or ended.code not in (0, 2) or "Traceback" in ended.err:
+        return {TRACEBACK: ended.err}
+    return {} if ended.code == 0 or path.name in ended.err else {UNREAD: ended.err}
+
+
+def _by_function(read: Callable[[Path], object], path: Path) -> dict[str, str]:
+    try:
+        read(path)
+    except StreamplaceError as error:
+        return {} if path.name in str(error) else {UNREAD: str(error)}
+    except Exception as error:  # any other exception is a fault
+        return {TRACEBACK: f"{type(error).__name__}: {error}"}
+    return {}

@@ -1,0 +1,110 @@
+"""A scan of the source for calls that could execute the content of a file."""
+
+import ast
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from benchmarks.hardening.harness.environment import ROOT
+from benchmarks.hardening.harness.rows import Row
+
+PICKLES = ("pickle", "cPickle", "_pickle", "cloudpickle", "dill", "jsonpickle", "marshal", "shelve")
+EXECUTED = ("eval", "exec", "compile", "__import__", "execfile")
+RUNS = ("runpy", "code", "subprocess", "pty")
+LIBRARIES = ("ctypes.CDLL", "ctypes.PyDLL", "ctypes.cdll.LoadLibrary")
+ATTRIBUTES = (
+    "torch.load",
+    "torch.jit.load",
+    "torch.package",
+    "torch.hub",
+    "joblib.load",
+    "pandas.read_pickle",
+    "os.system",
+    "os.popen",
+    "os.execv",
+    "yaml.load",
+    "yaml.full_load",
+    "yaml.unsafe_load",
+    "yaml.Loader",
+    "yaml.FullLoader",
+    "yaml.UnsafeLoader",
+    "yaml.CLoader",
+    "importlib.",
+    "builtins.",
+)
+NUMPY = ("load", "NpzFile", "read_array", "fromregex")  # they unpickle objects if allowed
+BY_NAME = {  # these may import modules by names from the code or from the user
+    "streamplace/__init__.py",
+    "streamplace/integrations/registry.py",
+    "streamplace/placers/registry.py",
+    "streamplace/placers/custom.py",
+}
+
+
+def source_row(root: Path = ROOT) -> Row:
+    """Scan the whole source."""
+    paths = sorted(path for name in ("sim", "streamplace") for path in (root / name).rglob("*.py"))
+    faults = []
+    for path in paths:
+        name = path.relative_to(root).as_posix()
+        found = calls_that_execute(path.read_text(encoding="utf-8"), name in BY_NAME)
+        faults += [f"{name}:{line}: {what}" for line, what in found]
+    what = "source files read for calls that execute what a file holds"
+    return Row(what, len(paths), {"such calls": len(faults)}, faults=faults)
+
+
+def calls_that_execute(source: str, by_name: bool = False) -> Iterator[tuple[int, str]]:
+    """Yield line and name of every call that could execute the content of a file.
+
+    Parameters
+    ----------
+    by_name
+        Whether this file may import modules by name.
+    """
+    tree = ast.parse(source)
+    imported = [*_imported(tree)]
+    names = {here: whole for _, here, whole in imported}
+    refused = ATTRIBUTES if by_name else (*ATTRIBUTES, "importlib.import_module")
+    for line, _, whole in imported:
+        if whole.partition(".")[0] in (*PICKLES, *RUNS) or whole in refused:
+            yield line, f"imports {whole}"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id in EXECUTED:
+            yield node.lineno, node.id
+        elif isinstance(node, ast.Attribute) and _whole(node, names).startswith(ATTRIBUTES):
+            yield node.lineno, _whole(node, names)
+        elif isinstance(node, ast.Call) and (what := _unsafe(node, _whole(node.func, names))):
+            yield node.lineno, what
+
+
+def _unsafe(call: ast.Call, whole: str) -> str:
+    """Return the unsafe arguments of a call as text; empty if there are none."""
+    told = [k.value for k in call.keywords if k.arg == "allow_pickle"]
+    may = [getattr(value, "value", None) for value in told] != [False]
+    if whole.startswith("numpy.") and whole.rpartition(".")[2] in NUMPY and may:
+        return f"{whole} without allow_pickle=False"
+    if told and may:
+        return f"{whole} with allow_pickle"
+    if whole in LIBRARIES and [getattr(x, "value", "") for x in call.args] != [None]:
+        return f"{whole} of more than this process"
+    return ""
+
+
+def _imported(tree: ast.AST) -> Iterator[tuple[int, str, str]]:
+    """Yield line, local name and full name of every import."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                first = alias.name.partition(".")[0]
+                yield node.lineno, alias.asname or first, alias.name if alias.asname else first
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                yield node.lineno, alias.asname or alias.name, f"{node.module}.{alias.name}"
+
+
+def _whole(node: ast.AST, names: Mapping[str, str]) -> str:
+    """Return the full dotted name of an expression; empty if it is not a name."""
+    if isinstance(node, ast.Name):
+        return names.get(node.id, node.id)
+    if isinstance(node, ast.Attribute) and (before := _whole(node.value, names)):
+        return f"{before}.{node.attr}"
+    return ""

@@ -1,0 +1,1 @@
+"""The same results from fresh processes."""

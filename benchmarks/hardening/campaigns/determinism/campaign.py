@@ -1,0 +1,129 @@
+"""Determinism: a seed and a limit by count give the same bytes in every process."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from benchmarks.hardening.campaigns.determinism.surroundings import (
+    GRAPHS,
+    JOBS,
+    ON_WORKERS,
+    Surroundings,
+    differences_row,
+    without_times,
+)
+from benchmarks.hardening.campaigns.determinism.training import (
+    TORCHRUN,
+    teacher_row,
+    torchrun_row,
+    training_row,
+)
+from benchmarks.hardening.harness.measured_commands import COMMAND
+from benchmarks.hardening.harness.rows import Row
+from streamplace.files import write_dataset
+from streamplace.generate import PRESETS, Recipe
+
+PROCESSES = 10
+PLACERS = (
+    "search:evaluations=50000",
+    "auto:evaluations=50000",
+    "multilevel",
+    "metis",
+    "metis-recursive",
+    "metis-oracle",
+    "fuser-oracle",
+    "greedy",
+    "random",
+    "policy",
+    "policy:samples=16",
+    "policy:beam=4",
+)
+COMPARED = "metis,fuser,greedy,search:evaluations=2000,auto:evaluations=2000,policy:samples=4"
+
+
+def run(share: float = 1.0, seed: int = 0) -> Iterator[Row]:
+    """Repeat everything in fresh processes; a smaller share starts fewer processes."""
+    processes = max(len(JOBS), round(PROCESSES * share))
+    rng = np.random.default_rng(seed)
+    with TemporaryDirectory(prefix="streamplace-determinism-") as name:
+        folder = Path(name)
+        yield generate_row(folder, processes, rng)
+        yield place_row(folder, processes, rng)
+        yield compare_row(folder, processes, rng)
+        yield training_row(folder, processes, rng)
+        yield teacher_row(folder, processes, rng)
+        for count in TORCHRUN:
+            yield torchrun_row(folder, processes, rng, count)
+
+
+def generate_row(
+    folder: Path,
+    processes: int,
+    rng: np.random.Generator,
+    presets: Sequence[str] = tuple(PRESETS),
+    count: int = GRAPHS,
+) -> Row:
+    """Generate datasets on 1, 2 and 4 worker processes, and one graph per preset."""
+
+    def many(preset: str, around: Surroundings) -> bytes:
+        told = ("generate", preset, "--count", count, "--seed", 7)
+        around.run(*COMMAND, *told, "--jobs", around.jobs, "-o", "graphs.jsonl.gz")
+        return (around.folder / "graphs.jsonl.gz").read_bytes()
+
+    def one(preset: str, around: Surroundings) -> bytes:
+        size = () if preset == "dream" else ("--operators", 2000)
+        told = ("generate", preset, *size, "--seed", 7)
+        around.run(*COMMAND, *told, "-o", "graph.npz")
+        return (around.folder / "graph.npz").read_bytes()
+
+    results = [(f"{preset}, a dataset", partial(many, preset)) for preset in presets]
+    results += [(f"{preset}, a graph", partial(one, preset)) for preset in presets]
+    what = "generate: the files' bytes"
+    return differences_row(what, results, processes, folder, rng, varied=ON_WORKERS)
+
+
+def place_row(
+    folder: Path, processes: int, rng: np.random.Generator, placers: Sequence[str] = PLACERS
+) -> Row:
+    """Place one graph with every placer that is not limited by time."""
+    graph = folder / "graph.json"
+    write_dataset(graph, [Recipe("layered", 1, range(80, 81), seed=3).graph(0)])
+
+    def place(told: tuple[object, ...], around: Surroundings) -> bytes:
+        command = ("place", graph, "--source-rate", 1e4, *told, "--json", "--seed", 5)
+        return without_times(around.run(*COMMAND, *command))
+
+    results = [(placer, partial(place, ("--placer", placer))) for placer in placers]
+    search = ("--placer", PLACERS[0], "--model", "path-average")
+    results.append((f"{PLACERS[0]}, path-average", partial(place, search)))
+    return differences_row("place: the answers, by count", results, processes, folder, rng)
+
+
+def compare_row(
+    folder: Path,
+    processes: int,
+    rng: np.random.Generator,
+    placers: str = COMPARED,
+    count: int = GRAPHS,
+) -> Row:
+    """Compare on 1, 2 and 4 worker processes, with input files written in varying order."""
+    recipe = Recipe("layered", count, range(10, 40), seed=2)
+    graphs = [recipe.graph(number) for number in range(count)]
+
+    def compare(around: Surroundings) -> bytes:
+        here = around.folder / "graphs"
+        here.mkdir()
+        for number in rng.permutation(count):
+            write_dataset(here / f"{number:03d}.json", [graphs[number]])
+        told = ("compare", "graphs", "--placers", placers, "--source-rate", "1e4,2e4", "--seed", 5)
+        rest = ("--jobs", around.jobs, "-o", "found", "--plots", "none", "--json")
+        said = without_times(around.run(*COMMAND, *told, *rest))
+        return said + (around.folder / "found" / "graphs.csv").read_bytes()
+
+    varied = f"{ON_WORKERS}, order in which files were written"
+    results = [("compare", compare)]
+    what = "compare: table and answers, without times"
+    return differences_row(what, results, processes, folder, rng, varied=varied)

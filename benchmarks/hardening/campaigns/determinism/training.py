@@ -1,0 +1,106 @@
+"""Repeated training in fresh processes, which ends in the same state to the last bit."""
+
+import shutil
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.hardening.campaigns.determinism.surroundings import (
+    GRAPHS,
+    ON_WORKERS,
+    Surroundings,
+    differences_row,
+    without_times,
+)
+from benchmarks.hardening.harness.measured_commands import COMMAND
+from benchmarks.hardening.harness.rows import Row
+from benchmarks.hardening.targets.trained_files import KINDS
+from benchmarks.reference.trainings import config, of_kind
+from streamplace.files import write_dataset, write_json
+from streamplace.generate import Recipe
+from streamplace.policy.weights import unpacked
+from streamplace.training.trainer import CHECKPOINT, CONFIG, POLICY
+
+STEPS = 200
+TORCHRUN = (2, 4)  # processes of one run
+PER_STEP = 2 * TORCHRUN[-1]  # problems of a step: the same number for each process
+
+
+def training_row(
+    folder: Path,
+    processes: int,
+    rng: np.random.Generator,
+    kinds: Sequence[str] = KINDS,
+    steps: int = STEPS,
+) -> Row:
+    """Train for a number of steps; compare parameters, Adam's moments, memory and log."""
+    dataset = _dataset(folder, 12)
+    results = []
+    for kind in kinds:
+        wanted = config(of_kind(kind), sampling={"epochs": steps // 2, "problems_per_step": 6})
+        told = folder / f"{kind}.json"
+        write_json(told, wanted.model_dump(mode="json"))
+        results.append((kind, partial(_train, (dataset, "--config", told), COMMAND, steps)))
+    return differences_row(f"train: state after {steps} steps", results, processes, folder, rng)
+
+
+def teacher_row(folder: Path, processes: int, rng: np.random.Generator, count: int = GRAPHS) -> Row:
+    """Train with a teacher that places on 1, 2 and 4 worker processes."""
+    dataset, told = _dataset(folder, count + 1), folder / "taught.json"
+    teacher = {"placer": "search:evaluations=500", "epochs": 1}
+    wanted = config(teacher=teacher, sampling={"epochs": 1, "problems_per_step": 16})
+    steps = 2 * count // 16
+    write_json(told, wanted.model_dump(mode="json"))
+
+    def train(around: Surroundings) -> bytes:
+        return _train((dataset, "--config", told, "--jobs", around.jobs), COMMAND, steps, around)
+
+    what = "train with a teacher: state at the end"
+    return differences_row(what, [("teacher", train)], processes, folder, rng, varied=ON_WORKERS)
+
+
+def torchrun_row(
+    folder: Path, processes: int, rng: np.random.Generator, count: int, steps: int = STEPS
+) -> Row:
+    """Train on a number of processes of torchrun, repeatedly.
+
+    Results of different numbers of processes are not compared: gradients are then summed in another
+    order.
+    """
+    dataset, told = _dataset(folder, 2 * PER_STEP + 1), folder / "together.json"
+    wanted = config(sampling={"epochs": steps // 2, "problems_per_step": PER_STEP})
+    write_json(told, wanted.model_dump(mode="json"))
+    torchrun = (sys.executable, "-m", "torch.distributed.run", "--standalone")
+    several = (*torchrun, "--nproc-per-node", count, *COMMAND[1:])
+    train = partial(_train, (dataset, "--config", told), several, steps)
+    what = f"train on {count} processes of torchrun: state after {steps} steps"
+    return differences_row(what, [("torchrun", train)], processes, folder, rng)
+
+
+def _train(
+    told: Sequence[object], program: Sequence[object], steps: int, around: Surroundings
+) -> bytes:
+    """Train; return all files of the run without times, after checking the number of steps."""
+    around.run(*program, "train", *told, "-o", "run")
+    run = around.folder / "run"
+    found = [(run / name).read_bytes() for name in (CONFIG, "log.jsonl")]
+    for name in (CHECKPOINT, POLICY):
+        tensors, words = unpacked((run / name).read_bytes(), name)
+        for _, word in sorted(words.items()):
+            found.append(without_times(word) if word.startswith("{") else word.encode())
+        found += [x.numpy().tobytes() + key.encode() for key, x in sorted(tensors.items())]
+    done = len((run / "log.jsonl").read_text().splitlines())
+    if done != steps:
+        raise RuntimeError(f"{done} steps and not {steps}")
+    shutil.rmtree(run)
+    return b"\n".join(found)
+
+
+def _dataset(folder: Path, count: int) -> Path:
+    path = folder / f"{count}.jsonl"
+    recipe = Recipe("layered", count, range(6, 16), seed=1)
+    write_dataset(path, (recipe.graph(number) for number in range(count)))
+    return path

@@ -1,0 +1,165 @@
+"""Fuzzing guided by coverage with atheris: ten minutes for each reader; new seeds are kept."""
+
+import importlib.util
+import os
+import re
+import resource
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from benchmarks.hardening.corpus import seed_archives
+from benchmarks.hardening.harness.environment import ROOT
+from benchmarks.hardening.harness.rows import Row
+from benchmarks.hardening.targets.parsers import PARSERS
+
+SECONDS = 600.0
+AGAIN = "STREAMPLACE_FUZZ_AGAIN"
+"""Environment variable: the command by which libFuzzer restarts itself."""
+DELEGATING = frozenset({"dream", "info", "info-weights"})
+"""Readers that only choose another reader."""
+FUZZED = tuple(name for name in PARSERS if name not in DELEGATING)
+MOST_CRASHES = 10  # of a reader, before fuzzing it stops
+SHORT = 4096  # least limit of an input's bytes; else twice the longest good file
+MISSING = "fuzzing: atheris is not installed (pip install -e '.[fuzz]')"
+WRONG = ("crashes", "hangs")
+GROUP = "executions of the fuzzer"
+STATUS = re.compile(r"cov: (\d+) ft: (\d+)")
+EXECUTED = re.compile(r"stat::number_of_executed_units: *(\d+)")
+RUNS = re.compile(r"^#(\d+)", re.MULTILINE)
+PEAK = re.compile(r"stat::peak_rss_mb: *(\d+)")
+
+
+def run(
+    share: float = 1.0, seed: int = 0, readers: Sequence[str] = FUZZED, keep: bool = True
+) -> Iterator[Row]:
+    """Yield one row per reader.
+
+    Parameters
+    ----------
+    keep
+        Whether to archive the inputs that reach most code as seeds.
+    """
+    if not installed():
+        yield Row(MISSING, 0, dict.fromkeys(WRONG, 0))
+        return
+    for name in readers:
+        yield fuzz_row(name, SECONDS * share, seed, keep)
+
+
+def installed() -> bool:
+    """Whether atheris is installed."""
+    return importlib.util.find_spec("atheris") is not None
+
+
+def fuzz_row(name: str, seconds: float, seed: int = 0, keep: bool = True) -> Row:
+    """Fuzz one reader for a number of seconds, and go on after crashes."""
+    with tempfile.TemporaryDirectory(prefix="streamplace-corpus-") as made:
+        inputs, crashes = Path(made) / "inputs", Path(made) / "crashes"
+        inputs.mkdir()
+        crashes.mkdir()
+        seed_archives.unpack(name, inputs)
+        _write_good_files(name, inputs)  # last, since seeds may hold older good files
+        faults: dict[str, str] = {}
+        executed, peak, reached = 0, 0, "0"
+        began, used = time.monotonic(), _cpu_s()
+        until = began + seconds
+        while len(faults) < MOST_CRASHES and (left := until - time.monotonic()) > 0:
+            said = _fuzz(name, inputs, crashes, left, seed + executed + 1)
+            executed += _executed(said)
+            peak = max(peak, *map(int, PEAK.findall(said)), 0)
+            reached = (STATUS.findall(said) or [("0", reached)])[-1][1]
+            fault = _fault(said, crashes)
+            if fault is None:
+                break
+            faults.setdefault(fault[0], fault[1])
+        took, used = time.monotonic() - began, _cpu_s() - used
+        if keep:
+            least = Path(made) / "least"
+            least.mkdir()
+            _target(name, "-merge=1", str(least), str(inputs))
+            seed_archives.pack(name, least)
+    hangs = sum("TooLong" in what or "timeout" in what for what in faults)
+    wrong = {"crashes": len(faults) - hangs, "hangs": hangs}
+    figures = {
+        "features": f"{int(reached):,}",
+        "time": f"{took:.0f} s",
+        "CPU": f"{used:.0f} s",
+        "memory": f"{peak} MiB",
+    }
+    return Row(f"fuzzing {name}", executed, wrong, figures, [*faults.values()], GROUP)
+
+
+def _write_good_files(name: str, folder: Path) -> None:
+    told = "from benchmarks.hardening.campaigns.fuzzing.target import *; import sys, pathlib\n"
+    told += "for i, data in enumerate(inputs(PARSERS[sys.argv[1]])):\n"
+    told += "    pathlib.Path(sys.argv[2], f'good-{i}').write_bytes(data)\n"
+    subprocess.run(
+        [sys.executable, "-c", told, name, str(folder)],
+        env=_environment(), check=True, capture_output=True,
+    )  # fmt: skip
+
+
+def _fuzz(name: str, inputs: Path, crashes: Path, seconds: float, seed: int) -> str:
+    """Fuzz until a crash or the end of the time; return the output."""
+    return _target(
+        name,
+        f"-max_total_time={max(1, int(seconds))}",
+        f"-artifact_prefix={crashes}/",
+        f"-seed={seed}",
+        f"-max_len={max(SHORT, *(2 * path.stat().st_size for path in inputs.glob('good-*')))}",
+        "-timeout=20",
+        "-rss_limit_mb=2048",
+        "-print_final_stats=1",
+        str(inputs),
+    )
+
+
+def _target(name: str, *options: str) -> str:
+    with tempfile.TemporaryDirectory(prefix="streamplace-fuzz-") as folder:
+        again = Path(folder) / "fuzz"
+        told = [sys.executable, "-m", "benchmarks.hardening.campaigns.fuzzing.target", name]
+        again.write_text(f'#!/bin/sh\nexec {shlex.join(told)} "$@"\n')
+        again.chmod(0o700)
+        done = subprocess.run(
+            [again, *options],
+            env={**_environment(), AGAIN: str(again)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+    return done.stdout.decode(errors="replace")
+
+
+def _cpu_s() -> float:
+    """Return the CPU time of ended child processes."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+def _executed(said: str) -> int:
+    found = EXECUTED.findall(said) or RUNS.findall(said) or ["0"]
+    return int(found[-1])
+
+
+def _fault(said: str, crashes: Path) -> tuple[str, str] | None:
+    """Return the kind of a fault and its input; None if there was no fault."""
+    made = sorted(crashes.iterdir(), key=lambda path: path.stat().st_mtime)
+    if not made:
+        return None if "stat::" in said else ("no start", said[-300:])
+    data = made[-1].read_bytes()
+    kind = made[-1].name.partition("-")[0]
+    for path in made:
+        path.unlink()
+    lines = [line.strip() for line in said.splitlines()]
+    at = [i for i, line in enumerate(lines) if "Uncaught Python exception" in line]
+    what = lines[at[-1] + 1] if at else kind
+    return f"{kind}: {what:.100}", f"{kind}: {what:.200}: {data[:2000]!r}"

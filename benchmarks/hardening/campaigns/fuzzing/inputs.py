@@ -1,0 +1,33 @@
+"""Conversion between the files of a reader and the inputs of a fuzzer.
+
+For a reader of several file names, the first byte of an input selects the name. A file with a hash
+is an input without the hash, so that the code behind the hash is reached.
+"""
+
+from benchmarks.hardening.corpus.document import Document
+from benchmarks.hardening.targets.parsers import Parser
+
+SIGNED = ".safetensors"
+
+
+def names_of(parser: Parser) -> list[str]:
+    """Return the names of a reader's files."""
+    return sorted({document.name for document in parser.documents()})
+
+
+def input_of(names: list[str], document: Document) -> bytes:
+    """Return a file as an input."""
+    data = document.data[8:] if document.name.endswith(SIGNED) else document.data
+    return bytes([names.index(document.name)] * (len(names) > 1)) + data
+
+
+def document_of(names: list[str], data: bytes) -> Document:
+    """Return the file of an input; every input has one."""
+    name = names[0]
+    if len(names) > 1:
+        name, data = names[data[0] % len(names) if data else 0], data[1:]
+    if name.endswith(SIGNED):
+        from benchmarks.hardening.mutation.signing import signed  # noqa: PLC0415 - torch is heavy
+
+        data = signed(data)
+    return Document(name, data)

@@ -1,0 +1,1 @@
+"""Conservation, bounds, and changes that leave a score as it is."""

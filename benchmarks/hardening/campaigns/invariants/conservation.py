@@ -1,0 +1,63 @@
+"""Conservation of tuples in the engine: all input is sent on, waiting, in flight, or dropped."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from benchmarks.hardening.campaigns.invariants.deviations import largest_difference
+from sim.engine import RunMetrics, Scene
+from streamplace.util.arrays import Floats
+
+
+def balances(found: RunMetrics, scene: Scene) -> Iterator[float]:
+    """Yield the imbalances at the end of a run, as shares of the input.
+
+    They are: by stream, tuples sent against those taken, waiting and in flight; by operator, tuples
+    taken against those processed; on streams of operators without windows, tuples sent against
+    those processed times selectivity; at sinks without windows, tuples processed against those that
+    arrived; and the sum over all streams and sources.
+    """
+    flow, end = found.simulation.flow, found.raw.end
+    sent, waits = end.streams["sent"], end.streams["waiting"] + end.streams["in_flight"]
+    taken, processed = end.streams["taken"], end.operators["processed"]
+    yield missing(sent, taken + waits)
+    offered, lost = end.sources["offered"], end.sources["dropped"] + end.sources["backlog"]
+    came = np.zeros(flow.operators)
+    np.add.at(came, flow.target, taken)
+    came[sources_of(found)] += offered - lost
+    yield missing(came, processed)
+    plain = np.array([v not in scene.windows for v in flow.source.tolist()], dtype=np.bool_)
+    yield missing((processed[flow.source] * flow.selectivity)[plain], sent[plain])
+    arrived = np.zeros(len(flow.sinks))
+    np.add.at(arrived, found.raw.sink, found.raw.arrived.sum(axis=0))
+    unwindowed = np.array([v not in scene.windows for v in flow.sinks.tolist()], dtype=np.bool_)
+    yield missing(processed[flow.sinks][unwindowed], arrived[unwindowed])
+    into = offered.sum() + sent.sum()
+    yield missing(into[None], (processed.sum() + waits.sum() + lost.sum())[None])
+
+
+def missing(put: Floats, found: Floats) -> float:
+    """Return the largest difference between input and output, as a share of the input."""
+    return largest_difference((np.abs(put - found) / np.maximum(1.0, put)).tolist())
+
+
+def sources_of(found: RunMetrics) -> list[int]:
+    """Return the operators without inputs, in the order of the sources."""
+    fed = set(found.simulation.flow.target.tolist())
+    return [v for v in range(found.simulation.flow.operators) if v not in fed]
+
+
+def above_offered(found: RunMetrics) -> float:
+    """Return the largest excess of arrivals at a sink over what the offered tuples can make there.
+
+    Arrivals count from the first tick on.
+    """
+    flow, raw = found.simulation.flow, found.raw
+    offered = np.zeros(flow.operators)
+    offered[sources_of(found)] = raw.end.sources["offered"]
+    for e in range(len(flow.source)):  # upstream first
+        offered[flow.target[e]] += offered[flow.source[e]] * flow.selectivity[e]
+    arrived = np.zeros(len(flow.sinks))
+    np.add.at(arrived, raw.sink, raw.arrived.sum(axis=0))
+    most = offered[flow.sinks]
+    return largest_difference((np.maximum(0.0, arrived - most) / np.maximum(1.0, most)).tolist())

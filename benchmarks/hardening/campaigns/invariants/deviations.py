@@ -1,0 +1,86 @@
+"""Counts of the tries of an invariant, with its largest deviation."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from math import inf, isnan
+
+from benchmarks.hardening.harness.counts import Count
+from benchmarks.hardening.harness.rows import Row
+
+EXACT = 1e-9
+VIOLATIONS, TOO_FEW = "violations", "too few"
+MOST_SKIPPED = 0.2  # of all problems; more would leave too few tries
+
+
+@dataclass
+class Deviations(Count):
+    """The tries of one invariant.
+
+    Parameters
+    ----------
+    most
+        The largest deviation that counts as rounding.
+    largest
+        The largest deviation so far.
+    skipped
+        The problems to which it was not applied, by reason.
+    """
+
+    most: float = EXACT
+    largest: float = 0.0
+    skipped: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self.kinds = (VIOLATIONS,)
+
+    @property
+    def violations(self) -> int:
+        """The number of violations."""
+        return self.wrong[VIOLATIONS]
+
+    def record(self, deviation: float) -> bool:
+        """Count one try; return whether the invariant held."""
+        self.tried += 1
+        self.largest = max(self.largest, inf if isnan(deviation) else deviation)
+        held = deviation <= self.most
+        self.wrong[VIOLATIONS] += not held
+        return held
+
+    def skip(self, why: str) -> None:
+        """Count one problem to which it is not applied; too many are a fault."""
+        self.skipped[why] += 1
+        self.kinds = (VIOLATIONS, TOO_FEW)
+
+    def row(self) -> Row:
+        """Return the row of the table."""
+        self.figures = {"largest deviation": f"{self.largest:.1e}", **self.figures}
+        skipped = self.skipped.total()
+        if skipped > MOST_SKIPPED * (self.tried + skipped):
+            self.wrong[TOO_FEW] = skipped
+            self.add_fault(f"{skipped:,} of {self.tried + skipped:,} problems were skipped")
+        self.figures |= {f"skipped: {why}": f"{n:,}" for why, n in sorted(self.skipped.items())}
+        return super().row()
+
+
+def relative_difference(one: float, other: float, least: float = 0.0) -> float:
+    """Return the difference of two numbers, divided by the larger one or by `least`."""
+    if one == other:
+        return 0.0
+    return abs(one - other) / max(abs(one), abs(other), least)
+
+
+def relative_excess(value: float, most: float) -> float:
+    """Return the excess of a value over its limit, divided by the limit."""
+    return max(0.0, value / most - 1.0) if most else (inf if value > 0 else 0.0)
+
+
+def largest_difference(differences: Iterable[float]) -> float:
+    """Return the largest difference; 0 if there are none, NaN if one is NaN."""
+    worst = 0.0
+    for difference in differences:
+        if not difference <= worst:
+            worst = difference
+        if isnan(worst):
+            break
+    return worst

@@ -1,0 +1,114 @@
+"""Problems drawn by Hypothesis, and counts of the checks of each."""
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from math import inf
+
+from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
+from hypothesis import strategies as st
+from hypothesis.errors import Flaky, HypothesisException
+
+from benchmarks.hardening.campaigns.invariants.deviations import EXACT, Deviations
+from benchmarks.reference.strategies import Case
+from benchmarks.reference.whole_problems import whole_cases
+from streamplace import Placement
+from streamplace.files.placements import placement_to
+
+ANSWERED = "every problem is answered without an error"
+
+
+class ViolationError(AssertionError):
+    """A problem violates an invariant."""
+
+
+@dataclass
+class Checks:
+    """Tallies by invariant, while problems are drawn.
+
+    Parameters
+    ----------
+    watched
+        Tallies of properties that need not hold.
+    counting
+        False after a violation: Hypothesis then shrinks the problem, and its attempts are not
+        further problems.
+    """
+
+    tallies: dict[str, Deviations] = field(default_factory=dict)
+    watched: dict[str, Deviations] = field(default_factory=dict)
+    counting: bool = True
+
+    def record(self, what: str, deviation: float, most: float = EXACT) -> None:
+        """Count one try of an invariant.
+
+        Raises
+        ------
+        ViolationError
+            If the invariant is violated.
+        """
+        tally = self.tallies.setdefault(what, Deviations(what, most))
+        seen = tally if self.counting else Deviations(what, most)
+        if not seen.record(deviation):
+            raise ViolationError(what, deviation)
+
+    def skip(self, what: str, why: str) -> None:
+        """Count a problem to which an invariant is not applied."""
+        if self.counting:
+            self.tallies.setdefault(what, Deviations(what)).skip(why)
+
+    def watch(self, what: str, deviation: float) -> None:
+        """Count one try of a property that need not hold."""
+        if self.counting:
+            self.watched.setdefault(what, Deviations(what)).record(deviation)
+
+
+Check = Callable[[Checks, Case, st.DataObject], None]
+
+
+def draw_problems(checks: Checks, number: int, count: int, checked: Check) -> None:
+    """Draw a block of problems and check each; the block ends at the first violation."""
+    checks.counting = True
+    smallest: dict[str, str] = {}
+
+    @settings(
+        max_examples=count,
+        deadline=None,
+        database=None,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+        verbosity=Verbosity.quiet,
+        report_multiple_bugs=False,
+    )
+    @seed(number)
+    @given(case=whole_cases(), data=st.data())
+    def draw(case: Case, data: st.DataObject) -> None:
+        try:
+            _answered(checks, case, data, checked)
+        except ViolationError as violation:
+            checks.counting = False
+            what, deviation = violation.args
+            because = f" ({violation.__context__!r})" if violation.__context__ else ""
+            smallest[what] = f"block {number}: off by {deviation:.2g}{because}: {_written(case)}"
+            raise
+
+    with suppress(ViolationError, Flaky):  # a violation that does not recur counts as well
+        draw()
+    for what, fault in smallest.items():
+        checks.tallies[what].add_fault(fault)
+
+
+def _answered(checks: Checks, case: Case, data: st.DataObject, checked: Check) -> None:
+    """Check a problem; an unexpected error is a violation."""
+    try:
+        checked(checks, case, data)
+    except (ViolationError, HypothesisException):
+        raise
+    except Exception:
+        checks.record(ANSWERED, inf)
+    checks.record(ANSWERED, 0.0)
+
+
+def _written(case: Case) -> str:
+    return json.dumps(placement_to(Placement(*case)))

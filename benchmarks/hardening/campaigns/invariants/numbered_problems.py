@@ -1,0 +1,108 @@
+"""Problems and placements drawn by number, faster than by Hypothesis and from wider ranges."""
+
+from typing import cast
+
+import numpy as np
+
+from streamplace import Cluster, Device, LinkOverride, Network, Problem, StreamGraph
+from streamplace.errors import GraphError
+from streamplace.problem.cluster import NetworkKind
+from streamplace.scoring.flow import flow
+from streamplace.util.arrays import Floats, Ints
+
+PLACEMENTS = 4  # of a problem: the fast kernel takes four at once
+MOST_OPERATORS, MOST_DEVICES = 12, 5
+
+
+def drawn(number: int, seed: int) -> tuple[Problem, Ints]:
+    """Return a problem under ``bottleneck`` and placements of it, (PLACEMENTS, V).
+
+    There are several sources and sinks, joins, parallel streams and isolated operators; work,
+    payloads and selectivities of 0; unequal devices, and links of both kinds.
+    """
+    rng = np.random.default_rng((seed, number))
+    while True:
+        graph, cluster = _graph(rng), _cluster(rng)
+        problem = Problem(graph, cluster, source_rate=float(rng.integers(3, 3000)))
+        try:
+            flow(problem)
+        except GraphError:  # no tuple ever reaches a sink
+            continue
+        shape = PLACEMENTS, len(graph.names)
+        return problem, rng.integers(len(cluster.devices), size=shape, dtype=np.int32)
+
+
+def _graph(rng: np.random.Generator) -> StreamGraph:
+    count = int(rng.integers(1, MOST_OPERATORS + 1))
+    order = rng.permutation(count)
+    ends = [
+        (int(order[u]), int(order[v]))
+        for v in range(1, count)
+        for u in rng.integers(v, size=rng.choice([0, 1, 1, 1, 2, 3]))  # perhaps the same one twice
+    ]
+    streams = len(ends)
+    payload = np.where(rng.random(streams) < 0.5, np.nan, _some(rng, streams, 25_000.0))
+    fed = {v for _, v in ends}
+    sources = [v for v in range(count) if v not in fed]
+    parts = rng.integers(0, 4, size=len(sources)) + (rng.random() < 0.5)
+    shares = None
+    if parts.sum() > 0 and rng.random() < 0.5:
+        shares = {
+            f"op{v}": float(part / parts.sum()) for v, part in zip(sources, parts, strict=True)
+        }
+    return StreamGraph.from_columns(
+        [f"op{v}" for v in range(count)],
+        _some(rng, count, 4e5),
+        _some(rng, count, 25_000.0),
+        np.array(ends, dtype=np.int64).reshape(-1, 2),
+        selectivity=_some(rng, streams, 3.0, often=1.0),
+        stream_payload_bytes=payload,
+        source_shares=shares,
+    )
+
+
+def _some(rng: np.random.Generator, count: int, most: float, often: float = 0.0) -> Floats:
+    """Return numbers up to `most`: a third are round, a tenth are 0, a fifth are `often`."""
+    found = rng.uniform(0.0, most, size=count)
+    kind = rng.random(count)
+    found = np.where(kind < 0.3, np.round(found / most, 1) * most, found)
+    found[kind > 0.7] = often
+    found[kind > 0.9] = 0.0
+    return found
+
+
+def _cluster(rng: np.random.Generator) -> Cluster:
+    count = int(rng.integers(1, MOST_DEVICES + 1))
+    mips, cores = rng.uniform(300.0, 5000.0, size=count), rng.integers(1, 5, size=count)
+    if rng.random() < 0.4:
+        mips[:], cores[:] = 2500.0, 1
+    devices = [Device(f"d{d}", float(mips[d]), int(cores[d])) for d in range(count)]
+    return Cluster(devices, _network(rng, count))
+
+
+def _network(rng: np.random.Generator, count: int) -> Network:
+    kind = cast("NetworkKind", str(rng.choice(["pair", "nic"])))
+    ends: list[tuple[int | None, int | None]] = [
+        (a, b) for a in range(count) for b in range(count) if a != b
+    ]
+    if kind == "nic":
+        ends = [(d, None) for d in range(count)] + [(None, d) for d in range(count)]
+    chosen = rng.permutation(len(ends))[: rng.choice([0, 0, 1, 2, 3])].tolist()
+    overrides = [
+        LinkOverride(_name(ends[i][0]), _name(ends[i][1]), *_costs(rng, own=True)) for i in chosen
+    ]
+    bandwidth, _, overhead, gap = _costs(rng, own=False)
+    return Network(kind, bandwidth, 0.001, overhead or 0.0, gap or 0.0, tuple(overrides))
+
+
+def _name(device: int | None) -> str | None:
+    return None if device is None else f"d{device}"
+
+
+def _costs(rng: np.random.Generator, *, own: bool) -> tuple[float | None, ...]:
+    """Return bandwidth, latency, overhead and gap of a link; None is the default of the network."""
+    bandwidth = None if rng.random() < 0.15 else float(rng.uniform(5.0, 1000.0))
+    costs = [0.0 if rng.random() < 0.6 else float(rng.uniform(0.0, 5e-5)) for _ in range(2)]
+    keep = [own and rng.random() < 0.3 for _ in range(2)]
+    overhead, gap = (None if kept else cost for kept, cost in zip(keep, costs, strict=True))
+    return bandwidth, None, overhead, gap

@@ -1,0 +1,66 @@
+"""The closed forms compared with an independent scorer."""
+
+from collections.abc import Callable
+
+from benchmarks.hardening.campaigns.invariants.deviations import (
+    Deviations,
+    largest_difference,
+    relative_difference,
+)
+from benchmarks.hardening.campaigns.invariants.numbered_problems import drawn
+from benchmarks.reference import oracle
+from benchmarks.reference.changes import remade
+from sim.closed_form import bottleneck
+from streamplace import Problem
+from streamplace.problem.objective import CLOSED_FORMS
+from streamplace.scoring.flow import flow
+from streamplace.scoring.throughput import throughput
+from streamplace.util.arrays import Floats, Ints
+
+Form = Callable[[Problem, Ints], Floats]
+
+
+def against_oracle(pairs: int, seed: int, form: Form = throughput) -> list[Deviations]:
+    """Score pairs of problem and placement with both scorers, under both closed forms.
+
+    Parameters
+    ----------
+    form
+        A function that scores placements of a problem, (K, V).
+    """
+    tallies = {
+        model: Deviations(f"closed form against the oracle: {model}") for model in CLOSED_FORMS
+    }
+    loads = Deviations("utilisations against the oracle")
+    done, number = 0, 0
+    while done < pairs:
+        problem, rows = drawn(number, seed)
+        rows = rows[: pairs - done]
+        for model, tally in tallies.items():
+            one = remade(problem, model=model)
+            for row, found in zip(rows, form(one, rows), strict=True):
+                expected = oracle.throughput(one, row.tolist())
+                if not tally.record(relative_difference(float(found), expected)):
+                    tally.add_fault(pair_text(number, seed, row))
+        for row in rows:
+            if not loads.record(difference(problem, row)):
+                loads.add_fault(pair_text(number, seed, row))
+        done, number = done + len(rows), number + 1
+    return [*tallies.values(), loads]
+
+
+def pair_text(number: int, seed: int, row: Ints) -> str:
+    """Return the call that draws a pair again."""
+    return f"numbered_problems.drawn({number}, {seed}), on {row.tolist()}"
+
+
+def difference(problem: Problem, row: Ints) -> float:
+    """Return the largest difference of utilisations from the oracle's."""
+    device, link = bottleneck.utilisations(flow(problem), row)
+    of_device, of_link = oracle.utilisations(problem, row.tolist())
+    names, ends = problem.cluster.names, problem.cluster.link_ends
+    pairs = [(float(u), float(of_device[name])) for u, name in zip(device, names, strict=True)]
+    for i, found in enumerate(link.tolist()):
+        a, b = ends(i)
+        pairs.append((found, float(of_link.get(f"{a or ''}->{b or ''}", 0))))
+    return largest_difference(relative_difference(a, b) for a, b in pairs)

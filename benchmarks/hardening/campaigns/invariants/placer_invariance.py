@@ -1,0 +1,38 @@
+"""Placers under other names and another order of streams, which must not change a placement."""
+
+import numpy as np
+
+from benchmarks.reference.changes import renamed, restreamed
+from benchmarks.reference.strategies import Case
+from streamplace.errors import InfeasibleError, PlacementError
+from streamplace.placers.base import Placer
+from streamplace.placers.registry import NAMES, ready_placer
+from streamplace.util.arrays import Ints
+
+BY_COUNT = {
+    "auto": "auto:evaluations=300",
+    "search": "search:evaluations=1000",
+    "multilevel": "multilevel:changes=1",
+}
+NAMED = tuple(BY_COUNT.get(name, name) for name in NAMES if name != "exact")  # limited by time
+
+
+def share_moved(name: str, case: Case, rng: np.random.Generator) -> float:
+    """Return the share of operators that a placer moves after names and order change."""
+    problem, on = case
+    streams = list(problem.graph.streams)
+    shuffled = [streams[i] for i in rng.permutation(len(streams))]
+    other = renamed(
+        restreamed(problem, shuffled), range(len(on)), range(len(problem.cluster.devices))
+    )
+    placer = ready_placer(name, problem.model)
+    found = [_placed(placer, (one, on)) for one in (problem, other)]
+    return float((found[0] != found[1]).mean())
+
+
+def _placed(placer: Placer, case: Case) -> Ints:
+    """Return the devices; all are -1 if the placer finds no placement."""
+    try:
+        return placer(case[0], np.random.default_rng(0)).devices
+    except (PlacementError, InfeasibleError):
+        return np.full(len(case[1]), -1, dtype=np.int32)

@@ -1,0 +1,123 @@
+"""The checks of every invariant on one problem."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+from hypothesis import strategies as st
+
+from benchmarks.hardening.campaigns.invariants.capacity import (
+    EVER,
+    MORE,
+    shares_no_link,
+    throughput_of,
+)
+from benchmarks.hardening.campaigns.invariants.conservation import above_offered, balances
+from benchmarks.hardening.campaigns.invariants.deviations import largest_difference, relative_excess
+from benchmarks.hardening.campaigns.invariants.drawn_problems import Checks
+from benchmarks.hardening.campaigns.invariants.placer_invariance import NAMED, share_moved
+from benchmarks.hardening.campaigns.invariants.score_invariance import CHANGES, difference, score_of
+from benchmarks.reference.changes import remade
+from benchmarks.reference.scenes import scenes, told
+from benchmarks.reference.strategies import Case
+from sim.engine import Scene
+from streamplace import Placement, Problem
+from streamplace.errors import InfeasibleError, PlacementError, ProblemError
+from streamplace.placers.repair import feasible
+from streamplace.problem.objective import CLOSED_FORMS, MODELS
+from streamplace.scoring import engine
+from streamplace.scoring.throughput import bound
+
+PLACED = 0.05  # share of the problems that all placers place
+PLACED_ALIKE = "placers: other names, other order of streams"
+HURTS_NOBODY = "more capacity never hurts: path-average"
+SHARED = "where streams share links it did"
+WITHIN_BOUND = "throughput within the bound"
+LOST = "engine: in = out + queued + lost"
+TICKS = 1_000  # the most of a run
+NOTHING = re.compile("nothing that could reach a sink is offered|no tuple ever reaches a sink")
+
+
+def check(checks: Checks, case: Case, data: st.DataObject) -> None:
+    """Check all invariants of a case; `data` seeds the random choices."""
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    check_same(checks, case, rng)
+    check_closed_forms(checks, case, rng)
+    check_engine(checks, case, data)
+    if rng.random() < PLACED:
+        for name in NAMED:
+            checks.record(PLACED_ALIKE, share_moved(name, case, rng))
+
+
+def check_same(checks: Checks, case: Case, rng: np.random.Generator) -> None:
+    """Check that scores and bounds do not depend on names, order and units."""
+    for model in MODELS:
+        problem = remade(case[0], model=model)
+        one = Placement(problem, case[1])
+        score = score_of(one)
+        for change in CHANGES:
+            if model in change.models:
+                other = Placement(*change.change((problem, case[1]), rng))
+                checks.record(change.what, difference(one, score, other, change))
+
+
+def check_closed_forms(checks: Checks, case: Case, rng: np.random.Generator) -> None:
+    """Check throughput against source rate and bound, and the effect of more capacity."""
+    for model in CLOSED_FORMS:
+        problem = remade(case[0], model=model)
+        reached = throughput_of((problem, case[1]))
+        over = relative_excess(reached, problem.source_rate)
+        checks.record("throughput within the source rate: closed forms", over)
+        try:
+            allowed = feasible(problem, np.array(case[1], dtype=np.int32))
+        except (PlacementError, InfeasibleError):
+            checks.skip(WITHIN_BOUND, "no placement is allowed, or found")
+        else:
+            over = relative_excess(throughput_of((problem, allowed.devices)), bound(problem))
+            checks.record(WITHIN_BOUND, over)
+        always = model == "bottleneck" or shares_no_link(problem, case[1])
+        for more in MORE:
+            better = more(problem, rng)
+            lowered = relative_excess(bound(problem), bound(better))
+            checks.record("more capacity never lowers a bound", lowered)
+            lowered = relative_excess(reached, throughput_of((better, case[1])))
+            if always or more in EVER:
+                checks.record(f"more capacity never hurts: {model}", lowered)
+            else:
+                checks.watch(SHARED, lowered)
+
+
+def check_engine(checks: Checks, case: Case, data: st.DataObject) -> None:
+    """Check that the engine neither loses nor creates tuples."""
+    problem = remade(case[0], model="engine")
+    scene = data.draw(_scenes(problem)) if data.draw(st.booleans()) else Scene()
+    settings, placement = data.draw(told()), Placement(problem, case[1])
+    try:
+        made = engine.simulation(problem, settings, scene)
+        if settings.duration_s / made.tick_for(placement.devices) > TICKS:
+            checks.skip(LOST, f"more than {TICKS:,} ticks")
+            return
+        found = engine.run(placement, settings, scene)
+    except ProblemError as error:
+        if scene == Scene() or not NOTHING.search(str(error)):
+            raise
+        checks.skip(LOST, "the scene lets nothing reach a sink")
+        return
+    lost = largest_difference([found.raw.lost, *balances(found, scene)])
+    checks.record(LOST, lost)
+    if not scene.windows:
+        checks.record("throughput within the source rate: engine", above_offered(found))
+    if scene == Scene():  # with a scene, tuples offered earlier may be measured as well
+        over = relative_excess(found.throughput, found.raw.due.source_rate)
+        checks.record("throughput while measured within the source rate: engine", over)
+
+
+def _scenes(problem: Problem) -> st.SearchStrategy[Scene]:
+    """Return scenes without windows at sinks, which send to no operator."""
+    sinks = set(problem.graph.sinks.tolist())
+
+    def sendable(scene: Scene) -> Scene:
+        windows = {v: window for v, window in scene.windows.items() if v not in sinks}
+        return replace(scene, windows=windows)
+
+    return scenes(problem).map(sendable)

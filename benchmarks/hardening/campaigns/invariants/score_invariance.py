@@ -1,0 +1,117 @@
+"""Scores under other names, orders and units, which must be the same."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+
+from benchmarks.hardening.campaigns.invariants.deviations import (
+    largest_difference,
+    relative_difference,
+)
+from benchmarks.reference.changes import in_other_time, in_other_units, renamed, restreamed
+from benchmarks.reference.strategies import Case
+from sim.engine import Settings
+from streamplace import Placement, ThroughputScore
+from streamplace.problem.objective import CLOSED_FORMS, Model
+from streamplace.scoring import engine
+from streamplace.scoring.engine_evaluator import score_of_run
+from streamplace.scoring.score import EngineScore
+from streamplace.scoring.throughput import bound, ceiling, simulate
+
+TIED = 1e-9  # relative: utilisations that rounding may swap
+SETTINGS = Settings(duration_s=6.0)
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of a case that must keep its score.
+
+    Parameters
+    ----------
+    what
+        A description of the change.
+    change
+        Returns the changed case; the generator makes all random choices.
+    models
+        The models under which the score must stay the same.
+    factor
+        The factor by which the change raises rates.
+    prefix
+        The prefix that the change adds to names.
+    """
+
+    what: str
+    change: Callable[[Case, np.random.Generator], Case]
+    models: tuple[Model, ...]
+    factor: float = 1.0
+    prefix: str = ""
+
+
+def names_and_order(case: Case, rng: np.random.Generator) -> Case:
+    """Rename everything, and shuffle operators and devices."""
+    problem, on = case
+    operators = rng.permutation(len(on)).tolist()
+    devices = rng.permutation(len(problem.cluster.devices)).tolist()
+    moved = [devices.index(on[v]) for v in operators]
+    return renamed(problem, operators, devices), moved
+
+
+def order_of_streams(case: Case, rng: np.random.Generator) -> Case:
+    """Shuffle streams."""
+    problem, on = case
+    streams = list(problem.graph.streams)
+    return restreamed(problem, [streams[i] for i in rng.permutation(len(streams))]), on
+
+
+BY_ENGINE: tuple[Model, ...] = (*CLOSED_FORMS, "engine")
+CHANGES = (
+    Change("other names, operators and devices in another order", names_and_order, BY_ENGINE,
+           prefix="new "),
+    Change("streams in another order", order_of_streams, BY_ENGINE),
+    Change("instructions and bytes in another unit",
+           lambda case, _: (in_other_units(case[0], 3.0), case[1]), BY_ENGINE),
+    Change("everything 1,000 times as fast",
+           lambda case, _: (in_other_time(case[0], 1e3), case[1]), CLOSED_FORMS, factor=1e3),
+)  # fmt: skip
+
+
+def difference(one: Placement, score: ThroughputScore, other: Placement, change: Change) -> float:
+    """Return the largest difference between the scores of a placement before and after a change."""
+    second = score_of(other)
+    numbers = [
+        (score.throughput * change.factor, second.throughput),
+        (score.relative_throughput, second.relative_throughput),
+        (score.bottleneck.utilisation, second.bottleneck.utilisation),
+        (score.devices_used, second.devices_used),
+    ]
+    if not isinstance(score, EngineScore):
+        numbers += [(f(one.problem) * change.factor, f(other.problem)) for f in (bound, ceiling)]
+    least = 1.0 if isinstance(score, EngineScore) else 0.0  # these are differences of large sums
+    loads = loads_of(score, change.prefix), loads_of(second)
+    if loads[0].keys() != loads[1].keys() or not same_bottleneck(loads[0], second):
+        return inf
+    numbers += [(loads[0][name], loads[1][name]) for name in loads[0]]
+    return largest_difference(relative_difference(a, b, least) for a, b in numbers)
+
+
+def score_of(placement: Placement) -> ThroughputScore:
+    """Return the score; that of the engine comes from a short run."""
+    if placement.problem.model == "engine":
+        return score_of_run(*engine.worst_run(placement, SETTINGS))
+    return simulate(placement)
+
+
+def loads_of(score: ThroughputScore, prefix: str = "") -> dict[str, float]:
+    """Return utilisations by the names of devices, and of links in use."""
+    found = {f"{prefix}{load.name}": load.utilisation for load in score.devices}
+    for link in score.links:
+        ends = (end and f"{prefix}{end}" for end in (link.source, link.target))
+        found["->".join(end or "" for end in ends)] = link.utilisation
+    return found
+
+
+def same_bottleneck(loads: dict[str, float], score: ThroughputScore) -> bool:
+    """Return whether the bottleneck of a score is the most loaded, up to rounding."""
+    return loads[score.bottleneck.name] >= max(loads.values()) * (1 - TIED) - TIED

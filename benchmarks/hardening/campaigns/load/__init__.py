@@ -1,0 +1,1 @@
+"""Memory of large inputs, and workers that are killed."""

@@ -1,0 +1,94 @@
+"""Load: many graphs, large graphs, and workers that are killed.
+
+Memory is that of whole processes, as the kernel counts it, with Python and its libraries.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from benchmarks.hardening.campaigns.load.worker_loss import BACKENDS, lost_workers
+from benchmarks.hardening.harness.measured_commands import MIB, Usage, run_measured
+from benchmarks.hardening.harness.rows import Row
+
+GRAPHS = 20_000
+PLACERS = "metis,round-robin"
+COMPARE_MIB, TOGETHER_MIB = 300, 700
+BYTES_PER_GRAPH = 3_000
+"""Bytes of the rows of one graph: its name, and three numbers per placer."""
+OPERATORS = 1_000_000
+PLACE_MIB, WRITE_MIB = 1_200, 2_000
+
+
+def run(share: float = 1.0, seed: int = 0) -> Iterator[Row]:
+    """Yield rows on memory and on killed workers."""
+    with TemporaryDirectory(prefix="streamplace-load-") as name:
+        folder = Path(name)
+        yield many_graphs(folder, max(400, round(GRAPHS * share)), seed)
+        yield from large_graph(folder, max(10_000, round(OPERATORS * share)), seed)
+    for backend in BACKENDS:
+        yield lost_workers(backend, share, seed)
+
+
+def many_graphs(folder: Path, count: int, seed: int) -> Row:
+    """Compare placers on many graphs, and on a quarter of them, in bounded memory."""
+    peaks, faults = [], []
+    wrong = {"failures": 0, "over the memory stated": 0, "memory grows with the graphs": 0}
+    for number in (count // 4, count):
+        dataset = folder / f"{number}.jsonl.gz"
+        _run("generate", "dream", "--count", number, "--seed", seed, "--jobs", 2, "-o", dataset)
+        words = ("compare", dataset, "--placers", PLACERS, "--jobs", 2, "-o", folder / "table")
+        used = run_measured(*words, data_bytes=TOGETHER_MIB * MIB)
+        if used.code:
+            wrong["failures"] += 1
+            faults.append(f"{number} graphs: exit {used.code}: {used.err.strip()[-300:]}")
+        if used.largest_bytes > COMPARE_MIB * MIB or used.together_bytes > TOGETHER_MIB * MIB:
+            wrong["over the memory stated"] += 1
+            faults.append(f"{number} graphs: {_peaks(used)}")
+        peaks.append(used)
+    fewer, all_ = peaks
+    more = all_.largest_bytes - fewer.largest_bytes
+    if more > BYTES_PER_GRAPH * (count - count // 4) + 8 * MIB:
+        wrong["memory grows with the graphs"] += 1
+        faults.append(f"{more:,} bytes more for {count} graphs than for {count // 4}")
+    figures = {
+        "largest process": f"{all_.largest_bytes // MIB} MiB (at most {COMPARE_MIB})",
+        "all processes": f"{all_.together_bytes // MIB} MiB (at most {TOGETHER_MIB})",
+        "with a quarter of the graphs": f"{fewer.largest_bytes // MIB} MiB",
+        "CPU": f"{all_.cpu_seconds:.0f} s",
+    }
+    return Row(f"graphs of one compare, {PLACERS}, 2 processes", count, wrong, figures, faults)
+
+
+def large_graph(folder: Path, count: int, seed: int) -> Iterator[Row]:
+    """Place a large graph, with and without writing the placement, in bounded memory."""
+    graph = folder / "layered.npz"
+    asked = ("--operators", count, "--seed", seed, "-o", graph)
+    _run("generate", "layered", "--count", 1, *asked)
+    words = ("place", graph, "--devices", "16x2500", "--source-rate", 1e4, "--placer", "multilevel")
+    for more, most in (((), PLACE_MIB), (("-o", folder / "placement.json"), WRITE_MIB)):
+        used = run_measured(*words, *more, data_bytes=most * MIB)
+        what = "operators of one place" + (" -o placement.json" if more else "")
+        wrong = {
+            "failures": int(used.code != 0),
+            "over the memory stated": int(used.together_bytes > most * MIB),
+        }
+        faults = [f"exit {used.code}: {used.err.strip()[-300:]}"] if used.code else []
+        if wrong["over the memory stated"]:
+            faults.append(_peaks(used))
+        figures = {
+            "all processes": f"{used.together_bytes // MIB} MiB (at most {most})",
+            "CPU": f"{used.cpu_seconds:.0f} s",
+        }
+        yield Row(what, count, wrong, figures, faults)
+
+
+def _run(*words: object) -> None:
+    used = run_measured(*words)
+    if used.code:
+        raise RuntimeError(f"{words[:2]} failed: {used.err}")
+
+
+def _peaks(used: Usage) -> str:
+    largest, together = used.largest_bytes // MIB, used.together_bytes // MIB
+    return f"{largest} MiB the largest process, {together} MiB all"

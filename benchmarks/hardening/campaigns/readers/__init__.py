@@ -1,0 +1,1 @@
+"""Bad files read in process."""

@@ -1,0 +1,33 @@
+"""One bad file of a reader, written and read again.
+
+python -m benchmarks.hardening.campaigns.readers READER NUMBER [SEED]
+"""
+
+import sys
+from pathlib import Path
+
+from benchmarks.hardening.mutation.numbered_documents import spoilt
+from benchmarks.hardening.targets.parsers import PARSERS
+from streamplace.errors import StreamplaceError
+
+
+def main() -> int:
+    """Write a bad file into the current folder, read it, and print the result."""
+    name, number, *seed = sys.argv[1:]
+    parser = PARSERS[name]
+    seeded = int(seed[0]) if seed else 0
+    document = spoilt(parser.documents(), int(number), seeded, parser.faults)
+    Path(document.name).write_bytes(document.data)
+    print(f"{document.name}: {len(document.data):,} bytes: {document.data[:300]!r}")
+    try:
+        value = parser.read("." if parser.of_folder else document.name)
+        print(f"{value!r:.300}")
+        parser.use(value)
+    except StreamplaceError as error:
+        print(error)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

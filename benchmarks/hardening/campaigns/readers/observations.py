@@ -1,0 +1,38 @@
+"""Observations of one reader that reads bad files."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass
+class Observations:
+    """Counts and measurements of one reader.
+
+    Parameters
+    ----------
+    repeats
+        Files equal to earlier ones, which are neither read nor counted.
+    cut, smallest
+        The number of offsets at which the smallest good file was cut off, and its size.
+    """
+
+    tried: int = 0
+    cut: int = 0
+    smallest: int = 0
+    read: int = 0
+    repeats: int = 0
+    wrong: Counter[str] = field(default_factory=Counter)
+    faults: list[str] = field(default_factory=list)
+    longest_s: float = 0.0
+    peak_bytes: int = 0
+    cpu_s: float = 0.0
+
+    def blame(self, what: str, which: str, said: object) -> None:
+        """Count a fault, and describe how to reproduce it."""
+        self.wrong[what] += 1
+        self.faults.append(f"{which}: {what}: {' '.join(str(said).split())[:200]}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the observations as a JSON value."""
+        return {**vars(self), "wrong": dict(self.wrong)}

@@ -1,0 +1,112 @@
+"""The process that forks a child for each reader, and kills a child that makes no progress.
+
+python -m benchmarks.hardening.campaigns.readers.process SHARE SEED READER …
+
+It prints one line of JSON per reader.
+"""
+
+import json
+import mmap
+import os
+import select
+import signal
+import struct
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from pathlib import Path
+
+from benchmarks.hardening.campaigns.readers.observations import Observations
+from benchmarks.hardening.campaigns.readers.watcher import observe
+from benchmarks.hardening.corpus.line_graph import line_graph
+from benchmarks.hardening.corpus.special_files import SPECIAL_FILES
+from benchmarks.hardening.harness.memory_limits import most_bytes
+from benchmarks.hardening.mutation.numbered_documents import COUNT, CUT_AT
+from benchmarks.hardening.targets.consumers import use_graph
+from benchmarks.hardening.targets.parsers import PARSERS
+
+SHIFT = 31
+SILENT_S = 90  # on one file: it hangs in code that handles no signal
+
+
+def numbers_of(name: str, share: float) -> list[int]:
+    """Return the numbers of the bad files of a share, evenly spread over all.
+
+    At most a third are malformed texts, bombs and other encodings. They differ between readers, so
+    that a small share of all readers covers all of these.
+    """
+    count = max(1, round(COUNT * share))
+    few = min(count // 3, CUT_AT)
+    first = SHIFT * [*PARSERS].index(name)
+    listed = sorted((first + i * CUT_AT // few) % CUT_AT for i in range(few))
+    left = count - few
+    return listed + [CUT_AT + i * (COUNT - CUT_AT) // left for i in range(left)]
+
+
+def observe_reader(name: str, share: float, seed: int) -> Observations:
+    """Read the bad files of one reader in a fork of this process; return the observations."""
+    most_bytes(PARSERS[name].torch)  # cached before the fork
+    answers, writes = os.pipe()
+    progress = mmap.mmap(-1, 8)
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            os.close(answers)
+            with tempfile.TemporaryDirectory(prefix="streamplace-readers-") as folder:
+                os.chdir(folder)
+                seen = observe(
+                    PARSERS[name],
+                    Path(folder),
+                    numbers_of(name, share),
+                    [*SPECIAL_FILES],
+                    seed,
+                    progress,
+                )
+            with os.fdopen(writes, "w") as file:
+                json.dump(seen.to_dict(), file)
+            code = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    os.close(writes)
+    text = _output(answers, child, progress)
+    _, status = os.waitpid(child, 0)
+    if text:
+        found = json.loads(text)
+        return Observations(**{**found, "wrong": Counter(found["wrong"])})
+    seen = Observations(tried=struct.unpack("q", progress[:8])[0])
+    code = os.waitstatus_to_exitcode(status)
+    seen.blame("tracebacks", f"{name}, file {seen.tried} of it (seed {seed})", f"ended with {code}")
+    return seen
+
+
+def main() -> None:
+    """Print the observations of each reader."""
+    share, seed = float(sys.argv[1]), int(sys.argv[2])
+    use_graph(line_graph())  # compiled kernels are loaded once
+    for name in sys.argv[3:]:
+        print(json.dumps(observe_reader(name, share, seed).to_dict()), flush=True)
+
+
+def _output(handle: int, child: int, progress: mmap.mmap) -> bytes:
+    """Return the output of a child; kill it if it makes no progress."""
+    text, before, since = b"", progress[:8], time.monotonic()
+    while True:
+        if select.select([handle], [], [], 1.0)[0]:
+            piece = os.read(handle, 2**16)
+            if not piece:
+                os.close(handle)
+                return text
+            text += piece
+        if progress[:8] != before:
+            before, since = progress[:8], time.monotonic()
+        elif time.monotonic() - since > SILENT_S and not text:
+            os.kill(child, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,162 @@
+"""The account of one wrapper, whose problems are given to child processes."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchmarks.hardening.campaigns.solvers.hang_detection import LIMITS, Limits, lines_until_hang
+from benchmarks.hardening.harness.counts import Count
+from benchmarks.hardening.harness.environment import ROOT, environment
+from benchmarks.hardening.harness.rows import Row
+
+MOST_DRAWN = 20  # problems drawn per problem that must reach the library
+NOT_GIVEN = "not given"  # drawn, but refused as a problem
+PRINTED = "bytes on stdout", "on stderr"
+TOO_FEW, TOO_FEW_PLACED = "too few", "too few placed"
+GROUP = "odd graphs that reach a library"
+KINDS = ("crashes", "hangs", "invalid", "errors", *PRINTED, TOO_FEW, TOO_FEW_PLACED)
+
+
+@dataclass
+class Account(Count):
+    """The outcomes of the problems that were given to a wrapper.
+
+    Problems that reach its library count as tried.
+
+    Parameters
+    ----------
+    name
+        The name of the wrapper.
+    seed
+        The seed of the problems.
+    goal
+        The number of problems that must reach the library.
+    """
+
+    name: str
+    seed: int
+    goal: int
+    reached: int = -1
+    outcomes: Counter[tuple[str, bool]] = field(default_factory=Counter)
+    slowest: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.kinds = KINDS
+
+    def reach(self, number: int) -> None:
+        """Count a problem that reaches the library."""
+        self.reached = number
+        self.tried += 1
+
+    def note(self, number: int, answer: dict[str, Any]) -> None:
+        """Count the outcome that a process reports."""
+        came, reached = answer["came"], number == self.reached
+        self.outcomes["failed" if came == "refused" and answer["failed"] else came, reached] += 1
+        self.slowest = max(self.slowest, answer["seconds"])
+        if came in KINDS:
+            self.blame(number, came, answer["said"])
+        out, err = answer["out"], answer["err"]
+        self.wrong.update(dict(zip(PRINTED, (out, err), strict=True)))
+        if out or err:
+            self.fault(number, f"printed {out} and {err} bytes")
+
+    def blame(self, number: int, kind: str, said: str) -> None:
+        """Count a fault of a kind."""
+        self.wrong[kind] += 1
+        self.fault(number, said)
+
+    def fault(self, number: int, said: str) -> None:
+        """Describe a fault and name its problem."""
+        self.add_fault(f"{self.name}: problem {number} of seed {self.seed}: {said}")
+
+    def row(self) -> Row:
+        """Return the row of the table."""
+        before = self.outcomes[NOT_GIVEN, False], self.outcomes["refused", False]
+        counts = {
+            "placed": self.outcomes["placed", True],
+            "refused": self.outcomes["refused", True],
+            "its library failed": self.outcomes["failed", True],
+            "drawn besides: no problem": before[0],
+            "refused before": before[1],
+            "placed without it": self.outcomes["placed", False],
+        }
+        told = {what: f"{count:,}" for what, count in counts.items()}
+        self.figures = {**told, "slowest": f"{self.slowest:.2f} s"}
+        self.wrong[TOO_FEW] = max(0, self.goal - self.tried)
+        self.wrong[TOO_FEW_PLACED] = max(0, -(-self.tried // 2) - self.outcomes["placed", True])
+        return super().row()
+
+
+def run_wrapper(name: str, count: int, seed: int, limits: Limits = LIMITS) -> Account:
+    """Give problems to a wrapper until enough of them reached its library.
+
+    A new process follows every one that ends early.
+    """
+    found = Account(f"odd graphs: {name}", name, seed, count, group=GROUP)
+    first, end = 0, MOST_DRAWN * count
+    with tempfile.TemporaryDirectory() as folder:
+        while found.tried < count and first < end:
+            first = _until_it_ends(found, range(first, end), limits, Path(folder))
+    return found
+
+
+def _until_it_ends(found: Account, numbers: range, limits: Limits, folder: Path) -> int:
+    """Give problems to one process; return the first number that it did not reach."""
+    begun, ended = numbers.start - 1, "crashes"
+    with _child(found, numbers, folder) as (process, answers):
+        for line in lines_until_hang(answers, process.pid, limits):
+            if line is None:
+                ended = "hangs"
+                process.kill()
+                continue
+            answer = json.loads(line)
+            if "begins" in answer:
+                begun, ended = answer["begins"], "crashes"
+            elif "reaches" in answer:
+                found.reach(answer["reaches"])
+            else:
+                found.note(begun, answer)
+                ended = ""
+        code = process.wait()
+    said = (folder / "err").read_text(errors="replace").strip().splitlines()[-1:]
+    if begun < numbers.start:
+        raise RuntimeError(f"{found.name} does not start: exit code {code} {' '.join(said)}")
+    if ended or code:
+        found.blame(
+            begun, ended or "crashes", f"{ended or 'at the end'}: exit code {code} {' '.join(said)}"
+        )
+    return begun + 1
+
+
+@contextmanager
+def _child(
+    found: Account, numbers: range, folder: Path
+) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """Start a process that answers through a pipe, with files as stdout and stderr."""
+    answers, writes = os.pipe()
+    left = found.goal - found.tried
+    told = [found.name, found.seed, numbers.start, numbers.stop, left, writes]
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.hardening.campaigns.solvers.child_process",
+        *map(str, told),
+    ]
+    try:
+        with (folder / "out").open("wb") as out, (folder / "err").open("wb") as err:
+            process = subprocess.Popen(
+                command, stdout=out, stderr=err, pass_fds=[writes], cwd=ROOT, env=environment()
+            )
+        os.close(writes)
+        with process:
+            yield process, answers
+    finally:
+        os.close(answers)

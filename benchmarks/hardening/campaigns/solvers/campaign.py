@@ -1,0 +1,19 @@
+"""METIS and the other solvers on problems of odd shapes, each in a process of its own."""
+
+from collections.abc import Iterator
+
+from benchmarks.hardening.campaigns.solvers.account import KINDS, run_wrapper
+from benchmarks.hardening.campaigns.solvers.wrappers import is_installed, wrappers
+from benchmarks.hardening.harness.rows import Row
+
+GRAPHS = 5_000
+
+
+def run(share: float = 1.0, seed: int = 0) -> Iterator[Row]:
+    """Yield one row per wrapper, also for those that are not installed."""
+    count = max(1, round(GRAPHS * share))
+    for name in wrappers():
+        if is_installed(name):
+            yield run_wrapper(name, count, seed).row()
+        else:
+            yield Row(f"odd graphs: {name}, not installed", 0, dict.fromkeys(KINDS, 0))

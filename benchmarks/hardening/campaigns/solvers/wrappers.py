@@ -1,0 +1,192 @@
+"""Every placer that wraps a library or compiled code, as a function of a problem's number."""
+
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.hardening.campaigns.solvers.graph_shapes import SHAPES
+from benchmarks.hardening.campaigns.solvers.odd_problems import LARGE, SIZES, odd_problem
+from streamplace import Placement, Problem
+from streamplace.errors import UsageError
+from streamplace.placers.exact.decision import DecisionProblem
+from streamplace.placers.exact.incumbent import Incumbent
+from streamplace.placers.greedy import Greedy
+from streamplace.placers.partition.pymetis_guard import partition
+from streamplace.placers.search.annealing import Budget
+
+Attempt = Callable[[int, int], str | None]
+"""A function of a problem's number and seed that returns the fault of the answer, or None."""
+
+PLACERS = (
+    "metis",
+    "metis-recursive",
+    "metis-oracle",
+    "metis-recursive-oracle",
+    "fuser",
+    "greedy",
+    "search:evaluations=2000",
+    "multilevel",
+    "exact:seconds=0.02",
+    "policy",
+    "auto:evaluations=300",
+)
+LIBRARY = ("METIS itself, k-way", "METIS itself, recursive")
+CP_SAT = "CP-SAT itself"
+INSTALLED = {"KaHIP fast": "kahip", "KaHIP eco": "kahip", "Mt-KaHyPar": "mtkahypar"}
+OF_METIS = ("pymetis:part_graph",)
+ANNEALING = (
+    "streamplace.placers.search.annealing:anneal",
+    "streamplace.placers.search.annealing:anneal_throttled",
+)
+OF_CP_SAT = ("ortools.sat.python.cp_model:CpSolver.solve",)
+PROVING = (
+    "streamplace.placers.exact.decision:refute",
+    "streamplace.placers.exact.path_average:enumerate_above",
+    *OF_CP_SAT,
+)
+CALLED = {
+    "fuser": ("streamplace.placers.partition.fuser:fuse",),
+    "greedy": ("sim.greedy:_greedy",),
+    "search": ANNEALING,
+    "multilevel": ANNEALING,
+    "exact": (*ANNEALING, *PROVING),
+    "policy": ("streamplace.policy.device_scorer.network:DeviceScorer.sample",),
+    "auto": (*OF_METIS, *ANNEALING),
+    CP_SAT: OF_CP_SAT,
+    "KaHIP fast": ("kahip:kaffpa",),
+    "KaHIP eco": ("kahip:kaffpa",),
+    "Mt-KaHyPar": ("mtkahypar:Graph.partition",),
+}
+"""Wrapper -> places where it calls its library; all others call METIS.
+
+`exact` searches before it proves, and its search mostly finds an optimum, so CP-SAT is also a
+wrapper of its own.
+"""
+QUADRATIC = {"fuser": 300}
+"""The most operators for wrappers of quadratic time."""
+SMALL = 60  # operators of a problem for CP-SAT alone
+EFFORT, SECONDS = 0.01, 5.0  # the limits of CP-SAT in deterministic time, and in wall time
+
+
+def wrappers() -> list[str]:
+    """Return the names of all wrappers, installed or not."""
+    return [*LIBRARY, CP_SAT, *PLACERS, *INSTALLED]
+
+
+def is_installed(name: str) -> bool:
+    """Return whether the library of a wrapper is installed."""
+    return name not in INSTALLED or find_spec(INSTALLED[name]) is not None
+
+
+def library_of(name: str) -> Sequence[str]:
+    """Return the places where a wrapper calls its library."""
+    return CALLED.get(name.partition(":")[0], OF_METIS)
+
+
+def attempt_of(name: str) -> Attempt:
+    """Return the function of a wrapper."""
+    if name in LIBRARY:
+        return lambda number, seed: try_library(number, seed, recursive="recursive" in name)
+    if name == CP_SAT:
+        return try_cp_sat
+    if name in INSTALLED:
+        return lambda number, seed: try_partitioner(name, number, seed)
+    return lambda number, seed: try_placer(name, number, seed)
+
+
+def try_placer(name: str, number: int, seed: int) -> str | None:
+    """Place a problem; vary the options of partitioners with its number."""
+    from streamplace.placers.registry import ready_placer  # noqa: PLC0415 - heavy
+
+    problem = odd_problem(number, seed, QUADRATIC.get(name, LARGE))
+    options = ""
+    if name in ("metis", "metis-recursive", "fuser"):
+        options += ("", ":parts=1", ":parts=2", ":parts=3", ":parts=1000")[number % 5]
+    if name.startswith("metis") and number % 2:
+        options += ":weights=utilisation"
+    placer = ready_placer(name + options, "bottleneck")
+    return answer_fault(placer(problem, np.random.default_rng(number)))
+
+
+def answer_fault(placement: object) -> str | None:
+    """Return the fault of a placer's answer, or None."""
+    if not isinstance(placement, Placement):
+        return f"returned a {type(placement).__name__}"
+    return placement.problem.feasibility.violation(placement.devices)
+
+
+def try_partitioner(name: str, number: int, seed: int) -> str | None:
+    """Partition a problem with another library, which knows no constraints but groups."""
+    from benchmarks.partitioners import partitioners  # noqa: PLC0415 - the child alone needs it
+
+    problem = odd_problem(number, seed)
+    Placement(problem, partitioners()[name](problem))
+    return None
+
+
+def try_cp_sat(number: int, seed: int) -> str | None:
+    """Ask CP-SAT for a better placement than a greedy one."""
+    from streamplace.placers.exact.cp_sat import Model  # noqa: PLC0415 - heavy
+
+    drawn = odd_problem(number, seed, SMALL)
+    problem = Problem(
+        drawn.graph,
+        drawn.cluster,
+        source_rate=drawn.source_rate,
+        constraints=drawn.constraints,
+        target_utilisation=drawn.target_utilisation,
+    )
+    bracket = Incumbent(problem, Greedy()(problem, np.random.default_rng(number)))
+    claim = DecisionProblem(problem, bracket.better)
+    if not Model.is_small(claim):
+        raise UsageError("too large a model")
+    outcome = Model(claim, 1, number).search(EFFORT, Budget(SECONDS))
+    if outcome.found is None:
+        return None
+    return answer_fault(outcome.found)
+
+
+def try_library(number: int, seed: int, *, recursive: bool) -> str | None:
+    """Partition a graph with integer weights of any size into any number of parts."""
+    rng = np.random.default_rng((seed, number))
+    count, ends = SHAPES[number % len(SHAPES)](rng, int(rng.choice(SIZES)))
+    edges = np.array(ends, dtype=np.int64).reshape(-1, 2)
+    some = [1, 2, 2, 3, 7, count // 2, count, count]
+    parts = min(count, max(1, int(rng.choice(some)))) if rng.random() < 0.95 else count + 1
+    shares = None
+    if rng.random() < 0.5:
+        shares = 10.0 ** rng.uniform(-float(rng.choice([1, 12, 40, 300])), 0, size=parts)
+    try:
+        found = partition(
+            edges[:, 0],
+            edges[:, 1],
+            _weights(rng, count),
+            np.maximum(1, _weights(rng, len(edges))),
+            shares,
+            parts,
+            recursive=recursive,
+        )
+    except ValueError as error:  # as documented
+        raise UsageError(str(error)) from None
+    if found.shape != (count,) or found.min() < 0 or found.max() >= parts:
+        return "parts that do not exist"
+    return None
+
+
+def _weights(rng: np.random.Generator, count: int) -> NDArray[np.int64]:
+    """Return integers whose sum is about a power of 2, sometimes above the limit of METIS."""
+    total = 2 ** int(rng.choice([1, 8, 16, 20, 24, 28, 29, 30, 30, 31, 62]))
+    kind = int(rng.integers(4))
+    weights = np.zeros(count, dtype=np.int64)
+    if kind == 1:  # all equal
+        weights += total // max(1, count)
+    elif kind == 2 and count:  # one giant
+        weights += 1
+        weights[rng.integers(count)] = max(1, total - count)
+    elif kind == 3:  # of all sizes
+        weights = (
+            (rng.dirichlet(np.full(count, 0.1)) * total).astype(np.int64) if count else weights
+        )
+    return weights

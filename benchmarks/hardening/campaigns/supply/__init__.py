@@ -1,0 +1,1 @@
+"""Rows on locks, licences, builds and versions."""

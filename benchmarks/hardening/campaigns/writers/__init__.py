@@ -1,0 +1,1 @@
+"""Commands that are stopped while they write."""

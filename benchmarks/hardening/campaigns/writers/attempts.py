@@ -1,0 +1,53 @@
+"""Repeated attempts to hit commands at the right moment."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from benchmarks.hardening.campaigns.writers.writing_command import WritingCommand
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One attempt on a command.
+
+    Parameters
+    ----------
+    description
+        How to repeat the attempt.
+    faults
+        The faults of the command.
+    counts
+        Whether the attempt came in time.
+    """
+
+    description: str
+    faults: list[str]
+    counts: bool = True
+
+
+def make_attempts(
+    commands: list[WritingCommand],
+    count: int,
+    attempt: Callable[[WritingCommand], Attempt],
+    tries: int = 1,
+) -> tuple[list[str], int]:
+    """Make attempts on commands in turn until enough count; return faults, and how many were late.
+
+    Parameters
+    ----------
+    tries
+        The number of tries per attempt; it is a fault if none of them counts.
+    """
+    faults: list[str] = []
+    late = 0
+    for i in range(count):
+        command = commands[i % len(commands)]
+        for _ in range(tries):
+            made = attempt(command)
+            faults += [f"{command.name}, {made.description}: {fault}" for fault in made.faults]
+            if made.counts:
+                break
+            late += 1
+        else:
+            faults.append(f"{command.name}: comes too late, {tries} times")
+    return faults, late

@@ -1,0 +1,125 @@
+"""Two processes that write to one place at the same time."""
+
+import random
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.hardening.campaigns.writers.attempts import Attempt, make_attempts
+from benchmarks.hardening.campaigns.writers.training_runs import LIMIT_S, parameter_hash
+from benchmarks.hardening.campaigns.writers.writing_command import WritingCommand
+from benchmarks.hardening.harness.forks import Ended, Forks, temporaries
+from benchmarks.hardening.harness.rows import Row
+
+REFUSED = "another run of streamplace writes into it"
+OVER = "holds a run; see --resume"  # the other process had already ended
+TRIES = 40  # for two writes at the same time, which the machine decides
+LOOK_S = 0.0002
+
+
+@dataclass(frozen=True)
+class ConcurrentRuns:
+    """The ends of two processes that were started together.
+
+    Parameters
+    ----------
+    half_written
+        The largest number of temporary files that were in the folder at the same time.
+    """
+
+    ended: list[Ended]
+    half_written: int
+
+
+def one_folder(
+    forks: tuple[Forks, Forks], commands: list[WritingCommand], expected: str, count: int
+) -> Row:
+    """Start a command twice with the same folder: one succeeds, the other is refused."""
+
+    _ready(forks)
+
+    def attempt(command: WritingCommand) -> Attempt:
+        command.restore()
+        both = run_together(forks, command.folder, command.words, command.words).ended
+        won = [ended for ended in both if ended.code == 0]
+        lost = [ended for ended in both if ended.code == 2]
+        found = command.faults()
+        if len(won) != 1 or len(lost) != 1 or not command.is_complete():
+            found.append(f"exits {[ended.code for ended in both]}: {[e.err for e in both]}")
+        elif not found and OVER in lost[0].err:
+            return Attempt("one after the other", found, counts=False)
+        elif lost[0].err.count("\n") != 1 or REFUSED not in lost[0].err:
+            found.append(f"says {lost[0].err!r}")
+        elif command.name == "train" and parameter_hash(won[0]) != expected:
+            found.append("has other parameters")
+        return Attempt("two at once", found)
+
+    faults, apart = make_attempts(commands, count, attempt, TRIES)
+    figures = {"one after the other": str(apart)}
+    return Row("two processes into one folder", count, {"not one": len(faults)}, figures, faults)
+
+
+def one_file(
+    forks: tuple[Forks, Forks], commands: list[WritingCommand], count: int, chance: random.Random
+) -> Row:
+    """Let two processes write one file: its content is that of one of them.
+
+    An attempt counts if both had temporary files at the same moment.
+    """
+    firsts = lasts = 0
+    _ready(forks)
+
+    def attempt(command: WritingCommand) -> Attempt:
+        nonlocal firsts, lasts
+        command.restore()
+        jobs = [command.words, command.before]
+        chance.shuffle(jobs)
+        both = run_together(forks, command.folder, *jobs)
+        found = [f"exit {one.code}: {one.err!r}" for one in both.ended if one.code]
+        over = command.is_complete()
+        if not over:
+            found += command.faults()
+        if there := temporaries(command.folder):
+            found.append(f"leaves {there}")
+        met = both.half_written > 1
+        firsts += met and not over
+        lasts += met and over
+        return Attempt("two at once", found, met)
+
+    faults, apart = make_attempts(commands, count, attempt, TRIES)
+    figures = {
+        "the one's": str(lasts),
+        "the other's": str(firsts),
+        "one after the other": str(apart),
+    }
+    return Row("two processes into one file", count, {"mixed": len(faults)}, figures, faults)
+
+
+def run_together(
+    forks: tuple[Forks, Forks], folder: Path, words: tuple[str, ...], others: tuple[str, ...]
+) -> ConcurrentRuns:
+    """Run two commands at the same time that write into a folder."""
+    over, most = threading.Event(), [0]
+
+    def run(one: Forks, told: tuple[str, ...]) -> Ended:
+        return one.run(*told, limit_s=LIMIT_S)
+
+    def watch() -> None:
+        while not over.wait(LOOK_S):
+            most[0] = max(most[0], len(temporaries(folder)))
+
+    with ThreadPoolExecutor(3) as pool:
+        watching = pool.submit(watch)
+        try:
+            ended = list(pool.map(run, forks, (words, others)))
+        finally:
+            over.set()
+        watching.result()
+    return ConcurrentRuns(ended, most[0])
+
+
+def _ready(forks: tuple[Forks, Forks]) -> None:
+    """Wait until both have loaded their imports, so that they start together."""
+    for one in forks:
+        one.run("--version")

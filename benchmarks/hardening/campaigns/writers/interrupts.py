@@ -1,0 +1,101 @@
+"""Ctrl-C and SIGTERM at random moments, sent to all processes of a command as a terminal does."""
+
+import random
+import signal
+from collections.abc import Iterator
+
+from benchmarks.hardening.campaigns.writers.attempts import Attempt, make_attempts
+from benchmarks.hardening.campaigns.writers.kills import ORPHANS_S
+from benchmarks.hardening.campaigns.writers.training_runs import (
+    LIMIT_S,
+    completion_faults,
+    resumption_faults,
+)
+from benchmarks.hardening.campaigns.writers.writing_command import Entries, WritingCommand
+from benchmarks.hardening.harness.forks import Ended, Forks, temporaries
+from benchmarks.hardening.harness.orphans import left
+from benchmarks.hardening.harness.rows import Row
+
+SAID = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+CODE = {signal.SIGINT: 130, signal.SIGTERM: 143}
+TRIES = 40
+
+
+def interrupt(
+    forks: Forks,
+    commands: list[WritingCommand],
+    expected: str,
+    number: signal.Signals,
+    count: int,
+    chance: random.Random,
+) -> Row:
+    """Interrupt commands in turn, a number of times in all.
+
+    Parameters
+    ----------
+    expected
+        The hash of the parameters at the end of `train`.
+    """
+
+    early = 0
+
+    def attempt(command: WritingCommand) -> Attempt:
+        nonlocal early
+        command.restore()
+        before = command.entries()
+        moment = chance.uniform(0.0, command.seconds)
+        ended = forks.run(*command.words, number=number, after_s=moment, limit_s=LIMIT_S)
+        early += ended.code == -number
+        counts = ended.code not in (0, -number)  # otherwise the signal came too late, or too early
+        if ended.code == 0:
+            found = completion_faults(command, ended, before, expected)
+            found += [f"says {ended.err!r}"] if ended.err else []
+        else:
+            found = list(faults(command, ended, before, number))
+        if command.name == "train" and counts and not found:
+            found = resumption_faults(forks, command, expected)
+        if left(ended.pid, ORPHANS_S):
+            found.append("a process goes on")
+        return Attempt(f"{moment:.4f} s", found, counts)
+
+    faults_found, others = make_attempts(commands, count, attempt, TRIES)
+    what = "Ctrl-C" if number == signal.SIGINT else number.name
+    figures = {"came after the work": str(others - early), "before it": str(early)}
+    return Row(what, count, {"not clean": len(faults_found)}, figures, faults_found)
+
+
+def faults(
+    command: WritingCommand, ended: Ended, before: Entries, number: signal.Signals
+) -> Iterator[str]:
+    """Yield the faults of an interrupted command.
+
+    The signal itself may end a command that has neither written nor printed anything.
+
+    Parameters
+    ----------
+    before
+        The files at its start.
+    """
+    if ended.hung:
+        yield "does not end"
+    if ended.code == -number:
+        if written := command.written_since(before):
+            yield f"is ended by the signal itself, having written {sorted(written)}"
+        if ended.out or ended.err:
+            yield f"is ended by the signal itself, having said {ended.out + ended.err!r}"
+    else:
+        trained = command.name == "train" and "go on with --resume" in ended.err
+        said = SAID[signal.SIGINT] if trained else SAID[number]
+        if ended.code != (CODE[signal.SIGINT] if trained else CODE[number]):
+            yield f"exit {ended.code}: {ended.err!r}"
+        elif not is_line(ended.err, f"streamplace: {said}"):
+            yield f"says {ended.err!r}"
+    yield from command.faults()
+    if found := temporaries(command.folder):
+        yield f"leaves {found}"
+
+
+def is_line(err: str, begins: str) -> bool:
+    """Whether stderr is a single line with this beginning; a newline after ^C may precede it."""
+    line = err.removeprefix("\n")
+    return line.startswith(begins) and line.count("\n") == 1 and line.endswith("\n")

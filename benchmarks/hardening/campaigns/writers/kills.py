@@ -1,0 +1,198 @@
+"""SIGKILL at random moments of a whole run, and of the writing of a file."""
+
+import random
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from benchmarks.hardening.campaigns.writers.training_runs import (
+    EVERY,
+    LIMIT_S,
+    RESUME,
+    resumption_faults,
+    steps_of,
+)
+from benchmarks.hardening.campaigns.writers.writing_command import Entries, WritingCommand
+from benchmarks.hardening.harness.forks import Ended, Forks, temporaries
+from benchmarks.hardening.harness.orphans import left, members
+from benchmarks.hardening.harness.rows import Row
+from streamplace.training.trainer import CHECKPOINT
+
+WRITES_S = 0.004  # about the time to write a file to the disk
+ORPHANS_S = 5.0
+TRIES = 40  # per kill that counts: some come too early or too late
+FILES = 20  # written by a training run: config, log, and two per checkpoint
+
+
+@dataclass
+class Kills:
+    """Counts of the kills of one command.
+
+    Attributes
+    ----------
+    counted, early, late
+        The kills in the middle of the work, before it and after it. All are checked.
+    within
+        The counted kills that left a half-written file.
+    lost, steps
+        At each kill of training, the steps since the last checkpoint, and all steps.
+    """
+
+    counted: int = 0
+    early: int = 0
+    late: int = 0
+    within: int = 0
+    faults: list[str] = field(default_factory=list)
+    orphans: list[str] = field(default_factory=list)
+    lost: list[int] = field(default_factory=list)
+    steps: list[int] = field(default_factory=list)
+    other_hash: list[str] = field(default_factory=list)
+
+    def check(self, command: WritingCommand, ended: Ended, wait_s: float = ORPHANS_S) -> None:
+        """Check the files and processes that a killed process left."""
+        self.faults += [f"{command.name}, {ended.seconds:.3f} s: {f}" for f in command.faults()]
+        if left(ended.pid, wait_s):
+            self.orphans.append(f"{command.name}: a process went on, {ended.seconds:.3f} s")
+
+    def count_kill(self, command: WritingCommand, before: Entries, *, is_over: bool) -> bool:
+        """Count a kill, if it came after the first write and before the last."""
+        written = command.written_since(before)
+        half = bool(written & temporaries(command.folder))
+        self.early += not written
+        self.late += bool(written) and is_over and not half
+        if not written or (is_over and not half):
+            return False
+        self.counted += 1
+        self.within += half
+        return True
+
+
+def run_and_kill(
+    forks: Forks,
+    command: WritingCommand,
+    when: dict[str, Any],
+    tally: Kills,
+    *,
+    alone: bool = False,
+) -> Ended | None:
+    """Run a command and kill it; return None if it had ended before."""
+    ended = forks.run(*command.words, **when, alone=alone, limit_s=LIMIT_S)
+    if ended.hung:
+        raise RuntimeError(f"{command.name} does not end: {ended.err}")
+    if ended.code == -signal.SIGKILL:
+        return ended
+    tally.late += 1
+    if ended.code:
+        tally.faults.append(f"{command.name}, never killed: exit {ended.code}: {ended.err}")
+    return None
+
+
+def kill_moment(command: WritingCommand, chance: random.Random, files: int) -> dict[str, Any]:
+    """Draw the time of a kill: anywhere in a run, or within the writing of one of its files."""
+    if chance.random() < 0.5:
+        return {"after_s": chance.uniform(0.0, command.seconds)}
+    within = {"once": command.folder, "nth": chance.randint(1, files)}
+    return within | {"after_s": chance.uniform(0.0, WRITES_S)}
+
+
+def kill_writers(
+    forks: Forks, commands: list[WritingCommand], count: int, chance: random.Random
+) -> Iterator[Row]:
+    """Kill each command a number of times while it overwrites older files."""
+    for command in commands:
+        tally = Kills()
+        for _ in range(TRIES * count):
+            if tally.counted == count:
+                break
+            command.restore()
+            before = command.entries()
+            ended = run_and_kill(
+                forks, command, kill_moment(command, chance, len(command.new)), tally
+            )
+            if ended is None:
+                continue
+            tally.check(command, ended)
+            if not tally.count_kill(command, before, is_over=command.is_complete()):
+                continue
+            again = forks.run(*command.words, limit_s=LIMIT_S)
+            if again.code or not command.is_complete() or temporaries(command.folder):
+                tally.faults.append(f"{command.name} does not do it again: {again.err}")
+        yield kills_row(f"SIGKILL of `{command.name}`, after its first write", count, tally)
+
+
+def kill_leaders(
+    forks: Forks, commands: list[WritingCommand], count: int, chance: random.Random
+) -> Iterator[Row]:
+    """Kill the first process alone: its child processes must end by themselves."""
+    tally = Kills()
+    for _ in range(TRIES * count):
+        if tally.counted == count:
+            break
+        command = commands[tally.counted % len(commands)]
+        command.restore()
+        when = kill_moment(command, chance, len(command.new))
+        ended = run_and_kill(forks, command, when, tally, alone=True)
+        if ended is None:
+            continue
+        started = bool(members(ended.pid))
+        tally.check(command, ended)
+        tally.counted += started
+        tally.within += started and bool(temporaries(command.folder))
+        tally.early += not started  # or its children had already ended
+    yield kills_row("SIGKILL of the first of several processes", count, tally)
+
+
+def kill_training(
+    forks: Forks, command: WritingCommand, expected: str, count: int, chance: random.Random
+) -> Iterator[Row]:
+    """Kill training runs a number of times; after each kill resume a copy and finish it.
+
+    A killed run is resumed and killed again until it ends. Kills before the first step, after the
+    last step, or before the first write are checked but not counted.
+    """
+    tally, run = Kills(), command.target
+    command.restore()
+    whole = forks.run(*command.words, limit_s=LIMIT_S)
+    command, (total, _) = replace(command, seconds=whole.seconds), steps_of(run)
+    for _ in range(TRIES * count):
+        if tally.counted == count:
+            break
+        goes = (run / CHECKPOINT).exists() and steps_of(run)[0] < total
+        if not goes:
+            command.restore()
+        taken = replace(command, words=(*command.words, RESUME)) if goes else command
+        before = command.entries()
+        ended = run_and_kill(forks, taken, kill_moment(command, chance, FILES), tally)
+        if ended is None:
+            continue
+        tally.check(command, ended)
+        done, saved = steps_of(run)
+        tally.lost.append(done - saved)
+        if done < saved:
+            tally.faults.append(f"train: a log of {done} steps, and a checkpoint of {saved}")
+        tally.other_hash += resumption_faults(forks, command, expected)
+        if not done:
+            tally.early += 1
+        elif tally.count_kill(command, before, is_over=done == total):
+            tally.steps.append(done)
+    yield kills_row("SIGKILL of `train`, in the middle of it", count, tally)
+
+
+def kills_row(what: str, count: int, tally: Kills) -> Row:
+    """Return a row of the table."""
+    faults = list(tally.faults)
+    if tally.counted < count:
+        faults.append(f"only {tally.counted} of {count} kills came in time")
+    wrong = {"unreadable or lost": len(faults), "orphans": len(tally.orphans)}
+    figures = {
+        "with a file half-written": str(tally.within),
+        "besides, too early": str(tally.early),
+        "too late": str(tally.late),
+    }
+    if tally.lost:
+        wrong["lost over a checkpoint interval"] = sum(lost > EVERY for lost in tally.lost)
+        wrong["other hash"] = len(tally.other_hash)
+        figures["most steps lost"] = f"{max(tally.lost)} of {EVERY}"
+        figures["at steps"] = f"{min(tally.steps, default=0)} to {max(tally.steps, default=0)}"
+    return Row(what, tally.counted, wrong, figures, [*faults, *tally.orphans, *tally.other_hash])

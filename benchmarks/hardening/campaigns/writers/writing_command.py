@@ -1,0 +1,138 @@
+"""A command that writes files, its older output, and checks of the files that are there now."""
+
+import shutil
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.hardening.campaigns.writers.file_checks import unreadable
+from benchmarks.hardening.harness.forks import Ended, Forks, temporaries
+
+TIMED = ("compare.json", "table.csv")  # contain run times
+Entries = set[tuple[str, int, int, int]]
+
+
+@dataclass(frozen=True)
+class WritingCommand:
+    """A command that writes one file, or files into one folder.
+
+    Parameters
+    ----------
+    words
+        The arguments.
+    target
+        The file or folder.
+    old, new
+        The bytes of the files by name before and after; None if they differ between runs.
+    seconds
+        The time until the last file is written.
+    before
+        The arguments that made the older files.
+    """
+
+    name: str
+    words: tuple[str, ...]
+    target: Path
+    old: dict[str, bytes | None]
+    new: dict[str, bytes | None]
+    seconds: float
+    before: tuple[str, ...] = ()
+
+    @property
+    def folder(self) -> Path:
+        """The folder of its temporary files."""
+        return self.target if self.target.suffix == "" else self.target.parent
+
+    def restore(self) -> None:
+        """Restore the older files, and remove all others."""
+        for path in self.folder.iterdir():
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+        for name, data in self.old.items():
+            if data is not None:
+                (self.folder / name).write_bytes(data)
+
+    def entries(self) -> Entries:
+        """Return the identities of the files in the folder: a replaced file has another one."""
+        found = ((path.name, path.stat()) for path in self.folder.iterdir() if path.is_file())
+        return {(name, about.st_ino, about.st_size, about.st_mtime_ns) for name, about in found}
+
+    def written_since(self, before: Entries) -> set[str]:
+        """Return the names of the files that were added or replaced since."""
+        return {name for name, *_ in self.entries() - before}
+
+    def faults(self) -> list[str]:
+        """Return the faults of the files in the folder."""
+        there = {path.name for path in self.folder.iterdir() if path.is_file()}
+        there -= temporaries(self.folder)
+        found = [f"{name} is lost" for name in sorted(set(self.old) - there)]
+        for name in sorted(there):
+            path = self.folder / name
+            if path.read_bytes() in (self.old.get(name), self.new.get(name)):
+                continue
+            if self.new.get(name) is not None:
+                found.append(f"{name} is neither as before nor as after")
+            elif fault := unreadable(path):
+                found.append(f"{name}: {fault}")
+        return found
+
+    def is_complete(self) -> bool:
+        """Return whether all files have their new content."""
+        return all(
+            (self.folder / name).read_bytes() == data
+            for name, data in self.new.items()
+            if data is not None
+        )
+
+
+def measured_command(
+    forks: Forks,
+    name: str,
+    words: tuple[str, ...],
+    old: tuple[str, ...],
+    new: tuple[str, ...],
+    target: Path,
+) -> WritingCommand:
+    """Run a command twice, with old options and with new ones; return what it writes and when.
+
+    Parameters
+    ----------
+    words
+        The arguments without the target.
+    old, new
+        The options of both runs.
+    """
+    folder = target if target.suffix == "" else target.parent
+    folder.mkdir(parents=True)
+    check_success(forks.run(*words, target, *old))
+    before = _files(folder)
+    begin = time.time()
+    check_success(forks.run(*words, target, *new))
+    after, seconds = _files(folder), seconds_until_written(begin, folder)
+    steady = {name: data if name not in TIMED else None for name, data in after.items()}
+    now, then = ((*words, str(target), *more) for more in (new, old))
+    return WritingCommand(name, now, target, before, steady, seconds, then)
+
+
+def seconds_until_written(begin: float, folder: Path) -> float:
+    """Return the seconds from a moment until the last write in a folder."""
+    return max(path.stat().st_mtime for path in folder.iterdir()) - begin
+
+
+def _files(folder: Path) -> dict[str, bytes | None]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def check_success(ended: Ended) -> Ended:
+    """Return the end of a successful command.
+
+    Raises
+    ------
+    RuntimeError
+        If the command failed.
+    """
+    if ended.code:
+        raise RuntimeError(f"exit {ended.code}: {ended.err}")
+    return ended

@@ -1,0 +1,1 @@
+"""Good inputs, and inputs that are bad from the start."""

@@ -1,0 +1,11 @@
+"""A file as its name and its bytes."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Document:
+    """A file: its name and its content."""
+
+    name: str
+    data: bytes

@@ -1,0 +1,55 @@
+"""Small good documents of our own formats, as JSON values."""
+
+from typing import Any
+
+GRAPH: dict[str, Any] = {
+    "format": "streamplace-graph",
+    "version": 1,
+    "name": "line",
+    "source_rate": 1000.0,
+    "source_shares": {"a": 0.25, "b": 0.75},
+    "operators": [
+        {"name": "a", "instructions": 1000.0, "payload_bytes": 100.0},
+        {"name": "b", "instructions": 2000.0, "memory_bytes": 5.0},
+        {"name": "c", "instructions": 3000.0, "requires": ["gpu"]},
+    ],
+    "streams": [
+        {"source": "a", "target": "c", "selectivity": 0.5},
+        {"source": "b", "target": "c", "payload_bytes": 7.0},
+    ],
+    "constraints": {
+        "pins": {"a": "d0"},
+        "colocate": [["a", "b"]],
+        "exlocate": [["a", "c"]],
+        "allowed": {"c": ["d1"]},
+    },
+}
+DREAM: dict[str, Any] = {
+    "name": "graph_0",
+    "operators": [
+        {"idx": i, "name": f"op_{i}", "cpu": 1e4 * (i + 1), "payload": 0.2 - 0.1 * i, "weight": 1.0}
+        for i in range(3)
+    ],
+    "connections": [
+        {"from_vertex": 0, "to_vertex": 1, "selectivity": 0.5, "weight": 0.2},
+        {"from_vertex": 1, "to_vertex": 2, "selectivity": 1.0, "weight": 0.1},
+    ],
+    "max_throughput": 10000,
+    "event_rate": 10000,
+    "num_vms": 2,
+}
+CLUSTER: dict[str, Any] = {
+    "format": "streamplace-cluster",
+    "version": 1,
+    "devices": [
+        {"name": "d0", "mips": 2500.0, "cores": 2, "memory_bytes": 1e9},
+        {"name": "d1", "mips": 1000.0, "labels": ["gpu"]},
+    ],
+    "network": {
+        "kind": "pair",
+        "bandwidth_mbps": None,
+        "latency_s": 0.002,
+        "overrides": [{"from": "d0", "to": "d1", "bandwidth_mbps": 10.0, "gap_s": 1e-6}],
+    },
+}
+CEPSIM: dict[str, Any] = {"placements": [{"idx": 0, "ops": [0, 1]}, {"idx": 1, "ops": [2]}]}

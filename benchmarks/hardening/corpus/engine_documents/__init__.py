@@ -1,0 +1,37 @@
+"""Small good documents of each engine; none is of a real run."""
+
+import json
+
+from benchmarks.hardening.corpus.documents import DREAM
+from benchmarks.hardening.corpus.engine_documents.flink import FLINK_EXECUTION, FLINK_RUNNING
+from benchmarks.hardening.corpus.engine_documents.ibm_streams import ADL, ADL_PARALLEL, STREAMSX
+from benchmarks.hardening.corpus.engine_documents.interchange import DOT, GRAPHML
+from benchmarks.hardening.corpus.engine_documents.kafka_streams import KAFKA, KAFKA_OLD
+from benchmarks.hardening.corpus.engine_documents.storm import (
+    FLUX,
+    METRICS,
+    TOPOLOGY,
+    VISUALIZATION,
+)
+
+DOCUMENTS: dict[str, tuple[str, ...]] = {
+    "flink-plan": (
+        json.dumps(FLINK_RUNNING),
+        json.dumps(FLINK_EXECUTION),
+        "== Physical Execution Plan ==\n" + json.dumps(FLINK_EXECUTION, indent=2) + "\n",
+    ),
+    "storm-flux": (FLUX,),
+    "storm-ui": (
+        json.dumps(VISUALIZATION),
+        json.dumps(METRICS),
+        json.dumps({"visualization": VISUALIZATION, "metrics": METRICS, "topology": TOPOLOGY}),
+    ),
+    "ibm-adl": (ADL, ADL_PARALLEL),
+    "ibm-streamsx": (json.dumps(STREAMSX),),
+    "kafka-streams": (KAFKA, KAFKA_OLD),
+    "dream": (json.dumps(DREAM),),
+    "cepsim": (json.dumps(DREAM),),
+    "graphml": (GRAPHML,),
+    "dot": (DOT,),
+}
+"""Kind -> good documents."""

@@ -1,0 +1,52 @@
+"""Hand-written documents of Flink: plans of a job before it runs and while it runs."""
+
+from typing import Any
+
+FLINK_EXECUTION: dict[str, Any] = {
+    "nodes": [
+        {"id": 1, "type": "Source: orders", "pact": "Data Source", "parallelism": 2},
+        {
+            "id": 3,
+            "type": "Join[5]",
+            "pact": "Operator",
+            "contents": "[5]:Join(where=[=(a, b)])",
+            "parallelism": 2,
+            "predecessors": [
+                {"id": 1, "ship_strategy": "HASH", "side": "second"},
+                {"id": 2, "ship_strategy": "BROADCAST", "side": "second"},
+            ],
+        },
+        {"id": 2, "type": "Source: items", "pact": "Data Source", "parallelism": 1},
+        {
+            "id": 4,
+            "type": "Sink: out",
+            "pact": "Data Sink",
+            "parallelism": 2,
+            "predecessors": [{"id": 3, "ship_strategy": "FORWARD", "side": "second"}],
+        },
+    ]
+}
+FLINK_RUNNING: dict[str, Any] = {
+    "plan": {
+        "jid": "0a1b",
+        "name": "a job",
+        "nodes": [
+            {
+                "id": "c3",
+                "parallelism": 1,
+                "description": "Sink: Writer<br/>",
+                "inputs": [
+                    {"num": 0, "id": "b2", "ship_strategy": "HASH", "exchange": "pipelined"},
+                    {"num": 1, "id": "b2", "ship_strategy": "REBALANCE", "exchange": "pipelined"},
+                ],
+            },
+            {
+                "id": "b2",
+                "parallelism": 3,
+                "description": "parse<br/>:- Filter &lt; 5<br/>:  +- count<br/>+- Sink: log<br/>",
+                "inputs": [{"num": 0, "id": "a1", "ship_strategy": "BROADCAST"}],
+            },
+            {"id": "a1", "parallelism": 1, "description": "Source: lines -&gt; Map"},
+        ],
+    }
+}

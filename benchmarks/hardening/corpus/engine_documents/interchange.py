@@ -1,0 +1,36 @@
+"""Hand-written documents in GraphML and DOT."""
+
+GRAPHML = """<?xml version="1.0" encoding="UTF-8"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+  <key id="d0" for="node" attr.name="instructions" attr.type="double"><default>50</default></key>
+  <key id="d1" for="node" attr.name="colour" attr.type="string"/>
+  <key id="d2" for="edge" attr.name="selectivity" attr.type="double"/>
+  <key id="d3" for="node" attr.name="requires" attr.type="string"/>
+  <key id="d4" for="graph" attr.name="source_rate" attr.type="double"/>
+  <graph edgedefault="directed">
+    <data key="d4">1e3</data>
+    <node id="a"><data key="d0">100.5</data><data key="d1">red</data></node>
+    <node id="b"><data key="d3">["gpu"]</data></node>
+    <edge source="a" target="b"><data key="d2">0.25</data></edge>
+    <edge source="a" target="b"/>
+  </graph>
+</graphml>
+"""
+
+DOT = r"""
+/* drawn by hand */
+digraph "a job" {
+  graph [source_rate=1000, rankdir=LR]; rankdir = TB
+  node [instructions=50, shape=box]
+  edge [selectivity=".5"]
+  # a line of a preprocessor
+  a [instructions="100.5", label=<<b>A</b>>]; // the first
+  subgraph cluster_0 {
+    node [payload_bytes=8]
+    label = inside
+    b; "c \"quoted\" \\" [requires="[\"gpu\"]"]
+  }
+  a:out:s -> {b "c \"quoted\" \\"} -> d [selectivity=2, color=red]
+  a -> "lo" + "ng"
+}
+"""

@@ -1,0 +1,41 @@
+"""Hand-written topologies of Kafka Streams, as Kafka Streams describes them."""
+
+KAFKA = """\
+some line of a log
+Topologies:
+   Sub-topology: 0
+    Source: lines (topics: [text, more])
+      --> split
+    Processor: split (stores: [])
+      --> filter, peek
+      <-- lines
+    Processor: filter (stores: [a-store, b-store])
+      --> by-word
+      <-- split
+    Processor: peek (stores: [])
+      --> none
+      <-- split
+    Sink: by-word (topic: words)
+      <-- filter
+
+  Sub-topology: 1
+    Source: words-in (topics: [words])
+      --> count
+    Processor: count (stores: [counts])
+      --> out
+      <-- words-in
+    Sink: out (topic: counts)
+      <-- count
+
+"""
+KAFKA_OLD = """\
+Sub-topologies:
+Sub-topology: 0
+    Source: lines (topics: [text]) --> split, peek
+    Processor: split (stores: []) --> by-word <-- lines
+    Processor: peek (stores: []) --> none <-- lines
+    Sink: by-word (topic: words) <-- split
+Sub-topology: 1
+    Source: words-in (topics: [words]) --> out
+    Sink: out (topic: counts) <-- words-in
+"""

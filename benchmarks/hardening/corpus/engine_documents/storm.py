@@ -1,0 +1,130 @@
+"""Hand-written documents of Storm: a topology in Flux, and answers of its UI."""
+
+from typing import Any
+
+FLUX = """\
+# a topology of four
+name: "words"
+config:
+  topology.workers: 1
+components:
+  - id: "helper"
+    className: "org.example.Helper"
+spouts:
+  - id: "lines"
+    className: "org.example.Lines"
+    parallelism: 2
+bolts:
+  - id: "split"
+    className: "org.example.Split"
+    parallelism: 3
+  - id: "count"
+    className: "org.example.Count"
+    parallelism: 4
+  - id: "log"
+    className: "org.example.Log"
+streams:
+  - name: "lines --> split"
+    from: "lines"
+    to: "split"
+    grouping:
+      type: SHUFFLE
+  - from: "split"
+    to: "count"
+    grouping:
+      type: FIELDS
+      args: ["word"]
+  - from: "split"
+    to: "count"
+    grouping: {type: ALL, streamId: control}
+  - from: "count"
+    to: "log"
+    grouping:
+      type: GLOBAL
+"""
+
+VISUALIZATION: dict[str, Any] = {
+    "lines": {
+        ":type": "spout",
+        ":capacity": "0.0",
+        ":latency": "12.5",
+        ":transferred": 1000,
+        ":stats": [{":host": "h", ":port": 6700, ":uptime_secs": 100, ":transferred": None}] * 2,
+        ":link": "/component.html",
+        ":inputs": [],
+    },
+    "split": {
+        ":type": "bolt",
+        ":capacity": "0.5",
+        ":stats": [{":host": "h", ":port": 6700}] * 3,
+        ":inputs": [
+            {
+                ":component": "lines",
+                ":stream": "default",
+                ":sani-stream": "default1544803905",
+                ":grouping": "shuffle",
+            }
+        ],
+    },
+    "count": {
+        ":type": "bolt",
+        ":stats": [],
+        ":inputs": [
+            {":component": "split", ":stream": "default", ":grouping": "fields"},
+            {":component": "split", ":stream": "control", ":grouping": "all"},
+            {":component": "__system", ":stream": "__tick", ":grouping": "all"},
+        ],
+    },
+    "__acker": {
+        ":type": "bolt",
+        ":inputs": [{":component": "lines", ":stream": "__ack_init", ":grouping": "fields"}],
+    },
+}
+METRICS: dict[str, Any] = {
+    "window": "600",
+    "window-hint": "10m 0s",
+    "spouts": [
+        {
+            "id": "lines",
+            "emitted": [
+                {"stream_id": "__metrics", "value": 20},
+                {"stream_id": "default", "value": 1000},
+            ],
+            "transferred": [],
+            "acked": [],
+            "failed": [],
+            "complete_ms_avg": [],
+        }
+    ],
+    "bolts": [
+        {
+            "id": "split",
+            "emitted": [
+                {"stream_id": "default", "value": 4000},
+                {"stream_id": "control", "value": 10},
+                {"stream_id": "__ack_ack", "value": 1000},
+            ],
+            "executed": [{"component_id": "lines", "stream_id": "default", "value": 800}],
+            "executed_ms_avg": [{"component_id": "lines", "stream_id": "default", "value": "0.05"}],
+        },
+        {
+            "id": "count",
+            "emitted": [],
+            "executed": [
+                {"component_id": "split", "stream_id": "default", "value": 4000},
+                {"component_id": "split", "stream_id": "control", "value": 40},
+                {"component_id": "__system", "stream_id": "__tick", "value": 7},
+            ],
+        },
+    ],
+}
+TOPOLOGY: dict[str, Any] = {
+    "id": "words-1-1",
+    "name": "words",
+    "uptimeSeconds": 200,
+    "spouts": [{"spoutId": "lines", "executors": 2, "emitted": 1000}],
+    "bolts": [
+        {"boltId": "split", "executors": 3, "executeLatency": "0.048"},
+        {"boltId": "count", "executors": 4},
+    ],
+}

@@ -1,0 +1,9 @@
+"""A graph of three operators in a line, for inputs that need a graph beside them."""
+
+from streamplace.problem.graph import StreamGraph
+
+
+def line_graph() -> StreamGraph:
+    """Return the graph."""
+    rows = [("a", 1000.0, 100.0), ("b", 2000.0, 100.0), ("c", 3000.0, 0.0)]
+    return StreamGraph(rows, [("a", "b"), ("b", "c")], name="line", source_rate=1000.0)

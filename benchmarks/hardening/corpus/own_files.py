@@ -1,0 +1,154 @@
+"""Good files of our own formats as bytes, made by our own writers."""
+
+import gzip
+import io
+import json
+from functools import cache
+from typing import Any
+
+from benchmarks.hardening.corpus.document import Document
+from benchmarks.hardening.corpus.documents import CEPSIM, CLUSTER, DREAM, GRAPH
+from benchmarks.hardening.corpus.line_graph import line_graph
+from streamplace.files.clusters import cluster_to
+from streamplace.files.graphs import graph_from, graph_to
+from streamplace.files.npz import write_columns
+from streamplace.files.placements import placement_to
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+
+PLAIN = json.dumps(graph_to(line_graph()))
+SCENE: dict[str, Any] = {
+    "format": "streamplace-scene",
+    "version": 1,
+    "sources": {"a": {"at_s": [0, 2.5], "factor": [1.0, 2.0], "linear": True, "every_s": 5.0}},
+    "windows": {"b": {"size_s": 2.0, "advance_s": 1.0, "ratio": 0.5}},
+    "speeds": [{"device": "d1", "from_s": 3.0, "factor": 0.5}],
+}
+CONFIG = """\
+[policy]
+kind = "device-scorer"
+sizes = { hidden = 8, hops = 1 }
+
+[[problems]]
+operators = [1, 100]
+devices = ["2x2500", "1x4000,2x1500"]
+networks = ["pair", "nic"]
+bandwidth_mbps = [10.0, 1000.0]
+source_rates = [100.0]
+
+[sampling]
+epochs = 1
+samples = 3
+
+[memory]
+size = 2
+threshold = 0.0
+
+[teacher]
+placer = "greedy"
+epochs = 1
+
+[run]
+threads = 1
+"""
+CONFIG_VALUE: dict[str, Any] = {
+    "policy": {"kind": "encoder-decoder", "sizes": {"length": 8, "hops": 1, "devices": 2}},
+    "problems": [{"operators": [1, 100], "devices": ["2x2500"], "share": 1.0}],
+    "sampling": {"epochs": 1, "samples": 3, "random_samples": 1.0},
+    "memory": {"size": 2, "threshold": 0.5, "samples": 1, "imitate": 0.1},
+    "optimiser": {"rate": 0.001, "final_rate": 1e-5, "warm_up": 2, "entropy": 0.01},
+    "run": {"seed": 1, "checkpoint_every": 1, "threads": 1},
+}
+COSTS_TOML = """\
+source_rate = 1e4
+[default]
+payload_bytes = 100
+[operators.split]
+instructions = 20000
+selectivity = 0.5
+[operators."by-word"]
+instructions = 1e3
+memory_bytes = 1e6
+[streams]
+"split->filter" = 0.25
+[source_shares]
+lines = 1.0
+"""
+COSTS_CSV = """\
+operator,instructions,payload_bytes,selectivity
+lines,100,250,
+split,20000,,0.5
+"by-word",,8,1
+"""
+LOG = "".join(
+    json.dumps({"reward": 0.5, "loss": -0.1, "entropy": 1.5, "step": i, "epoch": 0}) + "\n"
+    for i in range(1, 12)
+)
+
+
+def placement() -> Placement:
+    """Return a placement of the line graph on two devices."""
+    return Placement.of(Problem(line_graph(), Cluster.equal(2)), {"a": "d0", "b": "d1", "c": "d1"})
+
+
+@cache
+def files() -> dict[str, tuple[Document, ...]]:
+    """Return reader -> good files, without weights and checkpoints, which need torch."""
+    full, lines = json.dumps(GRAPH), f"{json.dumps(GRAPH)}\n{PLAIN}\n{PLAIN}\n"
+    placed = placement_to(placement(), placer="single", bound=1000.0, gap=0.5, score={"a": [1]})
+    constrained = json.loads(full)["constraints"]
+    return {
+        "graph": json_documents(json.loads(PLAIN), GRAPH, [GRAPH]),
+        "dataset": (
+            Document("file.jsonl", lines.encode()),
+            Document("file.jsonl.gz", gzip.compress(lines.encode(), mtime=0)),
+        ),
+        "columns": (Document("file.npz", columns()),),
+        "dream-graph": json_documents(DREAM),
+        "cluster": json_documents(CLUSTER, cluster_to(Cluster.equal(2))),
+        "constraints": json_documents(constrained, {"colocate": [["a", "b"]], "pins": {"c": "d1"}}),
+        "placement": json_documents(placed),
+        "cepsim-placement": json_documents(CEPSIM),
+        "scene": json_documents(SCENE),
+        "config": (
+            Document("file.toml", CONFIG.encode()),
+            Document("file.json", json.dumps(CONFIG_VALUE).encode()),
+        ),
+        "log": (Document("log.jsonl", LOG.encode()),),
+        "costs": (
+            Document("file.toml", COSTS_TOML.encode()),
+            Document("file.csv", COSTS_CSV.encode()),
+        ),
+    }
+
+
+def columns() -> bytes:
+    """Return a graph as .npz."""
+    file = io.BytesIO()
+    write_columns(graph_from(GRAPH, "good"), file)
+    return file.getvalue()
+
+
+def weights() -> bytes:
+    """Return the weights of a tiny network."""
+    import torch  # noqa: PLC0415 - heavy
+
+    from streamplace.policy.registry import make_network  # noqa: PLC0415
+    from streamplace.policy.weights import pack_policy  # noqa: PLC0415
+
+    torch.manual_seed(0)
+    kind = tiny()
+    return pack_policy(make_network(kind), kind, {"dataset": "", "epoch": 1})
+
+
+def tiny() -> Any:
+    """Return the kind and sizes of a tiny network."""
+    from streamplace.policy.config import check_kind  # noqa: PLC0415
+
+    return check_kind({"kind": "device-scorer", "sizes": {"hidden": 4, "hops": 1}})
+
+
+def json_documents(*values: Any) -> tuple[Document, ...]:
+    """Return values as JSON files."""
+    return tuple(Document("file.json", json.dumps(value).encode()) for value in values)

@@ -1,0 +1,202 @@
+"""Malicious files that make a folder if their content is executed.
+
+Each comes with the unsafe reader that executes it, so that a test can show that it is harmful.
+"""
+
+import base64
+import gzip
+import importlib
+import io
+import json
+import os
+import pickle
+import sys
+import tomllib
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import torch
+import yaml
+
+from streamplace.policy.weights import packed, unpacked
+
+MARK = "sprung"  # the folder that an executed payload makes in the current folder
+MODULE = "evil_module"
+SOURCE = f"__import__('os').mkdir({MARK!r})"
+TAG = f"!!python/object/apply:os.mkdir [{MARK!r}]"
+
+
+class Trap:
+    """An object that makes a folder when it is unpickled."""
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return os.mkdir, (MARK,)
+
+
+@dataclass(frozen=True)
+class Payload:
+    """Bytes that execute code when `unsafe_read` reads them."""
+
+    name: str
+    data: bytes
+    unsafe_read: Callable[[bytes], object]
+
+
+def payloads(
+    policy: bytes, graph: Path, config: dict[str, Any], placement: dict[str, Any]
+) -> list[Payload]:
+    """Return every kind of payload, some of them inside good files.
+
+    Parameters
+    ----------
+    policy
+        The bytes of good weights.
+    graph
+        The path of a good .npz graph.
+    config, placement
+        A good training config, and a good placement.
+    """
+    state = {"network.read.weight": Trap()}
+    pickles = [
+        Payload(f"pickle of protocol {n}", pickle.dumps(state, n), pickle.loads)
+        for n in (0, 2, pickle.HIGHEST_PROTOCOL)
+    ]
+    taught = {**config, "teacher": {"placer": f"{MODULE}:Evil"}}
+    placed = {**placement, "placer": f"{MODULE}:Evil"}
+    return [
+        *pickles,
+        Payload("gzip of a pickle", gzip.compress(pickle.dumps(state)), _gunzipped),
+        Payload("torch.save", _by_torch(state, zipped=True), _torch_loaded),
+        Payload("torch.save as before 1.6", _by_torch(state, zipped=False), _torch_loaded),
+        Payload("joblib.dump", _by_joblib(state), lambda data: joblib.load(io.BytesIO(data))),
+        Payload(".npy of objects", _npy(), _numpy_loaded),
+        Payload(".npz of objects", _npz(graph, ()), _numpy_loaded),
+        Payload(".npz of a graph, names are objects", _npz(graph, ("names",)), _numpy_loaded),
+        Payload(".npz of a graph, header of objects", _npz(graph, ("header",)), _numpy_loaded),
+        Payload("safetensors, a pickle in its words", _in_words(policy), _words_unpickled),
+        Payload("safetensors, a pickle for a tensor", _as_tensor(policy), _tensor_unpickled),
+        Payload("YAML with a tag", f"a: {TAG}\n".encode(), yaml.unsafe_load),
+        Payload("JSON of Python", _json({"a": SOURCE}), _evaluated),
+        Payload("Python", SOURCE.encode(), eval),
+        Payload("config naming a module", _json(taught), _json_imported),
+        Payload("placement naming a module", _json(placed), _json_imported),
+        Payload("TOML naming a module", _toml(), _toml_imported),
+    ]
+
+
+def is_harmful(payload: Payload) -> bool:
+    """Return whether its unsafe reader executes a payload; the current folder needs the module."""
+    with suppress(TypeError, ValueError, AttributeError, OSError):  # raised after the execution
+        payload.unsafe_read(payload.data)
+    return was_executed()
+
+
+def was_executed() -> bool:
+    """Return whether a payload was executed, and remove the traces."""
+    sys.modules.pop(MODULE, None)
+    found = Path(MARK).is_dir()
+    if found:
+        Path(MARK).rmdir()
+    return found
+
+
+def write_module(folder: Path) -> None:
+    """Write the module that some payloads name."""
+    (folder / f"{MODULE}.py").write_text(f"{SOURCE}\nEvil = object\n")
+
+
+def _by_torch(state: object, zipped: bool) -> bytes:
+    file = io.BytesIO()
+    torch.save(state, file, _use_new_zipfile_serialization=zipped)
+    return file.getvalue()
+
+
+def _by_joblib(state: object) -> bytes:
+    file = io.BytesIO()
+    joblib.dump(state, file, compress=3)
+    return file.getvalue()
+
+
+def _npy() -> bytes:
+    file = io.BytesIO()
+    np.save(file, np.array([Trap()] * 3, dtype=object), allow_pickle=True)
+    return file.getvalue()
+
+
+def _npz(graph: Path, columns: tuple[str, ...]) -> bytes:
+    """Return a graph whose named columns, or all if none is named, are arrays of objects."""
+    with np.load(graph, allow_pickle=False) as stored:
+        found = {name: stored[name] for name in stored.files}
+    objects = {name: np.array([Trap()] * 3, dtype=object) for name in columns or found}
+    file = io.BytesIO()
+    np.savez(file, **{**found, **objects})
+    return file.getvalue()
+
+
+def _in_words(policy: bytes) -> bytes:
+    tensors, words = unpacked(policy, "")
+    text = base64.b64encode(pickle.dumps(Trap())).decode()
+    return packed(tensors, {**words, "__reduce__": text, "card": json.dumps({"pickle": text})})
+
+
+def _as_tensor(policy: bytes) -> bytes:
+    tensors, words = unpacked(policy, "")
+    inside = torch.frombuffer(bytearray(pickle.dumps(Trap())), dtype=torch.uint8)
+    return packed({**tensors, "pickle": inside}, words)
+
+
+def _json(value: object) -> bytes:
+    return json.dumps(value).encode()
+
+
+def _toml() -> bytes:
+    return f'[teacher]\nplacer = "{MODULE}:Evil"\n'.encode()
+
+
+def _gunzipped(data: bytes) -> object:
+    return pickle.loads(gzip.decompress(data))
+
+
+def _torch_loaded(data: bytes) -> object:
+    return torch.load(io.BytesIO(data), weights_only=False)
+
+
+def _numpy_loaded(data: bytes) -> object:
+    found = np.load(io.BytesIO(data), allow_pickle=True)
+    return {name: found[name] for name in getattr(found, "files", ())}
+
+
+def _words_unpickled(data: bytes) -> object:
+    _, words = unpacked(data, "")
+    return pickle.loads(base64.b64decode(words["__reduce__"]))
+
+
+def _tensor_unpickled(data: bytes) -> object:
+    return pickle.loads(bytes(unpacked(data, "")[0]["pickle"].tolist()))
+
+
+def _evaluated(data: bytes) -> object:
+    return eval(json.loads(data)["a"])
+
+
+def _json_imported(data: bytes) -> object:
+    return _imported(json.loads(data))
+
+
+def _toml_imported(data: bytes) -> object:
+    return _imported(tomllib.loads(data.decode()))
+
+
+def _imported(value: dict[str, Any]) -> object:
+    placer: str = value["teacher"]["placer"] if "teacher" in value else value["placer"]
+    sys.path.insert(0, "")
+    importlib.invalidate_caches()
+    try:
+        return importlib.import_module(placer.partition(":")[0])
+    finally:
+        sys.path.remove("")

@@ -1,0 +1,99 @@
+"""Paths that are no readable regular file: folders, broken links, devices, pipes, odd names."""
+
+import os
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+CLOSED = "a file that may not be read"
+Maker = Callable[[Path, bytes], str]
+"""A function that makes something in an empty folder, given good data, and returns its path."""
+
+
+def _link(to: str) -> Maker:
+    def made(folder: Path, good: bytes) -> str:
+        (folder / "link").symlink_to(to)
+        return str(folder / "link")
+
+    return made
+
+
+def _folder(folder: Path, good: bytes) -> str:
+    (folder / "folder").mkdir()
+    return str(folder / "folder")
+
+
+def _pipe(written: bytes | None) -> Maker:
+    """Return a maker of a pipe with a writer; None writes the good data."""
+
+    def made(folder: Path, good: bytes) -> str:
+        pipe = folder / "pipe"
+        os.mkfifo(pipe)
+
+        def write() -> None:
+            with suppress(OSError), open(pipe, "wb") as file:  # if nobody reads it
+                file.write(good if written is None else written)
+
+        threading.Thread(target=write, daemon=True).start()
+        return str(pipe)
+
+    return made
+
+
+def _empty(folder: Path, good: bytes) -> str:
+    (folder / "empty").touch()
+    return str(folder / "empty")
+
+
+def _sparse(folder: Path, good: bytes) -> str:
+    with (folder / "sparse").open("wb") as file:
+        file.truncate(2**40)
+    return str(folder / "sparse")
+
+
+def _closed(folder: Path, good: bytes) -> str:
+    path = folder / "closed"
+    path.write_bytes(good)
+    path.chmod(0)
+    return str(path)
+
+
+def _below(folder: Path, good: bytes) -> str:
+    (folder / "file").write_bytes(good)
+    return str(folder / "file" / "below")
+
+
+def _good_link(folder: Path, good: bytes) -> str:
+    (folder / "good").write_bytes(good)
+    (folder / "link").symlink_to("good")
+    return str(folder / "link")
+
+
+def _named(name: str) -> Maker:
+    return lambda folder, good: str(folder / name)
+
+
+SPECIAL_FILES: dict[str, Maker] = {
+    "a link to nothing": _link("nowhere"),
+    "a link to itself": _link("link"),
+    "a link to /dev/zero": _link("/dev/zero"),
+    "a link to /dev/null": _link("/dev/null"),
+    "a link to /etc": _link("/etc"),
+    "a link to /proc/self/mem": _link("/proc/self/mem"),
+    "a link to a good file": _good_link,
+    "a folder": _folder,
+    "an empty file": _empty,
+    "a file of 1 TiB of nothing": _sparse,
+    CLOSED: _closed,
+    "a file below a file": _below,
+    "a pipe": _pipe(None),
+    "a pipe with nothing in it": _pipe(b""),
+    "a name with a NUL": _named("a\0b"),
+    "a name with half a surrogate": _named("a\udc80b"),
+    "a name with a new line": _named("a\nb"),
+    "a name too long": _named("n" * 300),
+    "a path too long": _named("n/" * 5000),
+    "no name": lambda folder, good: "",
+}
+"""Description -> maker."""

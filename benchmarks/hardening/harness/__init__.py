@@ -1,0 +1,1 @@
+"""Child processes with limits, and the rows that they are counted in."""

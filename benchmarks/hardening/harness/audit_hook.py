@@ -1,0 +1,94 @@
+"""Side effects of this process, as Python reports them to audit hooks."""
+
+import inspect
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from benchmarks.hardening.harness.environment import ROOT
+
+EXECUTIONS = (
+    *("os.system", "os.exec", "os.posix_spawn", "os.fork", "os.startfile", "subprocess.Popen"),
+    *("pty.spawn", "pickle.find_class", "os.kill", "os.putenv", "os.chdir", "os.fchdir"),
+)
+"""Events of executing something, or of changing the process itself."""
+CONNECTIONS = (
+    "socket.connect",
+    "socket.bind",
+    "socket.send",
+    "socket.getaddrinfo",
+    "urllib.Request",
+)
+"""Events of network access."""
+DISK_CHANGES = (
+    *("os.mkdir", "os.rmdir", "os.remove", "os.rename", "os.link", "os.symlink", "os.truncate"),
+    *("os.chmod", "os.chown", "os.utime", "os.setxattr", "os.removexattr", "os.chflags"),
+    *("shutil.", "tempfile."),
+)
+"""Events of changes on the disk; `os` raises one event per function."""
+READABLE = (sys.prefix, sys.base_prefix, str(ROOT), "/proc/self/", "/proc/thread-self/")
+"""Folders of Python, its packages and this process, which may always be read."""
+WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+"""Flags that open a file for more than reading."""
+
+
+class AuditHook:
+    """A recorder of side effects; one per process, since a hook cannot be removed.
+
+    Parameters
+    ----------
+    folder
+        Where files may be opened for reading, besides `READABLE`.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._readable = tuple(os.path.join(path, "") for path in (str(folder), *READABLE))
+        self._recording = False
+        self._effects: list[str] = []
+        sys.addaudithook(self._audit)
+
+    @contextmanager
+    def recorded(self) -> Iterator[list[str]]:
+        """Yield a list that collects the side effects of the block."""
+        self._effects = []
+        self._recording = True
+        try:
+            yield self._effects
+        finally:
+            self._recording = False
+
+    def _audit(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if not self._recording:
+            return
+        counts = event.startswith((*EXECUTIONS, *CONNECTIONS, *DISK_CHANGES))
+        if event == "open":
+            counts = _writes(*arguments[:3]) or self._is_elsewhere(arguments[0])
+        if counts and not _by_numba():
+            self._effects.append(f"{event} {arguments!r:.100}")
+
+    def _is_elsewhere(self, path: Any) -> bool:
+        """Whether a file is outside the folders that may be read."""
+        if isinstance(path, int) or path == os.devnull:  # already open
+            return False
+        whole = os.path.join(os.path.abspath(os.fsdecode(path)), "")
+        return not whole.startswith(self._readable)
+
+
+def _writes(path: Any, mode: str | None, flags: int = 0) -> bool:
+    """Whether `open` (mode and flags) or `os.open` (flags) opens a file for writing."""
+    if path == os.devnull:
+        return False
+    return bool((mode or "")[:1] in ("w", "a", "x") or "+" in (mode or "") or flags & WRITE_FLAGS)
+
+
+def _by_numba() -> bool:
+    """Whether numba is loading cached kernels, which it tries to write to their folder."""
+    frame = inspect.currentframe()
+    while frame is not None:
+        if frame.f_globals.get("__name__") == "numba.core.caching":
+            return True
+        frame = frame.f_back
+    return False

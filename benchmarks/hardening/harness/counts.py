@@ -1,0 +1,43 @@
+"""The count of tries and faults that becomes a row."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from benchmarks.hardening.harness.rows import MOST_FAULTS, Row
+
+
+@dataclass
+class Count:
+    """Counts that become a row of the table.
+
+    Parameters
+    ----------
+    what
+        What is tried.
+    kinds
+        The kinds of faults.
+    figures
+        Further measurements.
+    faults
+        Descriptions of the first faults.
+    group
+        The group of rows that count the same.
+    """
+
+    what: str
+    kinds: tuple[str, ...] = field(default=(), kw_only=True)
+    tried: int = field(default=0, kw_only=True)
+    wrong: Counter[str] = field(default_factory=Counter, kw_only=True)
+    figures: dict[str, str] = field(default_factory=dict, kw_only=True)
+    faults: list[str] = field(default_factory=list, kw_only=True)
+    group: str = field(default="", kw_only=True)
+
+    def add_fault(self, description: str) -> None:
+        """Keep the description of a fault, up to a maximum number."""
+        if len(self.faults) < MOST_FAULTS:
+            self.faults.append(description)
+
+    def row(self) -> Row:
+        """Return the row of the table."""
+        wrong = {kind: self.wrong[kind] for kind in self.kinds}
+        return Row(self.what, self.tried, wrong, dict(self.figures), self.faults, self.group)

@@ -1,0 +1,76 @@
+"""A server on loopback that answers as Flink's REST API, from one file that may be bad."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+
+class Server(ThreadingHTTPServer):
+    """A server of the parts of one file. A file that is not a JSON object is served whole.
+
+    Attributes
+    ----------
+    file
+        The content of the file; `flink_rest.TEXT` is a good one.
+    """
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.file = b""
+
+    @property
+    def url(self) -> str:
+        """The address."""
+        return f"http://127.0.0.1:{self.server_port}"
+
+    def answer(self, path: str) -> bytes | None:
+        """Return the answer for a path, or None if there is none."""
+        try:
+            whole = json.loads(self.file)
+        except (ValueError, RecursionError):
+            return self.file
+        if not isinstance(whole, dict):
+            return self.file
+        key = _key(path.partition("?")[0])
+        try:
+            return json.dumps(whole[key]).encode() if key in whole else None
+        except (ValueError, RecursionError):
+            return self.file
+
+
+@contextmanager
+def serving() -> Iterator[Server]:
+    """Serve until the end of the block."""
+    with Server() as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Server
+
+    def do_GET(self) -> None:
+        found = self.server.answer(self.path)
+        with suppress(ConnectionError):  # the client has closed the connection
+            self.send_response(404 if found is None else 200)
+            self.end_headers()
+            self.wfile.write(found or b"")
+
+    def log_message(self, *arguments: Any) -> None:
+        """Say nothing."""
+
+
+def _key(path: str) -> str:
+    if path.endswith("/plan"):
+        return "plan"
+    if path.endswith("/metrics"):
+        return "metrics"
+    if "/vertices/" in path:
+        return "vertex"
+    return "taskmanagers" if path == "/taskmanagers" else "job"

@@ -1,0 +1,35 @@
+"""Limits of the memory that reading may take."""
+
+import subprocess
+import sys
+from functools import cache
+
+MEGABYTE = 10**6
+MOST_BYTES = 300 * MEGABYTE
+_TORCH = """
+import re, numpy
+def peak(): return 1024 * int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
+before = peak()
+import torch
+torch.set_num_threads(1)
+torch.optim.Adam([torch.zeros(1)])
+print(peak() - before)
+"""
+
+
+@cache
+def torch_bytes() -> int:
+    """Return the memory of torch itself, measured in a process that loads it and an optimiser."""
+    told = [sys.executable, "-W", "ignore", "-c", _TORCH]
+    return int(subprocess.run(told, capture_output=True, text=True, check=True).stdout)
+
+
+def most_bytes(torch: bool) -> int:
+    """Return the memory limit of a process: 300 MB, and the memory of torch where it is used."""
+    return MOST_BYTES + (torch_bytes() if torch else 0)
+
+
+def memory_text(peak: int, torch: bool) -> str:
+    """Return peak memory as text, with the limit where it is not 300 MB."""
+    limit = f" of {most_bytes(torch) // MEGABYTE} with torch" if torch else ""
+    return f"{-(-peak // MEGABYTE)} MB{limit}"

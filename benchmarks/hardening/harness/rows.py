@@ -1,0 +1,124 @@
+"""Rows of counts, and the run that counted them, kept as JSON."""
+
+import json
+import subprocess
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Self
+
+from streamplace.files import write_json
+
+MOST_FAULTS = 20
+NOT_RUN = "not run"
+"""The figure that says why nothing was tried for a row."""
+UNREACHABLE = "service not reachable"
+"""The reason that leaves the table complete all the same: it is beyond our control."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of the table.
+
+    Parameters
+    ----------
+    what
+        What was tried.
+    tried
+        The number of tries.
+    wrong
+        The number of faults by kind; all are 0 in a good row.
+    figures
+        Further measurements with their units: ``{"longest": "0.41 s"}``.
+    faults
+        Descriptions by which the first faults can be reproduced.
+    group
+        The line of the README that sums rows which count the same; empty for a line of its own.
+    """
+
+    what: str
+    tried: int
+    wrong: Mapping[str, int]
+    figures: Mapping[str, str] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)
+    group: str = ""
+
+    @property
+    def good(self) -> bool:
+        """Whether something was tried, and nothing went wrong."""
+        return self.tried > 0 and not any(self.wrong.values())
+
+    def __str__(self) -> str:
+        wrong = ", ".join(f"{count} {what}" for what, count in self.wrong.items())
+        figures = "".join(f"; {what} {value}" for what, value in self.figures.items())
+        return f"{self.what}: {self.tried:,} tried, {wrong}{figures}"
+
+
+@dataclass(frozen=True)
+class Run:
+    """The run that counted a row, with the command that repeats it.
+
+    Parameters
+    ----------
+    share
+        The share of the whole campaign.
+    commit
+        The commit, with ``-dirty`` if the tree had changes.
+    """
+
+    command: str
+    share: float
+    seed: int
+    commit: str
+    on: str
+
+    @classmethod
+    def of(cls, words: str, share: float, seed: int) -> Self:
+        """Return a run that begins now.
+
+        Parameters
+        ----------
+        words
+            The arguments after ``python -m benchmarks.hardening``.
+        """
+        command = f"python -m benchmarks.hardening {words}"
+        if share != 1.0:
+            command += f" --share {share:g}"
+        if seed:
+            command += f" --seed {seed}"
+        return cls(command, share, seed, _commit(), f"{datetime.now(UTC):%Y-%m-%d}")
+
+
+Counted = tuple[Row, Run]
+
+
+def save_rows(path: Path, counted: Iterable[Counted], *, only: bool = False) -> None:
+    """Write rows, each with its run, into the file of a part.
+
+    Parameters
+    ----------
+    only
+        Whether to drop all earlier rows; otherwise rows of the same names are replaced.
+    """
+    kept = (
+        {} if only or not path.exists() else {row.what: (row, run) for row, run in read_rows(path)}
+    )
+    kept |= {row.what: (row, run) for row, run in counted}
+    write_json(path, [{**asdict(row), "run": asdict(run)} for row, run in kept.values()])
+
+
+def read_rows(path: Path) -> list[Counted]:
+    """Return the rows that `save_rows` wrote; none if there is no file."""
+    found = json.loads(path.read_text()) if path.exists() else []
+    return [(Row(**row), Run(**run)) for row in found if (run := row.pop("run"))]
+
+
+@cache
+def _commit() -> str:
+    """Return the commit of the code that is running; it is read once."""
+    told = ["git", "describe", "--always", "--dirty"]
+    return subprocess.run(
+        told, capture_output=True, text=True, check=False, cwd=Path(__file__).parent
+    ).stdout.strip()

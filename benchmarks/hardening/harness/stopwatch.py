@@ -1,0 +1,45 @@
+"""CPU time and sleep of a process, told from waiting for a processor."""
+
+import time
+from pathlib import Path
+
+
+def scheduled_s(pid: int | None = None) -> float | None:
+    """Return the seconds that a process has computed or waited for a processor, if known.
+
+    Parameters
+    ----------
+    pid
+        A process, which may have ended but must not be reaped yet; None means this thread.
+    """
+    name = "thread-self" if pid is None else str(pid)
+    try:
+        return sum(map(int, Path(f"/proc/{name}/schedstat").read_text().split()[:2])) / 1e9
+    except (OSError, ValueError):
+        return None
+
+
+def asleep_s(wall_s: float, cpu_s: float, scheduled: float | None) -> float:
+    """Return the seconds in which a process has neither computed nor waited for a processor.
+
+    Waiting for a processor on a busy machine is not sleep. Where the kernel does not report
+    `scheduled_s`, sleep is the wall time beyond ten times the CPU time plus 4 seconds.
+    """
+    if scheduled is None:
+        return max(0.0, wall_s - 10 * cpu_s - 4.0)
+    return max(0.0, wall_s - max(cpu_s, scheduled))
+
+
+class Stopwatch:
+    """A stopwatch that starts when it is made."""
+
+    def __init__(self) -> None:
+        self._wall, self._cpu = time.monotonic(), time.process_time()
+        self._scheduled = scheduled_s()
+
+    def since(self) -> tuple[float, float]:
+        """Return the CPU time since the start, and the sleep of this thread."""
+        wall, cpu = time.monotonic() - self._wall, time.process_time() - self._cpu
+        now = scheduled_s()
+        known = None if now is None or self._scheduled is None else now - self._scheduled
+        return cpu, asleep_s(wall, cpu, known)

@@ -1,0 +1,1 @@
+"""Faults that turn good inputs into bad ones."""

@@ -1,0 +1,151 @@
+"""Faults of .npz files: valid archives with wrong content."""
+
+import io
+import json
+import random
+import struct
+import zipfile
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from benchmarks.hardening.mutation import json_values
+from benchmarks.hardening.mutation.text_files import BYTE_FAULTS, Fault
+from streamplace.files.archives import read_arrays
+
+Arrays = dict[str, Any]
+NUMBERS = (-1.0, np.nan, np.inf, -np.inf, 1e308, 5e-324, 1e300, -0.0, 2.0**31, 2.0**63)
+SHAPES = ("(10,)", "(1000000000000,)", "(-1,)", "(3, 1000000000)", "(9223372036854775807, 9)", "()")
+TYPES = ("<f8", "|O", "<f2", ">f8", "<i8", "|V0", "|S1000000000", "<U9", "<M8[s]", "[('a', '<f8')]")
+
+
+class UnpickledFile:
+    """An object that writes a file if it is unpickled."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return open, ("executed", "w")
+
+
+def _npz(change: Callable[[Arrays, random.Random], None], *, packed: bool = False) -> Fault:
+    """Return a fault that changes the arrays of an archive."""
+
+    def fault(data: bytes, chance: random.Random) -> bytes:
+        try:
+            # numpy would allocate the memory that an earlier fault claims
+            arrays: Arrays = {name: array.copy() for name, array in read_arrays(data).items()}
+            change(arrays, chance)
+            made = io.BytesIO()
+            (np.savez_compressed if packed else np.savez)(made, **arrays)
+        except Exception:
+            return data
+        return made.getvalue()
+
+    return fault
+
+
+def _numbers(arrays: Arrays, chance: random.Random) -> None:
+    column = arrays[chance.choice(sorted(arrays))]
+    if column.size:
+        with np.errstate(all="ignore"):
+            where = chance.randrange(column.size)
+            if column.dtype.kind == "f":
+                column.flat[where] = chance.choice(NUMBERS)
+            else:
+                told = np.iinfo(column.dtype)
+                column.flat[where] = chance.choice((0, 1, 2, 3, told.min, told.max))
+
+
+def _every_number(arrays: Arrays, chance: random.Random) -> None:
+    column = arrays[chance.choice([name for name in sorted(arrays) if name != "header"])]
+    column.fill(chance.choice(NUMBERS if column.dtype.kind == "f" else (0, 1, 2, 127)))
+
+
+def _shape(arrays: Arrays, chance: random.Random) -> None:
+    name = chance.choice(sorted(arrays))
+    column = arrays[name]
+    changes = (
+        lambda: column[:-1],
+        lambda: column[None],
+        lambda: np.concatenate([column, column]),
+        lambda: column.T,
+        lambda: column[:0],
+        lambda: column.astype(chance.choice(("f4", "i8", "U5", "?", "M8[s]", "c16", ">f8", "u1"))),
+        lambda: np.asfortranarray(column),
+        lambda: np.array([UnpickledFile()], dtype=object),
+    )
+    arrays[name] = chance.choice(changes)()
+
+
+def _names(arrays: Arrays, chance: random.Random) -> None:
+    one, other = chance.choice(sorted(arrays)), chance.choice(sorted(arrays))
+    chance.choice(
+        (
+            lambda: arrays.pop(one),
+            lambda: arrays.update({"more": arrays[one]}),
+            lambda: arrays.update({one: arrays[other], other: arrays[one]}),
+            lambda: arrays.update({"../../escaped": arrays[one]}),
+        )
+    )()
+
+
+def _header(arrays: Arrays, chance: random.Random) -> None:
+    value = json.loads(arrays["header"].tobytes().decode())
+    value.update({"requires": {"0": ["gpu"]}, "instance_of": {"1": "a"}})
+    text = json_values.json_text(json_values.mutated(value, chance))
+    arrays["header"] = np.frombuffer(text.encode(), np.uint8)
+
+
+def _claim(data: bytes, chance: random.Random) -> bytes:
+    """Replace an array by a numpy header with a false shape or type, or with code."""
+    text = f"{{'descr': {_quoted(chance.choice(TYPES))}, 'fortran_order': False, 'shape': "
+    text += f"{chance.choice(SHAPES)}, }}"
+    text = chance.choice((text, text, text, "(" * 9000, "{" * 9000, "[1if 1else 2]", "{'a': 1}"))
+    head = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode()
+    made = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(made, "w") as new:
+        spoilt = chance.choice(old.namelist())
+        for name in old.namelist():
+            new.writestr(zipfile.ZipInfo(name), head if name == spoilt else old.read(name))
+    return made.getvalue()
+
+
+def _quoted(descr: str) -> str:
+    return descr if descr.startswith("[") else repr(descr)
+
+
+def _bomb(data: bytes, chance: random.Random) -> bytes:
+    """Add a member that decompresses to far more, or repeats a name."""
+    made = io.BytesIO(data)
+    kind = chance.choice((zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA))
+    with zipfile.ZipFile(made, "a") as archive:
+        member = zipfile.ZipInfo("names.npy")  # without a time: always the same bytes
+        archive.writestr(member, bytes(chance.choice((0, 100, 2**24))), kind)
+    return made.getvalue()
+
+
+def _if_readable(fault: Fault) -> Fault:
+    """Return a fault that leaves an archive alone if an earlier fault broke it."""
+
+    def made(data: bytes, chance: random.Random) -> bytes:
+        try:
+            return fault(data, chance)
+        except Exception:
+            return data
+
+    return made
+
+
+NPZ_FAULTS: tuple[Fault, ...] = (
+    *BYTE_FAULTS,
+    *(_npz(_numbers), _npz(_numbers), _npz(_numbers, packed=True), _npz(_every_number)),
+    *(
+        _npz(_shape),
+        _npz(_names),
+        _npz(_header),
+        _npz(_header),
+        _if_readable(_claim),
+        _if_readable(_bomb),
+    ),
+)
+"""Faults of .npz files."""

@@ -1,0 +1,92 @@
+"""Bad documents by number: reader, number and seed are enough to make one again."""
+
+import gzip
+import random
+from functools import cache
+from itertools import count
+
+from benchmarks.hardening.corpus.document import Document
+from benchmarks.hardening.corpus.malformed_texts import BOMBS, MALFORMED
+from benchmarks.hardening.mutation.encodings import ENCODINGS
+from benchmarks.hardening.mutation.text_files import TEXT_FAULTS, Fault
+from streamplace.files.bounded import GZIP
+
+COUNT = 20_000
+"""Bad documents of each reader in the whole campaign."""
+MOST_OFFSETS = 6000
+BOMBS_AT = len(MALFORMED)
+ENCODINGS_AT = BOMBS_AT + len(BOMBS)
+CUT_AT = ENCODINGS_AT + len(ENCODINGS)
+"""The first numbers of bombs, of other encodings, and of truncated documents."""
+
+
+def spoilt(
+    documents: tuple[Document, ...],
+    number: int,
+    seed: int = 0,
+    faults: tuple[Fault, ...] | None = None,
+) -> Document:
+    """Return a bad document, which differs from all good ones.
+
+    The numbers begin with `MALFORMED` and bombs; the first document in other encodings and the
+    truncations of `cuts` follow. All further documents are good ones with one to three random
+    faults, and so are those of numbers whose fault changes nothing.
+    """
+    good = {(document.name, document.data) for document in documents}
+    for attempt in count():
+        made = None if attempt else _listed(documents, number)
+        made = made or _faulty(documents, random.Random(f"{seed}:{number}:{attempt}"), faults)
+        if (made.name, made.data) not in good:
+            return made
+    raise AssertionError("there is always another fault")
+
+
+@cache
+def cuts(documents: tuple[Document, ...]) -> list[tuple[Document, int]]:
+    """Return the documents and offsets at which they are cut off, at most 6,000.
+
+    The smallest document is cut at every offset, and larger ones too while the limit allows. If
+    the smallest is longer than the limit, it is cut at 6,000 evenly spaced offsets.
+    """
+    found: list[tuple[Document, int]] = []
+    for one in sorted(documents, key=lambda document: len(document.data)):
+        length = len(one.data)
+        if not found and length > MOST_OFFSETS:
+            return [(one, i * length // MOST_OFFSETS) for i in range(MOST_OFFSETS)]
+        if len(found) + length > MOST_OFFSETS:
+            break
+        found += [(one, i) for i in range(length)]
+    return found
+
+
+def cut_numbers(documents: tuple[Document, ...]) -> range:
+    """Return the numbers of truncations of the smallest document."""
+    smallest = min(len(document.data) for document in documents)
+    return range(CUT_AT, CUT_AT + min(smallest, MOST_OFFSETS))
+
+
+def _listed(documents: tuple[Document, ...], number: int) -> Document | None:
+    """Return the document of a number, or None if its faults are random."""
+    name = documents[0].name
+    if number < BOMBS_AT:
+        return Document(name, MALFORMED[number].encode(errors="surrogatepass"))
+    if number < ENCODINGS_AT:
+        return Document(name, BOMBS[number - BOMBS_AT]())
+    if number < CUT_AT:
+        return Document(name, ENCODINGS[number - ENCODINGS_AT](documents[0].data))
+    places = cuts(documents)
+    if number < CUT_AT + len(places):
+        document, at = places[number - CUT_AT]
+        return Document(document.name, document.data[:at])
+    return None
+
+
+def _faulty(
+    documents: tuple[Document, ...], chance: random.Random, faults: tuple[Fault, ...] | None
+) -> Document:
+    one = chance.choice(documents)
+    inside = one.data[:2] == GZIP and chance.random() < 0.8
+    data = gzip.decompress(one.data) if inside else one.data
+    for _ in range(chance.choice((1, 1, 1, 2, 3))):
+        data = chance.choice(faults or TEXT_FAULTS)(data, chance)
+    return Document(one.name, gzip.compress(data, 1, mtime=0) if inside else data)

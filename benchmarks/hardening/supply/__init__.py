@@ -1,0 +1,1 @@
+"""Locks, licences, tested versions, and releases."""

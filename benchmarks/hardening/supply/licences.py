@@ -1,0 +1,148 @@
+"""Licences of the packages that streamplace needs, is developed with, or ships.
+
+python -m benchmarks.hardening.supply.licences
+
+The command writes LICENSES.md from the locks and the metadata of the packages.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from packaging.requirements import Requirement
+
+from benchmarks.hardening.harness.environment import ROOT
+from benchmarks.hardening.supply.locks import Entry, lock_names, normal, project, read_lock, tool
+from streamplace.files.atomic import write_text
+
+FILE = ROOT / "LICENSES.md"
+VENDORED = ROOT / "streamplace" / "report" / "page" / "vendor" / "README.md"
+USERS = "users"
+UNKNOWN = "UNKNOWN"
+READ = {"atheris": "Apache-2.0"}  # read in the package, whose metadata has no licence
+LONGEST = 60  # letters of a licence's name; longer strings are its text
+TOP = """# Licences
+
+Made by `make locks` from what the packages say of themselves. streamplace itself is under
+Apache-2.0, see [LICENSE](LICENSE).
+
+## Brought along
+In the wheel, unchanged, with their licences.
+
+{vendored}
+The graphs in `datasets/real` were written for streamplace from what was published; their
+[card](datasets/real/README.md) names sources. Nothing of those is copied.
+
+## Packages
+Those for *users* come with `pip install streamplace`; the others with the extra, or the target of
+the Makefile, that is named.
+
+"""
+
+
+@dataclass(frozen=True, order=True)
+class Licence:
+    """The licence of a package, and who needs the package."""
+
+    package: str
+    version: str
+    licence: str
+    needed_by: str
+
+    def __str__(self) -> str:
+        return f"| {self.package} | {self.version} | {self.licence} | {self.needed_by} |\n"
+
+
+def licence_of(metadata: dict[str, Any]) -> str:
+    """Return the licence that a package states, or `UNKNOWN`.
+
+    It is the licence expression, the classifiers, or the free-text field if that is short.
+    """
+    if metadata.get("license_expression"):
+        return str(metadata["license_expression"])
+    told = [c.rpartition(" :: ")[2] for c in metadata.get("classifier", []) if "License ::" in c]
+    named = [name for name in told if name != "OSI Approved"]
+    if named:
+        return ", ".join(named)
+    text = (metadata.get("license") or "").strip()
+    return text if text and "\n" not in text and len(text) <= LONGEST else UNKNOWN
+
+
+def needed_by_users(metadata: dict[str, dict[str, Any]]) -> set[str]:
+    """Return the names of the direct and indirect dependencies of streamplace itself."""
+    found: set[str] = set()
+    waiting = [Requirement(text) for text in project()["dependencies"]]
+    while waiting:
+        wanted = waiting.pop()
+        name = normal(wanted.name)
+        if name in found or (wanted.marker and not wanted.marker.evaluate({"extra": ""})):
+            continue
+        found.add(name)
+        waiting += [Requirement(text) for text in metadata[name].get("requires_dist", [])]
+    return found
+
+
+def listed(text: str) -> list[Licence]:
+    """Return the packages that LICENSES.md lists."""
+    rows = [line.strip("| \n").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    head = rows.index(["package", "version", "licence", "needed by"])
+    return [Licence(*row) for row in rows[head + 1 :]]
+
+
+def vendored() -> str:
+    """Return the table of vendored files from their card."""
+    lines = VENDORED.read_text().splitlines()
+    return "".join(line + "\n" for line in lines if line.startswith("|"))
+
+
+def main() -> None:
+    """Write LICENSES.md; exit with code 1 if a licence is unknown."""
+    locks = {name: read_lock(name) for name in lock_names()}
+    metadata: dict[str, dict[str, Any]] = {}
+    lines: set[Licence] = set()
+    for name, locked in locks.items():
+        told = _metadata(locked)
+        if name == "dev":
+            metadata = told
+        users = needed_by_users(metadata)
+        for entry in locked:
+            who = USERS if name == "dev" and entry.key in users else name
+            licence = READ.get(entry.key) or licence_of(told[entry.key])
+            lines.add(Licence(entry.key, entry.version, licence, who))
+    unknown = sorted(line.package for line in lines if line.licence == UNKNOWN)
+    head = "| package | version | licence | needed by |\n|---|---|---|---|\n"
+    table = head + "".join(map(str, _joined(lines)))
+    write_text(FILE, TOP.format(vendored=vendored()) + table)
+    if unknown:
+        sys.exit(f"licences unknown: {', '.join(unknown)}")
+
+
+def _joined(lines: Iterable[Licence]) -> list[Licence]:
+    """Return one line for each version of a package."""
+    found: dict[tuple[str, str], Licence] = {}
+    for line in sorted(lines):
+        before = found.get((line.package, line.version))
+        who = f"{before.needed_by}, {line.needed_by}" if before else line.needed_by
+        found[line.package, line.version] = Licence(line.package, line.version, line.licence, who)
+    return list(found.values())
+
+
+def _metadata(locked: list[Entry]) -> dict[str, dict[str, Any]]:
+    """Return the metadata of packages by name, without installing them."""
+    with TemporaryDirectory() as folder:
+        report, pins = Path(folder, "report.json"), Path(folder, "pins.txt")
+        pins.write_text("".join({f"{entry.name}=={entry.version}\n": 0 for entry in locked}))
+        told = ["--dry-run", "--no-deps", "--ignore-installed", "-q", "--report", str(report)]
+        pip = [tool("python"), "-m", "pip", "install", *told, "-r", str(pins)]
+        subprocess.run(pip, check=True, stderr=subprocess.DEVNULL)
+        found = json.loads(report.read_text())["install"]
+    return {normal(one["metadata"]["name"]): one["metadata"] for one in found}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+"""A release: checked, built, and tried in a bare virtual environment. Nothing is uploaded.
+
+python -m benchmarks.hardening.supply.release   make dist/, or report what is missing
+"""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from benchmarks.hardening.harness.environment import ROOT
+from benchmarks.hardening.supply.locks import VERSIONS, project
+
+DIST = ROOT / "dist"
+TRY = """
+import streamplace as sp
+found = sp.place(sp.read_graph("dataset:real/riotbench-etl.json"), placer="metis")
+assert 0 < found.score.relative_throughput <= 1
+print(sp.__file__)
+"""
+COMMANDS = (
+    ("init",),
+    ("place", "graph.json", "--cluster", "cluster.json", "-o", "placement.json"),
+    ("simulate", "graph.json", "placement.json", "--json"),
+    ("compare", "dataset:real", "--placers", "metis,greedy,policy", "-o", "results"),
+    ("report", "placement.json", "-o", "report.html"),
+)
+NEXT = """
+dist/ is ready. What is left, by hand:
+  git tag -s v{version} && git push origin v{version}
+  upload dist/* where packages are published
+  open the next section of CHANGELOG.md
+"""
+
+
+def version_faults(released: bool = False) -> list[str]:
+    """Return the places whose version differs from that of pyproject.toml.
+
+    Parameters
+    ----------
+    released
+        Whether the changelog must name the day.
+    """
+    version = project()["version"]
+    cited = re.search(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    first = re.search(r"^## (\S+)(.*)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    faults = []
+    if cited is None or cited[1] != version:
+        faults.append(f"CITATION.cff is not of version {version}")
+    if first is None or first[1] != version:
+        faults.append(f"CHANGELOG.md does not begin with version {version}")
+    elif released and not re.search(r"\d{4}-\d\d-\d\d$", first[2]):
+        faults.append(f"CHANGELOG.md gives no day to version {version}")
+    return faults
+
+
+def main() -> None:
+    """Make a release of the commit; exit with code 1 and the obstacles if there are any."""
+    changed = _output("git", "status", "--porcelain")
+    faults = [*version_faults(released=True), *(["the tree has changes"] if changed else [])]
+    if faults:
+        sys.exit("no release: " + "; ".join(faults))
+    shutil.rmtree(DIST, ignore_errors=True)
+    with TemporaryDirectory(prefix="streamplace-release-") as folder:
+        if len(set(wheel_hashes(Path(folder)))) != 1:
+            sys.exit("no release: the wheel is not the same every time")
+        wheel = next(Path(folder, "1").glob("*.whl"))
+        try_out(wheel, Path(folder, "bare"))
+        shutil.copytree(Path(folder, "1"), DIST)
+    for path in sorted(DIST.iterdir()):
+        print(hashlib.sha256(path.read_bytes()).hexdigest(), path.name)
+    print(NEXT.format(version=project()["version"]))
+
+
+def wheel_hashes(folder: Path) -> list[str]:
+    """Build sdist and wheel twice, and a wheel from the sdist; return the hashes of the wheels."""
+    wheels = [_built(ROOT, folder / number) for number in ("1", "2")]
+    (sdist,) = (folder / "1").glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        archive.extractall(folder / "3", filter="data")
+    (tree,) = (folder / "3").iterdir()
+    wheels.append(_built(tree, folder / "4"))
+    return [hashlib.sha256(wheel.read_bytes()).hexdigest() for wheel in wheels]
+
+
+def try_out(wheel: Path, folder: Path) -> None:
+    """Install a wheel into a new virtual environment as a user would, and use it.
+
+    Raises
+    ------
+    subprocess.CalledProcessError
+        If a command fails.
+    """
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    environment["PIP_CONSTRAINT"] = str(VERSIONS)
+    python = folder / "venv" / "bin" / "python"
+    commands = [
+        [sys.executable, "-m", "venv", str(folder / "venv")],
+        [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check", str(wheel)],
+        *([str(python.with_name("streamplace")), *words] for words in COMMANDS),
+    ]
+    folder.mkdir()
+    for command in commands:
+        subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, check=True)
+    where = _output(str(python), "-c", TRY, folder=folder, environment=environment)
+    told = _output(str(python.with_name("streamplace")), "--version", folder=folder)
+    if not where.startswith(str(folder)) or project()["version"] not in told:
+        sys.exit(f"no release: what was tried is {told} at {where}")
+
+
+def _built(tree: Path, folder: Path) -> Path:
+    """Build sdist and wheel with the date of the last commit; return the wheel."""
+    dated = {**os.environ, "SOURCE_DATE_EPOCH": _output("git", "log", "-1", "--format=%ct")}
+    words = [sys.executable, "-m", "hatchling", "build", "-d", str(folder)]
+    subprocess.run(words, cwd=tree, env=dated, capture_output=True, check=True)
+    return next(folder.glob("*.whl"))
+
+
+def _output(*command: str, folder: Path = ROOT, environment: dict[str, str] | None = None) -> str:
+    run = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=True
+    )
+    return run.stdout.strip()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,203 @@
+"""Tests with the oldest and the newest versions that pyproject.toml allows; torch stays as locked.
+
+python -m benchmarks.hardening.supply.versions oldest|newest [TEST …]
+
+The output of pytest goes to stderr.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from xml.etree.ElementTree import parse
+
+from packaging.requirements import Requirement
+
+from benchmarks.hardening.harness.environment import ROOT
+from benchmarks.hardening.harness.rows import Row
+from benchmarks.hardening.supply.locks import BASE, PYTHON, VERSIONS, entries, normal, project, tool
+
+TORCH = "torch"
+KINDS = ("oldest", "newest")
+IGNORED_WARNINGS = ("pyparsing.warnings.PyparsingDeprecationWarning",)
+"""Warnings of old matplotlib with new pyparsing, which Python hides by default."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The outcome of a run of the tests.
+
+    Parameters
+    ----------
+    collected
+        The number of tests that pytest collects.
+    versions
+        The installed versions by name.
+    """
+
+    collected: int
+    passed: int
+    skipped: int
+    faults: list[str]
+    versions: dict[str, str]
+    seconds: float = 0.0
+
+    @property
+    def missing(self) -> int:
+        """The number of collected tests without a result."""
+        return max(0, self.collected - self.passed - self.skipped - len(self.faults))
+
+    def row(self, kind: str) -> Row:
+        """Return the row of the table."""
+        wanted = [normal(one.name) for one in requirements()]
+        versions = ", ".join(f"{name} {self.versions[name]}" for name in wanted)
+        figures = {
+            "collected": f"{self.collected:,}",
+            "passed": f"{self.passed:,}",
+            "skipped": f"{self.skipped:,}",
+            "took": f"{self.seconds:.0f} s",
+            "versions": versions,
+        }
+        wrong = {
+            "failures": len(self.faults),
+            "never run": self.missing,
+            "never collected": int(not self.collected),
+        }
+        tried = self.passed + len(self.faults)
+        return Row(f"tests with the {kind} versions allowed", tried, wrong, figures, self.faults)
+
+
+def requirements() -> list[Requirement]:
+    """Return the requirements of streamplace and of its tests."""
+    told = project()
+    texts = [*told["dependencies"], *told["optional-dependencies"][BASE]]
+    return [Requirement(text) for text in texts]
+
+
+def oldest() -> list[str]:
+    """Return requirements of the oldest allowed versions."""
+    bound = [str(one) for one in requirements() if normal(one.name) != TORCH]
+    told = ["pip", "compile", "-q", "--resolution", "lowest-direct", "--python-version", PYTHON]
+    text = "\n".join([*bound, _torch()])
+    run = subprocess.run(
+        [tool("uv"), *told, "--no-annotate", "--no-header", "-"],
+        input=text,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=False,
+    )
+    if run.returncode:
+        raise RuntimeError(run.stderr)
+    found = {entry.key: entry.version for entry in entries(run.stdout)}
+    wanted = [one.name for one in requirements() if normal(one.name) != TORCH]
+    return [f"{name}=={found[normal(name)]}" for name in wanted]
+
+
+def newest() -> list[str]:
+    """Return requirements without bounds."""
+    return [one.name for one in requirements() if normal(one.name) != TORCH]
+
+
+def run_tests(kind: str, *tests: str) -> Outcome:
+    """Run the tests on a copy of the tree in a new virtual environment.
+
+    Parameters
+    ----------
+    tests
+        The tests to run; all by default.
+    """
+    wanted = oldest() if kind == "oldest" else newest()
+    with tempfile.TemporaryDirectory(prefix=f"{kind}-versions-") as name:
+        tree, python = _copied(Path(name)), Path(name, "venv", "bin", "python")
+        _uv("venv", "-q", "--python", sys.executable, str(Path(name, "venv")))
+        _uv("pip", "install", "-q", "--python", str(python), _torch(), *wanted)
+        _uv("pip", "install", "-q", "--python", str(python), "--no-deps", "-e", str(tree))
+        frozen = subprocess.run(
+            [tool("uv"), "pip", "freeze", "--python", str(python), "--exclude-editable"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        ignored = [f"-Wignore::{one}" for one in IGNORED_WARNINGS if kind == "oldest"]
+        begin, pytest = time.monotonic(), [str(python), "-m", "pytest", *ignored, *tests]
+        found = _outcome(pytest, tree, Path(name))
+    versions = {entry.key: entry.version for entry in entries(frozen.stdout)}
+    return replace(found, versions=versions, seconds=time.monotonic() - begin)
+
+
+def _outcome(pytest: list[str], tree: Path, folder: Path) -> Outcome:
+    """Collect the tests, then run them."""
+    around = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    told = ["--collect-only", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    run = subprocess.run(
+        [*pytest, *told], cwd=tree, env=around, capture_output=True, text=True, check=False
+    )
+    report = folder / "report.xml"
+    options = ["-n", "2", "--dist", "loadfile", "-p", "no:cacheprovider"]
+    options += [f"--junitxml={report}", f"--basetemp={folder / 'pytest'}"]
+    subprocess.run([*pytest, *options], cwd=tree, env=around, stdout=sys.stderr, check=False)
+    return Outcome(_collected(run.stdout), *_told(report), {})
+
+
+def _torch() -> str:
+    """Return the locked version of torch: CPU builds of other versions are hard to find."""
+    (version,) = (e.version for e in entries(VERSIONS.read_text()) if e.key == TORCH)
+    return f"{TORCH}=={version}"
+
+
+def _copied(folder: Path) -> Path:
+    """Copy the tracked files, without compiled kernels, which belong to one version of numba.
+
+    The copy is a repository, since tests ask git for its files, and has the shared data beside it.
+    """
+    tree = folder / "tree"
+    if (beside := ROOT.parent / "shared").exists():
+        (folder / "shared").symlink_to(beside)
+    run = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True)
+    for name in run.stdout.decode().rstrip("\0").split("\0"):
+        if (ROOT / name).exists():
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, tree / name)
+    who = ["-c", "user.name=nobody", "-c", "user.email=nobody@localhost"]
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "a copy"]):
+        subprocess.run(["git", *who, *words], cwd=tree, check=True)
+    return tree
+
+
+def _uv(*words: str) -> None:
+    subprocess.run([tool("uv"), *words], cwd=ROOT, check=True)
+
+
+def _collected(said: str) -> int:
+    """Return the number of tests that pytest reports as collected."""
+    found = re.search(r"^(\d+)(?:/\d+)? tests? collected", said, re.MULTILINE)
+    return int(found[1]) if found else 0
+
+
+def _told(report: Path) -> tuple[int, int, list[str]]:
+    """Return the numbers of passed and skipped tests, and the failed tests with their errors."""
+    if not report.exists():
+        return 0, 0, ["pytest did not come to its end"]
+    passed, skipped, faults = 0, 0, []
+    for case in parse(report).iter("testcase"):
+        bad = [child for child in case if child.tag in ("failure", "error")]
+        if bad:
+            said = (bad[0].get("message") or "").splitlines() or [""]
+            faults.append(f"{case.get('classname')}::{case.get('name')}: {said[0]:.200}")
+        elif any(child.tag == "skipped" for child in case):
+            skipped += 1
+        else:
+            passed += 1
+    return passed, skipped, faults
+
+
+if __name__ == "__main__":
+    row = run_tests(sys.argv[1], *sys.argv[2:]).row(sys.argv[1])
+    print(row, *row.faults, sep="\n")
+    sys.exit(not row.good)

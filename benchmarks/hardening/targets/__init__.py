@@ -1,0 +1,1 @@
+"""The readers and commands that are given inputs."""

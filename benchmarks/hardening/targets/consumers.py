@@ -1,0 +1,114 @@
+"""What commands do with values after reading: placing, scoring and writing them."""
+
+import json
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from benchmarks.hardening.corpus.line_graph import line_graph
+from streamplace.errors import PlacementError
+from streamplace.files.graphs import graph_from, graph_to
+from streamplace.files.placements import placement_from, placement_to
+from streamplace.integrations.costs import CostForm, Costs
+from streamplace.placers.registry import make_placer
+from streamplace.problem.cluster import Cluster, Device
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.expansion import to_instances, to_operators
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.logical import LogicalGraph
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.throughput import bound, simulate
+
+SOURCE_RATE = 100.0
+MOST_EXPANDED = 1000
+CLUSTER = Cluster([Device("d0", 2500.0), Device("d1", 2500.0, labels=("gpu",))])
+DEFAULT_COSTS = Costs(default=CostForm(instructions=1000.0, payload_bytes=10.0, selectivity=1.0))
+"""Costs for the jobs of engines, whose documents seldom hold all numbers."""
+
+
+class InconsistencyError(AssertionError):
+    """A value that was read is inconsistent, or its score is not a number."""
+
+
+def use_graph(
+    graph: StreamGraph, cluster: Cluster | None = None, rules: Constraints | None = None
+) -> None:
+    """Place a graph and score the placement; write the graph and read it again.
+
+    Raises
+    ------
+    InconsistencyError
+        If the graph read again differs, or a score is not a number.
+    """
+    again = graph_from(json.loads(json.dumps(graph_to(graph), allow_nan=False)), "again")
+    if (again.sha256, again.source_rate) != (graph.sha256, graph.source_rate):
+        raise InconsistencyError("what is written is not what was read")
+    if len(graph.names) > MOST_EXPANDED:
+        return
+    rate = SOURCE_RATE if graph.source_rate is None else None
+    problem = Problem(graph, cluster or CLUSTER, source_rate=rate, constraints=rules)
+    for name in ("single", "round-robin"):
+        with suppress(PlacementError):
+            use_placement(make_placer(name)(problem, np.random.default_rng(0)))
+
+
+def use_graphs(graphs: list[StreamGraph]) -> None:
+    """Place the first graphs of a dataset."""
+    for graph in graphs[:3]:
+        use_graph(graph)
+
+
+def use_cluster(cluster: Cluster) -> None:
+    """Place a graph on a cluster, unless it is large."""
+    if len(cluster.devices) < MOST_EXPANDED // 10:
+        use_graph(line_graph(), cluster)
+
+
+def use_rules(rules: Constraints) -> None:
+    """Place a graph under constraints."""
+    use_graph(line_graph(), CLUSTER, rules)
+
+
+def use_placement(placement: Placement) -> None:
+    """Score a placement, and write and read it.
+
+    Raises
+    ------
+    InconsistencyError
+        If a figure is not finite, or the placement read again differs.
+    """
+    score = simulate(placement)
+    figures = {**score.to_dict(), "of": bound(placement.problem)}
+    try:
+        text = json.dumps(placement_to(placement, score=figures), allow_nan=False)
+    except ValueError:
+        raise InconsistencyError("a score that is not a number") from None
+    least, most = -1e-9, placement.problem.source_rate * (1 + 1e-9)
+    if not least <= score.throughput <= most:
+        raise InconsistencyError(f"a throughput of {score.throughput} at {most}")
+    if placement_from(json.loads(text), "again").assignment != placement.assignment:
+        raise InconsistencyError("what is written is not what was read")
+
+
+def use_job(job: LogicalGraph) -> None:
+    """Use the graph of an engine's job, and its expansion into instances if they are few."""
+    job = DEFAULT_COSTS.of(job)
+    use_graph(to_operators(job))
+    if sum(job.parallelism.values()) < MOST_EXPANDED:
+        use_graph(to_instances(job))
+
+
+def use_facts(facts: Any) -> None:
+    """Serialise facts as ``--json`` does.
+
+    Raises
+    ------
+    InconsistencyError
+        If they are not JSON.
+    """
+    try:
+        json.dumps(facts, allow_nan=False)
+    except ValueError:
+        raise InconsistencyError("facts that are not JSON") from None

@@ -1,0 +1,141 @@
+"""Entry points for files of users: functions and commands."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.reference.checkpoint_parts import Parts
+from benchmarks.reference.trainings import config, resumed
+from streamplace.files import (
+    read_cluster,
+    read_constraints,
+    read_dataset,
+    read_graph,
+    read_placement,
+)
+from streamplace.files.datasets import GRAPHS
+from streamplace.files.summary import summary
+from streamplace.files.training_logs import read_log
+from streamplace.integrations.costs import Costs
+from streamplace.integrations.kinds import READERS
+from streamplace.integrations.registry import read_job
+from streamplace.policy.inspect import summary as summary_of_policy
+from streamplace.policy.placer import PolicyPlacer
+from streamplace.policy.weights import read_policy
+from streamplace.problem.problem import Problem
+from streamplace.pyg import StreamGraphs
+from streamplace.pyg.store import read_all
+from streamplace.training.config import read_config
+from streamplace.training.trainer import CHECKPOINT
+
+
+@dataclass(frozen=True)
+class EntryPoint:
+    """A file, and the function or command that reads it.
+
+    Parameters
+    ----------
+    file
+        The path in a folder that also holds good files.
+    read
+        A function of the path, or the arguments of a command.
+    """
+
+    name: str
+    file: str
+    read: Callable[[Path], object] | tuple[str, ...]
+
+
+def functions() -> list[EntryPoint]:
+    """Return the functions that read files; run/ is the folder of a training run."""
+    found = [EntryPoint(f"read_graph {ending}", f"bad{ending}", read_graph) for ending in GRAPHS]
+    found += [
+        EntryPoint(f"read_dataset, folder, {ending}", f"bad/graph{ending}", _folder)
+        for ending in GRAPHS
+    ]
+    found += [
+        EntryPoint(f"read_job {kind}", "bad.document", partial(_job, kind)) for kind in READERS
+    ]
+    others: dict[str, tuple[str, Callable[[Path], object]]] = {
+        "read_cluster": ("bad.json", read_cluster),
+        "read_constraints": ("bad.json", read_constraints),
+        "read_placement": ("bad.json", read_placement),
+        "summary": ("bad.json", summary),
+        "Costs.read, TOML": ("bad.toml", Costs.read),
+        "Costs.read, CSV": ("bad.csv", Costs.read),
+        "read_config, TOML": ("bad.toml", lambda path: read_config(str(path))),
+        "read_config, JSON": ("bad.json", lambda path: read_config(str(path))),
+        "read_log": ("bad/log.jsonl", lambda path: read_log(path.parent)),
+        "read_policy": ("bad.safetensors", read_policy),
+        "PolicyPlacer": ("bad.safetensors", _placed),
+        "summary of a policy": ("bad.safetensors", summary_of_policy),
+        "load_checkpoint": ("bad.safetensors", Parts("device-scorer").load),
+        "a run taken up": (f"run/{CHECKPOINT}", _resumed),
+        "PyTorch Geometric, what is kept": ("bad.safetensors", read_all),
+        "PyTorch Geometric, pre_transform.pt": ("bad/processed/pre_transform.pt", _pyg),
+        "PyTorch Geometric, data.pt": ("bad/processed/data.pt", _pyg),
+    }
+    return found + [EntryPoint(name, *of) for name, of in others.items()]
+
+
+def commands() -> list[EntryPoint]:
+    """Return the commands that read files."""
+    files = {
+        "info": ("bad.json", "bad.jsonl", "bad.jsonl.gz", "bad.npz", "bad.safetensors"),
+        "place": ("bad.json", "bad.npz"),
+        "plan": ("bad.json",),
+        "explain": ("bad.json",),
+        "compare --placers greedy": ("bad.jsonl.gz", "bad.npz"),
+        "simulate graph.json": ("bad.json",),
+        "simulate graph.json placement.json --model engine --scene": ("bad.json",),
+        "diff placement.json": ("bad.json",),
+        "report -o report.html": ("bad.json",),
+        "export --to csv": ("bad.json",),
+        "place graph.json --cluster": ("bad.json",),
+        "place graph.json --constraints": ("bad.json",),
+        "place graph.json --start": ("bad.json",),
+        "train -o new --config config.json": ("bad.jsonl", "bad.npz"),
+        "train graphs.jsonl -o new --config": ("bad.toml", "bad.json"),
+        **{f"import -o new.json --from {kind}": ("bad.document",) for kind in READERS},
+        "import document --from dot -o new.json --costs": ("bad.toml", "bad.csv"),
+    }
+    found = [
+        EntryPoint(f"{told} {file}", file, (*told.split(), file))
+        for told, some in files.items()
+        for file in some
+    ]
+    weights = "policy:file=bad.safetensors"
+    resume = "train graphs.jsonl --config config.json -o run --resume"
+    others = {
+        "compare --placers greedy bad": "bad/graph.npz",
+        f"place graph.json --placer {weights}": "bad.safetensors",
+        f"compare graphs.jsonl --placers greedy,{weights}": "bad.safetensors",
+        resume: f"run/{CHECKPOINT}",
+        "curves run": "run/log.jsonl",
+        "simulate bad.json placement.json": "bad.json",
+    }
+    return found + [EntryPoint(told, file, tuple(told.split())) for told, file in others.items()]
+
+
+def _folder(path: Path) -> object:
+    return read_dataset(path.parent)
+
+
+def _job(kind: str, path: Path) -> object:
+    return read_job(str(path), kind)
+
+
+def _placed(path: Path) -> object:
+    return PolicyPlacer(file=str(path))(Problem(read_graph("graph.json")), np.random.default_rng())
+
+
+def _resumed(path: Path) -> None:
+    with resumed(config(), path.parent):
+        pass
+
+
+def _pyg(path: Path) -> object:
+    return StreamGraphs(path.parents[1], "graphs.jsonl")

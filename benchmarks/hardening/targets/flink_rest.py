@@ -1,0 +1,73 @@
+"""The reader of Flink's REST API, with all answers taken from one file."""
+
+import json
+from typing import Any
+
+from benchmarks.hardening.corpus.engine_documents.flink import FLINK_RUNNING
+from streamplace.files.reading import read_bytes
+from streamplace.integrations.flink.fit import fit
+from streamplace.integrations.flink.poll import TASK, Watch
+from streamplace.integrations.profiling.rest import Server, parse_answer
+from streamplace.problem.logical import LogicalGraph
+
+WHERE = "http://localhost:8081"
+COUNTED = {key: 1000 + i for i, key in enumerate(TASK.values())}
+COMPLETE = {f"{key}-complete": True for key in TASK.values()}
+ANSWERS: dict[str, Any] = {
+    "plan": FLINK_RUNNING,
+    "taskmanagers": {"taskmanagers": [{"id": "tm-1", "slotsNumber": 2}]},
+    "job": {
+        "state": "RUNNING",
+        "now": 1_000_000,
+        "vertices": [{"id": v, "metrics": {**COUNTED, **COMPLETE}} for v in ("a1", "b2", "c3")],
+    },
+    "vertex": {
+        "subtasks": [{"subtask": i, "taskmanager-id": "tm-1", "host": "h"} for i in range(3)]
+    },
+    "metrics": [{"id": f"{i}.Sink_ log.numRecordsIn", "value": "10.5"} for i in range(3)],
+}
+TEXT = json.dumps(ANSWERS)
+
+
+class Answers(Server):
+    """A server that answers from a file; counters grow from one second to the next."""
+
+    def __init__(self, file: str) -> None:
+        super().__init__(WHERE)
+        self._whole = parse_answer(read_bytes(file), WHERE)
+        self._asked = 0
+
+    def get(self, path: str, within_s: float) -> Any:
+        """Return the answer for a path."""
+        whole = self._whole if isinstance(self._whole, dict) else {}
+        if path.endswith("/plan"):
+            return whole.get("plan")
+        if "/metrics" in path:
+            return whole.get("metrics")
+        if "/vertices/" in path:
+            return whole.get("vertex")
+        if path == "/taskmanagers":
+            return whole.get("taskmanagers")
+        self._asked += 1
+        return _later(whole.get("job"), self._asked)
+
+
+def read(file: str) -> LogicalGraph:
+    """Poll a job for three readings, and return the job fitted to them."""
+    watched = Watch(Answers(file), "job", timeout_s=0.0, every_s=0.0).run(1e-3)
+    return fit(watched.plan, watched.readings[:3], 2500.0).job
+
+
+def _later(job: Any, asked: int) -> Any:
+    """Return an answer with larger counters and a later time."""
+    try:
+        vertices = [
+            {
+                **v,
+                "metrics": {k: x * asked if type(x) is int else x for k, x in v["metrics"].items()},
+            }
+            for v in job["vertices"]
+        ]
+        return {**job, "now": job["now"] + 1000 * asked, "vertices": vertices}
+    except (TypeError, KeyError, AttributeError):
+        return job

@@ -1,0 +1,211 @@
+"""Every reader: its good files, its function, and the use that commands make of its result."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from benchmarks.hardening.corpus import own_files
+from benchmarks.hardening.corpus.document import Document
+from benchmarks.hardening.corpus.engine_documents import DOCUMENTS
+from benchmarks.hardening.corpus.engine_documents.storm import METRICS, TOPOLOGY, VISUALIZATION
+from benchmarks.hardening.corpus.line_graph import line_graph
+from benchmarks.hardening.corpus.own_files import json_documents
+from benchmarks.hardening.mutation import npz_files, tensor_files
+from benchmarks.hardening.mutation.text_files import Fault
+from benchmarks.hardening.targets import flink_rest
+from benchmarks.hardening.targets.consumers import (
+    InconsistencyError,
+    use_cluster,
+    use_facts,
+    use_graph,
+    use_graphs,
+    use_job,
+    use_placement,
+    use_rules,
+)
+from sim.engine import Settings
+from streamplace.errors import FormatError, located
+from streamplace.files import (
+    read_cluster,
+    read_constraints,
+    read_dataset,
+    read_graph,
+    read_placement,
+)
+from streamplace.files.reading import read_json
+from streamplace.files.scenes import scene_from
+from streamplace.files.summary import summary
+from streamplace.files.training_logs import read_log
+from streamplace.integrations.costs import Costs
+from streamplace.integrations.kinds import READERS
+from streamplace.integrations.registry import read_job, read_text_as
+from streamplace.integrations.storm import profile
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.logical import LogicalGraph
+from streamplace.scoring import engine
+from streamplace.training.config import read_config
+
+SHORT = Settings(duration_s=1.0)
+
+
+def nothing(value: Any) -> None:
+    """Do nothing with a value."""
+
+
+@dataclass(frozen=True)
+class Parser:
+    """A reader.
+
+    Parameters
+    ----------
+    documents
+        Returns good files; some take a while to make.
+    read
+        Reads a path.
+    use
+        Does what commands do with the value next.
+    faults
+        The faults of its files; None means those of text.
+    torch
+        Whether it loads torch, which raises the memory limit.
+    of_folder
+        Whether it is given the folder of the file.
+    """
+
+    name: str
+    documents: Callable[[], tuple[Document, ...]]
+    read: Callable[[str], Any]
+    use: Callable[[Any], None] = nothing
+    faults: tuple[Fault, ...] | None = None
+    torch: bool = False
+    of_folder: bool = False
+
+
+def _own(name: str, read: Callable[[str], Any], use: Callable[[Any], None], **more: Any) -> Parser:
+    return Parser(name, lambda: own_files.files()[name], read, use, **more)
+
+
+def _engine(kind: str) -> Parser:
+    documents = tuple(Document("file.txt", text.encode()) for text in DOCUMENTS[kind])
+    return Parser(kind, lambda: documents, lambda path: read_job(path, kind), use_job)
+
+
+def _scene(path: str) -> Any:
+    placement = own_files.placement()
+    return scene_from(read_json(path), placement.problem, path)
+
+
+def _run_scene(scene: Any) -> None:
+    found = engine.run(own_files.placement(), SHORT, scene)
+    if not np.isfinite(found.throughput):
+        raise InconsistencyError("a throughput that is no number")
+
+
+def _costs(path: str) -> LogicalGraph:
+    job = read_text_as(DOCUMENTS["kafka-streams"][0], "job", "kafka-streams")
+    with located(path):
+        return Costs.read(path).of(job)
+
+
+def _storm_profile(path: str) -> LogicalGraph:
+    with located(path, FormatError):
+        return profile.fit(read_json(path), path, 2500.0).job
+
+
+def _use_config(config: Any) -> None:
+    use_facts(config.model_dump(mode="json"))
+
+
+def _weights(path: str) -> Any:
+    from streamplace.policy.weights import read_policy  # noqa: PLC0415 - torch is heavy
+
+    return read_policy(path)[1]
+
+
+def _facts(path: str) -> Any:
+    from streamplace.policy.inspect import summary as facts  # noqa: PLC0415 - torch is heavy
+
+    return facts(path)
+
+
+def _resume(path: str) -> Any:
+    from benchmarks.hardening.corpus.checkpoints import resume  # noqa: PLC0415 - torch is heavy
+
+    return vars(resume(path))
+
+
+def _checkpoints() -> tuple[Document, ...]:
+    from benchmarks.hardening.corpus.checkpoints import written  # noqa: PLC0415 - torch is heavy
+
+    with TemporaryDirectory() as folder:
+        return (Document("file.safetensors", written(Path(folder))),)
+
+
+PARSERS: dict[str, Parser] = {
+    parser.name: parser
+    for parser in (
+        _own("graph", read_graph, use_graph),
+        _own("dataset", read_dataset, use_graphs),
+        _own("columns", read_graph, use_graph, faults=npz_files.NPZ_FAULTS),
+        _own("dream-graph", read_graph, use_graph),
+        _own("cluster", read_cluster, use_cluster),
+        _own("constraints", read_constraints, use_rules),
+        _own("placement", read_placement, use_placement),
+        _own(
+            "cepsim-placement",
+            lambda path: read_placement(path, graph=line_graph(), cluster=Cluster.equal(2)),
+            use_placement,
+        ),
+        _own("scene", _scene, _run_scene),
+        _own("config", read_config, _use_config),
+        _own("log", read_log, use_facts, of_folder=True),
+        _own("costs", _costs, use_job),
+        *map(_engine, READERS),
+        Parser(
+            "storm-profile",
+            lambda: json_documents(
+                METRICS, {"visualization": VISUALIZATION, "metrics": METRICS, "topology": TOPOLOGY}
+            ),
+            _storm_profile,
+            use_job,
+        ),
+        Parser(
+            "flink-rest",
+            lambda: (Document("file.json", flink_rest.TEXT.encode()),),
+            flink_rest.read,
+            use_job,
+        ),
+        Parser(
+            "info",
+            lambda: tuple(
+                document
+                for name in ("graph", "cluster", "placement", "cepsim-placement")
+                for document in own_files.files()[name]
+            ),
+            summary,
+            use_facts,
+        ),
+        Parser(
+            "weights",
+            lambda: (Document("file.safetensors", own_files.weights()),),
+            _weights,
+            use_facts,
+            faults=tensor_files.TENSOR_FAULTS,
+            torch=True,
+        ),
+        Parser(
+            "info-weights",
+            lambda: (Document("file.safetensors", own_files.weights()), *_checkpoints()),
+            _facts,
+            use_facts,
+            faults=tensor_files.TENSOR_FAULTS,
+            torch=True,
+        ),
+        Parser("checkpoint", _checkpoints, _resume, faults=tensor_files.TENSOR_FAULTS, torch=True),
+    )
+}
+"""Name -> reader."""

@@ -1,0 +1,71 @@
+"""Short real trainings of both kinds of network, and their files."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.hardening.targets.subject import Subject
+from benchmarks.reference.checkpoint_parts import Parts, shapes_in
+from benchmarks.reference.trainings import config, graphs, of_kind
+from streamplace.files import write_dataset
+from streamplace.policy.placer import SHIPPED
+from streamplace.policy.weights import parameter_hash, read_policy
+from streamplace.training import train
+from streamplace.training.trainer import CHECKPOINT, POLICY
+
+KINDS = ("device-scorer", "encoder-decoder")
+PUBLISHED = Path(__file__).parents[2] / "weights" / "b-f1-f2.safetensors"
+
+
+@dataclass(frozen=True)
+class TrainedFiles:
+    """Runs of six steps on six graphs with a memory, each in a folder of its own."""
+
+    folder: Path
+
+    @classmethod
+    def create(cls, folder: Path) -> "TrainedFiles":
+        """Train both kinds of network, with weights written in 32 and in 16 bits."""
+        write_dataset(folder / "graphs.jsonl", graphs())
+        write_dataset(folder / "graph.json", graphs()[:1])
+        found = cls(folder)
+        for kind in KINDS:
+            for half in (False, True):
+                wanted = config(of_kind(kind), run={"half": half})
+                train(graphs(), wanted, found.run(kind, half))
+        return found
+
+    def run(self, kind: str, half: bool = False) -> Path:
+        """Return the folder of a run."""
+        return self.folder / f"{kind}-{16 if half else 32}"
+
+    def checkpoints(self) -> list[Subject]:
+        """Return the checkpoint of each kind of network."""
+        return [checkpoint_of(kind, self.run(kind) / CHECKPOINT) for kind in KINDS]
+
+    def weights(self) -> list[Subject]:
+        """Return the trained weights in 32 and 16 bits, and the shipped ones."""
+        found = {
+            f"{kind} of {16 if half else 32} bits": self.run(kind, half) / POLICY
+            for kind in KINDS
+            for half in (False, True)
+        }
+        found |= {"shipped, 32 bits": SHIPPED, "published networks, 16 bits": PUBLISHED}
+        return [Subject(name, path.read_bytes(), read_policy) for name, path in found.items()]
+
+
+def checkpoint_of(kind: str, path: Path) -> Subject:
+    """Return a checkpoint with a reader that loads it into a network, an optimiser and a memory."""
+    parts, shapes = Parts(kind), shapes_in(path)
+
+    def state() -> Hashable:
+        memory = [(p, reward, row.tobytes()) for p, reward, row in parts.memory.entries()]
+        moments = [
+            (i, key, moment.numpy().tobytes())
+            for i, of in parts.optimiser.state_dict()["state"].items()
+            for key, moment in of.items()
+        ]
+        best = parts.memory.best.tobytes()
+        return parameter_hash(parts.network), best, tuple(memory), tuple(moments)
+
+    return Subject(kind, path.read_bytes(), lambda file: parts.load(file, shapes=shapes), state)

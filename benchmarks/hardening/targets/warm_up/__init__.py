@@ -1,0 +1,15 @@
+"""Modules that a process imports before it forks, so that a fork takes as long as its own work.
+
+Modules of this package run good commands when they are imported.
+"""
+
+WRITING = (f"{__name__}.writing",)
+READING = (f"{__name__}.reading",)
+READING_TORCH = (f"{__name__}.reading_torch",)
+READING_WEIGHTS = (
+    "streamplace.training.trainer",
+    "streamplace.policy.placer",
+    "streamplace.policy.inspect",
+    "streamplace.workflows.place",
+    "streamplace.cli.show",
+)

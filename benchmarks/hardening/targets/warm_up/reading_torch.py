@@ -1,0 +1,30 @@
+"""Good commands with torch, run on import on one thread, since forks of more threads would hang."""
+
+import contextlib
+import io
+import tempfile
+import warnings
+from pathlib import Path
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # of other libraries
+    import torch
+
+    import streamplace.policy.inspect
+    import streamplace.policy.ni2020.network
+    import streamplace.policy.placer
+    import streamplace.training.trainer  # noqa: F401
+from benchmarks.hardening.targets.commands import write_good_files
+from streamplace.cli.main import main
+
+torch.set_num_threads(1)
+with (
+    tempfile.TemporaryDirectory() as made,
+    contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())),
+    contextlib.redirect_stderr(io.StringIO()),
+):
+    given = write_good_files(Path(made)).paths
+    run = f"{made}/run"
+    main(["train", given["GRAPH"], "--config", given["CONFIG"], "-o", run])
+    main(["place", given["GRAPH"], "--placer", f"policy:file={run}/policy.safetensors"])
+    main(["info", f"{run}/checkpoint.safetensors"])

@@ -1,0 +1,184 @@
+"""A share of all bad files on the command line; and faults of commands are counted."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchmarks.hardening.campaigns.command_line import campaign
+from benchmarks.hardening.campaigns.command_line.campaign import numbers_of
+from benchmarks.hardening.campaigns.command_line.cases import COUNT, NO_PATH, Case, bad_file_of
+from benchmarks.hardening.campaigns.command_line.judgement import SHOWN, Verdicts, faults_of
+from benchmarks.hardening.corpus import own_files
+from benchmarks.hardening.corpus.special_files import SPECIAL_FILES
+from benchmarks.hardening.harness.forks import Ended
+from benchmarks.hardening.harness.memory_limits import most_bytes
+from benchmarks.hardening.mutation.numbered_documents import BOMBS_AT, CUT_AT, ENCODINGS_AT
+from benchmarks.hardening.targets.commands import COMMANDS, Command
+from benchmarks.hardening.targets.parsers import PARSERS
+
+SHARE = 0.005
+BAD = "/folder/x.json"
+REFUSED = Ended("", f"streamplace: {BAD}: is empty\n", 2, False, 0.2, 0.1, 10**8, 1)
+
+
+def case(*words: str, bad: str = BAD) -> Case:
+    return Case(Command(words), [*words], bad, Path("/folder"), frozenset())
+
+
+INFO = case("info", BAD, "--json")
+PLACE = case("place", BAD, "--placer", "greedy", "-o", "out.json")
+TRAIN = case("train", "graph.json", "--config", BAD, "-o", "run")
+FLINK = case("profile", "flink", "URL", "--job", "job", bad="http://127.0.0.1:1")
+FAILED = [
+    (PLACE, f"{BAD}: found no placement that obeys the constraints and memory limits"),
+    (PLACE, "no one device may run every operator"),
+    (case("simulate", BAD, "placement.json"), f"{BAD}: engine: more than 9 ticks"),
+    (case("compare", BAD, "--placers", "metis"), f"{BAD}: METIS failed: no memory"),
+    (TRAIN, "parameter x is not finite; nothing is written"),
+]
+
+
+def kind_of(what: str | int) -> str:
+    """Return the kind of a bad file."""
+    if isinstance(what, str):
+        return "special"
+    if what < BOMBS_AT:
+        return "malformed"
+    if what < ENCODINGS_AT:
+        return "bomb"
+    return "encoding" if what < CUT_AT else "fault"
+
+
+def test_a_share_of_every_reader() -> None:
+    rows = list(campaign.run(SHARE))
+    assert len(rows) == len(PARSERS) + 1
+    for row in rows:
+        assert row.good, (str(row), row.faults)
+
+
+def test_a_share_has_some_of_each_kind() -> None:
+    kinds = {kind_of(bad_file_of(name, n)) for name in PARSERS for n in numbers_of(name, SHARE)}
+    assert kinds == {"special", "malformed", "bomb", "encoding", "fault"}
+
+
+@pytest.mark.parametrize("name", PARSERS)
+def test_the_whole_has_all_of_each_kind(name: str) -> None:
+    assert numbers_of(name, 1.0) == [*range(COUNT)]
+    found = [bad_file_of(name, number) for number in range(COUNT)]
+    assert len({*found}) == COUNT
+    assert {*range(BOMBS_AT, CUT_AT)} <= {*found}
+    assert sum(kind_of(what) == "malformed" for what in found) * 3 >= BOMBS_AT
+    assert ({*SPECIAL_FILES} <= {*found}) == (name not in NO_PATH)
+
+
+def test_every_reader_has_its_commands() -> None:
+    assert COMMANDS.keys() == PARSERS.keys()
+
+
+def test_a_refusal_in_one_line_is_fine() -> None:
+    assert faults_of(INFO, REFUSED, []) == []
+    done = replace(REFUSED, code=0, out='{"a": 1}', err="note\n" * 3)
+    assert faults_of(INFO, done, ["a.json"]) == []
+
+
+def test_training_is_stopped_after_a_while() -> None:
+    stopped = replace(REFUSED, code=-9, err="", peak_bytes=2**32, cpu_seconds=6.0)
+    assert faults_of(TRAIN, stopped, ["config.json"]) == []
+    assert faults_of(TRAIN, stopped, []) == ["tracebacks", "hangs", "over 300 MB"]
+    assert faults_of(INFO, stopped, ["config.json"]) != []
+
+
+@pytest.mark.parametrize(
+    ("changed", "left", "noticed"),
+    [
+        ({"err": "Traceback (most recent call last):\n"}, [], "tracebacks"),
+        ({"code": -11}, [], "tracebacks"),
+        ({"code": 3}, [], "tracebacks"),
+        ({"err": f"{BAD}: UserWarning: odd\nstreamplace: x\n"}, [], "tracebacks"),
+        ({"err": f"Exception ignored in: <x>\nstreamplace: {BAD}: x\n"}, [], "tracebacks"),
+        ({"err": f"streamplace: {BAD}\nand more\n"}, [], "unclear messages"),
+        ({"err": ""}, [], "unclear messages"),
+        ({"err": "x.json: is empty\n"}, [], "unclear messages"),
+        ({"err": "streamplace: /folder/good.json: is empty\n"}, [], "not named"),
+        ({"cpu_seconds": 1.5}, [], "hangs"),
+        ({"asleep_seconds": 1.5}, [], "hangs"),
+        ({"hung": True}, [], "hangs"),
+        ({"code": 0, "cpu_seconds": 11.0}, [], "hangs"),
+        ({"peak_bytes": 300 * 10**6 + 1}, [], "over 300 MB"),
+        ({}, ["out.json"], "files left"),
+        ({"out": "half"}, [], "files left"),
+        ({"code": 0, "out": '{"a": NaN}'}, [], "bad output"),
+        ({"code": 1}, [], "exit 1"),
+    ],
+)
+def test_faulty_ends_are_noticed(changed: dict[str, object], left: list[str], noticed: str) -> None:
+    ended = replace(REFUSED, **changed)  # type: ignore[arg-type]  # fields
+    assert faults_of(INFO, ended, left) == [noticed]
+
+
+@pytest.mark.parametrize(("failed", "said"), FAILED)
+def test_work_may_fail(failed: Case, said: str) -> None:
+    ended = replace(REFUSED, code=1, err=f"streamplace: {said}\n")
+    assert faults_of(failed, ended, []) == []
+    assert faults_of(INFO, ended, []) == ["exit 1"]
+    left = ["config.json"] if failed is TRAIN else ["half.json"]
+    assert faults_of(failed, ended, left) == ([] if failed is TRAIN else ["files left"])
+
+
+@pytest.mark.parametrize("told", [PLACE, TRAIN, *(failed for failed, _ in FAILED)])
+@pytest.mark.parametrize(
+    "said", ["out of memory", "/etc/passwd: Is a directory", f"{BAD}: is empty", "output: engine"]
+)
+def test_nothing_else_ends_with_exit_1(told: Case, said: str) -> None:
+    ended = replace(REFUSED, code=1, err=f"streamplace: {said}\n")
+    assert faults_of(told, ended, []) == ["exit 1"]
+
+
+def test_a_policy_may_be_too_large(tmp_path: Path) -> None:
+    ended = replace(REFUSED, code=1, err="streamplace: out of memory\n")
+    assert faults_of(TRAIN, ended, ["config.json"]) == []
+
+
+def test_torch_is_loaded_for_a_config_that_is_one(tmp_path: Path) -> None:
+    """A config that is no config must be refused without torch."""
+    file = tmp_path / "config.toml"
+    told = case("train", "graph.json", "--config", str(file), "-o", "run", bad=str(file))
+    heavy = replace(REFUSED, err=f"streamplace: {file}: x\n", peak_bytes=10**9, cpu_seconds=3.0)
+    file.write_text(own_files.CONFIG)
+    assert faults_of(told, heavy, []) == []
+    file.write_text("x = 1")
+    assert faults_of(told, heavy, []) == ["hangs", "over 300 MB"]
+    assert faults_of(told, replace(heavy, peak_bytes=10**8, cpu_seconds=0.2), []) == []
+
+
+def test_a_name_too_long_is_no_config() -> None:
+    bad = "n" * 5000
+    told = case("train", "graph.json", "--config", bad, "-o", "run", bad=bad)
+    said = f"streamplace: {bad[:SHOWN]}…: no such config\n"
+    assert faults_of(told, replace(REFUSED, err=said), []) == []
+
+
+def test_torch_has_its_limit_too() -> None:
+    large = replace(REFUSED, peak_bytes=most_bytes(torch=True) + 1)
+    assert faults_of(INFO, large, [], torch=True) == ["over 300 MB"]
+    assert faults_of(INFO, replace(large, peak_bytes=large.peak_bytes - 1), [], torch=True) == []
+
+
+def test_a_server_is_named_when_it_fails() -> None:
+    failed = replace(REFUSED, code=1, err="streamplace: http://127.0.0.1:1/jobs: not JSON\n")
+    assert faults_of(FLINK, failed, []) == []
+    assert faults_of(FLINK, replace(failed, err="streamplace: not JSON\n"), []) == ["not named"]
+    assert faults_of(FLINK, failed, ["out.json"]) == ["files left"]
+    kept = f"{failed.err.strip()}; what was measured until then is in /folder/out.json\n"
+    assert faults_of(FLINK, replace(failed, err=kept), ["out.json"]) == []
+    assert not case("place").command.of_server
+
+
+def test_a_good_file_that_is_refused_is_noticed() -> None:
+    verdicts = Verdicts(torch=False)
+    verdicts.judge("x", INFO, REFUSED)
+    verdicts.judge_good("x", replace(REFUSED, code=0))
+    assert verdicts.row("").good
+    verdicts.judge_good("x", REFUSED)
+    assert (verdicts.row("").good, verdicts.row("").wrong["good files refused"]) == (False, 1)

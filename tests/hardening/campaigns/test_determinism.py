@@ -1,0 +1,115 @@
+"""The same bytes for a seed and a limit by count, in all surroundings."""
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.hardening.campaigns.determinism import campaign, training
+from benchmarks.hardening.campaigns.determinism.surroundings import (
+    GRAPHS,
+    JOBS,
+    Surroundings,
+    differences_row,
+    without_fields,
+)
+from benchmarks.hardening.harness.measured_commands import COMMAND
+from benchmarks.hardening.harness.rows import Row
+from streamplace.execution.parallel import ITEMS_PER_PROCESS
+
+PROCESSES = 2  # of which the second has other threads and another folder
+ON_WORKERS = len(JOBS)  # a process for each number of workers
+FAST = "greedy,random"
+
+
+def check(row: Row, tried: int) -> None:
+    assert row.good, f"{row}\n" + "\n".join(row.faults)
+    assert row.tried == tried
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(11)
+
+
+def test_graphs(tmp_path: Path, rng: np.random.Generator) -> None:
+    check(campaign.generate_row(tmp_path, ON_WORKERS, rng, ["layered"]), 2 * ON_WORKERS)
+
+
+def test_compared(tmp_path: Path, rng: np.random.Generator) -> None:
+    check(campaign.compare_row(tmp_path, ON_WORKERS, rng, FAST), ON_WORKERS)
+
+
+def test_as_many_workers_as_are_asked_for_have_work() -> None:
+    assert JOBS == (1, 2, 4)
+    assert max(JOBS) <= GRAPHS // ITEMS_PER_PROCESS
+
+
+def test_search(tmp_path: Path, rng: np.random.Generator) -> None:
+    check(campaign.place_row(tmp_path, PROCESSES, rng, ["search:evaluations=5000"]), 4)
+
+
+def test_training(tmp_path: Path, rng: np.random.Generator) -> None:
+    check(training.training_row(tmp_path, PROCESSES, rng, ["device-scorer"], steps=6), 2)
+
+
+def by_python(program: str) -> Callable[[Surroundings], bytes]:
+    return lambda around: around.run(sys.executable, "-c", program).encode()
+
+
+@pytest.mark.parametrize(
+    ("program", "at_least"),
+    [
+        ("print(hash('a'))", 4),
+        ("import os; print(os.environ['OMP_NUM_THREADS'])", 1),
+        ("import os; print(os.getcwd())", 4),
+        ("import time; print(time.strftime('%z'))", 2),
+        ("import os; print(os.environ['LC_ALL'])", 1),
+        ("import os; print(os.getpid())", 4),
+        ("import random; print(random.random())", 4),
+        ("import time; print(time.time_ns())", 4),
+        ("print('the same')", 0),
+    ],
+)
+def test_what_depends_on_its_surroundings_is_noticed(
+    program: str, at_least: int, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    row = differences_row("x", [("program", by_python(program))], 5, tmp_path, rng)
+    assert row.tried == 5
+    assert row.wrong == {"differences": at_least, "failed": 0}
+    assert row.good == (at_least == 0)
+
+
+def test_each_result_is_compared_with_itself(tmp_path: Path, rng: np.random.Generator) -> None:
+    same = [(name, by_python(f"print({name!r})")) for name in "ab"]
+    assert differences_row("x", same, 2, tmp_path, rng).good
+
+
+def test_a_failure_is_no_result(tmp_path: Path, rng: np.random.Generator) -> None:
+    def place(around: Surroundings) -> bytes:
+        return around.run(*COMMAND, "place", "nobody.json").encode()
+
+    row = differences_row("x", [("place", place)], 2, tmp_path, rng)
+    assert row.wrong == {"differences": 0, "failed": 2}
+    assert "nobody.json: No such file" in row.faults[0]
+
+
+def test_processes_are_fresh_and_see_what_was_drawn(
+    tmp_path: Path, rng: np.random.Generator
+) -> None:
+    around = Surroundings.drawn(tmp_path, 3, rng)
+    seed, pid = around.run(
+        sys.executable, "-c", "import os; print(os.environ['PYTHONHASHSEED'], os.getpid())"
+    ).split()
+    assert seed == around.variables["PYTHONHASHSEED"]
+    assert int(pid) != os.getpid()
+    seeds = {Surroundings.drawn(tmp_path, n, rng).variables["PYTHONHASHSEED"] for n in range(4, 14)}
+    assert len(seeds) == 10
+
+
+def test_times_are_left_out_and_nothing_else() -> None:
+    value = {"rows": [{"placer": "metis", "seconds": 3.0}], "seconds": 1, "mean": 0.5}
+    assert without_fields(value, ("seconds",)) == {"rows": [{"placer": "metis"}], "mean": 0.5}

@@ -1,0 +1,83 @@
+"""Fuzzing for a moment where atheris is installed; seeds are read everywhere."""
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.hardening.campaigns.fuzzing import campaign
+from benchmarks.hardening.campaigns.fuzzing.inputs import document_of, input_of, names_of
+from benchmarks.hardening.corpus import seed_archives
+from benchmarks.hardening.targets.parsers import PARSERS
+from streamplace.errors import CheckpointError, StreamplaceError
+
+needs_atheris = pytest.mark.skipif(
+    not campaign.installed(), reason="atheris is not installed (pip install -e '.[fuzz]')"
+)
+
+
+@needs_atheris
+def test_one_reader_is_fuzzed_for_a_moment() -> None:
+    (row,) = campaign.run(3 / campaign.SECONDS, readers=["kafka-streams"], keep=False)
+    assert row.good, row.faults
+
+
+def test_without_atheris_nothing_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(campaign, "installed", lambda: False)
+    (row,) = campaign.run()
+    assert row.what == "fuzzing: atheris is not installed (pip install -e '.[fuzz]')"
+    assert (row.tried, row.good) == (0, False)
+
+
+def test_a_crash_is_reported_with_its_input(tmp_path: Path) -> None:
+    (tmp_path / "crash-0a1b").write_bytes(b"bad")
+    said = " === Uncaught Python exception: ===\nKeyError: 'x'\nTraceback\nstat::peak_rss_mb: 90\n"
+    assert campaign._fault(said, tmp_path) == (
+        "crash: KeyError: 'x'",
+        "crash: KeyError: 'x': b'bad'",
+    )
+    assert list(tmp_path.iterdir()) == []
+    assert campaign._fault("stat::peak_rss_mb: 90\n", tmp_path) is None
+    assert campaign._fault("no module named so", tmp_path) == ("no start", "no module named so")
+
+
+@pytest.mark.parametrize("name", ["graph", "log", "weights", "checkpoint"])
+def test_inputs_and_files_convert_both_ways(name: str) -> None:
+    parser = PARSERS[name]
+    names = names_of(parser)
+    for document in parser.documents():
+        assert document_of(names, input_of(names, document)) == document
+
+
+def test_the_code_behind_the_hash_is_reached(tmp_path: Path) -> None:
+    """Changes of metadata, with a wrong length too, are refused by the reader of metadata."""
+    parser = PARSERS["weights"]
+    (document,) = parser.documents()
+    for old, new in ((b"device-scorer", b"device-scorar"), (b'"hidden', b'"higher')):
+        assert old in document.data
+        changed = input_of([document.name], document).replace(old, new)[:-40]
+        path = tmp_path / document.name
+        path.write_bytes(document_of([document.name], changed).data)
+        with pytest.raises(CheckpointError) as refused:
+            parser.read(str(path))
+        assert "damaged" not in str(refused.value)
+        assert "no safetensors" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", seed_archives.readers_with_seeds())
+def test_seeds_are_read_or_refused(name: str, tmp_path: Path) -> None:
+    """Every later version reads the inputs that an earlier one reached."""
+    parser = PARSERS[name]
+    names, inputs = names_of(parser), tmp_path / "inputs"
+    inputs.mkdir()
+    assert seed_archives.unpack(name, inputs) > 0
+    for path in sorted(inputs.iterdir()):
+        document = document_of(names, path.read_bytes())
+        there = tmp_path / document.name
+        there.write_bytes(document.data)
+        said = "read"
+        try:
+            parser.use(parser.read(str(tmp_path if parser.of_folder else there)))
+        except StreamplaceError as error:
+            said = str(error)
+        assert len(said.splitlines()) == 1
+        there.unlink()

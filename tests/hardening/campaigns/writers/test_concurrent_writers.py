@@ -1,0 +1,59 @@
+"""Two processes that write to one place."""
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from benchmarks.hardening.campaigns.writers import concurrent_writers
+from benchmarks.hardening.campaigns.writers.campaign import ENVIRONMENT
+from benchmarks.hardening.campaigns.writers.concurrent_writers import ConcurrentRuns
+from benchmarks.hardening.campaigns.writers.writing_command import WritingCommand
+from benchmarks.hardening.harness.forks import Forks
+from benchmarks.hardening.targets import warm_up
+
+FEW = 2
+
+
+@pytest.fixture(scope="module")
+def second() -> Iterator[Forks]:
+    """Return another fork server."""
+    with Forks(ENVIRONMENT, warm_up.WRITING) as forks:
+        yield forks
+
+
+def test_two_into_one_folder(
+    forks: Forks, second: Forks, train: tuple[WritingCommand, str]
+) -> None:
+    row = concurrent_writers.one_folder((forks, second), [train[0]], train[1], FEW)
+    assert row.good, row.faults
+
+
+def test_two_into_one_file(forks: Forks, second: Forks, place: WritingCommand) -> None:
+    row = concurrent_writers.one_file((forks, second), [place], FEW, random.Random(6))
+    assert row.good, row.faults
+
+
+def test_writers_that_never_meet_do_not_count(
+    forks: Forks, second: Forks, place: WritingCommand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def in_turn(both: tuple[Forks, Forks], folder: Path, *jobs: tuple[str, ...]) -> ConcurrentRuns:
+        alone = [one.run(*words) for one, words in zip(both, jobs, strict=True)]
+        return ConcurrentRuns(alone, 1)
+
+    monkeypatch.setattr(concurrent_writers, "run_together", in_turn)
+    monkeypatch.setattr(concurrent_writers, "TRIES", 2)
+    row = concurrent_writers.one_file((forks, second), [place], 1, random.Random(6))
+    assert not row.good
+    assert "comes too late, 2 times" in row.faults[0]
+    assert row.figures["one after the other"] == "2"
+
+
+def test_temporary_files_are_counted(forks: Forks, second: Forks, place: WritingCommand) -> None:
+    place.restore()
+    both = concurrent_writers.run_together(
+        (forks, second), place.folder, place.words, ("--version",)
+    )
+    assert [one.code for one in both.ended] == [0, 0]
+    assert both.half_written == 1

@@ -1,0 +1,116 @@
+"""Kills of commands that write; and faults of writers are counted."""
+
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from benchmarks.hardening.campaigns.writers import kills
+from benchmarks.hardening.campaigns.writers.file_checks import unreadable
+from benchmarks.hardening.campaigns.writers.kills import (
+    Kills,
+    kill_leaders,
+    kill_training,
+    kill_writers,
+    kills_row,
+    run_and_kill,
+)
+from benchmarks.hardening.campaigns.writers.training_runs import EVERY
+from benchmarks.hardening.campaigns.writers.workloads import compare_command, generate_command
+from benchmarks.hardening.campaigns.writers.writing_command import WritingCommand
+from benchmarks.hardening.harness.forks import Forks
+from benchmarks.hardening.harness.orphans import left
+
+FEW = 2
+
+
+def test_train_killed(forks: Forks, train: tuple[WritingCommand, str]) -> None:
+    (found,) = kill_training(forks, *train, FEW, random.Random(1))
+    assert found.good, found.faults
+
+
+def test_another_hash_is_noticed(forks: Forks, train: tuple[WritingCommand, str]) -> None:
+    (found,) = kill_training(forks, train[0], "another", 1, random.Random(1))
+    assert found.wrong["other hash"] >= 1
+
+
+def test_writers_killed(forks: Forks, place: WritingCommand) -> None:
+    (found,) = kill_writers(forks, [place], 2 * FEW, random.Random(2))
+    assert found.good, found.faults
+
+
+def test_compare_and_generate_killed(forks: Forks, inputs: Path, folder: Path) -> None:
+    commands = [generate_command(forks, inputs, folder), compare_command(forks, inputs, folder)]
+    for found in kill_writers(forks, commands, FEW, random.Random(2)):
+        assert found.good, found.faults
+
+
+def test_a_kill_before_the_first_write_does_not_count(forks: Forks, place: WritingCommand) -> None:
+    tally = Kills()
+    place.restore()
+    before = place.entries()
+    ended = run_and_kill(forks, place, {"after_s": 0.0}, tally)
+    assert ended is not None
+    assert not tally.count_kill(place, before, is_over=place.is_complete())
+    assert (tally.early, tally.late, tally.counted) == (1, 0, 0)
+
+
+def test_a_kill_after_the_end_does_not_count(forks: Forks, place: WritingCommand) -> None:
+    place.restore()
+    tally, before = Kills(), place.entries()
+    assert run_and_kill(forks, place, {"after_s": 60.0}, tally) is None
+    assert tally.late == 1
+    assert not tally.count_kill(place, before, is_over=place.is_complete())
+    assert (tally.early, tally.late, tally.counted) == (0, 2, 0)
+
+
+def test_kills_that_all_come_too_early_are_noticed(
+    forks: Forks, place: WritingCommand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kills, "kill_moment", lambda *_: {"after_s": 0.0})
+    monkeypatch.setattr(kills, "TRIES", 2)
+    (found,) = kill_writers(forks, [place], 1, random.Random(2))
+    assert not found.good
+    assert found.faults == ["only 0 of 1 kills came in time"]
+
+
+def test_more_than_an_interval_lost_is_noticed() -> None:
+    tally = Kills(counted=2, lost=[EVERY, EVERY + 1], steps=[4, 5])
+    found = kills_row("train", 2, tally)
+    assert found.wrong["lost over a checkpoint interval"] == 1
+    assert found.figures["most steps lost"] == f"{EVERY + 1} of {EVERY}"
+
+
+def test_no_process_outlives_the_first(forks: Forks, inputs: Path, folder: Path) -> None:
+    generate = generate_command(forks, inputs, folder, 2)
+    (found,) = kill_leaders(forks, [generate], FEW, random.Random(3))
+    assert found.good, found.faults
+
+
+def test_a_writer_that_is_not_atomic_is_noticed(inputs: Path, tmp_path: Path) -> None:
+    with Forks(modules=("tests.support.hardening.writes_in_place",)) as careless:
+        command, tally = generate_command(careless, inputs, tmp_path), Kills()
+        for part in (0.5, 0.6, 0.7, 0.8, 0.9):  # of the run, most of which is writing
+            command.restore()
+            tally.check(command, careless.run(*command.words, after_s=part * command.seconds))
+    assert tally.faults
+
+
+def test_a_process_that_goes_on_is_noticed() -> None:
+    with subprocess.Popen(["sleep", "60"], start_new_session=True) as process:
+        assert left(process.pid, 0.1) == [process.pid]
+        process.kill()
+    assert left(process.pid, 5.0) == []
+
+
+@pytest.mark.parametrize("keep", [0.0, 0.5, 0.99])
+def test_half_of_a_file_is_noticed(keep: float, inputs: Path, place: WritingCommand) -> None:
+    place.restore()
+    assert place.faults() == []
+    file = place.folder / "placement.json"
+    file.write_bytes(file.read_bytes()[: int(file.stat().st_size * keep)])
+    assert "placement.json is neither as before nor as after" in place.faults()[0]
+    assert unreadable(file)
+    file.unlink()
+    assert place.faults() == ["placement.json is lost"]

@@ -1,0 +1,53 @@
+"""Tables: README and RESULTS.md agree with the saved rows."""
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.hardening.__main__ import FOLDER, PARTS
+from benchmarks.hardening.harness.rows import Row, Run, read_rows, save_rows
+from benchmarks.hardening.harness.tables import full_table, missing, report_files, summary_table
+
+
+@pytest.mark.parametrize("path", report_files(FOLDER, PARTS), ids=lambda path: path.name)
+def test_documents_agree_with_the_rows(path: Path) -> None:
+    assert path.read_text() == report_files(FOLDER, PARTS)[path]
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_the_saved_rows_have_no_faults(part: str) -> None:
+    for row, _ in read_rows(FOLDER / f"{part}.json"):
+        assert not any(row.wrong.values()), row.what
+
+
+def test_faults_and_missing_runs_are_reported(tmp_path: Path) -> None:
+    run = Run("x", 0.5, 3, "0a1b", "2026-11-21")
+    rows = [
+        Row("graphs", 1200, {"tracebacks": 0, "hangs": 2}, {"longest": "0.4 s"}),
+        Row("others", 0, {"tracebacks": 0, "hangs": 0}),
+        Row("advisories", 0, {}, {"not run": "service not reachable"}),
+        Row("of a", 3, {"hangs": 0}, group="of all"),
+        Row("of b", 4, {"hangs": 0}, group="of all"),
+        Row("of c", 0, {"hangs": 0}, group="of all"),
+    ]
+    save_rows(tmp_path / "readers.json", [(row, run) for row in rows])
+    assert summary_table(tmp_path, ["readers", "load"]).splitlines()[2:] == [
+        "| graphs | 1,200 | 2 hangs | `x` |",
+        "| others | 0 | not run | `x` |",
+        "| advisories | 0 | not run: service not reachable | `x` |",
+        "| of all | 7 | 0, not run: of c | `x` |",
+        "| load | 0 | not run | `python -m benchmarks.hardening load` |",
+    ]
+    text = full_table(tmp_path, ["readers", "load"])
+    assert "`x`: share 0.5, seed 3, commit 0a1b, on 2026-11-21\n" in text
+    assert "| graphs | 1,200 | 0 tracebacks, 2 hangs | longest 0.4 s |\n" in text
+    assert "| others | 0 | not run |  |\n" in text
+    assert text.endswith("## load\nnot run\n")
+    assert missing(tmp_path, ["readers", "load"]) == [
+        "readers: graphs: 1,200 tried, 0 tracebacks, 2 hangs; longest 0.4 s",
+        "readers: others: not run",
+        "readers: of a: 0.5 of the whole",
+        "readers: of b: 0.5 of the whole",
+        "readers: of c: not run",
+        "load: not run",
+    ]

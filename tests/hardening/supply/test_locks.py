@@ -1,0 +1,81 @@
+"""Locks: they are read as written, cover every extra, and are all that anything installs."""
+
+import re
+import subprocess
+
+import pytest
+
+from benchmarks.hardening.harness.environment import ROOT
+from benchmarks.hardening.supply import locks
+from benchmarks.hardening.supply.locks import Entry, entries, lock_names, project, read_lock
+
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+INDEX = re.compile(r"--(extra-)?index-url|--find-links|https?://\S*/(simple|whl)\b")
+LOCK = """# a comment
+-r dev.txt
+click==8.5.1 \\
+    --hash=sha256:aa \\
+    --hash=sha256:bb
+torch==2.13.0 ; sys_platform == 'linux' \\
+    --hash=sha256:cc
+"""
+
+
+def test_a_lock_is_read_as_it_is_written() -> None:
+    read = entries(LOCK)
+    assert read == [
+        Entry("click", "8.5.1", "", ("sha256:aa", "sha256:bb")),
+        Entry("torch", "2.13.0", "sys_platform == 'linux'", ("sha256:cc",)),
+    ]
+    assert "".join(map(str, read)) == "".join(LOCK.splitlines(keepends=True)[2:])
+    for line in ("click>=8", "click @ file:///x", "--index-url somewhere", "click"):
+        with pytest.raises(ValueError, match="not the line of a lock"):
+            entries(line)
+
+
+def test_every_extra_is_locked() -> None:
+    extras = project()["optional-dependencies"]
+    locked = {entry.key for name in lock_names() for entry in read_lock(name)}
+    for texts in extras.values():
+        assert {locks.normal(re.split(r"[\[>=<]", text)[0]) for text in texts} <= locked
+
+
+def test_on_linux_torch_is_the_cpu_build_alone() -> None:
+    markers = {e.marker: set(e.hashes) for e in read_lock("dev") if e.key == "torch"}
+    assert set(markers) == {locks.ON_LINUX, locks.ELSEWHERE}
+    assert not markers[locks.ON_LINUX] & markers[locks.ELSEWHERE]
+    assert not [e for e in read_lock("dev") if e.key.startswith(("nvidia", "cuda", "triton"))]
+
+
+def test_advisories_are_asked_for_where_they_answer() -> None:
+    """The public repository asks once a week and after every change of a lock."""
+    audit = (ROOT / ".github" / "workflows" / "audit.yml").read_text()
+    assert "- run: make audit" in audit
+    assert "schedule:" in audit
+    makefile = (ROOT / "Makefile").read_text()
+    assert "pip-audit --strict" in makefile  # which fails where nobody answers
+
+
+def test_every_dependency_has_a_lower_bound() -> None:
+    told = project()
+    extras = [text for texts in told["optional-dependencies"].values() for text in texts]
+    unbound = [text for text in (*told["dependencies"], *extras) if ">=" not in text]
+    assert unbound == []
+
+
+def test_workflows_run_what_is_pinned() -> None:
+    assert WORKFLOWS
+    for path in WORKFLOWS:
+        used = re.findall(r"uses: (\S+)", path.read_text())
+        assert used
+        assert all(re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}", one) for one in used), path
+        targets = set(re.findall(r"run: make (\S+)", path.read_text()))
+        assert targets <= set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
+
+
+def test_no_index_of_packages_is_named() -> None:
+    run = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    for name in run.stdout.splitlines():
+        path = ROOT / name
+        if path.suffix in (".txt", ".toml", ".yml", ".md", ".cff", "") and path.is_file():
+            assert not INDEX.search(path.read_text(errors="replace")), name

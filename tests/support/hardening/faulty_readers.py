@@ -1,0 +1,188 @@
+"""Readers with one fault each, and the kind of fault that the campaign must count."""
+
+import os
+import socket
+import subprocess
+import time
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from benchmarks.hardening.campaigns.readers.process import observe_reader
+from benchmarks.hardening.corpus.document import Document
+from benchmarks.hardening.mutation.numbered_documents import COUNT
+from benchmarks.hardening.targets.consumers import InconsistencyError
+from benchmarks.hardening.targets.parsers import PARSERS, Parser
+from streamplace.errors import FormatError
+
+GOOD = (Document("file.json", b'{"a": [1, 2, 3]}'),)
+
+
+def _raises(path: str) -> None:
+    raise KeyError(path)
+
+
+def _warns(path: str) -> None:
+    warnings.warn("odd", stacklevel=1)
+
+
+def _ignores(path: str) -> None:
+    class Odd:
+        def __del__(self) -> None:
+            raise KeyError(path)
+
+    Odd()
+
+
+def _says_two_lines(path: str) -> None:
+    error = FormatError(path)
+    error.__class__ = type("Long", (FormatError,), {"__str__": lambda self: f"{path}\nand more"})
+    raise error
+
+
+def _names_nothing(path: str) -> None:
+    raise FormatError("is bad")
+
+
+def _takes_long(path: str) -> None:
+    began = time.process_time()
+    while time.process_time() - began < 1.2:
+        pass
+
+
+def _goes_on(path: str) -> None:
+    while True:
+        pass
+
+
+def _takes_memory(path: str) -> None:
+    bytearray(400 * 2**20)
+
+
+def _runs(path: str) -> None:
+    subprocess.run(["true"], check=True)
+
+
+def _reads_another(path: str) -> None:
+    """Read another file, as an external entity of XML does."""
+    Path("/etc/passwd").read_bytes()
+
+
+def _reads_what_is_beside(path: str) -> None:
+    with suppress(FileNotFoundError):
+        Path("../nobody").read_bytes()
+
+
+def _writes(path: str) -> None:
+    Path("executed").touch()
+    with open("executed", "w"):
+        pass
+
+
+def _opens(path: str) -> None:
+    os.close(os.open("executed", os.O_WRONLY | os.O_CREAT))
+
+
+def _makes_a_folder(path: str) -> None:
+    os.mkdir("executed")
+
+
+def _links(path: str) -> None:
+    os.link(path, "executed")
+
+
+def _links_by_name(path: str) -> None:
+    os.symlink(path, "executed")
+
+
+def _truncates(path: str) -> None:
+    os.truncate(path, 0)
+
+
+def _renames(path: str) -> None:
+    os.rename(path, path)
+
+
+def _removes(path: str) -> None:
+    with suppress(FileNotFoundError):
+        os.remove(Path(path).with_name("nobody"))
+
+
+def _changes_its_mode(path: str) -> None:
+    os.chmod(path, 0o600)
+
+
+def _makes_a_pipe(path: str) -> None:
+    """Make a pipe, which raises no audit event and is found in the folder."""
+    os.mkfifo("executed")
+
+
+def _calls(path: str) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+        asked.connect(("127.0.0.1", 9))
+
+
+def _sleeps(path: str) -> None:
+    time.sleep(1.5)
+
+
+def _ends(path: str) -> None:
+    os._exit(3)
+
+
+def _scores_nothing(path: str) -> None:
+    raise InconsistencyError("no number")
+
+
+BAD: dict[Callable[[str], None], str] = {
+    _raises: "tracebacks",
+    _warns: "tracebacks",
+    _ignores: "tracebacks",
+    _says_two_lines: "unclear messages",
+    _names_nothing: "unclear messages",
+    _takes_long: "hangs",
+    _goes_on: "hangs",
+    _takes_memory: "over 300 MB",
+    _runs: "acts",
+    _reads_another: "acts",
+    _reads_what_is_beside: "acts",
+    _writes: "acts",
+    _opens: "acts",
+    _makes_a_folder: "acts",
+    _links: "acts",
+    _links_by_name: "acts",
+    _truncates: "acts",
+    _renames: "acts",
+    _removes: "acts",
+    _changes_its_mode: "acts",
+    _makes_a_pipe: "acts",
+    _calls: "acts",
+    _sleeps: "hangs",
+    _ends: "tracebacks",
+    _scores_nothing: "wrong figures",
+}
+
+
+FEW = Parser("few", lambda: GOOD, lambda path: None, faults=(lambda data, _: data + b" ",))
+"""A reader with few different bad files, since its faults are all the same."""
+
+
+def report() -> None:
+    """Let each read one bad file, and print the faults counted."""
+    for read in BAD:
+        PARSERS["bad"] = bad(read)
+        seen = observe_reader("bad", 1 / COUNT, 0)
+        print(f"{read.__name__}: {', '.join(seen.wrong)}")  # noqa: T201
+    PARSERS[FEW.name] = FEW
+    print(f"{FEW.name}: {', '.join(observe_reader(FEW.name, 20 / COUNT, 0).wrong)}")  # noqa: T201
+
+
+def bad(read: Callable[[str], None]) -> Parser:
+    """Return a reader that treats good files correctly."""
+
+    def careful(path: str) -> None:
+        if path.endswith("file.json") and Path(path).read_bytes() != GOOD[0].data:
+            read(path)
+
+    return Parser("bad", lambda: GOOD, careful)

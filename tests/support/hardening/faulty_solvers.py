@@ -1,0 +1,157 @@
+"""Solvers with one fault each; child processes find them by name."""
+
+import os
+import signal
+import sys
+import time
+
+from benchmarks.hardening.campaigns.solvers.odd_problems import NoProblemError
+from streamplace.errors import PlacementError
+
+BAD = 3
+"""The number of the problem at which the fault shows."""
+SLOW_S = 6.0
+
+
+def library(fails: bool = False) -> None:
+    """Stand for the library of a solver, whose calls are counted."""
+    if fails:
+        raise RuntimeError("bad input")
+
+
+def aborts(number: int, seed: int) -> str | None:
+    library()
+    if number == BAD:
+        os.abort()
+    return None
+
+
+def leaves(number: int, seed: int) -> str | None:
+    """End the process, as a library that calls `exit` does."""
+    library()
+    if number == BAD:
+        os._exit(0)
+    return None
+
+
+def is_killed(number: int, seed: int) -> str | None:
+    library()
+    if number == BAD:
+        os.kill(os.getpid(), signal.SIGSEGV)
+    return None
+
+
+def ends_badly(number: int, seed: int) -> str | None:
+    """Make the end of the process fail."""
+    library()
+    import atexit  # noqa: PLC0415
+
+    if number == BAD:
+        atexit.register(os._exit, 7)
+    return None
+
+
+def prints(number: int, seed: int) -> str | None:
+    library()
+    if number == BAD:
+        os.write(1, b"a complaint\n")  # past sys.stdout, as C does
+    return None
+
+
+def complains(number: int, seed: int) -> str | None:
+    library()
+    if number == BAD:
+        os.write(2, b"a complaint\n")
+    return None
+
+
+def hangs(number: int, seed: int) -> str | None:
+    library()
+    if number == BAD:
+        time.sleep(60)
+    return None
+
+
+def computes(number: int, seed: int) -> str | None:
+    library()
+    while number == BAD:
+        pass
+    return None
+
+
+def is_slow(number: int, seed: int) -> str | None:
+    """Compute for a tenth of the time, as on a busy machine."""
+    library()
+    end = time.monotonic() + SLOW_S
+    while number == BAD and time.monotonic() < end:
+        began = time.process_time()
+        while time.process_time() - began < 0.05:
+            pass
+        time.sleep(0.45)
+    return None
+
+
+def raises(number: int, seed: int) -> str | None:
+    library()
+    if number == BAD:
+        raise ZeroDivisionError("by nothing")
+    return None
+
+
+def refuses(number: int, seed: int) -> str | None:
+    library()
+    if number == BAD:
+        raise PlacementError("found none")
+    return None
+
+
+def is_given_none(number: int, seed: int) -> str | None:
+    if number == BAD:
+        raise NoProblemError("a cycle")
+    library()
+    return None
+
+
+def refuses_before(number: int, seed: int) -> str | None:
+    if number == BAD:
+        raise PlacementError("weights are too large")
+    library()
+    return None
+
+
+def does_without(number: int, seed: int) -> str | None:
+    if number != BAD:
+        library()
+    return None
+
+
+def never_asks(number: int, seed: int) -> str | None:
+    return None
+
+
+def tells_of_failure(number: int, seed: int) -> str | None:
+    """Turn an exception of the library into an error of ours."""
+    try:
+        library(fails=number == BAD)
+    except RuntimeError as error:
+        raise PlacementError(f"the library failed: {error}") from None
+    return None
+
+
+def places_none(number: int, seed: int) -> str | None:
+    library()
+    raise PlacementError("found none")
+
+
+def is_wrong(number: int, seed: int) -> str | None:
+    library()
+    return "an operator is nowhere" if number == BAD else None
+
+
+def never_starts(number: int, seed: int) -> str | None:
+    library()
+    return None
+
+
+if sys.argv[1:2] == ["tests.support.hardening.faulty_solvers::never_starts"]:
+    raise ImportError("no such library")
