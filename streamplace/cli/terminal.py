@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from streamplace.display.labels import labels, shortened
 from streamplace.execution.progress import is_quiet
-from streamplace.report.labels import labels, shortened
 from streamplace.util.text import printable
 
 WIDTH_OF_FILES = 10**5  # of lines nobody looks at

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamplace.report.labels import labels, shortened
+from streamplace.display.labels import labels, shortened
 
 
 def test_both_ends_are_kept() -> None:
