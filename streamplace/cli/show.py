@@ -11,13 +11,14 @@ from streamplace.cli.terminal import NAME_WIDTH, console, listed, name_in, print
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed as quoted
 from streamplace.problem.placement import Placement
-from streamplace.scoring.score import EngineScore, ThroughputScore
+from streamplace.scoring.engine_score import EngineScore
+from streamplace.scoring.score import ThroughputScore
+from streamplace.workflows.capacity_plan import Plan
 from streamplace.workflows.diff import Difference
-from streamplace.workflows.explain import Explanation
+from streamplace.workflows.explanation import Explanation
 from streamplace.workflows.improving_moves import ImprovingMove
 from streamplace.workflows.migrate import Migration
-from streamplace.workflows.place import Result
-from streamplace.workflows.plan import Plan
+from streamplace.workflows.result import Result
 
 LINKS_SHOWN = 8
 EVERY_S = 10.0  # seconds between lines of training

@@ -10,11 +10,12 @@ from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring.score import EngineScore, ThroughputScore
+from streamplace.scoring.engine_score import EngineScore
+from streamplace.scoring.score import ThroughputScore
+from streamplace.workflows.capacity_plan import Plan
 from streamplace.workflows.comparison import HEAD, Comparison
 from streamplace.workflows.migrate import Migration
-from streamplace.workflows.place import Result
-from streamplace.workflows.plan import Plan
+from streamplace.workflows.result import Result
 
 ROWS, NAMES = 12, 8
 TABLE_ROWS = 60  # of what is a table to begin with

@@ -4,39 +4,8 @@ from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from streamplace.display.mixins import Displayable, RoundedRepr, number, quoted
-
-
-@dataclass(frozen=True, repr=False)
-class Bottleneck(RoundedRepr):
-    """The device or link of the largest utilisation, even below 1."""
-
-    kind: str
-    name: str
-    utilisation: float
-
-
-@dataclass(frozen=True, repr=False)
-class DeviceLoad(RoundedRepr):
-    """Utilisation of a device at the offered rate, and how many operators it runs."""
-
-    name: str
-    utilisation: float
-    operators: int
-
-
-@dataclass(frozen=True, repr=False)
-class LinkLoad(RoundedRepr):
-    """Utilisation of a link at the offered rate. Under ``nic`` one end is None."""
-
-    source: str | None
-    target: str | None
-    utilisation: float
-
-    @property
-    def name(self) -> str:
-        """``a->b``; under ``nic`` ``a->`` for what a sends, ``->b`` for what b receives."""
-        return f"{self.source or ''}->{self.target or ''}"
+from streamplace.display.mixins import Displayable, number, quoted
+from streamplace.scoring.loads import Bottleneck, DeviceLoad, LinkLoad
 
 
 class Score(Displayable, ABC):
@@ -142,38 +111,3 @@ class ThroughputScore(Score):
         """Throughput in words."""
         rates = f"{number(self.throughput)} of {number(self.source_rate)} tuples/s"
         return f"{rates} ({self.relative_throughput:.1%})"
-
-
-@dataclass(frozen=True, repr=False)
-class EngineScore(ThroughputScore):
-    """What a placement achieved in a run of the engine; utilisations are shares of the time.
-
-    Relative throughput is of what was offered while measured.
-
-    Parameters
-    ----------
-    latency_s
-        Mean, p50 and p99 of the seconds from a source to a sink; None where nothing arrived. They
-        count from when a source takes a tuple, as in CEPSim: how long it waited before, because
-        its device or backpressure held the source up, is not in them.
-    path_mean_throughput
-        Source tuples/s at the sinks, a mean over the paths to them, as CEPSim has it; None where
-        there are more than 16 sources.
-    queued, in_flight, dropped
-        Tuples that wait at the end, are between devices then, and that sources have dropped.
-    queue_growth
-        Tuples/s by which what waits between operators grew while measured.
-    settled
-        Whether throughput and queues, and so latency, had stopped changing; see `RunMetrics`.
-    tick_s
-        Seconds a tick: as told, or less.
-    """
-
-    latency_s: dict[str, float] | None
-    path_mean_throughput: float | None
-    queued: float
-    in_flight: float
-    dropped: float
-    queue_growth: float
-    settled: bool
-    tick_s: float

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from streamplace.problem.placement import Placement
-from streamplace.scoring.score import Bottleneck, ThroughputScore
+from streamplace.scoring.loads import Bottleneck
+from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput import busiest, throughput_where_scored
 from streamplace.util.arrays import Ints
 

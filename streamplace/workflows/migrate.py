@@ -15,7 +15,8 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput import simulate
 from streamplace.workflows.diff import Move, moves_between
-from streamplace.workflows.place import Result, result_of, solve
+from streamplace.workflows.place import result_of, solve
+from streamplace.workflows.result import Result
 
 
 @dataclass(frozen=True, repr=False)

@@ -14,7 +14,7 @@ from streamplace import Placement, ThroughputScore
 from streamplace.problem.objective import CLOSED_FORMS, Model
 from streamplace.scoring import engine
 from streamplace.scoring.engine_evaluator import score_of_run
-from streamplace.scoring.score import EngineScore
+from streamplace.scoring.engine_score import EngineScore
 from streamplace.scoring.throughput import bound, ceiling, simulate
 
 TIED = 1e-9  # of utilisations: what rounding may make the larger one
