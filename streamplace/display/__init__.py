@@ -1,1 +1,1 @@
-"""What graphs, placements, scores and tables look like: in terminals and notebooks."""
+"""What values look like in terminals and notebooks."""

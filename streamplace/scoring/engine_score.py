@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from streamplace.display.view import Line
 from streamplace.scoring.score import ThroughputScore
 
 
@@ -27,7 +28,7 @@ class EngineScore(ThroughputScore):
     settled
         Whether throughput and queues, and so latency, had stopped changing; see `RunMetrics`.
     tick_s
-        Seconds a tick: as told, or less.
+        Seconds a tick: as set, or less.
     """
 
     latency_s: dict[str, float] | None
@@ -38,3 +39,13 @@ class EngineScore(ThroughputScore):
     queue_growth: float
     settled: bool
     tick_s: float
+
+    def _run_lines(self) -> tuple[Line, ...]:
+        if self.latency_s is None:
+            return (Line("nothing arrived at a sink while measured"),)
+        mean, p50, p99 = (self.latency_s[name] for name in ("mean", "p50", "p99"))
+        lines = [f"latency {mean:.4g} s on average, half within {p50:.4g}, 99% within {p99:.4g}"]
+        if not self.settled:
+            growth = f"queues changed by {self.queue_growth:+,.4g} tuples/s"
+            lines.append(f"had not settled: {growth}; a longer run may tell other figures")
+        return tuple(map(Line, lines))

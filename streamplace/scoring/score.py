@@ -1,14 +1,18 @@
 """Scores: what a placement achieves."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from streamplace.display.mixins import Displayable, number, quoted
-from streamplace.scoring.loads import Bottleneck, DeviceLoad, LinkLoad
+from streamplace.display.mixins import Displayable
+from streamplace.display.text import number
+from streamplace.display.view import Line, View
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.loads import Bottleneck, DeviceLoad, LinkLoad, device_grid, link_grids
 
 
-class Score(Displayable, ABC):
+class Score(Displayable):
     """What a placement is worth under the objective of its problem.
 
     Attributes
@@ -100,14 +104,40 @@ class ThroughputScore(Score):
         ]
         return document
 
-    def __repr__(self) -> str:
-        top, used = self.bottleneck, self.devices_used
-        limit = f"bottleneck {top.kind} {quoted(top.name)} at {top.utilisation:.1%}"
-        where = f"{used} of {len(self.devices)} devices used"
-        return f"<{type(self).__name__}: {self.headline}, {limit}, {where} ({self.model} model)>"
-
     @property
     def headline(self) -> str:
         """Throughput in words."""
         rates = f"{number(self.throughput)} of {number(self.source_rate)} tuples/s"
         return f"{rates} ({self.relative_throughput:.1%})"
+
+    def _view(self) -> View:
+        return self.view_with(None)
+
+    def view_with(self, placement: Placement | None) -> View:
+        """Return what the score shows; the placement scored adds which operators run where."""
+        used = f"{self.devices_used} of {len(self.devices)} devices used ({self.model} model)"
+        return View(
+            f"{type(self).__name__}: {self.headline}, {self.bottleneck.headline}, {used}",
+            body=(
+                self.achieved(None if placement is None else placement.problem),
+                *self._run_lines(),
+                self.bottleneck.line(),
+                device_grid(self.devices, placement),
+                *link_grids(self.links),
+            ),
+        )
+
+    def achieved(self, problem: Problem | None) -> Line:
+        """Return throughput as a line; the problem adds its rates and its target utilisation."""
+        worst = at_most = ""
+        if problem is not None and len(problem.source_rates) > 1:
+            worst = f", the worst of {len(problem.source_rates)} rates"
+        if problem is not None and problem.target_utilisation < 1:
+            at_most = f", at most {problem.target_utilisation:.4g} of any device or link used"
+        reached = f"{number(self.throughput)} tuples/s, {self.relative_throughput:.1%}"
+        offered = f"{number(self.source_rate)}{worst}"
+        return Line(f"throughput {reached} of {offered} ({self.model}{at_most})")
+
+    def _run_lines(self) -> tuple[Line, ...]:
+        """Return what is known from a run besides; nothing in closed forms."""
+        return ()

@@ -74,6 +74,10 @@ MOVED_NAMES: Mapping[str, str] = {
     "shown.Brief": "display.mixins.TruncatedRepr",
     "shown.Rounded": "display.mixins.RoundedRepr",
     "shown.Shown": "display.mixins.Displayable",
+    "shown.aligned": "display.text.aligned",
+    "shown.number": "display.text.number",
+    "shown.quoted": "display.text.quoted",
+    "shown.several": "display.text.several",
     "solve.Result": "workflows.result.Result",
 }
 """Old name -> new name, both below ``streamplace``, where module and name do not both stay."""

@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 from typing import Any
 
-from streamplace.display.mixins import Displayable, RoundedRepr, number
+from streamplace.display.mixins import Displayable, RoundedRepr
+from streamplace.display.text import number
+from streamplace.display.view import TABLE_ROWS, Grid, Line, View
 
 CLOSE = 1.0 - 1e-9
-ROWS_SHOWN = 12
+ROWS_SHOWN = 12  # in a repr
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,6 +35,17 @@ class PlanRow(RoundedRepr):
         """Whether the source rate planned for is sustained."""
         return self.relative_throughput >= CLOSE
 
+    @property
+    def headline(self) -> str:
+        """What rate so many devices sustain, in words."""
+        many = "devices sustain" if self.devices > 1 else "device sustains"
+        return f"{self.devices} {many} {number(self.max_source_rate)} tuples/s"
+
+    def cells(self) -> tuple[str, ...]:
+        """Return the cells of the row."""
+        rates = map(number, (self.max_source_rate, self.bound))
+        return (str(self.devices), *rates, f"{self.relative_throughput:.1%}")
+
 
 @dataclass(frozen=True, repr=False)
 class Plan(Displayable):
@@ -45,15 +58,6 @@ class Plan(Displayable):
     def fewest_devices(self) -> int | None:
         """The fewest that keep up; None if none of the rows does."""
         return next((row.devices for row in self.rows if row.keeps_up), None)
-
-    def __repr__(self) -> str:
-        lines = [f"<Plan: {self.headline}"]
-        for row in self.rows[:ROWS_SHOWN]:
-            many = "devices sustain" if row.devices > 1 else "device sustains"
-            lines.append(f"{row.devices} {many} {number(row.max_source_rate)} tuples/s")
-        if len(self.rows) > ROWS_SHOWN:
-            lines.append(f"and {len(self.rows) - ROWS_SHOWN} rows more")
-        return "\n  ".join(lines) + ">"
 
     @property
     def headline(self) -> str:
@@ -70,3 +74,13 @@ class Plan(Displayable):
             "rows": [vars(row) for row in self.rows],
             "fewest_devices": self.fewest_devices,
         }
+
+    def _view(self) -> View:
+        lines = [row.headline for row in self.rows[:ROWS_SHOWN]]
+        if len(self.rows) > ROWS_SHOWN:
+            lines.append(f"and {len(self.rows) - ROWS_SHOWN} rows more")
+        head = ("devices", "sustain, tuples/s", "no more than", "relative")
+        table = Grid(head, len(self.rows), lambda i: self.rows[i].cells(), names=())
+        none = f"none of these keeps up with {number(self.source_rate)} tuples/s"
+        verdict = Line(none if self.fewest_devices is None else self.headline)
+        return View(f"Plan: {self.headline}", tuple(lines), (table, verdict), TABLE_ROWS)

@@ -32,19 +32,21 @@ def explain(placement: Placement) -> Explanation:
     SimulationError
         If the equations of the model could not be solved.
     """
-    placement = _in_closed_form(placement)
+    explained, placement = placement, _in_closed_form(placement)
     problem, score = placement.problem, simulate(placement)
     load = _load(at_worst_rate(placement), score.bottleneck)
     used = score.bottleneck.utilisation
     rate_factor = problem.target_utilisation / used if used else None
-    found = Explanation(score, rate_factor, _contributions(placement, load), (), True)
+    contributions = _contributions(placement, load)
+    found = Explanation(explained, score, rate_factor, contributions, (), True)
     if not found.limited:
         return found
     units = _units_to_try(problem, load)
     size, devices = len(load.of_operators) + len(load.of_streams), len(problem.cluster.devices)
     most = max(1, MOST[problem.model] // (size * devices))
     moves = improving_moves(placement, score, units[:most])
-    return Explanation(score, rate_factor, found.contributions, moves, len(units) <= most)
+    every_move_tried = len(units) <= most
+    return Explanation(explained, score, rate_factor, contributions, moves, every_move_tried)
 
 
 def _in_closed_form(placement: Placement) -> Placement:

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from streamplace.display.mixins import Displayable, quoted
+from streamplace.display.mixins import Displayable
+from streamplace.display.text import number, quoted
+from streamplace.display.view import Line, View
 from streamplace.files import write_placement
 from streamplace.problem.placement import Placement
 from streamplace.scoring.score import ThroughputScore
@@ -43,7 +45,7 @@ class Result(Displayable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `place --json` prints."""
-        told = {
+        document = {
             **self.score.to_dict(),
             "assignment": self.placement.assignment,
             "placer": self.placer,
@@ -51,16 +53,7 @@ class Result(Displayable):
             "gap": self.gap,
             "seconds": self.seconds,
         }
-        return told if self.status is None else told | {"status": self.status}
-
-    def __repr__(self) -> str:
-        top = self.score.bottleneck
-        lines = [
-            f"<Result: {self.headline}",
-            *self.placement.described(DEVICES_SHOWN, NAMES_SHOWN),
-            f"bottleneck {top.kind} {quoted(top.name)} at {top.utilisation:.1%}>",
-        ]
-        return "\n  ".join(lines)
+        return document if self.status is None else document | {"status": self.status}
 
     @property
     def headline(self) -> str:
@@ -80,3 +73,23 @@ class Result(Displayable):
             bound=self.bound,
             gap=self.gap,
         )
+
+    def _view(self) -> View:
+        return View(
+            f"Result: {self.headline}",
+            (
+                *self.placement.described(DEVICES_SHOWN, NAMES_SHOWN),
+                self.score.bottleneck.headline,
+            ),
+            (*self.score.view_with(self.placement).body, self._line()),
+        )
+
+    def _line(self) -> Line:
+        """Return who placed, and how far from the best the placement may be."""
+        text = f"placed by {{}} in {self.seconds:.3g} s"
+        if self.bound is not None:
+            text += f"; no placement exceeds {number(self.bound)} tuples/s, "
+            text += f"so the gap is at most {self.gap:.1%}"
+        if self.status is not None:
+            text += ": proven optimal" if self.status == "OPTIMAL" else "; not proven in time"
+        return Line(text, (self.placer,))
