@@ -34,17 +34,17 @@ if TYPE_CHECKING:
     from streamplace.problem.objective import Throughput as Throughput
     from streamplace.problem.placement import Placement as Placement
     from streamplace.problem.problem import Problem as Problem
-    from streamplace.scoring.score import EngineScore as EngineScore
+    from streamplace.scoring.engine_score import EngineScore as EngineScore
     from streamplace.scoring.score import Score as Score
     from streamplace.scoring.score import ThroughputScore as ThroughputScore
+    from streamplace.workflows.capacity_plan import Plan as Plan
     from streamplace.workflows.compare import compare as compare
     from streamplace.workflows.comparison import Comparison as Comparison
     from streamplace.workflows.migrate import Migration as Migration
     from streamplace.workflows.migrate import migrate as migrate
-    from streamplace.workflows.place import Result as Result
     from streamplace.workflows.place import place as place
-    from streamplace.workflows.plan import Plan as Plan
     from streamplace.workflows.plan import plan as plan
+    from streamplace.workflows.result import Result as Result
     from streamplace.workflows.simulate import simulate as simulate
 
 _HOME = {
@@ -54,7 +54,7 @@ _HOME = {
     "Comparison": "workflows.comparison",
     "Constraints": "problem.constraints",
     "Device": "problem.cluster",
-    "EngineScore": "scoring.score",
+    "EngineScore": "scoring.engine_score",
     "from_networkx": "problem.networkx_interop",
     "Grouping": "problem.grouping",
     "LinkOverride": "problem.cluster",
@@ -65,7 +65,7 @@ _HOME = {
     "place": "workflows.place",
     "Placement": "problem.placement",
     "Placer": "placers.base",
-    "Plan": "workflows.plan",
+    "Plan": "workflows.capacity_plan",
     "plan": "workflows.plan",
     "Problem": "problem.problem",
     "read_cluster": "files",
@@ -73,7 +73,7 @@ _HOME = {
     "read_graph": "files",
     "read_placement": "files",
     "Recipe": "generate",
-    "Result": "workflows.place",
+    "Result": "workflows.result",
     "Score": "scoring.score",
     "simulate": "workflows.simulate",
     "Stream": "problem.graph",

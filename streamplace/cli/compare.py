@@ -76,7 +76,7 @@ def compare(
     from contextlib import nullcontext  # noqa: PLC0415 - a command loads what it needs
 
     from streamplace.cli.output_files import refuse_folder, weights_of  # noqa: PLC0415
-    from streamplace.cli.show_comparison import comparison  # noqa: PLC0415
+    from streamplace.cli.terminal import print_result  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.execution.backends import Backend  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
@@ -113,4 +113,4 @@ def compare(
     if as_json:
         options.print_json(result.to_dict())
     else:
-        comparison(result)
+        print_result(result)

@@ -19,7 +19,7 @@ def diff(a: str, b: str, seed: int, as_json: bool) -> None:
     streamplace diff before.json after.json
     streamplace diff before.json after.json --json
     """
-    from streamplace.cli import show  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.cli.terminal import print_result  # noqa: PLC0415 - a command loads what it needs
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.files import read_placement  # noqa: PLC0415
@@ -33,4 +33,4 @@ def diff(a: str, b: str, seed: int, as_json: bool) -> None:
     if as_json:
         options.print_json(found.to_dict())
     else:
-        show.difference(found)
+        print_result(found)

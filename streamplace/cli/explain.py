@@ -26,7 +26,7 @@ def explain(placement: str, top: int, seed: int, as_json: bool) -> None:
     streamplace explain placement.json
     streamplace explain placement.json --json
     """
-    from streamplace.cli import show  # noqa: PLC0415
+    from streamplace.cli.terminal import print_result  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.files import read_placement  # noqa: PLC0415
@@ -40,4 +40,4 @@ def explain(placement: str, top: int, seed: int, as_json: bool) -> None:
     if as_json:
         options.print_json(found.to_dict())
     else:
-        show.explanation(read, found, top)
+        print_result(found, limit=top)

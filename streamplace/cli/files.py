@@ -45,7 +45,7 @@ def info(file: str, seed: int, as_json: bool) -> None:
     streamplace info dataset:real/riotbench-etl.json
     streamplace info run/policy.safetensors
     """
-    from streamplace.cli import show  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.cli.facts import print_facts  # noqa: PLC0415 - a command loads what it needs
     from streamplace.execution.progress import working  # noqa: PLC0415
 
     with working("reading"):
@@ -60,7 +60,7 @@ def info(file: str, seed: int, as_json: bool) -> None:
     if as_json:
         options.print_json(found)
     else:
-        show.facts(found)
+        print_facts(found)
 
 
 @click.command()

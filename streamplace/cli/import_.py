@@ -68,7 +68,7 @@ def import_(
         raise click.UsageError("--json tells of the file that -o names, so it needs one")
     if file == costs_file == "-":
         raise click.UsageError("FILE and --costs both want stdin")
-    from streamplace.cli import show  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.cli import import_summary  # noqa: PLC0415 - a command loads what it needs
     from streamplace.cli.output_files import check_targets  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
@@ -86,7 +86,7 @@ def import_(
                 job = Costs.read(costs_file).of(job)
         with located(name_of(file)):
             graph = to_operators(job) if fold else to_instances(job)
-    notes = [*job.notes, *show.assumed(job.graph)]
+    notes = [*job.notes, *import_summary.assumptions(job.graph)]
     write_dataset(output, [graph])
     if as_json:
         options.print_json(
@@ -101,4 +101,4 @@ def import_(
             }
         )
     else:
-        show.imported(graph, job.guessed, notes, output)
+        import_summary.print_import(graph, job.guessed, notes, output)

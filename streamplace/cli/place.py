@@ -112,8 +112,8 @@ def place(
         raise click.UsageError("--max-moves or --move-cost, not both")
     if output == "-" and as_json:
         raise click.UsageError("-o - and --json both want stdout")
-    from streamplace.cli import show  # noqa: PLC0415
     from streamplace.cli.output_files import check_targets, weights_of  # noqa: PLC0415
+    from streamplace.cli.terminal import print_result  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.files import read_placement  # noqa: PLC0415
@@ -158,9 +158,9 @@ def place(
     if as_json:
         options.print_json((found or result).to_dict())
     else:
-        show.result(result, to_stderr=output == "-")
+        print_result(result, to_stderr=output == "-")
         if found is not None:
-            show.replacement(found, to_stderr=output == "-")
+            print_result(found, to_stderr=output == "-")
 
 
 def _problem(

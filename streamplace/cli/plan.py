@@ -51,8 +51,8 @@ def plan(
     streamplace plan graph.json --source-rate 2e4 --devices 5x2500
     streamplace plan graph.json --target-utilisation 0.7 --plot plan.png
     """
-    from streamplace.cli import show  # noqa: PLC0415
     from streamplace.cli.output_files import check_targets  # noqa: PLC0415
+    from streamplace.cli.terminal import print_result  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.files import read_constraints, read_graph  # noqa: PLC0415
@@ -85,4 +85,4 @@ def plan(
     if as_json:
         options.print_json(found.to_dict())
     else:
-        show.plan(found)
+        print_result(found)

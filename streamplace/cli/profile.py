@@ -246,7 +246,7 @@ def _tell(
     **more: Any,
 ) -> None:
     """Write the graph, and print what was measured."""
-    from streamplace.cli import show_profile  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.cli.profile_summary import print_profile  # noqa: PLC0415 - a command loads what it needs
     from streamplace.files import write_dataset  # noqa: PLC0415
     from streamplace.problem.expansion import to_instances, to_operators  # noqa: PLC0415
 
@@ -256,7 +256,7 @@ def _tell(
         told = {"file": output, "fault": fault or None, **found.to_dict()}
         options.print_json({**told, "unknown": graph.unknown, **more})
     else:
-        show_profile.profile(found, graph, to_stderr)
+        print_profile(found, graph, to_stderr)
 
 
 def _end(fault: str, output: str) -> None:

@@ -38,7 +38,7 @@ def simulate(
     streamplace simulate graph.json placement.json --model engine --plot run.png
     """
     chosen = {name: value for name, value in of_engine.items() if value is not None}
-    from streamplace.cli import show  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.cli.terminal import console, print_view  # noqa: PLC0415 - a command loads what it needs
     from streamplace.errors import (  # noqa: PLC0415
         FormatError,
         OtherGraphError,
@@ -79,4 +79,4 @@ def simulate(
     if as_json:
         options.print_json(scored.to_dict())
     else:
-        show.score(stored, scored)
+        print_view(console(), scored.view_with(stored))

@@ -56,7 +56,7 @@ def train(
     from pathlib import Path  # noqa: PLC0415 - a command loads what it needs
 
     from streamplace.cli.output_files import refuse_folder, weights_of  # noqa: PLC0415
-    from streamplace.cli.show import Progress  # noqa: PLC0415
+    from streamplace.cli.training_progress import TrainingProgress  # noqa: PLC0415
     from streamplace.execution.backends import Backend  # noqa: PLC0415
     from streamplace.files import read_dataset  # noqa: PLC0415
     from streamplace.training.config import read_config, with_seed  # noqa: PLC0415
@@ -76,7 +76,7 @@ def train(
     # the config may be the run's own config.json, which then stays as it is
     inputs = (dataset, *weights_of(wanted.teacher.placer))
     refuse_folder("-o", output, (*WRITTEN, CURVES), inputs)
-    progress = Progress()
+    progress = TrainingProgress()
     trained = run(
         read_dataset(dataset),
         wanted,

@@ -1,31 +1,38 @@
-"""Views for notebooks: plain HTML tables, every text escaped."""
+"""Views for notebooks: plain HTML without scripts, all text escaped."""
 
+from collections.abc import Iterable, Sequence
 from html import escape
 
-from streamplace.display.of import view
-from streamplace.display.view import Grid
+from streamplace.display.summary import short
+from streamplace.display.view import Cell, Grid, Line, View
 
 
-def in_html(thing: object) -> str:
-    """Return a thing as HTML: no scripts, no markup from names."""
-    shown = view(thing)
-    tables = "".join(map(_table, shown.grids))
-    return f"<div><p>{_text(shown.title)}</p>{tables}</div>"
+def render(view: View) -> str:
+    """Return a view as HTML."""
+    parts = (
+        _paragraph(part) if isinstance(part, Line) else _table(part, view.rows)
+        for part in view.body
+    )
+    return f"<div><p>{_text(view.title)}</p>{''.join(parts)}</div>"
 
 
-def _table(shown: Grid) -> str:
-    sides = ["right" if shown.is_of_numbers(i) else "left" for i in range(len(shown.head))]
-    head = _cells("th", shown.head, sides)
-    rows = "".join(f"<tr>{_cells('td', row, sides)}</tr>" for row in shown.rows)
-    more = ""
-    if shown.left_out:
-        more = f'<tr><td colspan="{len(shown.head)}">and {shown.left_out:,} more</td></tr>'
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}{more}</tbody></table>"
+def _paragraph(line: Line) -> str:
+    names = (_text(short(name)) for name in line.names)
+    return f"<p>{escape(line.text).format(*names)}</p>"
 
 
-def _cells(tag: str, cells: tuple[str, ...], sides: list[str]) -> str:
+def _table(grid: Grid, limit: int) -> str:
+    sides = ["left" if i in grid.names else "right" for i in range(len(grid.head))]
+    head = _cells("th", grid.head, sides)
+    rows = "".join(f"<tr>{_cells('td', row, sides)}</tr>" for row in grid.rows(limit))
+    if remainder := grid.remainder(limit):
+        rows += f'<tr><td colspan="{len(grid.head)}">{_text(remainder)}</td></tr>'
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _cells(tag: str, cells: Iterable[Cell], sides: Sequence[str]) -> str:
     return "".join(
-        f'<{tag} style="text-align:{side}">{_text(cell)}</{tag}>'
+        f'<{tag} style="text-align:{side}">{_text(short(cell))}</{tag}>'
         for cell, side in zip(cells, sides, strict=True)
     )
 

@@ -1,25 +1,30 @@
-"""Views for terminals, by rich. Cells are `Text`, in which nothing is markup."""
+"""Views for `rich.print`. Cells are `Text`, in which nothing is markup."""
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from streamplace.display.of import view
-from streamplace.display.view import Grid
+from streamplace.display.summary import short
+from streamplace.display.view import Grid, Line, View
 
 
-def in_rich(thing: object) -> RenderableType:
-    """Return what rich prints of a thing."""
-    shown = view(thing)
-    return Group(Text(shown.title), *(_table(table) for table in shown.grids))
+def render(view: View) -> RenderableType:
+    """Return a view as what rich prints."""
+    parts: list[RenderableType] = [Text(view.title)]
+    for part in view.body:
+        if isinstance(part, Line):
+            parts.append(Text(part.text.format(*map(short, part.names))))
+            continue
+        parts.append(_table(part, view.rows))
+        if remainder := part.remainder(view.rows):
+            parts.append(Text(remainder))
+    return Group(*parts)
 
 
-def _table(shown: Grid) -> Table:
+def _table(grid: Grid, limit: int) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for i, name in enumerate(shown.head):
-        table.add_column(name, justify="right" if shown.is_of_numbers(i) else "left")
-    for row in shown.rows:
-        table.add_row(*map(Text, row))
-    if shown.left_out:
-        table.add_row(Text(f"and {shown.left_out:,} more"))
+    for i, name in enumerate(grid.head):
+        table.add_column(name, justify="left" if i in grid.names else "right")
+    for row in grid.rows(limit):
+        table.add_row(*(Text(short(cell)) for cell in row))
     return table

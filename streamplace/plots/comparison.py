@@ -9,9 +9,9 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from streamplace.display.labels import labels
 from streamplace.plots.distributions import cumulative, shares_of_devices
 from streamplace.plots.style import NAME, bar, legend_below, line, picture
-from streamplace.report.labels import labels
 from streamplace.util.arrays import Floats
 from streamplace.workflows.comparison import Comparison
 

@@ -7,9 +7,9 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
 
 from sim.engine import RunMetrics
+from streamplace.display.labels import labels
 from streamplace.plots.style import NAME, legend_right, line, picture
 from streamplace.problem.placement import Placement
-from streamplace.report.labels import labels
 from streamplace.util.arrays import Floats
 
 SIZE = (8.6, 8.4)  # inches

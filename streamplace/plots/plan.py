@@ -7,7 +7,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from streamplace.plots.style import COLOURS, GREY, legend_below, picture
-from streamplace.workflows.plan import Plan
+from streamplace.workflows.capacity_plan import Plan
 
 SIZE = (6.4, 4.2)  # inches
 

@@ -15,9 +15,9 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from streamplace.display.labels import shortened
 from streamplace.files.atomic import atomic
 from streamplace.plots.formats import kind_of
-from streamplace.report.labels import shortened
 
 COLOURS = (
     "#0072b2",

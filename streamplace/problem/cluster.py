@@ -11,7 +11,9 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from streamplace.display.mixins import Displayable, TruncatedRepr, number
+from streamplace.display.mixins import Displayable, TruncatedRepr
+from streamplace.display.text import number
+from streamplace.display.view import Cell, Grid, Names, View
 from streamplace.errors import ClusterError
 from streamplace.util.arrays import Floats
 from streamplace.util.checks import check_number, check_str, check_type
@@ -259,13 +261,23 @@ class Cluster(Displayable):
     def __hash__(self) -> int:
         return hash((self.devices, self.network))
 
-    def __repr__(self) -> str:
+    def _view(self) -> View:
         kinds = ",".join(self._kinds[:KINDS_SHOWN]) + ("…" if self._kinds[KINDS_SHOWN:] else "")
         mbps = self.network.bandwidth_mbps
         limit = "" if mbps is None else f" of {number(mbps)} Mbps"
         more = f", {len(self.network.overrides)} overridden" if self.network.overrides else ""
         links = f"{self.network.kind} links{limit}{more}"
-        return f"<Cluster {kinds}: {len(self.devices)} devices, {links}>"
+        head = ("device", "MIPS", "cores", "memory, bytes", "labels")
+        return View(
+            f"Cluster {kinds}: {len(self.devices)} devices, {links}",
+            body=(Grid(head, len(self.devices), self._cells, names=(0, 4)),),
+        )
+
+    def _cells(self, d: int) -> tuple[Cell, ...]:
+        device = self.devices[d]
+        memory = "no limit" if device.memory_bytes is None else number(device.memory_bytes)
+        labels = Names.of(device.labels)
+        return device.name, number(device.mips), str(device.cores), memory, labels
 
     @property
     def _kinds(self) -> list[str]:

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from streamplace.display.mixins import Displayable, number, quoted
+from streamplace.display.mixins import Displayable
+from streamplace.display.text import number, quoted
+from streamplace.display.view import MOST_NAMES, Cell, Grid, Names, View
 from streamplace.errors import GraphError
 from streamplace.problem.coerce import OperatorLike, StreamLike, operator_of, stream_of
 from streamplace.problem.columns import OPERATOR_NUMBERS, SELECTIVITY, STREAM_PAYLOAD, graph_hash
@@ -371,15 +373,29 @@ class StreamGraph(Displayable):
     def __hash__(self) -> int:
         return hash(self.sha256)
 
-    def __repr__(self) -> str:
+    def _view(self) -> View:
         label = f" {quoted(self.name)}" if self.name else ""
         rate = "" if self.source_rate is None else f", {number(self.source_rate)} tuples/s"
         rules = ", constraints" if self.constraints else ""
         numbers = (self.instructions, self.stream_payload_bytes, self.selectivity)
         lacking = ", numbers missing" if any(np.isnan(n).any() for n in numbers) else ""
+        head = ("operator", "instructions", "payload, bytes", "memory, bytes", "streams to")
+        return View(
+            f"StreamGraph{label}: {len(self.names)} operators, {len(self.streams)} streams, "
+            f"{len(self.sources)} sources, {len(self.sinks)} sinks{rate}{rules}{lacking}",
+            body=(Grid(head, len(self.names), self._cells, names=(0, 4)),),
+        )
+
+    def _cells(self, i: int) -> tuple[Cell, ...]:
+        """Return the cells of the i-th operator, upstream first."""
+        v = self.order[i]
+        columns = (self.instructions, self.payload_bytes, self.memory_bytes)
+        targets = self.stream_target[self.stream_source == v]
+        first = tuple(self.names[t] for t in targets[:MOST_NAMES])
         return (
-            f"<StreamGraph{label}: {len(self.names)} operators, {len(self.streams)} streams, "
-            f"{len(self.sources)} sources, {len(self.sinks)} sinks{rate}{rules}{lacking}>"
+            self.names[v],
+            *(number(float(column[v])) for column in columns),
+            Names(first, len(targets)),
         )
 
 

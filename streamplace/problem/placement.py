@@ -5,7 +5,9 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from streamplace.display.mixins import Displayable, quoted, several
+from streamplace.display.mixins import Displayable
+from streamplace.display.text import quoted, several
+from streamplace.display.view import MOST_NAMES, Cell, Grid, Names, View
 from streamplace.errors import ProblemError, UnknownDeviceError
 from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import interchangeable, relabelled
@@ -107,20 +109,38 @@ class Placement(Displayable):
     def __hash__(self) -> int:
         return hash(frozenset(self.assignment.items()))
 
-    def __repr__(self) -> str:
-        used = len(np.unique(self.devices))
-        many = "devices" if used > 1 else "device"
-        crews = "; ".join(self.described(DEVICES_SHOWN, NAMES_SHOWN))
-        return f"<Placement: {len(self.devices)} operators on {used} {many}; {crews}>"
+    def operators_on(self, device: int) -> Names:
+        """Return the names of the operators that run on a device, the first of many."""
+        operators = np.flatnonzero(self.devices == device)
+        names = self.problem.graph.names
+        return Names(tuple(names[v] for v in operators[:MOST_NAMES]), len(operators))
 
     def described(self, devices: int, names: int) -> list[str]:
-        """Return what runs where for people: so many devices, and names of operators on each."""
+        """Return a line for each of so many devices: so many names of operators on it.
+
+        Parameters
+        ----------
+        names
+            At most `MOST_NAMES`.
+        """
         used = np.unique(self.devices)
-        there = self.problem.graph.names
         lines = []
         for d in used[:devices]:
-            crew = np.flatnonzero(self.devices == d)
-            shown = several([there[v] for v in crew[:names]], names, len(crew))
-            lines.append(f"{quoted(self.problem.cluster.names[d])}: {shown}")
+            operators = self.operators_on(int(d))
+            listed = several(operators.first, names, operators.count)
+            lines.append(f"{quoted(self.problem.cluster.names[d])}: {listed}")
         more = len(used) - devices
         return lines + ([f"and {more} more devices"] if more > 0 else [])
+
+    def _view(self) -> View:
+        used = np.unique(self.devices).tolist()
+        many = "devices" if len(used) > 1 else "device"
+        where = "; ".join(self.described(DEVICES_SHOWN, NAMES_SHOWN))
+
+        def row(i: int) -> tuple[Cell, ...]:
+            return self.problem.cluster.names[used[i]], self.operators_on(used[i])
+
+        return View(
+            f"Placement: {len(self.devices)} operators on {len(used)} {many}; {where}",
+            body=(Grid(("device", "operators"), len(used), row, names=(0, 1)),),
+        )

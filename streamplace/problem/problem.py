@@ -3,7 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from streamplace.display.mixins import Displayable, number
+from streamplace.display.mixins import Displayable, view_of
+from streamplace.display.text import number
+from streamplace.display.view import View
 from streamplace.errors import ProblemError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
@@ -154,11 +156,14 @@ class Problem(Displayable):
         """
         return Problem(self.graph, self.cluster, objective=self.objective, constraints=constraints)
 
-    def __repr__(self) -> str:
+    def _view(self) -> View:
         rates = ", ".join(map(number, self.source_rates))
         most = "" if self.target_utilisation == 1 else f", at most {self.target_utilisation:g} used"
-        where = f"{self.graph!r} on {self.cluster!r}"
-        return f"<Problem: {where} at {rates} tuples/s, {self.model}{most}>"
+        graph, cluster = view_of(self.graph), view_of(self.cluster)
+        return View(
+            f"Problem: <{graph}> on <{cluster}> at {rates} tuples/s, {self.model}{most}",
+            body=(*graph.body, *cluster.body),
+        )
 
 
 def _check_known(graph: StreamGraph, *, has_rate: bool) -> None:

@@ -11,7 +11,7 @@ from streamplace.problem.graph import StreamGraph
 from streamplace.problem.placement import Placement
 from streamplace.util.arrays import Floats
 from streamplace.util.checks import check_type
-from streamplace.workflows.place import Result
+from streamplace.workflows.result import Result
 
 OPERATOR_COLUMNS = (
     "instructions",  # per tuple processed

@@ -1,45 +1,18 @@
 """Scores: what a placement achieves."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from streamplace.display.mixins import Displayable, RoundedRepr, number, quoted
+from streamplace.display.mixins import Displayable
+from streamplace.display.text import number
+from streamplace.display.view import Line, View
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.loads import Bottleneck, DeviceLoad, LinkLoad, device_grid, link_grids
 
 
-@dataclass(frozen=True, repr=False)
-class Bottleneck(RoundedRepr):
-    """The device or link of the largest utilisation, even below 1."""
-
-    kind: str
-    name: str
-    utilisation: float
-
-
-@dataclass(frozen=True, repr=False)
-class DeviceLoad(RoundedRepr):
-    """Utilisation of a device at the offered rate, and how many operators it runs."""
-
-    name: str
-    utilisation: float
-    operators: int
-
-
-@dataclass(frozen=True, repr=False)
-class LinkLoad(RoundedRepr):
-    """Utilisation of a link at the offered rate. Under ``nic`` one end is None."""
-
-    source: str | None
-    target: str | None
-    utilisation: float
-
-    @property
-    def name(self) -> str:
-        """``a->b``; under ``nic`` ``a->`` for what a sends, ``->b`` for what b receives."""
-        return f"{self.source or ''}->{self.target or ''}"
-
-
-class Score(Displayable, ABC):
+class Score(Displayable):
     """What a placement is worth under the objective of its problem.
 
     Attributes
@@ -131,49 +104,40 @@ class ThroughputScore(Score):
         ]
         return document
 
-    def __repr__(self) -> str:
-        top, used = self.bottleneck, self.devices_used
-        limit = f"bottleneck {top.kind} {quoted(top.name)} at {top.utilisation:.1%}"
-        where = f"{used} of {len(self.devices)} devices used"
-        return f"<{type(self).__name__}: {self.headline}, {limit}, {where} ({self.model} model)>"
-
     @property
     def headline(self) -> str:
         """Throughput in words."""
         rates = f"{number(self.throughput)} of {number(self.source_rate)} tuples/s"
         return f"{rates} ({self.relative_throughput:.1%})"
 
+    def _view(self) -> View:
+        return self.view_with(None)
 
-@dataclass(frozen=True, repr=False)
-class EngineScore(ThroughputScore):
-    """What a placement achieved in a run of the engine; utilisations are shares of the time.
+    def view_with(self, placement: Placement | None) -> View:
+        """Return what the score shows; the placement scored adds which operators run where."""
+        used = f"{self.devices_used} of {len(self.devices)} devices used ({self.model} model)"
+        return View(
+            f"{type(self).__name__}: {self.headline}, {self.bottleneck.headline}, {used}",
+            body=(
+                self.achieved(None if placement is None else placement.problem),
+                *self._run_lines(),
+                self.bottleneck.line(),
+                device_grid(self.devices, placement),
+                *link_grids(self.links),
+            ),
+        )
 
-    Relative throughput is of what was offered while measured.
+    def achieved(self, problem: Problem | None) -> Line:
+        """Return throughput as a line; the problem adds its rates and its target utilisation."""
+        worst = at_most = ""
+        if problem is not None and len(problem.source_rates) > 1:
+            worst = f", the worst of {len(problem.source_rates)} rates"
+        if problem is not None and problem.target_utilisation < 1:
+            at_most = f", at most {problem.target_utilisation:.4g} of any device or link used"
+        reached = f"{number(self.throughput)} tuples/s, {self.relative_throughput:.1%}"
+        offered = f"{number(self.source_rate)}{worst}"
+        return Line(f"throughput {reached} of {offered} ({self.model}{at_most})")
 
-    Parameters
-    ----------
-    latency_s
-        Mean, p50 and p99 of the seconds from a source to a sink; None where nothing arrived. They
-        count from when a source takes a tuple, as in CEPSim: how long it waited before, because
-        its device or backpressure held the source up, is not in them.
-    path_mean_throughput
-        Source tuples/s at the sinks, a mean over the paths to them, as CEPSim has it; None where
-        there are more than 16 sources.
-    queued, in_flight, dropped
-        Tuples that wait at the end, are between devices then, and that sources have dropped.
-    queue_growth
-        Tuples/s by which what waits between operators grew while measured.
-    settled
-        Whether throughput and queues, and so latency, had stopped changing; see `RunMetrics`.
-    tick_s
-        Seconds a tick: as told, or less.
-    """
-
-    latency_s: dict[str, float] | None
-    path_mean_throughput: float | None
-    queued: float
-    in_flight: float
-    dropped: float
-    queue_growth: float
-    settled: bool
-    tick_s: float
+    def _run_lines(self) -> tuple[Line, ...]:
+        """Return what is known from a run besides; nothing in closed forms."""
+        return ()

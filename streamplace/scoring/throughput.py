@@ -9,9 +9,10 @@ from sim.closed_form.bottleneck import utilisations
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
+from streamplace.scoring.loads import Bottleneck
 from streamplace.scoring.quality import where_scored
 from streamplace.scoring.registry import throughput_evaluator
-from streamplace.scoring.score import Bottleneck, ThroughputScore
+from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput_evaluator import bottleneck_at
 from streamplace.util.arrays import Floats, Ints
 

@@ -12,8 +12,9 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import at_all_rates, compiled
 from streamplace.scoring.engine import worst_of
 from streamplace.scoring.evaluator import Placements, Trace
+from streamplace.scoring.loads import Bottleneck, DeviceLoad, LinkLoad
 from streamplace.scoring.local_search import LocalSearch
-from streamplace.scoring.score import Bottleneck, DeviceLoad, LinkLoad, ThroughputScore
+from streamplace.scoring.score import ThroughputScore
 from streamplace.util.arrays import Bools, Floats
 
 

@@ -50,10 +50,14 @@ MOVED_MODULES: Mapping[str, str] = {
 """Old module -> new module, both below ``streamplace``."""
 
 MOVED_NAMES: Mapping[str, str] = {
+    "explain.Contribution": "workflows.explanation.Contribution",
+    "explain.Explanation": "workflows.explanation.Explanation",
     "placers.base.PartsOption": "placers.partition.base.PartsOption",
     "placers.base.Partitioner": "placers.partition.base.Partitioner",
     "placers.base.devices_of_parts": "placers.partition.base.devices_of_parts",
     "placers.base.parts_for": "placers.partition.base.parts_for",
+    "planning.Plan": "workflows.capacity_plan.Plan",
+    "planning.Row": "workflows.capacity_plan.PlanRow",
     "problem.MODELS": "problem.objective.MODELS",
     "problem.Model": "problem.objective.Model",
     "problem.Problem": "problem.problem.Problem",
@@ -62,14 +66,19 @@ MOVED_NAMES: Mapping[str, str] = {
     "replacing.Replacement": "workflows.migrate.Migration",
     "replacing.replace": "workflows.migrate.migrate",
     "runs.throughput": "scoring.throughput.throughput",
-    "score.Bottleneck": "scoring.score.Bottleneck",
-    "score.DeviceLoad": "scoring.score.DeviceLoad",
-    "score.EngineScore": "scoring.score.EngineScore",
-    "score.LinkLoad": "scoring.score.LinkLoad",
+    "score.Bottleneck": "scoring.loads.Bottleneck",
+    "score.DeviceLoad": "scoring.loads.DeviceLoad",
+    "score.EngineScore": "scoring.engine_score.EngineScore",
+    "score.LinkLoad": "scoring.loads.LinkLoad",
     "score.Score": "scoring.score.ThroughputScore",
     "shown.Brief": "display.mixins.TruncatedRepr",
     "shown.Rounded": "display.mixins.RoundedRepr",
     "shown.Shown": "display.mixins.Displayable",
+    "shown.aligned": "display.text.aligned",
+    "shown.number": "display.text.number",
+    "shown.quoted": "display.text.quoted",
+    "shown.several": "display.text.several",
+    "solve.Result": "workflows.result.Result",
 }
 """Old name -> new name, both below ``streamplace``, where module and name do not both stay."""
 

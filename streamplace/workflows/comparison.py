@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from streamplace.display.mixins import Displayable, RoundedRepr, aligned, number, quoted
+from streamplace.display.mixins import Displayable, RoundedRepr
+from streamplace.display.text import aligned, number, quoted
+from streamplace.display.view import TABLE_ROWS, Grid, Line, View
 from streamplace.files import write_json
 from streamplace.files.atomic import make_folder, write_text
 from streamplace.files.reading import to_csv
@@ -16,7 +18,9 @@ TIE = 0.001  # of relative throughput
 KEEPS_UP = 0.97
 REFERENCE = "metis"
 HEAD = ("placer", "rate", "mean", "Q1", "median", "min", ">0.97", "vs metis", "devices", "ms")
-ROWS_SHOWN = 24
+EXPENDABLE = ("ms", "devices", "min", ">0.97", "Q1", "median", "vs metis")
+"""Columns that give way in turn where there is no room for names."""
+ROWS_SHOWN = 24  # in a repr
 SAVED = ("compare.json", "table.csv", "graphs.csv")
 
 
@@ -41,21 +45,25 @@ class ComparisonRow(RoundedRepr):
     seconds_per_graph: float
 
     def cells(self) -> tuple[str, ...]:
-        """Return what people are shown of the row, under `HEAD`."""
-        rate = "own" if self.source_rate is None else number(self.source_rate)
+        """Return the cells of the row, under `HEAD`."""
         numbers = (self.mean, self.q1, self.median, self.min)
         against = "-"
         if self.better_than_metis is not None and self.worse_than_metis is not None:
             against = f"+{self.better_than_metis:.0%} -{self.worse_than_metis:.0%}"
         return (
-            quoted(self.placer)[1:-1],
-            rate,
+            self.placer,
+            "own" if self.source_rate is None else f"{self.source_rate:g}",
             *(f"{x:.3f}" for x in numbers),
             f"{self.share_above_0_97:.0%}",
             against,
             f"{self.mean_devices:.1f}",
             f"{self.seconds_per_graph * 1e3:.2f}",
         )
+
+    def in_repr(self) -> tuple[str, ...]:
+        """Return the cells of the row as a repr shows them: no name is long."""
+        rate = "own" if self.source_rate is None else number(self.source_rate)
+        return (quoted(self.placer)[1:-1], rate, *self.cells()[2:])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row as `compare --json` prints it."""
@@ -112,11 +120,15 @@ class Comparison(Displayable):
             seconds_per_graph=float(self.seconds[i, j].mean()),
         )
 
-    def __repr__(self) -> str:
+    def _view(self) -> View:
         rows = self.rows
-        table = [HEAD, *(row.cells() for row in rows[:ROWS_SHOWN])]
-        more = [f"and {len(rows) - ROWS_SHOWN} rows more"] if len(rows) > ROWS_SHOWN else []
-        return "\n  ".join([f"<Comparison: {self.headline}", *aligned(table), *more]) + ">"
+        lines = aligned([HEAD, *(row.in_repr() for row in rows[:ROWS_SHOWN])])
+        if len(rows) > ROWS_SHOWN:
+            lines.append(f"and {len(rows) - ROWS_SHOWN} rows more")
+        table = Grid(HEAD, len(rows), lambda i: rows[i].cells(), expendable=EXPENDABLE)
+        graphs = f"relative throughput over {len(self.graphs)} graphs ({self.model})"
+        body = (Line(graphs), table)
+        return View(f"Comparison: {self.headline}", tuple(lines), body, TABLE_ROWS)
 
     @property
     def headline(self) -> str:

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+from streamplace.display.mixins import Displayable
+from streamplace.display.text import number
+from streamplace.display.view import TABLE_ROWS, Grid, Line, Names, View
 from streamplace.errors import ProblemError
 from streamplace.problem.placement import Placement
 from streamplace.scoring.score import ThroughputScore
@@ -20,7 +23,7 @@ class Move:
 
 
 @dataclass(frozen=True)
-class Difference:
+class Difference(Displayable):
     """From one placement to another; each is scored under its own problem.
 
     Parameters
@@ -59,6 +62,47 @@ class Difference:
             "devices_gone": list(self.gone),
             "devices_new": list(self.new),
         }
+
+    def _view(self) -> View:
+        devices = (("gone", self.gone), ("new", self.new))
+        lines = [
+            Line(f"devices that are {what}: {{}}", (Names.of(names),))
+            for what, names in devices
+            if names
+        ]
+        table = Grid(("operator", "from", "to"), len(self.moves), self._cells, names=(0, 1, 2))
+        body = (
+            *lines,
+            *((table,) if self.moves else ()),
+            Line(self.headline),
+            *self._objectives(),
+        )
+        return View(f"Difference: {self.headline}", body=body, rows=TABLE_ROWS)
+
+    @property
+    def headline(self) -> str:
+        """Moves, what they carry, and what they gain, in words."""
+        carried = f" of {self.memory_bytes:,.0f} bytes of memory" if self.memory_bytes else ""
+        before, after = self.throughput
+        change = f"throughput {number(before)} -> {number(after)} tuples/s, {after - before:+,.6g}"
+        return f"{len(self.moves)} moves{carried}; {change}{relative_gain(before, after)}"
+
+    def _cells(self, i: int) -> tuple[str, ...]:
+        move = self.moves[i]
+        return move.operator, move.source, move.target
+
+    def _objectives(self) -> tuple[Line, ...]:
+        """Return what each placement is scored at, where that differs."""
+        objectives = [(score.source_rate, score.model) for score in self.scores]
+        if len(set(objectives)) == 1:
+            return ()
+        each = (f"{number(rate)} tuples/s ({model})" for rate, model in objectives)
+        return (Line(f"scored at {' and at '.join(each)}"),)
+
+
+def relative_gain(before: float, after: float) -> str:
+    """Return by how much throughput changes, for the end of a sentence; nothing from zero."""
+    return f" ({after / before - 1:+.1%})" if before else ""
 
 
 def difference(a: Placement, b: Placement) -> Difference:

@@ -1,7 +1,6 @@
 """What makes the bottleneck of a placement, and which single moves would help."""
 
-from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,82 +11,15 @@ from streamplace.problem.objective import Model
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
+from streamplace.scoring.loads import Bottleneck
 from streamplace.scoring.registry import evaluator, throughput_evaluator
-from streamplace.scoring.score import Bottleneck, ThroughputScore
 from streamplace.scoring.throughput import at_worst_rate, simulate
 from streamplace.util.arrays import Floats, Ints
-from streamplace.workflows.improving_moves import COUNTS, ImprovingMove, improving_moves
+from streamplace.workflows.explanation import Contribution, Explanation
+from streamplace.workflows.improving_moves import improving_moves
 
 MOST: dict[Model, int] = {"bottleneck": 3 * 10**8, "path-average": 2 * 10**7}
 """Operators and streams gone through for all moves together: some seconds' worth."""
-
-
-@dataclass(frozen=True)
-class Contribution:
-    """What an operator takes of the device, or a stream of the link, that is the bottleneck.
-
-    Parameters
-    ----------
-    names
-        The operator's, or those of the operators that the stream joins.
-    share
-        Of the bottleneck's utilisation.
-    """
-
-    names: tuple[str, ...]
-    utilisation: float
-    share: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what `explain --json` prints of it."""
-        keys = ("operator",) if len(self.names) == 1 else ("from", "to")
-        who = dict(zip(keys, self.names, strict=True))
-        return {**who, "utilisation": self.utilisation, "share": self.share}
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """Why a placement does not do better.
-
-    Parameters
-    ----------
-    score
-        Under the problem's model; under `bottleneck` where that is the engine.
-    rate_factor
-        How many times the source rate would fill what may be used of the bottleneck: below 1 it
-        limits. None where nothing is used at all.
-    contributions
-        To the bottleneck, the largest first.
-    moves
-        Those that help, most first, at most 1,000; they lead to feasible placements.
-    every_move_tried
-        Whether no other single move can help; else only those of units that load the bottleneck
-        most were tried.
-    """
-
-    score: ThroughputScore
-    rate_factor: float | None
-    contributions: tuple[Contribution, ...]
-    moves: tuple[ImprovingMove, ...]
-    every_move_tried: bool
-
-    @property
-    def limited(self) -> bool:
-        """Whether anything keeps the placement from the source rate."""
-        return self.rate_factor is not None and self.rate_factor < 1 - COUNTS
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what `explain --json` prints."""
-        return {
-            "throughput": self.score.throughput,
-            "relative_throughput": self.score.relative_throughput,
-            "bottleneck": asdict(self.score.bottleneck),
-            "rate_factor": self.rate_factor,
-            "contributors": [one.to_dict() for one in self.contributions],
-            "moves": [move.to_dict() for move in self.moves],
-            "every_move_tried": self.every_move_tried,
-            "model": self.score.model,
-        }
 
 
 def explain(placement: Placement) -> Explanation:
@@ -100,19 +32,21 @@ def explain(placement: Placement) -> Explanation:
     SimulationError
         If the equations of the model could not be solved.
     """
-    placement = _in_closed_form(placement)
+    explained, placement = placement, _in_closed_form(placement)
     problem, score = placement.problem, simulate(placement)
     load = _load(at_worst_rate(placement), score.bottleneck)
     used = score.bottleneck.utilisation
     rate_factor = problem.target_utilisation / used if used else None
-    found = Explanation(score, rate_factor, _contributions(placement, load), (), True)
+    contributions = _contributions(placement, load)
+    found = Explanation(explained, score, rate_factor, contributions, (), True)
     if not found.limited:
         return found
     units = _units_to_try(problem, load)
     size, devices = len(load.of_operators) + len(load.of_streams), len(problem.cluster.devices)
     most = max(1, MOST[problem.model] // (size * devices))
     moves = improving_moves(placement, score, units[:most])
-    return Explanation(score, rate_factor, found.contributions, moves, len(units) <= most)
+    every_move_tried = len(units) <= most
+    return Explanation(explained, score, rate_factor, contributions, moves, every_move_tried)
 
 
 def _in_closed_form(placement: Placement) -> Placement:

@@ -1,13 +1,16 @@
 """Single moves of operators that raise the throughput of a placement."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
+from streamplace.display.text import number
+from streamplace.display.view import Cell, Grid, Names
 from streamplace.problem.placement import Placement
-from streamplace.scoring.score import Bottleneck, ThroughputScore
+from streamplace.scoring.loads import Bottleneck
+from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput import busiest, throughput_where_scored
 from streamplace.util.arrays import Ints
 
@@ -40,6 +43,34 @@ class ImprovingMove:
             "gain": self.gain,
             "bottleneck": asdict(self.bottleneck),
         }
+
+
+def move_grid(moves: Sequence[ImprovingMove]) -> Grid:
+    """Return a table of moves; devices that are as good as another are in one row."""
+    alike: dict[tuple[object, ...], list[ImprovingMove]] = {}
+    for move in moves:
+        figures = (number(move.throughput), f"+{number(move.gain)}")
+        alike.setdefault((move.operators, move.source, *figures), []).append(move)
+    groups = list(alike.values())
+
+    def row(i: int) -> tuple[Cell, ...]:
+        first, then = groups[i][0], groups[i][0].bottleneck
+        return (
+            Names.of(first.operators),
+            first.source,
+            Names.of([move.target for move in groups[i]]),
+            number(first.throughput),
+            f"+{number(first.gain)}",
+            f"{then.kind} {then.name} at {then.utilisation:.1%}",
+        )
+
+    return Grid(
+        ("move", "from", "to", "throughput", "gain", "new bottleneck"),
+        len(groups),
+        row,
+        names=(0, 1, 2, 5),
+        left_out="and {} that help less",
+    )
 
 
 def improving_moves(

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from streamplace.display.mixins import Displayable, number
+from streamplace.display.mixins import Displayable
+from streamplace.display.text import number
+from streamplace.display.view import TABLE_ROWS, Grid, Line, View
 from streamplace.errors import within
 from streamplace.placers.registry import ready_placer
 from streamplace.placers.search.migrate import Migrate, stay
@@ -14,8 +16,9 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput import simulate
-from streamplace.workflows.diff import Move, moves_between
-from streamplace.workflows.place import Result, result_of, solve
+from streamplace.workflows.diff import Move, moves_between, relative_gain
+from streamplace.workflows.place import result_of, solve
+from streamplace.workflows.result import Result
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,9 +40,6 @@ class Migration(Displayable):
     chosen: tuple[Move, ...]
     staying: ThroughputScore
 
-    def __repr__(self) -> str:
-        return f"<Replacement: {self.headline}>"
-
     @property
     def headline(self) -> str:
         """Moves and what they gain, in words."""
@@ -59,6 +59,26 @@ class Migration(Displayable):
             "moves": moves,
             "throughput_without_moves": self.staying.throughput,
         }
+
+    def _view(self) -> View:
+        head, count = ("operator", "from", "to", ""), len(self.forced) + len(self.chosen)
+        table = Grid(head, count, self._cells, names=(0, 1, 2, 3))
+        return View(
+            f"Replacement: {self.headline}",
+            body=(*((table,) if count else ()), self._line()),
+            rows=TABLE_ROWS,
+        )
+
+    def _cells(self, i: int) -> tuple[str, ...]:
+        forced = i < len(self.forced)
+        move = self.forced[i] if forced else self.chosen[i - len(self.forced)]
+        return move.operator, move.source, move.target, "has to" if forced else ""
+
+    def _line(self) -> Line:
+        before, after = self.staying.throughput, self.result.score.throughput
+        counts = f"{len(self.forced)} operators have to move, {len(self.chosen)} more do"
+        change = f"throughput {number(before)} -> {number(after)} tuples/s"
+        return Line(f"{counts}; {change}{relative_gain(before, after)}")
 
 
 def migrate(

@@ -2,15 +2,11 @@
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from streamplace.display.mixins import Displayable, quoted
 from streamplace.errors import PlacementError, UsageError, within
-from streamplace.files import write_placement
 from streamplace.placers.base import Placer, Proof, Prover
 from streamplace.placers.custom import checked
 from streamplace.placers.registry import FROM_START, is_ours, ready_placer
@@ -22,81 +18,9 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import digest, forget
 from streamplace.scoring.registry import evaluator
-from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput import bound, simulate
 from streamplace.util.checks import check_seed
-
-DEVICES_SHOWN, NAMES_SHOWN = 8, 8
-
-
-@dataclass(frozen=True, repr=False)
-class Result(Displayable):
-    """A placement and how good it is.
-
-    Parameters
-    ----------
-    bound
-        Tuples/s that no placement exceeds, at the source rate of the score; None where none is
-        known, under ``engine``.
-    seconds
-        Wall time of the placer, its libraries loaded.
-    status
-        ``OPTIMAL`` or ``FEASIBLE`` from a placer that proves; None from others.
-    """
-
-    placement: Placement
-    score: ThroughputScore
-    placer: str
-    bound: float | None
-    seconds: float
-    status: str | None = None
-
-    @property
-    def gap(self) -> float | None:
-        """How far below the bound the throughput is, as a share of the bound."""
-        if self.bound is None:
-            return None
-        return max(0.0, 1.0 - self.score.throughput / self.bound)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what `place --json` prints."""
-        document = {
-            **self.score.to_dict(),
-            "assignment": self.placement.assignment,
-            "placer": self.placer,
-            "bound": self.bound,
-            "gap": self.gap,
-            "seconds": self.seconds,
-        }
-        return document if self.status is None else document | {"status": self.status}
-
-    def __repr__(self) -> str:
-        top = self.score.bottleneck
-        lines = [
-            f"<Result: {self.headline}",
-            *self.placement.described(DEVICES_SHOWN, NAMES_SHOWN),
-            f"bottleneck {top.kind} {quoted(top.name)} at {top.utilisation:.1%}>",
-        ]
-        return "\n  ".join(lines)
-
-    @property
-    def headline(self) -> str:
-        """Throughput, gap and placer in words."""
-        gap = "" if self.gap is None else f", gap {self.gap:.1%}"
-        proven = ", proven optimal" if self.status == "OPTIMAL" else ""
-        by = f"by {quoted(self.placer)} in {self.seconds:.3g} s"
-        return f"{self.score.headline}{gap}{proven}, {by}"
-
-    def save(self, file: str | Path) -> None:
-        """Write a placement file: the placement, its whole problem and its score."""
-        write_placement(
-            file,
-            self.placement,
-            placer=self.placer,
-            score=self.score.to_dict(),
-            bound=self.bound,
-            gap=self.gap,
-        )
+from streamplace.workflows.result import Result
 
 
 def place(

@@ -1,13 +1,11 @@
 """How many devices keep up, and what rate so many sustain."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
 from sim.closed_form.bottleneck import lowest_utilisation, worst_utilisation
-from streamplace.display.mixins import Displayable, RoundedRepr, number
 from streamplace.errors import InfeasibleError, ProblemError, UsageError
 from streamplace.placers.search.annealing import Budget, check_limits
 from streamplace.placers.search.search import best_of_chains, starts
@@ -21,70 +19,11 @@ from streamplace.scoring.registry import throughput_evaluator
 from streamplace.scoring.throughput import bound, throughput
 from streamplace.util.arrays import Ints
 from streamplace.util.checks import check_seed
+from streamplace.workflows.capacity_plan import CLOSE, Plan, PlanRow
 
 MOST = 64  # devices tried where no number is told
 STALLED = 4  # devices more that changed nothing: links are the limit
-CLOSE = 1.0 - 1e-9
 SECONDS = 1.0
-ROWS_SHOWN = 12
-
-
-@dataclass(frozen=True, repr=False)
-class PlanRow(RoundedRepr):
-    """What so many devices can do.
-
-    Parameters
-    ----------
-    max_source_rate
-        Tuples/s that the placement found sustains: nothing is used beyond what may be.
-    bound
-        Tuples/s that no placement on so many devices sustains more of.
-    relative_throughput
-        At the source rate planned for, under the model.
-    """
-
-    devices: int
-    max_source_rate: float
-    bound: float
-    relative_throughput: float
-
-
-@dataclass(frozen=True, repr=False)
-class Plan(Displayable):
-    """Rows from one device up, without numbers on which the constraints cannot hold."""
-
-    source_rate: float
-    rows: tuple[PlanRow, ...]
-
-    @property
-    def fewest_devices(self) -> int | None:
-        """The fewest that keep up; None if none of the rows does."""
-        return next((row.devices for row in self.rows if _keeps_up(row)), None)
-
-    def __repr__(self) -> str:
-        lines = [f"<Plan: {self.headline}"]
-        for row in self.rows[:ROWS_SHOWN]:
-            many = "devices sustain" if row.devices > 1 else "device sustains"
-            lines.append(f"{row.devices} {many} {number(row.max_source_rate)} tuples/s")
-        if len(self.rows) > ROWS_SHOWN:
-            lines.append(f"and {len(self.rows) - ROWS_SHOWN} rows more")
-        return "\n  ".join(lines) + ">"
-
-    @property
-    def headline(self) -> str:
-        """How many devices keep up, in words."""
-        fewest, rate = self.fewest_devices, f"{number(self.source_rate)} tuples/s"
-        if fewest is None:
-            return f"none of {len(self.rows)} numbers of devices keeps up with {rate}"
-        return f"{fewest} {'devices keep' if fewest > 1 else 'device keeps'} up with {rate}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what `plan --json` prints."""
-        return {
-            "source_rate": self.source_rate,
-            "rows": [vars(row) for row in self.rows],
-            "fewest_devices": self.fewest_devices,
-        }
 
 
 def plan(
@@ -192,10 +131,6 @@ def _of(cluster: Cluster, count: int) -> Cluster:
     return Cluster([*there, *(replace(kind, name=name) for name in names)], cluster.network)
 
 
-def _keeps_up(row: PlanRow) -> bool:
-    return row.relative_throughput >= CLOSE
-
-
 def _is_last(rows: Sequence[PlanRow], problem: Problem) -> bool:
     """Return whether more devices would not be needed, or not help.
 
@@ -203,7 +138,7 @@ def _is_last(rows: Sequence[PlanRow], problem: Problem) -> bool:
     """
     row, arrays = rows[-1], flow(problem)
     of_one = problem.source_rate * arrays.capacity[0] / max(1e-300, float(arrays.work.max()))
-    if _keeps_up(row) or row.max_source_rate >= of_one * CLOSE:
+    if row.keeps_up or row.max_source_rate >= of_one * CLOSE:
         return True
     return len(rows) > STALLED and rows[-1 - STALLED].max_source_rate >= row.max_source_rate * CLOSE
 

@@ -12,7 +12,7 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput import simulate as score_of
 from streamplace.util.checks import check_type
-from streamplace.workflows.place import Result
+from streamplace.workflows.result import Result
 
 
 @overload

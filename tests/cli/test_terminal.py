@@ -15,7 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from streamplace.cli.terminal import console, listed, print_table
+from streamplace.cli.table import print_table
+from streamplace.cli.terminal import console, print_line
+from streamplace.display.view import Grid, Line, Names
 from streamplace.execution.progress import is_quiet
 from tests.support.cli import ENVIRONMENT, MODULE, Capture, run, succeeds
 from tests.support.input_files import GRAPH, InputFiles
@@ -140,7 +142,7 @@ def test_a_table_on_a_terminal(long_names: Path) -> None:
 def test_a_table_by_hand(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     rows = [("a" * 30 + "z", "1.5"), ("名" * 30, "10")]
-    print_table(console(), ("operator", "numbers of it"), rows)
+    print_table(console(), Grid(("operator", "numbers of it"), len(rows), rows.__getitem__))
     assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == [
         "operator                   numbers of it",
         "aaaaaaaaaaaa…aaaaaaaaaaaz            1.5",
@@ -148,14 +150,26 @@ def test_a_table_by_hand(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> No
     ]
 
 
-def test_lists_end_where_room_does() -> None:
-    names = [f"operator-{i}" for i in range(20)]
-    assert listed(names, 50) == "operator-0, operator-1, operator-2 and 17 more"
-    assert listed(names).endswith("operator-11 and 8 more")
-    assert listed(["a", "b"]) == "a, b"
-    assert listed([]) == ""
-    assert listed(["x" * 90, "y"], 40) == "x" * 13 + "…" + "x" * 12 + ", y"
-    assert listed(["x" * 90, "y" * 40], 40) == "x" * 13 + "…" + "x" * 12 + " and 1 more"
+def test_lists_of_names_take_the_room_that_is_left(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = Names.of([f"operator-{i}" for i in range(20)])
+    monkeypatch.setenv("COLUMNS", "60")
+    print_line(console(), Line("new here: {} as of today", (names,)))
+    grid = Grid(("device", "operators"), 1, lambda i: ("d" * 9, names), names=(0, 1))
+    print_table(console(), grid)
+    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == [
+        "new here: operator-0, operator-1 and 18 more as of today",
+        "device     operators",
+        "ddddddddd  operator-0, operator-1, operator-2 and 17 more",
+    ]
+
+
+def test_what_is_left_out_is_counted(capsys: Capture) -> None:
+    grid = Grid(("link",), 7, lambda i: (f"a->b{i}",), most=5, left_out="and {} less busy")
+    for limit, last in ((None, "and 2 less busy"), (6, "and 2 less busy"), (1, "and 6 less busy")):
+        print_table(console(), grid, limit)
+        assert capsys.readouterr().out.splitlines()[-1] == last
 
 
 @pytest.mark.parametrize(

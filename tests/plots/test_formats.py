@@ -11,8 +11,8 @@ from streamplace.plots.comparison_folder import save_report
 from streamplace.plots.formats import KINDS
 from streamplace.plots.plan import draw_plan
 from streamplace.plots.training_curves import draw_curves
+from streamplace.workflows.capacity_plan import Plan, PlanRow
 from streamplace.workflows.comparison import Comparison
-from streamplace.workflows.plan import Plan, PlanRow
 from tests.support.comparisons import HARD_NAMES, comparison_by_hand, random_comparison
 
 BEGINS = {"png": b"\x89PNG\r\n", "svg": b"<?xml", "pdf": b"%PDF-"}

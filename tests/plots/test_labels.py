@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamplace.report.labels import labels, shortened
+from streamplace.display.labels import labels, listed, shortened
+from streamplace.display.view import Names
 
 
 def test_both_ends_are_kept() -> None:
@@ -28,3 +29,16 @@ def test_labels_differ_and_are_short(names: list[str], length: int) -> None:
     assert len(set(found)) == len(names)
     assert all(len(label) <= length for label in found)
     assert all(label.isprintable() or "\n" not in label for label in found)
+
+
+def test_lists_end_where_room_does() -> None:
+    def of(names: list[str], room: int = 10**5) -> str:
+        return listed(Names.of(names), room)
+
+    names = [f"operator-{i}" for i in range(20)]
+    assert of(names, 50) == "operator-0, operator-1, operator-2 and 17 more"
+    assert of(names).endswith("operator-11 and 8 more")
+    assert of(["a", "b"]) == "a, b"
+    assert of([]) == ""
+    assert of(["x" * 90, "y"], 40) == "x" * 13 + "…" + "x" * 12 + ", y"
+    assert of(["x" * 90, "y" * 40], 40) == "x" * 13 + "…" + "x" * 12 + " and 1 more"

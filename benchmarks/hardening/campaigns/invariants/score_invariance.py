@@ -17,7 +17,7 @@ from streamplace import Placement, ThroughputScore
 from streamplace.problem.objective import CLOSED_FORMS, Model
 from streamplace.scoring import engine
 from streamplace.scoring.engine_evaluator import score_of_run
-from streamplace.scoring.score import EngineScore
+from streamplace.scoring.engine_score import EngineScore
 from streamplace.scoring.throughput import bound, ceiling, simulate
 
 TIED = 1e-9  # relative: utilisations that rounding may swap

@@ -11,5 +11,5 @@ READING_WEIGHTS = (
     "streamplace.policy.placer",
     "streamplace.policy.inspect",
     "streamplace.workflows.place",
-    "streamplace.cli.show",
+    "streamplace.cli.terminal",
 )

@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from os.path import commonprefix
 
+from streamplace.display.view import MOST_NAMES, Names
 from streamplace.util.text import printable
 
 ELLIPSIS = "…"
 KEPT = 6  # letters around what tells names apart
+MORE_LENGTH = len(" and 9999 more")
 
 
 def shortened(text: str, length: int) -> str:
@@ -33,8 +35,8 @@ def labels(names: Sequence[str], length: int) -> list[str]:
         alike.setdefault(label, []).append(i)
     for group in alike.values():
         if len(group) > 1:
-            told = _apart([printable(names[i]) for i in group], length)
-            for i, label in zip(group, told, strict=True):
+            apart = _apart([printable(names[i]) for i in group], length)
+            for i, label in zip(group, apart, strict=True):
                 found[i] = shortened(label, length)
     taken: set[str] = set()
     for i, name in enumerate(found):
@@ -46,6 +48,19 @@ def labels(names: Sequence[str], length: int) -> list[str]:
         taken.add(label)
         found[i] = label
     return found
+
+
+def listed(names: Names, room: int) -> str:
+    """Return the first names that find room, a number of letters, and how many more there are."""
+    found: list[str] = []
+    for name in names.first[:MOST_NAMES]:
+        left = room - sum(len(one) + 2 for one in found)
+        left -= MORE_LENGTH if len(found) + 1 < names.count else 0
+        if len(name) > left and found:
+            break
+        found.append(shortened(name, max(left, 2)))
+    more = names.count - len(found)
+    return ", ".join(found) + (f" and {more} more" if more else "")
 
 
 def _apart(names: list[str], length: int) -> list[str]:

@@ -1,0 +1,34 @@
+"""What an import read, guessed, assumed and left open."""
+
+from collections.abc import Sequence
+
+from streamplace.cli.terminal import console, print_line
+from streamplace.display.view import Line, Names
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.graph_checks import listed
+
+
+def print_import(
+    graph: StreamGraph, guessed: Sequence[tuple[str, str]], notes: Sequence[str], file: str
+) -> None:
+    """Print on stderr what was read, what is guessed, and what is not known."""
+    out = console(to_stderr=True)
+    counts = f"{len(graph.names):,} operators, {len(graph.streams):,} streams"
+    out.print(f"wrote {file}: {counts}" if file != "-" else counts)
+    if guessed:
+        print_line(out, Line("guessed: {}", (Names.of([f"{a} -> {b}" for a, b in guessed]),)))
+    for note in notes:
+        out.print(f"note: {note}")
+    for unknown in graph.lacking:
+        out.print(f"not known: {unknown}")
+    if graph.source_rate is None:
+        out.print("not known: the source rate; --costs or place --source-rate tell it")
+
+
+def assumptions(graph: StreamGraph) -> list[str]:
+    """Return what an import assumes that the documents of engines hardly ever state."""
+    shares = graph.source_share[graph.sources]
+    if len(shares) < 2 or shares.max() > shares.min():  # noqa: PLR2004 - one has nothing to share
+        return []
+    sources = listed(graph.names[v] for v in graph.sources)
+    return [f"{sources} share the source rate equally; [source_shares] of --costs tells otherwise"]

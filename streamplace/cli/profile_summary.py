@@ -1,0 +1,78 @@
+"""What a profile measured, and what it could not."""
+
+from streamplace.cli.table import print_table
+from streamplace.cli.terminal import console
+from streamplace.display.view import Grid
+from streamplace.integrations.profiling.estimates import Estimate
+from streamplace.integrations.profiling.profile import Profile
+from streamplace.problem.graph import StreamGraph
+
+
+def print_profile(profile: Profile, graph: StreamGraph, to_stderr: bool = False) -> None:
+    """Print what was measured, each number with its standard error, and what is not known."""
+    out = console(to_stderr)
+    out.print(f"source rate {figure(profile.source_rate)} tuples/s ({watched(profile)})")
+    print_table(out, _operators(profile))
+    if profile.streams:
+        print_table(out, _streams(profile))
+    for reason in reasons(profile):
+        out.print(reason)
+    for source, target in profile.job.guessed:
+        out.print(f"guessed: {source} -> {target}")
+    for note in profile.job.notes:
+        out.print(f"note: {note}")
+    for unknown in graph.lacking:
+        out.print(f"not known: {unknown}")
+
+
+def _operators(profile: Profile) -> Grid:
+    def row(i: int) -> tuple[str, ...]:
+        each = profile.operators[i]
+        return each.name, *map(figure, (each.rate, each.instructions, each.payload_bytes))
+
+    return Grid(("operator", "tuples/s", "instructions", "bytes"), len(profile.operators), row)
+
+
+def _streams(profile: Profile) -> Grid:
+    def row(i: int) -> tuple[str, ...]:
+        stream = profile.streams[i]
+        figures = map(figure, (stream.selectivity, stream.payload_bytes))
+        return f"{stream.source} -> {stream.target}", *figures
+
+    return Grid(("stream", "selectivity", "bytes"), len(profile.streams), row)
+
+
+def watched(profile: Profile) -> str:
+    """Return for how long counters were watched, or that the documents do not say."""
+    if not profile.seconds:
+        return "in a time that is not told" if profile.intervals else "nothing moved"
+    several = f"{profile.intervals} intervals, " if profile.intervals > 1 else ""
+    return f"{several}{profile.seconds:.3g} s"
+
+
+def figure(estimate: Estimate) -> str:
+    """Return an estimate with its standard error, in brackets where it is a bound."""
+    if estimate.value is None:
+        return "missing"
+    if estimate.how == "bound":
+        return f"({estimate.value:,.4g})"
+    error = "" if estimate.error is None else f" ± {estimate.error:,.2g}"
+    return f"{estimate.value:,.5g}{error}"
+
+
+def reasons(profile: Profile) -> list[str]:
+    """Return why numbers are missing or bounds, each reason with the first that it holds for."""
+    numbers = [("source rate", profile.source_rate)]
+    for each in profile.operators:
+        numbers += [(f"instructions of {each.name}", each.instructions)]
+        numbers += [(f"bytes of {each.name}", each.payload_bytes)]
+    for stream in profile.streams:
+        numbers += [(f"selectivity of {stream.source} -> {stream.target}", stream.selectivity)]
+    found: dict[str, list[str]] = {}
+    for name, estimate in numbers:
+        if estimate.why:
+            found.setdefault(estimate.why, []).append(name)
+    return [
+        f"{names[0]}{f' and {len(names) - 1} more' if len(names) > 1 else ''}: {why}"
+        for why, names in found.items()
+    ]

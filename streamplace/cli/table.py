@@ -1,0 +1,113 @@
+"""Tables as wide as the console: names are cut where they do not fit, numbers last of all."""
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from streamplace.display.labels import labels, listed, shortened
+from streamplace.display.view import Cell, Grid, Names
+from streamplace.util.text import printable
+
+BETWEEN = 2  # spaces between columns
+LEAST_NAME = 8  # letters of a name that are always shown
+LEAST_OF_FIRST = 24  # letters of the first column for which expendable columns give way
+NAME_WIDTH = 48  # letters of a name within a line on a terminal
+WIDTH_OF_FILES = 10**5  # letters: of lines that nobody looks at
+
+Row = Sequence[str]
+
+
+def print_table(out: Console, grid: Grid, limit: int | None = None) -> None:
+    """Print a table, a line a row, and what it leaves out.
+
+    Parameters
+    ----------
+    limit
+        Rows to print at most; None: all.
+    """
+    rows = _texts(grid, grid.rows(limit), out.width)
+    without = _without_room(grid, rows, out.width)
+    kept = [i for i, head in enumerate(grid.head) if head not in without]
+    heads = [grid.head[i] for i in kept]
+    names = [new for new, i in enumerate(kept) if i in grid.names]
+    _print(out, heads, [[row[i] for i in kept] for row in rows], names)
+    if remainder := grid.remainder(limit):
+        out.print(remainder)
+    if without:
+        out.print(f"no room for {', '.join(without)}; --json has all")
+
+
+def _texts(grid: Grid, rows: Sequence[Sequence[Cell]], width: int) -> list[list[str]]:
+    """Return cells as text; where one column lists names, it has the room that others leave."""
+    lists = {i for row in rows for i, cell in enumerate(row) if isinstance(cell, Names)}
+    room = WIDTH_OF_FILES
+    if len(lists) == 1:
+        others = [i for i in range(len(grid.head)) if i not in lists]
+        widths = [max(len(str(row[i])) for row in (grid.head, *rows)) for i in others]
+        room = max(width - sum(widths) - BETWEEN * len(others), NAME_WIDTH)
+    return [[cell if isinstance(cell, str) else listed(cell, room) for cell in row] for row in rows]
+
+
+def _without_room(grid: Grid, rows: Sequence[Row], width: int) -> list[str]:
+    """Return the headings of expendable columns that leave too little room for the first one."""
+    first, *others = zip(grid.head, *rows, strict=True)
+    wanted = min(LEAST_OF_FIRST, max(map(len, first[1:]), default=0))
+    widths = {head: max(map(len, (head, *cells))) for head, *cells in others}
+    without: list[str] = []
+    for head in grid.expendable:
+        if width - sum(widths.values()) - BETWEEN * len(widths) < wanted:
+            del widths[head]
+            without.append(head)
+    return without
+
+
+def _print(out: Console, heads: Row, rows: Sequence[Row], names: Sequence[int]) -> None:
+    """Print rows of text under their headings."""
+    table = Table(box=None, pad_edge=False)
+    for i, head in enumerate(heads):
+        is_name = i in names
+        table.add_column(head, justify="left" if is_name else "right", no_wrap=not is_name)
+    widths = _widths([heads, *rows], set(names), out.width)
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    cells = [
+        _cut(column, width) if i in names else column
+        for i, (column, width) in enumerate(zip(columns, widths, strict=False))
+    ]
+    for row in zip(*cells, strict=True):
+        table.add_row(*row)
+    out.print(table, soft_wrap=False)
+
+
+def _widths(rows: Sequence[Row], names: set[int], room: int) -> list[int]:
+    """Return the widths of columns: where all do not fit, the widest of names give way."""
+    widths = [
+        max(cell_len(printable(text)) for text in column) for column in zip(*rows, strict=True)
+    ]
+    excess = sum(widths) + BETWEEN * (len(widths) - 1) - room
+    while excess > 0 and names:
+        first, *others = sorted(names, key=lambda i: -widths[i])
+        step = min(excess, max(1, widths[first] - max((widths[i] for i in others), default=0)))
+        if widths[first] - step < LEAST_NAME:
+            break
+        widths[first] -= step
+        excess -= step
+    return widths
+
+
+def _cut(column: Row, width: int) -> list[Text]:
+    """Return names as wide as their column: different ones stay so."""
+    known = list(dict.fromkeys(column))
+    short = dict(zip(known, labels(known, width), strict=True))
+    return [Text(_fitting(short[name], width), no_wrap=True) for name in column]
+
+
+def _fitting(label: str, width: int) -> str:
+    """Return a label cut for letters that are two cells wide."""
+    length, cut = width, label
+    while cell_len(cut) > width and length > 1:
+        length -= 1
+        cut = shortened(label, length)
+    return cut

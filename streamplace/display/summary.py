@@ -1,0 +1,16 @@
+"""Cells of bounded size, for renderers that do not know how much room there is."""
+
+from streamplace.display.labels import listed, shortened
+from streamplace.display.text import NAME_LENGTH
+from streamplace.display.view import Cell, Names
+
+NAMES_LISTED = 8
+ROOM = NAMES_LISTED * (NAME_LENGTH + 2) + len(" and 9999 more")
+
+
+def short(cell: Cell) -> str:
+    """Return a cell as printable text: names cut, and no more than eight of them."""
+    if isinstance(cell, str):
+        return shortened(cell, NAME_LENGTH)
+    first = tuple(shortened(name, NAME_LENGTH) for name in cell.first[:NAMES_LISTED])
+    return listed(Names(first, cell.count), ROOM)

@@ -1,0 +1,40 @@
+"""Numbers, names and columns as text."""
+
+from collections.abc import Iterable, Sequence
+
+NAME_LENGTH = 40
+
+
+def number(x: float) -> str:
+    """Return a number to six digits, with commas between thousands."""
+    return f"{x:,.6g}"
+
+
+def quoted(name: str) -> str:
+    """Return a name in quotes, cut where it is long, without what a terminal would obey."""
+    return repr(name if len(name) <= NAME_LENGTH else name[: NAME_LENGTH - 1] + "…")
+
+
+def several(names: Sequence[str], most: int, count: int | None = None) -> str:
+    """Return the first names in quotes, and how many more there are.
+
+    Parameters
+    ----------
+    count
+        The number of all names; None if `names` has all of them.
+    """
+    more = (len(names) if count is None else count) - most
+    return ", ".join(map(quoted, names[:most])) + (f" and {more:,} more" if more > 0 else "")
+
+
+def aligned(rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return rows of cells as lines: the first column to the left, the others to the right."""
+    cells = [list(row) for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return [
+        "  ".join(
+            cell.rjust(width) if i else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in cells
+    ]

@@ -1,0 +1,131 @@
+"""Explanations: what makes the bottleneck of a placement, and which single moves would help."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from streamplace.display.mixins import Displayable
+from streamplace.display.view import Grid, Line, View
+from streamplace.problem.placement import Placement
+from streamplace.scoring.score import ThroughputScore
+from streamplace.workflows.improving_moves import COUNTS, ImprovingMove, move_grid
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """What an operator takes of the device, or a stream of the link, that is the bottleneck.
+
+    Parameters
+    ----------
+    names
+        The operator's, or those of the operators that the stream joins.
+    share
+        Of the bottleneck's utilisation.
+    """
+
+    names: tuple[str, ...]
+    utilisation: float
+    share: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `explain --json` prints of it."""
+        keys = ("operator",) if len(self.names) == 1 else ("from", "to")
+        who = dict(zip(keys, self.names, strict=True))
+        return {**who, "utilisation": self.utilisation, "share": self.share}
+
+
+@dataclass(frozen=True)
+class Explanation(Displayable):
+    """Why a placement does not do better.
+
+    Parameters
+    ----------
+    placement
+        What is explained.
+    score
+        Under the problem's model; under `bottleneck` where that is the engine.
+    rate_factor
+        How many times the source rate would fill what may be used of the bottleneck: below 1 it
+        limits. None where nothing is used at all.
+    contributions
+        To the bottleneck, the largest first.
+    moves
+        Those that help, most first, at most 1,000; they lead to feasible placements.
+    every_move_tried
+        Whether no other single move can help; else only those of units that load the bottleneck
+        most were tried.
+    """
+
+    placement: Placement = field(repr=False)
+    score: ThroughputScore
+    rate_factor: float | None
+    contributions: tuple[Contribution, ...]
+    moves: tuple[ImprovingMove, ...]
+    every_move_tried: bool
+
+    @property
+    def limited(self) -> bool:
+        """Whether anything keeps the placement from the source rate."""
+        return self.rate_factor is not None and self.rate_factor < 1 - COUNTS
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `explain --json` prints."""
+        return {
+            "throughput": self.score.throughput,
+            "relative_throughput": self.score.relative_throughput,
+            "bottleneck": asdict(self.score.bottleneck),
+            "rate_factor": self.rate_factor,
+            "contributors": [one.to_dict() for one in self.contributions],
+            "moves": [move.to_dict() for move in self.moves],
+            "every_move_tried": self.every_move_tried,
+            "model": self.score.model,
+        }
+
+    def _view(self) -> View:
+        top = self.score.bottleneck
+        title = f"Explanation: {top.headline}, {self.score.headline}"
+        return View(title, body=(*self._lines(), *self._tables()))
+
+    def _lines(self) -> Iterator[Line]:
+        """Yield throughput, and what limits it."""
+        top, problem, model = self.score.bottleneck, self.placement.problem, self.score.model
+        yield self.score.achieved(problem)
+        if problem.model != model:
+            yield Line(f"explained by {model}: a run of the engine shows nothing above full")
+        if self.rate_factor is None:
+            yield Line("nothing limits: no device and no link has anything to do")
+            return
+        most = problem.target_utilisation
+        limit = f" ({most:.1%} may be used)" if most < 1 else ""
+        at = f"at {top.utilisation:.1%}{limit}"
+        if self.limited:
+            yield Line(f"bottleneck {top.kind} {{}} {at}", (top.name,))
+        else:
+            yield Line(f"nothing limits: {top.kind} {{}}, the busiest, is {at}", (top.name,))
+            factor = f"{self.rate_factor:.4g}"
+            yield Line(f"up to {factor} times the source rate would be kept up with")
+
+    def _tables(self) -> Iterator[Line | Grid]:
+        """Yield what makes the bottleneck, and the moves that help."""
+        if self.rate_factor is None:
+            return
+        yield self._contribution_grid()
+        if not self.limited:
+            return
+        if not self.every_move_tried:
+            tried = "only those of units that load it most were tried"
+            yield Line(f"too large to try all moves: {tried}")
+        yield move_grid(self.moves) if self.moves else Line("no single move helps")
+
+    def _contribution_grid(self) -> Grid:
+        def row(i: int) -> tuple[str, ...]:
+            one = self.contributions[i]
+            return " -> ".join(one.names), f"{one.utilisation:.1%}", f"{one.share:.1%}"
+
+        kind = "operator" if self.score.bottleneck.kind == "device" else "stream"
+        return Grid(
+            (kind, "utilisation", "share"),
+            len(self.contributions),
+            row,
+            left_out="and {} that contribute less",
+        )

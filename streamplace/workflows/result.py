@@ -1,0 +1,95 @@
+"""Results: a placement and how good it is."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from streamplace.display.mixins import Displayable
+from streamplace.display.text import number, quoted
+from streamplace.display.view import Line, View
+from streamplace.files import write_placement
+from streamplace.problem.placement import Placement
+from streamplace.scoring.score import ThroughputScore
+
+DEVICES_SHOWN, NAMES_SHOWN = 8, 8
+
+
+@dataclass(frozen=True, repr=False)
+class Result(Displayable):
+    """A placement and how good it is.
+
+    Parameters
+    ----------
+    bound
+        Tuples/s that no placement exceeds, at the source rate of the score; None where none is
+        known, under ``engine``.
+    seconds
+        Wall time of the placer, its libraries loaded.
+    status
+        ``OPTIMAL`` or ``FEASIBLE`` from a placer that proves; None from others.
+    """
+
+    placement: Placement
+    score: ThroughputScore
+    placer: str
+    bound: float | None
+    seconds: float
+    status: str | None = None
+
+    @property
+    def gap(self) -> float | None:
+        """How far below the bound the throughput is, as a share of the bound."""
+        if self.bound is None:
+            return None
+        return max(0.0, 1.0 - self.score.throughput / self.bound)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `place --json` prints."""
+        document = {
+            **self.score.to_dict(),
+            "assignment": self.placement.assignment,
+            "placer": self.placer,
+            "bound": self.bound,
+            "gap": self.gap,
+            "seconds": self.seconds,
+        }
+        return document if self.status is None else document | {"status": self.status}
+
+    @property
+    def headline(self) -> str:
+        """Throughput, gap and placer in words."""
+        gap = "" if self.gap is None else f", gap {self.gap:.1%}"
+        proven = ", proven optimal" if self.status == "OPTIMAL" else ""
+        by = f"by {quoted(self.placer)} in {self.seconds:.3g} s"
+        return f"{self.score.headline}{gap}{proven}, {by}"
+
+    def save(self, file: str | Path) -> None:
+        """Write a placement file: the placement, its whole problem and its score."""
+        write_placement(
+            file,
+            self.placement,
+            placer=self.placer,
+            score=self.score.to_dict(),
+            bound=self.bound,
+            gap=self.gap,
+        )
+
+    def _view(self) -> View:
+        return View(
+            f"Result: {self.headline}",
+            (
+                *self.placement.described(DEVICES_SHOWN, NAMES_SHOWN),
+                self.score.bottleneck.headline,
+            ),
+            (*self.score.view_with(self.placement).body, self._line()),
+        )
+
+    def _line(self) -> Line:
+        """Return who placed, and how far from the best the placement may be."""
+        text = f"placed by {{}} in {self.seconds:.3g} s"
+        if self.bound is not None:
+            text += f"; no placement exceeds {number(self.bound)} tuples/s, "
+            text += f"so the gap is at most {self.gap:.1%}"
+        if self.status is not None:
+            text += ": proven optimal" if self.status == "OPTIMAL" else "; not proven in time"
+        return Line(text, (self.placer,))
