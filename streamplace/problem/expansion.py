@@ -1,7 +1,6 @@
 """Parallel operators as their instances."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations, product
 from typing import TypeVar
 
@@ -34,7 +33,7 @@ def to_instances(job: LogicalGraph) -> StreamGraph:
     ------
     GraphError
         If there would be more than a million instances, or five million streams between them; on a
-        parallelism below 1, or one that a stream's groups do not divide; and if an instance is
+        parallelism that a stream's groups do not divide; and if an instance is
         called as another operator.
     """
     graph = job.graph
@@ -78,31 +77,19 @@ def to_operators(job: LogicalGraph) -> StreamGraph:
     Raises
     ------
     GraphError
-        On a parallelism below 1, and if memory overflows.
+        If memory overflows.
     """
-    graph = job.graph
     count = _counts(job)
-    if not (graph.memory_bytes[count > 1]).any():
-        return graph
-    return StreamGraph(
-        [
-            replace(operator, memory_bytes=operator.memory_bytes * p)
-            for operator, p in zip(graph.operators, count.tolist(), strict=True)
-        ],
-        list(graph.streams),
-        name=graph.name,
-        source_rate=graph.source_rate,
-        source_shares={graph.names[v]: float(graph.source_share[v]) for v in graph.sources},
-        constraints=graph.constraints,
-    )
+    if not (job.graph.memory_bytes[count > 1]).any():
+        return job.graph
+    with np.errstate(over="ignore"):  # the graph refuses infinity
+        graph, _ = job.graph.with_numbers(memory_bytes=job.graph.memory_bytes * count)
+    return graph
 
 
 def _counts(job: LogicalGraph) -> Ints:
     """Return the number of instances of each operator, (V,)."""
     count = [job.parallelism.get(name, 1) for name in job.graph.names]
-    for name, p in zip(job.graph.names, count, strict=True):
-        if p < 1:
-            raise GraphError(f"{name!r}: its parallelism must be at least 1 (got {p})")
     if sum(count) > MOST_INSTANCES:
         raise GraphError(f"more than {MOST_INSTANCES:,} instances of operators; --fold makes none")
     return np.array(count, dtype=np.int32)
@@ -119,7 +106,7 @@ def _owners(graph: StreamGraph, count: Ints, owner: Ints) -> dict[int, str]:
 
 def _streams(job: LogicalGraph, count: Ints, first: Ints) -> tuple[NDArray[np.int32], Ints, Floats]:
     """Return the streams between instances: ends (E, 2), which stream each is of, its share."""
-    how = _distributions(job)
+    how = job.stream_distributions
     graph = job.graph
     of_source = count[graph.stream_source].tolist()
     of_target = count[graph.stream_target].tolist()
@@ -133,19 +120,6 @@ def _streams(job: LogicalGraph, count: Ints, first: Ints) -> tuple[NDArray[np.in
         shares.append(share)
     sizes = [len(some) for some in shares[1:]]
     return np.concatenate(ends), np.repeat(np.arange(len(sizes)), sizes), np.concatenate(shares)
-
-
-def _distributions(job: LogicalGraph) -> list[Way]:
-    """Return how each stream of the graph is spread."""
-    seen: dict[tuple[str, str], int] = {}
-    found: list[Way] = []
-    for stream in job.graph.streams:
-        ends = stream.source, stream.target
-        number = seen.get(ends, 0)
-        seen[ends] = number + 1
-        told = job.distributions.get(ends, ())
-        found.append(told[number] if number < len(told) else Distribution.ALL)
-    return found
 
 
 def _number(how: Way, sources: int, targets: int) -> int:

@@ -36,6 +36,8 @@ __all__ = ["UNKNOWN", "Operator", "Stream", "StreamGraph"]
 
 
 SHARES_TOLERANCE = 1e-9
+STRUCTURE = ("name", "names", "index", "requires", "instance_of", "constraints", "order")
+NUMBERS = ("instructions", "payload_bytes", "memory_bytes", "source_rate", "source_share")
 
 
 class StreamGraph(Displayable):
@@ -197,38 +199,116 @@ class StreamGraph(Displayable):
         self.requires: Mapping[int, tuple[str, ...]] = MappingProxyType(dict(requires))
         self.instance_of: Mapping[int, str] = MappingProxyType(dict(instance_of))
         self.constraints = Constraints() if constraints is None else Constraints.of(constraints)
-        self.instructions = column_of(
-            "operators", "instructions", instructions, count, may_be_unknown=True
-        )
-        self.payload_bytes = column_of(
-            "operators", "payload_bytes", payload_bytes, count, may_be_unknown=True
-        )
-        self.memory_bytes = column_of("operators", "memory_bytes", memory_bytes, count)
-        if source_rate is not None:
-            check_number("source_rate:", source_rate, GraphError)
-            if not 0 < float(source_rate) < inf:
-                raise GraphError(f"source_rate: must be finite and above 0 (got {source_rate})")
-        self.source_rate = None if source_rate is None else float(source_rate)
-        own = np.asarray(stream_payload_bytes, dtype=np.float64)
-        if own.shape != (len(ends),):
-            raise GraphError(f"streams: payload_bytes must be a column of {len(ends)}")
-        payload = np.where(np.isnan(own), self.payload_bytes[ends[:, 0]], own)
-        payload = column_of("streams", "payload_bytes", payload, len(ends), may_be_unknown=True)
-        chosen = column_of("streams", "selectivity", selectivity, len(ends), may_be_unknown=True)
+        self.source_rate: float | None = None
+        self._set_operator_numbers(instructions, payload_bytes, memory_bytes, source_rate)
+        payload = self._stream_payload(ends, stream_payload_bytes)
+        chosen = _selectivity(selectivity, len(ends))
         if len(loops := np.flatnonzero(ends[:, 0] == ends[:, 1])):
             raise GraphError(f"streams[{loops[0]}]: {names[ends[loops[0], 0]]!r} feeds itself")
         self.order = topological_order(count, ends)
         if len(self.order) < count:
             cycle = " -> ".join(names[v] for v in first_cycle(count, ends, self.order))
             raise GraphError(f"streams: a cycle, {cycle}")
-        position = np.empty(count, dtype=np.int32)
-        position[self.order] = np.arange(count, dtype=np.int32)
-        by = np.lexsort((payload, chosen, ends[:, 1], position[ends[:, 0]]))
+        self._set_streams(ends, chosen, payload)
+        self.source_share = self._shares(source_shares)
+        self._freeze()
+
+    def with_numbers(
+        self,
+        *,
+        instructions: ArrayLike | None = None,
+        payload_bytes: ArrayLike | None = None,
+        memory_bytes: ArrayLike | None = None,
+        selectivity: ArrayLike | None = None,
+        stream_payload_bytes: ArrayLike | None = None,
+        source_rate: float | None = None,
+        source_shares: Mapping[str, float] | None = None,
+    ) -> tuple["StreamGraph", Ints]:
+        """Return the same operators and streams with other numbers.
+
+        A number that is None stays. Names, ends and the topological order stay, so they are not
+        checked again. Streams between the same two operators are sorted by their new numbers.
+
+        Parameters
+        ----------
+        stream_payload_bytes
+            (E,); NaN stands for the source operator's.
+
+        Returns
+        -------
+        graph
+            The graph with the new numbers.
+        before
+            (E,) index in this graph of each of its streams.
+
+        Raises
+        ------
+        GraphError
+            On columns of another length, numbers that are negative or not finite, and shares that
+            do not fit the sources.
+        """
+        graph = StreamGraph.__new__(StreamGraph)
+        vars(graph).update({name: vars(self)[name] for name in STRUCTURE + NUMBERS})
+        StreamGraph._set_operator_numbers(
+            graph, instructions, payload_bytes, memory_bytes, source_rate
+        )
+        ends = np.stack([self.stream_source, self.stream_target], axis=1)
+        payload, chosen = self.stream_payload_bytes, self.selectivity
+        if stream_payload_bytes is not None:
+            payload = StreamGraph._stream_payload(graph, ends, stream_payload_bytes)
+        if selectivity is not None:
+            chosen = _selectivity(selectivity, len(ends))
+        before = StreamGraph._set_streams(graph, ends, chosen, payload)
+        if source_shares is not None:
+            graph.source_share = StreamGraph._shares(graph, source_shares)
+        StreamGraph._freeze(graph)
+        return graph, before
+
+    def _set_operator_numbers(
+        self,
+        instructions: ArrayLike | None,
+        payload_bytes: ArrayLike | None,
+        memory_bytes: ArrayLike | None,
+        source_rate: float | None,
+    ) -> None:
+        """Check and set the columns of operators and the source rate; those that are None stay."""
+        rows, count = "operators", len(self.names)
+        if instructions is not None:
+            self.instructions = column_of(
+                rows, "instructions", instructions, count, may_be_unknown=True
+            )
+        if payload_bytes is not None:
+            self.payload_bytes = column_of(
+                rows, "payload_bytes", payload_bytes, count, may_be_unknown=True
+            )
+        if memory_bytes is not None:
+            self.memory_bytes = column_of(rows, "memory_bytes", memory_bytes, count)
+        if source_rate is not None:
+            check_number("source_rate:", source_rate, GraphError)
+            if not 0 < float(source_rate) < inf:
+                raise GraphError(f"source_rate: must be finite and above 0 (got {source_rate})")
+            self.source_rate = float(source_rate)
+
+    def _stream_payload(self, ends: Ints, values: ArrayLike) -> Floats:
+        """Return the checked payload of each stream; NaN becomes that of its source operator."""
+        own = np.asarray(values, dtype=np.float64)
+        if own.shape != (len(ends),):
+            raise GraphError(f"streams: payload_bytes must be a column of {len(ends)}")
+        payload = np.where(np.isnan(own), self.payload_bytes[ends[:, 0]], own)
+        return column_of("streams", "payload_bytes", payload, len(ends), may_be_unknown=True)
+
+    def _set_streams(self, ends: Ints, selectivity: Floats, payload_bytes: Floats) -> Ints:
+        """Set the columns of streams in topological order; return the index that each had."""
+        position = np.empty(len(self.names), dtype=np.int32)
+        position[self.order] = np.arange(len(self.names), dtype=np.int32)
+        by = np.lexsort((payload_bytes, selectivity, ends[:, 1], position[ends[:, 0]]))
         self.stream_source = np.ascontiguousarray(ends[by, 0])
         self.stream_target = np.ascontiguousarray(ends[by, 1])
-        self.selectivity = chosen[by]
-        self.stream_payload_bytes = payload[by]
-        self.source_share = self._shares(source_shares)
+        self.selectivity = selectivity[by]
+        self.stream_payload_bytes = payload_bytes[by]
+        return by.astype(np.int32)
+
+    def _freeze(self) -> None:
         for column in vars(self).values():
             if isinstance(column, np.ndarray):
                 column.flags.writeable = False
@@ -376,3 +456,7 @@ class StreamGraph(Displayable):
             f"<StreamGraph{label}: {len(self.names)} operators, {len(self.streams)} streams, "
             f"{len(self.sources)} sources, {len(self.sinks)} sinks{rate}{rules}{lacking}>"
         )
+
+
+def _selectivity(values: ArrayLike, count: int) -> Floats:
+    return column_of("streams", "selectivity", values, count, may_be_unknown=True)

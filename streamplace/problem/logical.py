@@ -1,10 +1,12 @@
 """A job as its engine describes it: operators, how parallel each is, and how tuples are spread."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
+from streamplace.errors import GraphError
 from streamplace.problem.graph import StreamGraph
+from streamplace.util.arrays import Ints
 
 
 class Distribution(Enum):
@@ -78,3 +80,41 @@ class LogicalGraph:
     guessed: Sequence[tuple[str, str]] = ()
     notes: Sequence[str] = ()
     by_channel: Sequence[Sequence[str]] = ()
+
+    def __post_init__(self) -> None:
+        for name, count in self.parallelism.items():
+            if count < 1:
+                raise GraphError(f"{name!r}: its parallelism must be at least 1 (got {count})")
+
+    @property
+    def stream_distributions(self) -> list[Way]:
+        """The distribution of each stream of the graph."""
+        seen: dict[tuple[str, str], int] = {}
+        found: list[Way] = []
+        for stream in self.graph.streams:
+            ends = stream.source, stream.target
+            number = seen.get(ends, 0)
+            seen[ends] = number + 1
+            known = self.distributions.get(ends, ())
+            found.append(known[number] if number < len(known) else Distribution.ALL)
+        return found
+
+    def with_graph(self, graph: StreamGraph, before: Ints) -> "LogicalGraph":
+        """Return the same with the graph that `StreamGraph.with_numbers` returns.
+
+        Every stream keeps its distribution.
+
+        Parameters
+        ----------
+        before
+            (E,) index that each stream had.
+        """
+        if all(len({*several}) <= 1 for several in self.distributions.values()):
+            return replace(self, graph=graph)
+        old = self.stream_distributions
+        distributions: dict[tuple[str, str], list[Way]] = {}
+        for stream, e in zip(graph.streams, before.tolist(), strict=True):
+            ends = stream.source, stream.target
+            if ends in self.distributions:
+                distributions.setdefault(ends, []).append(old[e])
+        return replace(self, graph=graph, distributions=distributions)

@@ -16,7 +16,7 @@ from streamplace.integrations.flink.plan import RunningPlan, running
 from streamplace.integrations.flink.poll import uneven
 from streamplace.integrations.profiling.counters import Counters, Reading, usable
 from streamplace.integrations.profiling.estimates import balanced, slope
-from streamplace.integrations.profiling.profile import Profile, placement_now
+from streamplace.integrations.profiling.profile import Profile, current_placement
 
 MIPS = 2000.0
 Change = Callable[[int, str, Counters], Counters]
@@ -89,11 +89,11 @@ def test_a_line() -> None:
     assert graph.lacking == []
     assert graph.source_rate == pytest.approx(50)
     hosts = {"s": ["t"], "a": ["t"], "z": ["u"]}
-    now = placement_now(found.job, hosts, {"t": 2, "v": 1}, MIPS)
+    now = current_placement(graph, hosts, {"t": 2, "v": 1}, MIPS)
     assert now.assignment == {"s": "t", "a": "t", "z": "u"}
     assert [device.cores for device in now.problem.cluster.devices] == [2, 1, 1]
     with pytest.raises(ProblemError, match="not known where 'z' runs"):
-        placement_now(found.job, {"s": ["t"], "a": ["t"]}, {"t": 1}, MIPS)
+        current_placement(graph, {"s": ["t"], "a": ["t"]}, {"t": 1}, MIPS)
 
 
 def test_a_fork_and_a_join_by_what_comes_in_and_goes_out() -> None:

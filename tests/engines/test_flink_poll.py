@@ -22,9 +22,9 @@ from streamplace.integrations.flink.poll import (
     Watch,
     Watched,
     counters,
-    hosts_of,
     own_counters,
     queries,
+    task_managers_of,
 )
 from streamplace.integrations.profiling.counters import Counters
 from streamplace.integrations.profiling.rest import Server
@@ -43,7 +43,7 @@ def test_a_job_that_runs_is_measured_and_located() -> None:
         watched = watch(url, 1.5, timeout_s=5)
     assert watched.fault == ""
     assert len(watched.task_managers) == 5
-    hosts = hosts_of(watched)
+    hosts = task_managers_of(watched)
     assert hosts["OP1"] == hosts["OP3"] == ["10.88.0.2:42743-d7955a"]
     assert hosts["OP2"] == ["10.88.0.5:38115-eff2c8"]
     found = {each.name: each for each in fit(watched.plan, watched.readings, 1000.0).operators}

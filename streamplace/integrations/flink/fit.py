@@ -1,7 +1,7 @@
 """A job's numbers from readings of its counters: pure functions, no server in sight."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
 
@@ -17,7 +17,7 @@ from streamplace.integrations.profiling.estimates import (
     sum_of,
 )
 from streamplace.integrations.profiling.profile import OperatorProfile, Profile, StreamProfile
-from streamplace.problem.graph import Stream, StreamGraph
+from streamplace.problem.graph import Stream
 from streamplace.problem.logical import Distribution, LogicalGraph
 from streamplace.util.arrays import Floats
 
@@ -53,24 +53,15 @@ def fit(plan: RunningPlan, readings: Sequence[Reading], mips: float) -> Profile:
         for name in graph.names
     ]
     rate, shares = _source_rate(seen)
-    filled = StreamGraph(
-        [
-            replace(
-                operator,
-                instructions=or_unknown(found.instructions),
-                payload_bytes=or_unknown(found.payload_bytes),
-            )
-            for operator, found in zip(graph.operators, operators, strict=True)
-        ],
-        [
-            Stream(s.source, s.target, or_unknown(s.selectivity), s.payload_bytes.known)
-            for s in streams
-        ],
-        name=graph.name,
+    filled = graph.with_numbers(
+        instructions=[or_unknown(operator.instructions) for operator in operators],
+        payload_bytes=[or_unknown(operator.payload_bytes) for operator in operators],
+        selectivity=[or_unknown(stream.selectivity) for stream in streams],
+        stream_payload_bytes=[or_unknown(stream.payload_bytes) for stream in streams],
         source_rate=rate.known,
         source_shares=shares,
     )
-    job = replace(plan.job, graph=filled)
+    job = plan.job.with_graph(*filled)
     return Profile(job, rate, operators, streams, seen.intervals, float(np.sum(seen.dt)))
 
 

@@ -255,7 +255,7 @@ def own_counters(
     }
 
 
-def hosts_of(watched: Watched) -> dict[str, list[str]]:
+def task_managers_of(watched: Watched) -> dict[str, list[str]]:
     """Return operator -> the TaskManager of each of its instances, where all of them have one."""
     return {
         operator: watched.hosts[vertex.id]

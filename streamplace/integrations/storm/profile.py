@@ -2,7 +2,6 @@
 
 import time
 import urllib.parse
-from dataclasses import replace
 from math import isnan
 from typing import Any
 
@@ -12,7 +11,6 @@ from streamplace.integrations.profiling.profile import OperatorProfile, Profile,
 from streamplace.integrations.profiling.rest import Server
 from streamplace.integrations.storm import ui
 from streamplace.integrations.storm.documents import Topology, topology_from
-from streamplace.problem.graph import StreamGraph
 
 PATHS = {"topology": "", "metrics": "/metrics", "visualization": "/visualization"}
 NO_BYTES = "Storm counts no bytes: tell them by --costs"
@@ -67,13 +65,7 @@ def fit(value: Any, where: str, mips: float) -> Profile:
     work = {name: _instructions(topology, name, mips) for name in graph.names}
     offered = graph.source_rate
     rate = Estimate.missing(NO_TIME) if offered is None else Estimate(offered)
-    filled = StreamGraph(
-        [replace(each, instructions=or_unknown(work[each.name])) for each in graph.operators],
-        list(graph.streams),
-        name=graph.name,
-        source_rate=graph.source_rate,
-        source_shares={graph.names[v]: float(graph.source_share[v]) for v in graph.sources},
-    )
+    instructions = [or_unknown(work[name]) for name in graph.names]
     span = min((s for s in (topology.window, topology.uptime_s) if s), default=0.0)
     sinks = {graph.names[v] for v in graph.sinks}
     silent = Estimate.missing(NO_BYTES)
@@ -95,7 +87,8 @@ def fit(value: Any, where: str, mips: float) -> Profile:
         )
         for s in graph.streams
     ]
-    return Profile(replace(job, graph=filled), rate, operators, streams, 1, span)
+    filled = job.with_graph(*graph.with_numbers(instructions=instructions))
+    return Profile(filled, rate, operators, streams, 1, span)
 
 
 def _instructions(topology: Topology, bolt: str, mips: float) -> Estimate:
