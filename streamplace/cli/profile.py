@@ -114,7 +114,7 @@ def flink(
     with working("watching"):
         watched = Watch(Server(url), job, timeout, seed=seed).run(seconds, with_costs)
         found = fit(watched.plan, watched.readings, mips)
-    graph = _graph(with_costs(found.job), fold)
+    graph = _graph(with_costs(found.logical), fold)
     hosts = task_managers_of(watched)
     to_stderr = "-" in (output, placement_file)
     _write(found, graph, output, watched.fault, as_json, to_stderr, hosts=hosts)
@@ -190,7 +190,7 @@ def storm(
             if topology is None:
                 raise
             raise BackendError(fault or str(error)) from None
-    graph = _graph(with_costs(found.job), fold)
+    graph = _graph(with_costs(found.logical), fold)
     _write(found, graph, output, fault, as_json, output == "-")
     _end(fault, output)
 

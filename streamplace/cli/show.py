@@ -69,7 +69,7 @@ def imported(
         out.print("not known: the source rate; --costs or place --source-rate tell it")
 
 
-def assumed(graph: StreamGraph) -> list[str]:
+def assumptions(graph: StreamGraph) -> list[str]:
     """Return what an import assumes that documents of engines hardly ever tell."""
     shares = graph.source_share[graph.sources]
     if len(shares) < 2 or shares.max() > shares.min():  # noqa: PLR2004 - one has nothing to share

@@ -27,9 +27,9 @@ def profile(found: Profile, graph: StreamGraph, to_stderr: bool = False) -> None
         print_table(out, ("stream", "selectivity", "bytes"), rows)
     for why in reasons(found):
         out.print(why)
-    for source, target in found.job.guessed:
+    for source, target in found.logical.guessed:
         out.print(f"guessed: {source} -> {target}")
-    for note in found.job.notes:
+    for note in found.logical.notes:
         out.print(f"note: {note}")
     for what in graph.lacking:
         out.print(f"not known: {what}")

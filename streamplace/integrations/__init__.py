@@ -1,1 +1,1 @@
-"""Stream engines: their documents in, placements out. One module an engine."""
+"""Documents and connections of stream-processing systems: import, profiles and export."""

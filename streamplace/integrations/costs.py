@@ -1,4 +1,4 @@
-"""Costs that an engine's document does not tell, from a file of the user's."""
+"""Costs in a file of the user: numbers that documents lack or have wrong."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from streamplace.util.arrays import Floats
 
 
 class CostForm(Form):
-    """What one operator costs."""
+    """Costs of one operator."""
 
     instructions: Number | None = None
     payload_bytes: Number | None = None
@@ -38,16 +38,16 @@ class CostsForm(Form):
 
 @dataclass(frozen=True)
 class Costs:
-    """Numbers by operator; those of `default` are for operators and streams that nobody knows.
+    """Numbers by operator and stream; those of `default` are for numbers that are unknown.
 
     Parameters
     ----------
     source_rate
         Tuples/s over all sources.
     source_shares
-        Source -> its share of that; None: the document's, else equal.
+        Source -> its share of the rate; None: the document's shares, else equal ones.
     operators
-        Operator -> its numbers; they replace what the document tells.
+        Operator -> its numbers, which replace the document's.
     streams
         ``source->target`` -> selectivity, which replaces the document's.
     """
@@ -75,28 +75,29 @@ class Costs:
         shares = form.source_shares
         return cls(form.source_rate, shares, form.default, form.operators, form.streams)
 
-    def of(self, job: LogicalGraph) -> LogicalGraph:
-        """Return the job with these costs.
+    def of(self, logical: LogicalGraph) -> LogicalGraph:
+        """Return the logical graph with these costs.
 
         Raises
         ------
         GraphError
-            If the job lacks an operator or stream that they name, or shares are none.
+            If the graph lacks an operator or stream that these costs name, or the source
+            shares do not sum to 1.
         """
-        graph = job.graph
+        graph = logical.graph
         named = {f"{s.source}->{s.target}" for s in graph.streams}
         if strangers := [name for name in self.operators if name not in graph.index]:
             raise GraphError(f"operators: the job has no {listed(strangers)}")
         if strangers := [name for name in self.streams if name not in named]:
             raise GraphError(f"streams: the job has no {listed(strangers)}")
-        own = self._operator_columns(graph)
-        told = graph.with_numbers(
-            **own,
+        columns = self._operator_columns(graph)
+        renumbered = graph.with_numbers(
+            **columns,
             **self._stream_columns(graph),
             source_rate=self.source_rate,
             source_shares=self.source_shares,
         )
-        return job.with_graph(*told)
+        return logical.with_graph(*renumbered)
 
     def _operator_columns(self, graph: StreamGraph) -> dict[str, Floats]:
         """Return instructions, payload and memory of the operators, (V,) each."""

@@ -22,7 +22,7 @@ from streamplace.integrations.flink.poll import (
     Watch,
     Watched,
     counters,
-    own_counters,
+    operator_counters,
     queries,
     task_managers_of,
 )
@@ -218,7 +218,7 @@ def test_counters_that_no_integer_of_64_bits_holds(value: float) -> None:
     told = {"a": value, **{f"{key}-complete": True for key in TASK.values()}}
     assert counters({**told, **dict.fromkeys(TASK.values(), value)}) == Counters()
     vertex = Vertex("v", ("a", "b"), 2, Chain(("a", "b"), (None, 0)))
-    found = own_counters(
+    found = operator_counters(
         vertex, {"a": "a"}, {f"{i}.a.{m}": value for i in (0, 1) for m in OWN.values()}
     )
     assert found == {"a": Counters()}

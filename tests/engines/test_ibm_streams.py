@@ -8,7 +8,7 @@ import pytest
 from benchmarks.hardening.engine_documents.ibm_streams import ADL, ADL_PARALLEL, STREAMSX
 from streamplace.integrations.costs import CostForm, Costs
 from streamplace.problem.expansion import to_instances
-from streamplace.problem.logical import Distribution, Grouped, LogicalGraph
+from streamplace.problem.logical import Distribution, GroupedDistribution, LogicalGraph
 from tests.engines.reading import edges, read, refused
 from tests.shared import ENGINES, needs_engines
 
@@ -123,7 +123,7 @@ def test_parallel_regions_are_instances() -> None:
     assert edges(job) == [("A", "B"), ("B", "C"), ("C", "K"), ("K", "Y"), ("S", "A"), ("W", "K")]
     assert job.parallelism == {"A": 3, "B": 6, "C": 3, "W": 4}
     assert job.distributions == {
-        ("A", "B"): [Grouped(groups=3, copies=2)],
+        ("A", "B"): [GroupedDistribution(groups=3, copies=2)],
         ("B", "C"): [Distribution.POINTWISE],
     }
     assert fed(job, "A") == {0: [0, 1], 1: [2, 3], 2: [4, 5]}

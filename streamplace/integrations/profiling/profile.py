@@ -16,7 +16,7 @@ from streamplace.problem.problem import Problem
 
 @dataclass(frozen=True)
 class OperatorProfile:
-    """An operator: tuples/s it processes over all instances, and what one costs and weighs."""
+    """Estimates of an operator: tuples/s over all instances, and costs per tuple."""
 
     name: str
     rate: Estimate
@@ -31,7 +31,7 @@ class OperatorProfile:
 
 @dataclass(frozen=True)
 class StreamProfile:
-    """A stream: tuples on it per tuple that its source processes, and what one weighs."""
+    """Estimates of a stream: selectivity, and bytes per tuple."""
 
     source: str
     target: str
@@ -50,19 +50,19 @@ class StreamProfile:
 
 @dataclass(frozen=True)
 class Profile:
-    """Numbers of a job.
+    """Measured numbers of a job.
 
     Parameters
     ----------
-    job
-        With those that were measured; the others are unknown.
+    logical
+        The graph with the measured numbers; the others are unknown.
     source_rate
         Tuples/s over all sources.
     intervals, seconds
-        How often the counters moved, and in what time.
+        Number of intervals between usable readings, and their total time.
     """
 
-    job: LogicalGraph
+    logical: LogicalGraph
     source_rate: Estimate
     operators: Sequence[OperatorProfile]
     streams: Sequence[StreamProfile]
@@ -77,8 +77,8 @@ class Profile:
             "source_rate": self.source_rate.to_dict(),
             "operators": [operator.to_dict() for operator in self.operators],
             "streams": [stream.to_dict() for stream in self.streams],
-            "guessed": [list(ends) for ends in self.job.guessed],
-            "notes": list(self.job.notes),
+            "guessed": [list(ends) for ends in self.logical.guessed],
+            "notes": list(self.logical.notes),
         }
 
 
