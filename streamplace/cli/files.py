@@ -106,7 +106,7 @@ def export(placement: str, kind: str, output: str, seed: int, as_json: bool) -> 
     from streamplace.files.atomic import write_text  # noqa: PLC0415
     from streamplace.files.placements import placement_from, results_in  # noqa: PLC0415
     from streamplace.files.reading import name_of, read_json  # noqa: PLC0415
-    from streamplace.integrations.registry import written  # noqa: PLC0415
+    from streamplace.integrations.registry import export_text  # noqa: PLC0415
 
     check_targets({"-o": output}, (placement,))
     with working("reading"):
@@ -114,7 +114,7 @@ def export(placement: str, kind: str, output: str, seed: int, as_json: bool) -> 
         read = placement_from(value, name_of(placement))
     with located(name_of(placement)):
         if kind in WRITERS:
-            text = written(read, kind)
+            text = export_text(read, kind)
         else:
             text = export.EXPORTERS[kind](read, **(results_in(value) if kind == "json" else {}))
     write_text(output, text)

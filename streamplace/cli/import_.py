@@ -1,4 +1,4 @@
-"""`streamplace import`: engines' documents in."""
+"""The `import` command."""
 
 import click
 
@@ -75,18 +75,18 @@ def import_(
     from streamplace.files import write_dataset  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
     from streamplace.integrations.costs import Costs  # noqa: PLC0415
-    from streamplace.integrations.registry import read_job  # noqa: PLC0415
+    from streamplace.integrations.registry import read_document  # noqa: PLC0415
     from streamplace.problem.expansion import to_instances, to_operators  # noqa: PLC0415
 
     check_targets({"-o": output}, (file, costs_file))
     with working("reading"):
-        job = read_job(file, kind)
+        logical = read_document(file, kind)
         if costs_file is not None:
             with located(name_of(costs_file)):
-                job = Costs.read(costs_file).of(job)
+                logical = Costs.read(costs_file).of(logical)
         with located(name_of(file)):
-            graph = to_operators(job) if fold else to_instances(job)
-    notes = [*job.notes, *import_summary.assumptions(job.graph)]
+            graph = to_operators(logical) if fold else to_instances(logical)
+    notes = [*logical.notes, *import_summary.assumptions(logical.graph)]
     write_dataset(output, [graph])
     if as_json:
         options.print_json(
@@ -94,11 +94,11 @@ def import_(
                 "file": output,
                 "operators": len(graph.names),
                 "streams": len(graph.streams),
-                "guessed": [list(ends) for ends in job.guessed],
+                "guessed": [list(ends) for ends in logical.guessed],
                 "source_rate": graph.source_rate,
                 "unknown": graph.unknown,
                 "notes": notes,
             }
         )
     else:
-        import_summary.print_import(graph, job.guessed, notes, output)
+        import_summary.print_import(graph, logical.guessed, notes, output)

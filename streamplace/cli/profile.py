@@ -1,4 +1,4 @@
-"""`streamplace profile`: numbers of a running job."""
+"""The `profile` command."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
@@ -11,6 +11,7 @@ from streamplace.cli import options, param_types
 
 if TYPE_CHECKING:
     from streamplace.integrations.profiling.profile import Profile
+    from streamplace.problem.graph import StreamGraph
     from streamplace.problem.logical import LogicalGraph
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -23,7 +24,7 @@ def _speed(ctx: click.Context, param: click.Parameter, value: float) -> float:
 
 
 def _measuring(command: Command) -> Command:
-    """Add what every engine's command takes."""
+    """Add the options that every command here has."""
     mips = click.option(
         "--mips",
         type=float,
@@ -105,7 +106,7 @@ def flink(
     from streamplace.errors import BackendError  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.integrations.flink.fit import fit  # noqa: PLC0415
-    from streamplace.integrations.flink.poll import Watch, hosts_of  # noqa: PLC0415
+    from streamplace.integrations.flink.poll import Watch, task_managers_of  # noqa: PLC0415
     from streamplace.integrations.profiling.rest import Server  # noqa: PLC0415
 
     check_targets({"-o": output, "--placement": placement_file}, (costs_file,))
@@ -113,13 +114,13 @@ def flink(
     with working("watching"):
         watched = Watch(Server(url), job, timeout, seed=seed).run(seconds, with_costs)
         found = fit(watched.plan, watched.readings, mips)
-    told = with_costs(found.job)
-    where = hosts_of(watched)
+    graph = _graph(with_costs(found.logical), fold)
+    hosts = task_managers_of(watched)
     to_stderr = "-" in (output, placement_file)
-    _tell(found, told, fold, output, watched.fault, as_json, to_stderr, hosts=where)
+    _write(found, graph, output, watched.fault, as_json, to_stderr, hosts=hosts)
     if placement_file is not None:
         with suppress(BackendError) if watched.fault else nullcontext():
-            _write_now(placement_file, told, where, watched.task_managers, mips)
+            _write_placement(placement_file, graph, hosts, watched.task_managers, mips)
     if watched.interrupted:
         raise KeyboardInterrupt
     _end(watched.fault, output)
@@ -189,30 +190,31 @@ def storm(
             if topology is None:
                 raise
             raise BackendError(fault or str(error)) from None
-    _tell(found, with_costs(found.job), fold, output, fault, as_json, output == "-")
+    graph = _graph(with_costs(found.logical), fold)
+    _write(found, graph, output, fault, as_json, output == "-")
     _end(fault, output)
 
 
-def _write_now(
+def _write_placement(
     file: str,
-    job: "LogicalGraph",
+    graph: "StreamGraph",
     hosts: Mapping[str, Sequence[str]],
     slots: Mapping[str, int],
     mips: float,
 ) -> None:
-    """Write what runs where: operator,device if the file's name says so, else a placement."""
+    """Write the current placement: operator,device if the file's name ends in .csv."""
     from streamplace.errors import BackendError, ProblemError  # noqa: PLC0415
     from streamplace.files import write_placement  # noqa: PLC0415
     from streamplace.files.atomic import write_text  # noqa: PLC0415
     from streamplace.files.reading import to_csv  # noqa: PLC0415
-    from streamplace.integrations.profiling.profile import assignment_now, placement_now  # noqa: PLC0415 - seldom
+    from streamplace.integrations.profiling.profile import current_assignment, current_placement  # noqa: PLC0415 - seldom
 
     try:
         if file.lower().endswith(".csv"):
-            rows = assignment_now(job, hosts).items()
+            rows = current_assignment(graph, hosts).items()
             write_text(file, to_csv(["operator", "device"], rows))
         else:
-            write_placement(file, placement_now(job, hosts, slots, mips))
+            write_placement(file, current_placement(graph, hosts, slots, mips))
     except ProblemError as error:
         raise BackendError(
             f"what runs where is not written: {error} (a name that ends in .csv needs no numbers)"
@@ -220,25 +222,30 @@ def _write_now(
 
 
 def _costs(file: str | None) -> Callable[["LogicalGraph"], "LogicalGraph"]:
-    """Read the user's costs before the work; return what puts them into a job."""
+    """Read the user's costs before the work; return the function that applies them."""
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.integrations.costs import Costs  # noqa: PLC0415 - seldom
 
     if file is None:
-        return lambda job: job
-    read = Costs.read(file)
+        return lambda logical: logical
+    costs = Costs.read(file)
 
-    def put(job: "LogicalGraph") -> "LogicalGraph":
+    def apply(logical: "LogicalGraph") -> "LogicalGraph":
         with located(file):
-            return read.of(job)
+            return costs.of(logical)
 
-    return put
+    return apply
 
 
-def _tell(
+def _graph(logical: "LogicalGraph", fold: bool) -> "StreamGraph":
+    from streamplace.problem.expansion import to_instances, to_operators  # noqa: PLC0415 - seldom
+
+    return to_operators(logical) if fold else to_instances(logical)
+
+
+def _write(
     found: "Profile",
-    job: "LogicalGraph",
-    fold: bool,
+    graph: "StreamGraph",
     output: str,
     fault: str,
     as_json: bool,
@@ -248,20 +255,18 @@ def _tell(
     """Write the graph, and print what was measured."""
     from streamplace.cli.profile_summary import print_profile  # noqa: PLC0415 - a command loads what it needs
     from streamplace.files import write_dataset  # noqa: PLC0415
-    from streamplace.problem.expansion import to_instances, to_operators  # noqa: PLC0415
 
-    graph = to_operators(job) if fold else to_instances(job)
     write_dataset(output, [graph])
     if as_json:
-        told = {"file": output, "fault": fault or None, **found.to_dict()}
-        options.print_json({**told, "unknown": graph.unknown, **more})
+        facts = {"file": output, "fault": fault or None, **found.to_dict()}
+        options.print_json({**facts, "unknown": graph.unknown, **more})
     else:
         print_profile(found, graph, to_stderr)
 
 
 def _end(fault: str, output: str) -> None:
-    """Fail if the server did: with what was measured kept."""
-    from streamplace.errors import BackendError  # noqa: PLC0415 - see _tell
+    """Fail if the server did; what was measured before is kept."""
+    from streamplace.errors import BackendError  # noqa: PLC0415 - see _write
 
     if fault:
         kept = "on stdout" if output == "-" else f"in {output}"

@@ -17,9 +17,9 @@ def print_profile(profile: Profile, graph: StreamGraph, to_stderr: bool = False)
         print_table(out, _streams(profile))
     for reason in reasons(profile):
         out.print(reason)
-    for source, target in profile.job.guessed:
+    for source, target in profile.logical.guessed:
         out.print(f"guessed: {source} -> {target}")
-    for note in profile.job.notes:
+    for note in profile.logical.notes:
         out.print(f"note: {note}")
     for unknown in graph.lacking:
         out.print(f"not known: {unknown}")

@@ -1,4 +1,4 @@
-"""Costs as TOML or CSV text -> the value of their form."""
+"""Parsers of cost files, TOML and CSV."""
 
 import csv
 import io
@@ -11,7 +11,7 @@ COLUMNS = ("instructions", "payload_bytes", "memory_bytes", "selectivity")
 
 
 def from_toml(text: str) -> Any:
-    """Parse TOML; GraphError tells what it is not."""
+    """Parse TOML, or raise GraphError with the fault."""
     try:
         return parse_toml(text)
     except ValueError as error:
@@ -19,7 +19,7 @@ def from_toml(text: str) -> Any:
 
 
 def from_csv(text: str) -> dict[str, Any]:
-    """Read a header ``operator,instructions,…`` and a line an operator; empty cells tell nothing.
+    """Read a header ``operator,instructions,…`` and one line per operator; cells may be empty.
 
     Raises
     ------

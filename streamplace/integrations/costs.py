@@ -1,26 +1,24 @@
-"""Costs that an engine's document does not tell, from a file of the user's."""
+"""Costs in a file of the user: numbers that documents lack or have wrong."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from math import inf, isnan
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 from pydantic import Field
 
 from streamplace.errors import FormatError, GraphError, located
 from streamplace.files.reading import check, name_of, read_text
 from streamplace.files.schema import Form, Name, Number, Positive
 from streamplace.integrations.cost_tables import from_csv, from_toml
-from streamplace.problem.graph import Operator, Stream, StreamGraph
+from streamplace.problem.graph import UNKNOWN, StreamGraph
 from streamplace.problem.graph_checks import listed
-from streamplace.problem.logical import LogicalGraph, Way
-
-Ends = tuple[str, str]
-Spread = Sequence[Way]
+from streamplace.problem.logical import LogicalGraph
+from streamplace.util.arrays import Floats
 
 
 class CostForm(Form):
-    """What one operator costs."""
+    """Costs of one operator."""
 
     instructions: Number | None = None
     payload_bytes: Number | None = None
@@ -40,16 +38,16 @@ class CostsForm(Form):
 
 @dataclass(frozen=True)
 class Costs:
-    """Numbers by operator; those of `default` are for operators and streams that nobody knows.
+    """Numbers by operator and stream; those of `default` are for numbers that are unknown.
 
     Parameters
     ----------
     source_rate
         Tuples/s over all sources.
     source_shares
-        Source -> its share of that; None: the document's, else equal.
+        Source -> its share of the rate; None: the document's shares, else equal ones.
     operators
-        Operator -> its numbers; they replace what the document tells.
+        Operator -> its numbers, which replace the document's.
     streams
         ``source->target`` -> selectivity, which replaces the document's.
     """
@@ -77,73 +75,56 @@ class Costs:
         shares = form.source_shares
         return cls(form.source_rate, shares, form.default, form.operators, form.streams)
 
-    def of(self, job: LogicalGraph) -> LogicalGraph:
-        """Return the job with these costs.
+    def of(self, logical: LogicalGraph) -> LogicalGraph:
+        """Return the logical graph with these costs.
 
         Raises
         ------
         GraphError
-            If the job lacks an operator or stream that they name, or shares are none.
+            If the graph lacks an operator or stream that these costs name, or the source
+            shares do not sum to 1.
         """
-        graph = job.graph
+        graph = logical.graph
         named = {f"{s.source}->{s.target}" for s in graph.streams}
         if strangers := [name for name in self.operators if name not in graph.index]:
             raise GraphError(f"operators: the job has no {listed(strangers)}")
         if strangers := [name for name in self.streams if name not in named]:
             raise GraphError(f"streams: the job has no {listed(strangers)}")
-        shares = {graph.names[v]: float(graph.source_share[v]) for v in graph.sources}
-        operators = [self._operator(operator) for operator in graph.operators]
-        payload = {operator.name: operator.payload_bytes for operator in operators}
-        told = StreamGraph(
-            operators,
-            [self._stream(stream) for stream in graph.streams],
-            name=graph.name,
-            source_rate=graph.source_rate if self.source_rate is None else self.source_rate,
-            source_shares=shares if self.source_shares is None else self.source_shares,
-            constraints=graph.constraints,
+        columns = self._operator_columns(graph)
+        renumbered = graph.with_numbers(
+            **columns,
+            **self._stream_columns(graph),
+            source_rate=self.source_rate,
+            source_shares=self.source_shares,
         )
-        return replace(job, graph=told, distributions=self._distributions(job, payload))
+        return logical.with_graph(*renumbered)
 
-    def _distributions(self, job: LogicalGraph, payload: Mapping[str, float]) -> dict[Ends, Spread]:
-        """Return how streams are spread, where several join the same operators in their new order.
-
-        A graph orders those by selectivity and payload, which costs change.
-        """
-        told: dict[Ends, Spread] = {}
-        for ends, spread in job.distributions.items():
-            told[ends] = spread
-            if len(set(spread)) > 1:
-                streams = [s for s in job.graph.streams if (s.source, s.target) == ends]
-                ranks = [_rank(self._stream(stream), payload[ends[0]]) for stream in streams]
-                ranked = sorted(zip(ranks, spread, strict=False), key=lambda both: both[0])
-                told[ends] = [how for _, how in ranked]
-        return told
-
-    def _operator(self, operator: Operator) -> Operator:
-        own = self.operators.get(operator.name, CostForm())
+    def _operator_columns(self, graph: StreamGraph) -> dict[str, Floats]:
+        """Return instructions, payload and memory of the operators, (V,) each."""
+        columns = {}
         for what in ("instructions", "payload_bytes", "memory_bytes"):
-            number = getattr(own, what)
-            there = getattr(operator, what)
-            if number is None and (isnan(there) or (what == "memory_bytes" and there == 0)):
-                number = getattr(self.default, what)
+            column = getattr(graph, what).copy()
+            default = getattr(self.default, what)
+            if default is not None:
+                column[np.isnan(column) | ((column == 0) & (what == "memory_bytes"))] = default
+            for name, form in self.operators.items():
+                number = getattr(form, what)
+                if number is not None:
+                    column[graph.index[name]] = number
+            columns[what] = column
+        return columns
+
+    def _stream_columns(self, graph: StreamGraph) -> dict[str, Floats]:
+        """Return selectivity and payload of the streams, (E,) each."""
+        selectivity = graph.selectivity.copy()
+        payload = graph.stream_payload_bytes.copy()
+        if self.default.selectivity is not None:
+            selectivity[np.isnan(selectivity)] = self.default.selectivity
+        for e, stream in enumerate(graph.streams):
+            form = self.operators.get(stream.source, CostForm())
+            number = self.streams.get(f"{stream.source}->{stream.target}", form.selectivity)
             if number is not None:
-                operator = replace(operator, **{what: number})
-        return operator
-
-    def _stream(self, stream: Stream) -> Stream:
-        own = self.operators.get(stream.source, CostForm())
-        number = self.streams.get(f"{stream.source}->{stream.target}", own.selectivity)
-        if number is None and isnan(stream.selectivity):
-            number = self.default.selectivity
-        if number is not None:
-            stream = replace(stream, selectivity=number)
-        told = stream.payload_bytes is not None and not isnan(stream.payload_bytes)
-        if told and own.payload_bytes is None:
-            return stream
-        return replace(stream, payload_bytes=None)  # its source operator's
-
-
-def _rank(stream: Stream, payload_bytes: float) -> tuple[float, float]:
-    """Return where a stream stands among those that join the same operators; unknown is last."""
-    own = payload_bytes if stream.payload_bytes is None else stream.payload_bytes
-    return (inf if isnan(stream.selectivity) else stream.selectivity, inf if isnan(own) else own)
+                selectivity[e] = number
+            if form.payload_bytes is not None:
+                payload[e] = UNKNOWN  # its source operator's
+        return {"selectivity": selectivity, "stream_payload_bytes": payload}

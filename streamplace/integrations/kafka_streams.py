@@ -1,10 +1,10 @@
-"""Kafka Streams topologies as ``Topology.describe()`` prints them, in the old style or the new."""
+"""Reader of Kafka Streams topologies as ``Topology.describe()`` prints them, old style or new."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from streamplace.errors import FormatError
-from streamplace.integrations.logical_builder import Link, check_links, job_of
+from streamplace.integrations.logical_builder import Link, build_logical_graph, check_links
 from streamplace.problem.logical import LogicalGraph
 
 OUT, BACK = "-->", "<--"
@@ -14,14 +14,14 @@ BEGINNINGS = ("Topologies", "Topology", "Sub-topologies", "Sub-topology")
 
 @dataclass
 class _Node:
-    """A node and what its lines tell.
+    """A node of the topology.
 
     Attributes
     ----------
     topics
-        What a source reads or a sink writes.
+        Topics that a source reads or a sink writes.
     after, before
-        Names of the nodes that it feeds, and that feed it.
+        Names of its successors and its predecessors.
     """
 
     kind: str
@@ -33,14 +33,14 @@ class _Node:
 
 
 def read(text: str, where: str) -> LogicalGraph:
-    """Read a description; what is printed before it is passed over.
+    """Read a description; lines before it are skipped.
 
     Raises
     ------
     FormatError
         Naming `where`, the line and the fault.
     GraphError
-        If the nodes are no stream graph.
+        If the nodes do not form a stream graph.
     """
     nodes = _nodes(text, where)
     links: dict[tuple[str, str], None] = {}
@@ -53,21 +53,21 @@ def read(text: str, where: str) -> LogicalGraph:
     for ends in _through_topics(nodes):
         links[ends] = None
         check_links(len(links), where)
-    return job_of([*nodes], [Link(source, target) for source, target in links])
+    return build_logical_graph([*nodes], [Link(source, target) for source, target in links])
 
 
 def _nodes(text: str, where: str) -> dict[str, _Node]:
     nodes: dict[str, _Node] = {}
-    begun, last = False, None
+    started, last = False, None
     for number, line in enumerate(text.split("\n"), start=1):
         place = f"{where}: line {number}"
-        told = line.strip()
-        if not begun:
-            begun = told.startswith(BEGINNINGS) or told.endswith("Topologies:")
-        elif told.startswith((OUT, BACK)) and last is not None:
-            _add_arrows(last, told, place)
-        elif told and not told.startswith(BEGINNINGS):
-            last = _node(told, place)
+        content = line.strip()
+        if not started:
+            started = content.startswith(BEGINNINGS) or content.endswith("Topologies:")
+        elif content.startswith((OUT, BACK)) and last is not None:
+            _add_arrows(last, content, place)
+        elif content and not content.startswith(BEGINNINGS):
+            last = _node(content, place)
             if last.name in nodes:
                 raise FormatError(f"{place}: {last.name!r:.40} is described twice")
             nodes[last.name] = last
@@ -76,9 +76,9 @@ def _nodes(text: str, where: str) -> dict[str, _Node]:
     return nodes
 
 
-def _node(told: str, place: str) -> _Node:
-    """Read ``Kind: name (what: it uses)`` and the arrows behind it, if they are there."""
-    kind, colon, rest = told.partition(":")
+def _node(content: str, place: str) -> _Node:
+    """Read ``Kind: name (what: it uses)`` and any arrows behind it."""
+    kind, colon, rest = content.partition(":")
     if kind not in KINDS or not colon:
         raise FormatError(f"{place}: must begin with {', '.join(KINDS)} or an arrow")
     cuts = [at for at in (rest.find(OUT), rest.find(BACK)) if at >= 0]
@@ -92,7 +92,7 @@ def _node(told: str, place: str) -> _Node:
 
 
 def _topics(used: str) -> tuple[str, ...]:
-    """Return the topics in ``topics: [a, b]`` or ``topic: a``; none for stores and patterns."""
+    """Return the topics in ``topics: [a, b]`` or ``topic: a``; stores and patterns have none."""
     what, _, names = used.partition(":")
     if what not in ("topic", "topics"):
         return ()
@@ -103,9 +103,9 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
-def _add_arrows(node: _Node, told: str, place: str) -> None:
-    """Read ``--> a, b <-- c``, or one of the two; ``none`` is nobody."""
-    for part in told.replace(OUT, "\n>").replace(BACK, "\n<").split("\n")[1:]:
+def _add_arrows(node: _Node, content: str, place: str) -> None:
+    """Read ``--> a, b <-- c``, or one of the two; ``none`` stands for no node."""
+    for part in content.replace(OUT, "\n>").replace(BACK, "\n<").split("\n")[1:]:
         names = _names(part[1:])
         if not names:
             raise FormatError(f"{place}: an arrow leads nowhere")
@@ -114,7 +114,7 @@ def _add_arrows(node: _Node, told: str, place: str) -> None:
 
 
 def _through_topics(nodes: dict[str, _Node]) -> Iterator[tuple[str, str]]:
-    """Yield (sink, source) of one topic: how sub-topologies are joined."""
+    """Yield (sink, source) pairs of one topic, which join sub-topologies."""
     readers: dict[str, list[str]] = {}
     for node in nodes.values():
         if node.kind == "Source":

@@ -1,28 +1,28 @@
-"""Names of engines' documents -> who reads and writes them."""
+"""Document kinds and the functions that read and write them."""
 
 _HERE = "streamplace.integrations"
 READERS: dict[str, str] = {
-    "flink-plan": f"{_HERE}.flink_plan:read",
-    "storm-flux": f"{_HERE}.storm_flux:read",
-    "storm-ui": f"{_HERE}.storm_ui:read",
-    "ibm-adl": f"{_HERE}.ibm_adl:read",
-    "ibm-streamsx": f"{_HERE}.ibm_streamsx:read",
+    "flink-plan": f"{_HERE}.flink.plan:read",
+    "storm-flux": f"{_HERE}.storm.flux:read",
+    "storm-ui": f"{_HERE}.storm.ui:read",
+    "ibm-adl": f"{_HERE}.ibm.adl:read",
+    "ibm-streamsx": f"{_HERE}.ibm.streamsx:read",
     "kafka-streams": f"{_HERE}.kafka_streams:read",
-    "dream": f"{_HERE}.benchmarks:read_dream",
-    "cepsim": f"{_HERE}.benchmarks:read_cepsim",
-    "graphml": f"{_HERE}.graphml:read",
-    "dot": f"{_HERE}.dot:read",
+    "dream": f"{_HERE}.formats.dream_cepsim:read_dream",
+    "cepsim": f"{_HERE}.formats.dream_cepsim:read_cepsim",
+    "graphml": f"{_HERE}.formats.graphml:read",
+    "dot": f"{_HERE}.formats.dot:read",
 }
-"""Name -> ``module:function`` that makes a `Job` of (text, what the file is called)."""
+"""Name -> ``module:function`` that makes a `LogicalGraph` from a text and its file's name."""
 WRITERS: dict[str, str] = {
-    "flink": f"{_HERE}.flink_mapping:write",
-    "flink-helper": f"{_HERE}.flink_mapping:write_helper",
-    "capsys": f"{_HERE}.capsys:write",
-    "storm-ras": f"{_HERE}.storm_ras:write",
-    "ibm-spl": f"{_HERE}.ibm_spl:write",
-    "ibm-overlay": f"{_HERE}.ibm_overlay:write",
+    "flink": f"{_HERE}.flink.slot_groups:write",
+    "flink-helper": f"{_HERE}.flink.slot_groups:write_helper",
+    "capsys": f"{_HERE}.flink.capsys:write",
+    "storm-ras": f"{_HERE}.storm.ras:write",
+    "ibm-spl": f"{_HERE}.ibm.spl:write",
+    "ibm-overlay": f"{_HERE}.ibm.overlay:write",
     "kubernetes": f"{_HERE}.kubernetes:write",
-    "dot": f"{_HERE}.dot:write",
-    "graphml": f"{_HERE}.graphml:write",
+    "dot": f"{_HERE}.formats.dot:write",
+    "graphml": f"{_HERE}.formats.graphml:write",
 }
-"""Name -> ``module:function`` that makes text of a placement."""
+"""Name -> ``module:function`` that makes a text from a placement."""

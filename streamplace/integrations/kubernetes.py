@@ -1,4 +1,4 @@
-"""Kubernetes: one Deployment per PE."""
+"""Writer of Kubernetes manifests, one Deployment per PE."""
 
 import json
 from math import ceil
@@ -27,10 +27,10 @@ HEADER = f"""\
 
 
 def write(placement: Placement) -> str:
-    """Return a YAML document per PE, in the order of the cluster's devices.
+    """Return one YAML document per PE, in the order of the cluster's devices.
 
-    CPU requests are what the source rate needs, in thousandths of the device's cores, which may be
-    more than it has; memory requests are those of the operators, if they have any.
+    CPU requests are what the source rate needs, in thousandths of the device's cores, and may
+    exceed the device. Memory requests are the sum over the operators, and absent if that is 0.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def write(placement: Placement) -> str:
         _deployment(
             {JOB: job, PE: f"pe{number}"},
             device,
-            _listed(pes[device], device),
+            _operators_value(pes[device], device),
             _requests(cores[device], memory[device]),
             several=len(pes) > 1,
         )
@@ -57,27 +57,27 @@ def write(placement: Placement) -> str:
     return HEADER + to_yaml(documents, marked=True)
 
 
-def _listed(operators: tuple[str, ...], device: str) -> str:
-    """Return operators as a container is told them."""
-    told = json.dumps(operators)
-    if len(f"{VARIABLE}={told}") >= LONGEST_VARIABLE:
+def _operators_value(operators: tuple[str, ...], device: str) -> str:
+    """Return operators as the text of the container's environment variable."""
+    text = json.dumps(operators)
+    if len(f"{VARIABLE}={text}") >= LONGEST_VARIABLE:
         raise ProblemError(
-            f"the names of the {len(operators):,} operators on {device!r:.80} take {len(told):,} "
+            f"the names of the {len(operators):,} operators on {device!r:.80} take {len(text):,} "
             f"bytes; an environment variable holds {LONGEST_VARIABLE:,}: use more devices"
         )
-    return told
+    return text
 
 
 def _memory(placement: Placement) -> dict[str, float]:
-    """Return device -> bytes of its operators."""
+    """Return device -> memory of its operators, bytes."""
     graph, devices = placement.problem.graph, placement.problem.cluster.names
     sums = np.bincount(placement.devices, weights=graph.memory_bytes, minlength=len(devices))
     return dict(zip(devices, sums.tolist(), strict=True))
 
 
 def _requests(cores: float, memory_bytes: float) -> dict[str, str]:
-    told = {"cpu": f"{ceil(round(cores * 1000, 6))}m"}  # rounding noise is no need
-    return told | ({"memory": str(ceil(memory_bytes))} if memory_bytes else {})
+    requests = {"cpu": f"{ceil(round(cores * 1000, 6))}m"}  # without rounding noise
+    return requests | ({"memory": str(ceil(memory_bytes))} if memory_bytes else {})
 
 
 def _deployment(
@@ -90,12 +90,12 @@ def _deployment(
     pod: dict[str, Any] = {"nodeSelector": {DEVICE: label_value(device)}}
     if several:
         pod["affinity"] = {"podAntiAffinity": _no_other_pe(labels)}
-    told = {"fieldRef": {"fieldPath": f"metadata.annotations['{OPERATORS}']"}}
+    source = {"fieldRef": {"fieldPath": f"metadata.annotations['{OPERATORS}']"}}
     pod["containers"] = [
         {
             "name": labels[PE],
             "image": "job-image",
-            "env": [{"name": VARIABLE, "valueFrom": told}],
+            "env": [{"name": VARIABLE, "valueFrom": source}],
             "resources": {"requests": requests},
         }
     ]
@@ -119,7 +119,7 @@ def _deployment(
 
 
 def _no_other_pe(labels: dict[str, str]) -> dict[str, Any]:
-    """Return that no other PE of the job runs on the same node."""
+    """Return the anti-affinity term that keeps other PEs of the job off the node."""
     others = [
         {"key": JOB, "operator": "In", "values": [labels[JOB]]},
         {"key": PE, "operator": "NotIn", "values": [labels[PE]]},

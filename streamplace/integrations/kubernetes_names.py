@@ -1,4 +1,4 @@
-"""Any text as a name that Kubernetes takes; different texts stay different."""
+"""Valid Kubernetes names for any text; different texts get different names."""
 
 import re
 from hashlib import sha256
@@ -11,7 +11,7 @@ LABEL_VALUE = re.compile(r"[A-Za-z0-9]([-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?")
 def dns_label(text: str, longest: int = LONGEST) -> str:
     """Return a DNS label of RFC 1123: lower-case letters, digits and single hyphens inside.
 
-    Text that is none keeps what it can and gets the beginning of its hash.
+    Text that is not a label keeps its valid characters and gets the beginning of its hash.
     """
     plain = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
     if plain == text and 0 < len(text) <= longest:
@@ -21,7 +21,7 @@ def dns_label(text: str, longest: int = LONGEST) -> str:
 
 
 def label_value(text: str) -> str:
-    """Return the value of a label: the text itself if it is one."""
+    """Return a valid label value: the text itself if it is one."""
     return text if LABEL_VALUE.fullmatch(text) else dns_label(text)
 
 

@@ -1,4 +1,4 @@
-"""Operators and links as engines' documents tell them -> a job without any number invented."""
+"""Construction of logical graphs from the operators and links of documents."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,32 +10,33 @@ from pydantic import Field
 from streamplace.errors import FormatError
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
-from streamplace.problem.logical import Distribution, LogicalGraph, Way
+from streamplace.problem.logical import AnyDistribution, Distribution, LogicalGraph
 
-Parallelism = Annotated[int, Field(ge=1, le=100_000)]
-"""How many instances a document may ask for."""
+MOST_PARALLEL = 100_000
+Parallelism = Annotated[int, Field(ge=1, le=MOST_PARALLEL)]
+"""Parallelism of an operator in a document."""
 MOST_LINKS = 1_000_000
 
 
 @dataclass(frozen=True)
 class Link:
-    """A stream of the job.
+    """A stream between two operators of a document.
 
     Parameters
     ----------
-    how
-        How it spreads its tuples over the instances of its target.
+    distribution
+        Distribution of its tuples over the instances of its target.
     selectivity
-        Tuples on it per tuple its source processes, where the document tells.
+        Tuples on it per tuple that its source processes; `UNKNOWN` if the document lacks it.
     """
 
     source: str
     target: str
-    how: Way = Distribution.ALL
+    distribution: AnyDistribution = Distribution.ALL
     selectivity: float = UNKNOWN
 
 
-def job_of(
+def build_logical_graph(
     names: Sequence[str],
     links: Iterable[Link],
     *,
@@ -46,12 +47,14 @@ def job_of(
     constraints: Constraints | None = None,
     by_channel: Sequence[Sequence[str]] = (),
 ) -> LogicalGraph:
-    """Return the job of these operators and links; instructions and payloads are `UNKNOWN`.
+    """Return the logical graph of these operators and links.
+
+    Instructions and payloads are `UNKNOWN`.
 
     Raises
     ------
     GraphError
-        If they are no stream graph.
+        If they do not form a stream graph.
     """
     ordered = sorted(links, key=_as_in_a_graph)
     graph = StreamGraph(
@@ -62,16 +65,16 @@ def job_of(
         source_shares=source_shares,
         constraints=constraints,
     )
-    spread: dict[tuple[str, str], list[Way]] = {}
+    found: dict[tuple[str, str], list[AnyDistribution]] = {}
     for link in ordered:
-        spread.setdefault((link.source, link.target), []).append(link.how)
+        found.setdefault((link.source, link.target), []).append(link.distribution)
     several = {operator: count for operator, count in (parallelism or {}).items() if count > 1}
-    told = {ends: hows for ends, hows in spread.items() if {*hows} != {Distribution.ALL}}
-    return LogicalGraph(graph, several, told, by_channel=by_channel)
+    distributions = {ends: each for ends, each in found.items() if {*each} != {Distribution.ALL}}
+    return LogicalGraph(graph, several, distributions, by_channel=by_channel)
 
 
 def check_links(count: int, where: str) -> None:
-    """Refuse more streams than anybody draws; joins of joins can make very many of few lines.
+    """Refuse too many streams; nested joins can produce very many from a short document.
 
     Raises
     ------
@@ -83,6 +86,6 @@ def check_links(count: int, where: str) -> None:
 
 
 def _as_in_a_graph(link: Link) -> tuple[bool, float]:
-    """Order links between the same two operators as `StreamGraph` orders its streams."""
+    """Return the sort key of links between the same two operators, as in `StreamGraph`."""
     unknown = isnan(link.selectivity)
     return unknown, 0.0 if unknown else link.selectivity

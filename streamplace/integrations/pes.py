@@ -1,4 +1,4 @@
-"""PEs by number: what writers call the operators fused on one device."""
+"""Numbers of PEs (operators fused on one device) and the cores they need."""
 
 from sim.closed_form.bottleneck import utilisations
 from streamplace.problem.placement import Placement
@@ -11,9 +11,9 @@ def pe_numbers(placement: Placement) -> dict[str, int]:
 
 
 def cores_needed(placement: Placement) -> dict[str, float]:
-    """Return device name -> how many of its own cores it needs at the source rate.
+    """Return device name -> the number of its cores that its operators need at the source rate.
 
-    Under several source rates that is at the highest. May be more than it has.
+    With several source rates the highest counts. The number may exceed the device's cores.
 
     Raises
     ------

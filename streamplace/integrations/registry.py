@@ -1,4 +1,4 @@
-"""Engines' documents in and out, by the name of their kind; who does it is imported when used."""
+"""Reading documents and writing exports by kind; modules are imported when used."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -12,13 +12,13 @@ from streamplace.problem.placement import Placement
 from streamplace.util.suggest import valid_choices
 
 
-def read_job(path: str, kind: str) -> LogicalGraph:
-    """Read an engine's document; ``-`` is stdin.
+def read_document(path: str, kind: str) -> LogicalGraph:
+    """Read a document of a stream-processing system; ``-`` is stdin.
 
     Raises
     ------
     UsageError
-        If nobody reads that kind.
+        If there is no reader of that kind.
     FormatError
         Naming the file, the place in it and the fault.
     """
@@ -26,16 +26,16 @@ def read_job(path: str, kind: str) -> LogicalGraph:
 
 
 def read_text_as(text: str, where: str, kind: str) -> LogicalGraph:
-    """Read an engine's document that is called `where`.
+    """Read the text of a document.
 
     Raises
     ------
     UsageError
-        If nobody reads that kind.
+        If there is no reader of that kind.
     FormatError
-        Naming `where`, the place in it and the fault, in one line whatever the document holds.
+        Naming the file `where`, the place in it and the fault; always one line.
     """
-    read = cast("Callable[[str, str], LogicalGraph]", _found(READERS, kind, "reads"))
+    read = cast("Callable[[str, str], LogicalGraph]", _load(READERS, kind, "reads"))
     try:
         with located(where, FormatError):
             return read(text, where)
@@ -45,22 +45,22 @@ def read_text_as(text: str, where: str, kind: str) -> LogicalGraph:
         raise FormatError(" ".join(str(error).splitlines())) from None
 
 
-def written(placement: Placement, kind: str) -> str:
-    """Return a placement as an engine takes it.
+def export_text(placement: Placement, kind: str) -> str:
+    """Return a placement as text of the given kind.
 
     Raises
     ------
     UsageError
-        If nobody writes that kind.
+        If there is no writer of that kind.
     ProblemError
-        If the engine cannot be told such a placement.
+        If the format cannot express the placement.
     """
-    write = cast("Callable[[Placement], str]", _found(WRITERS, kind, "writes"))
+    write = cast("Callable[[Placement], str]", _load(WRITERS, kind, "writes"))
     return write(placement)
 
 
-def _found(there: dict[str, str], kind: str, does: str) -> object:
-    if kind not in there:
-        raise UsageError(f"nobody {does} {kind!r}{valid_choices(kind, tuple(there))}")
-    module, function = there[kind].split(":")
+def _load(table: dict[str, str], kind: str, verb: str) -> object:
+    if kind not in table:
+        raise UsageError(f"nobody {verb} {kind!r}{valid_choices(kind, tuple(table))}")
+    module, function = table[kind].split(":")
     return getattr(import_module(module), function)

@@ -1,4 +1,4 @@
-"""Operators placed whole: all instances of one on one device, for engines that know no more."""
+"""Placements of whole operators: all instances of an operator on one device."""
 
 import re
 from dataclasses import replace
@@ -13,21 +13,21 @@ PART_OF_SINK = re.compile(r"(.*): (?:Writer|Committer)(#\d+)?", re.DOTALL)
 
 
 def colocate_instances(graph: StreamGraph, rules: Constraints) -> Constraints:
-    """Return the rules, and that the instances of an operator stay together.
+    """Return the rules with a colocation group for the instances of each operator.
 
-    So do the writer and the committer that Flink makes of one sink, and does not part.
+    The writer and the committer of a Flink sink stay together too, since Flink keeps them together.
     """
-    whole: dict[tuple[str, ...], list[str]] = {}
+    groups: dict[tuple[str, ...], list[str]] = {}
     for operator, members in _instances(graph).items():
         sink = PART_OF_SINK.fullmatch(operator)
         key = (sink[1], sink[2] or "") if sink else (operator,)
-        whole.setdefault(key, []).extend(graph.names[v] for v in members)
-    together = [members for members in whole.values() if len(members) > 1]
+        groups.setdefault(key, []).extend(graph.names[v] for v in members)
+    together = [members for members in groups.values() if len(members) > 1]
     return replace(rules, colocate=[*rules.colocate, *together])
 
 
-def placed_whole(placement: Placement) -> dict[str, str]:
-    """Return operator -> device, the instances of an operator as one, in the graph's order.
+def operator_devices(placement: Placement) -> dict[str, str]:
+    """Return operator -> the device of all its instances, in the graph's order.
 
     Raises
     ------
@@ -35,20 +35,20 @@ def placed_whole(placement: Placement) -> dict[str, str]:
         If the instances of an operator are on several devices; names all such operators.
     """
     devices, names = placement.devices, placement.problem.cluster.names
-    on = {
+    devices_of = {
         operator: {names[devices[v]]: None for v in members}
         for operator, members in _instances(placement.problem.graph).items()
     }
-    if split := [operator for operator, several in on.items() if len(several) > 1]:
+    if split := [operator for operator, several in devices_of.items() if len(several) > 1]:
         raise ProblemError(
             f"the engine places whole operators, but instances of {listed(split)} "
             "are on several devices; place --whole-operators avoids it"
         )
-    return {operator: next(iter(device)) for operator, device in on.items()}
+    return {operator: next(iter(device)) for operator, device in devices_of.items()}
 
 
 def _instances(graph: StreamGraph) -> dict[str, list[int]]:
-    """Return operator -> the indices of its instances, or its own if it has none."""
+    """Return operator -> the indices of its instances; without instances, its own index."""
     found: dict[str, list[int]] = {}
     for v, owner in enumerate(graph.owners):
         found.setdefault(owner, []).append(v)

@@ -1,7 +1,6 @@
-"""Parallel operators as their instances."""
+"""Expansion of parallel operators into instances."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations, product
 from typing import TypeVar
 
@@ -12,7 +11,13 @@ from streamplace.errors import GraphError
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import without_any
-from streamplace.problem.logical import Distribution, Grouped, LogicalGraph, Way, instance_names
+from streamplace.problem.logical import (
+    AnyDistribution,
+    Distribution,
+    GroupedDistribution,
+    LogicalGraph,
+    instance_names,
+)
 from streamplace.util.arrays import Floats
 
 MOST_INSTANCES = 1_000_000
@@ -23,22 +28,22 @@ Ints = NDArray[np.integer]
 Instances = Mapping[str, Sequence[str]]
 
 
-def to_instances(job: LogicalGraph) -> StreamGraph:
-    """Return the job's graph with every operator of parallelism p > 1 as p instances.
+def to_instances(logical: LogicalGraph) -> StreamGraph:
+    """Return the graph in which every operator of parallelism p > 1 is p instances.
 
-    Instances are called ``operator[0]``, ``operator[1]``, … and remember their operator. Numbers of
-    a tuple and memory are those of their operator; a stream's tuples are divided as its
-    distribution says. Constraints on an operator hold for its instances; its pin is that of all.
+    Instances are called ``operator[0]``, ``operator[1]``, … and refer to their operator. They have
+    its numbers per tuple and its memory. A stream's tuples are divided by its distribution.
+    Constraints on an operator, pins among them, hold for all its instances.
 
     Raises
     ------
     GraphError
-        If there would be more than a million instances, or five million streams between them; on a
-        parallelism below 1, or one that a stream's groups do not divide; and if an instance is
-        called as another operator.
+        If there would be more than a million instances or five million streams between them, if a
+        stream's groups do not divide a parallelism, and if an instance has the name of another
+        operator.
     """
-    graph = job.graph
-    count = _counts(job)
+    graph = logical.graph
+    count = _counts(logical)
     if (count == 1).all():
         return graph
     first = np.cumsum(count) - count  # of each operator's instances
@@ -46,9 +51,9 @@ def to_instances(job: LogicalGraph) -> StreamGraph:
     instances = {
         name: instance_names(name, p) for name, p in zip(graph.names, count.tolist(), strict=True)
     }
-    names = [name for several in instances.values() for name in several]
+    names = [name for of_operator in instances.values() for name in of_operator]
     share = graph.source_share / count
-    ends, stream, part = _streams(job, count, first)
+    ends, stream, part = _streams(logical, count, first)
     return StreamGraph.from_columns(
         names,
         graph.instructions[owner],
@@ -63,53 +68,41 @@ def to_instances(job: LogicalGraph) -> StreamGraph:
         stream_payload_bytes=graph.stream_payload_bytes[stream],
         name=graph.name,
         source_rate=graph.source_rate,
-        source_shares={  # instances that nobody feeds get nothing: those beyond the first
+        source_shares={  # with instances that no stream feeds, whose share is 0
             names[i]: float(share[owner[i]]) for i in without_any(len(names), ends[:, 1])
         },
-        constraints=_constraints(job, instances),
+        constraints=_constraints(logical, instances),
     )
 
 
-def to_operators(job: LogicalGraph) -> StreamGraph:
-    """Return the job's graph, every operator one however parallel it is.
+def to_operators(logical: LogicalGraph) -> StreamGraph:
+    """Return the graph in which every operator is one, however parallel it is.
 
-    Its memory is that of all its instances; other numbers are of a tuple and stay.
+    Its memory is that of all its instances. The other numbers are per tuple and stay.
 
     Raises
     ------
     GraphError
-        On a parallelism below 1, and if memory overflows.
+        If memory overflows.
     """
-    graph = job.graph
-    count = _counts(job)
-    if not (graph.memory_bytes[count > 1]).any():
-        return graph
-    return StreamGraph(
-        [
-            replace(operator, memory_bytes=operator.memory_bytes * p)
-            for operator, p in zip(graph.operators, count.tolist(), strict=True)
-        ],
-        list(graph.streams),
-        name=graph.name,
-        source_rate=graph.source_rate,
-        source_shares={graph.names[v]: float(graph.source_share[v]) for v in graph.sources},
-        constraints=graph.constraints,
-    )
+    count = _counts(logical)
+    if not (logical.graph.memory_bytes[count > 1]).any():
+        return logical.graph
+    with np.errstate(over="ignore"):  # the graph refuses infinity
+        graph, _ = logical.graph.with_numbers(memory_bytes=logical.graph.memory_bytes * count)
+    return graph
 
 
-def _counts(job: LogicalGraph) -> Ints:
+def _counts(logical: LogicalGraph) -> Ints:
     """Return the number of instances of each operator, (V,)."""
-    count = [job.parallelism.get(name, 1) for name in job.graph.names]
-    for name, p in zip(job.graph.names, count, strict=True):
-        if p < 1:
-            raise GraphError(f"{name!r}: its parallelism must be at least 1 (got {p})")
+    count = [logical.parallelism.get(name, 1) for name in logical.graph.names]
     if sum(count) > MOST_INSTANCES:
         raise GraphError(f"more than {MOST_INSTANCES:,} instances of operators; --fold makes none")
     return np.array(count, dtype=np.int32)
 
 
 def _owners(graph: StreamGraph, count: Ints, owner: Ints) -> dict[int, str]:
-    """Return instance -> its operator, for all that are one of several or were told to be one."""
+    """Return instance -> its operator; single instances only if the graph already names one."""
     return {
         i: graph.names[v] if count[v] > 1 else graph.instance_of[v]
         for i, v in enumerate(owner.tolist())
@@ -117,76 +110,73 @@ def _owners(graph: StreamGraph, count: Ints, owner: Ints) -> dict[int, str]:
     }
 
 
-def _streams(job: LogicalGraph, count: Ints, first: Ints) -> tuple[NDArray[np.int32], Ints, Floats]:
-    """Return the streams between instances: ends (E, 2), which stream each is of, its share."""
-    how = _distributions(job)
-    graph = job.graph
+def _streams(
+    logical: LogicalGraph, count: Ints, first: Ints
+) -> tuple[NDArray[np.int32], Ints, Floats]:
+    """Return the streams between instances: ends (E, 2), logical stream (E,) and its share (E,)."""
+    distribution = logical.stream_distributions
+    graph = logical.graph
     of_source = count[graph.stream_source].tolist()
     of_target = count[graph.stream_target].tolist()
-    if sum(map(_number, how, of_source, of_target)) > MOST_STREAMS:
+    if sum(map(_number, distribution, of_source, of_target)) > MOST_STREAMS:
         raise GraphError(f"more than {MOST_STREAMS:,} streams between instances; --fold makes none")
     ends = [np.empty((0, 2), dtype=np.int32)]
     shares = [np.empty(0)]
     for e, (u, v) in enumerate(zip(graph.stream_source, graph.stream_target, strict=True)):
-        a, b, share = _pairs(how[e], of_source[e], of_target[e])
+        a, b, share = _pairs(distribution[e], of_source[e], of_target[e])
         ends.append(np.stack([first[u] + a, first[v] + b], axis=1).astype(np.int32))
         shares.append(share)
     sizes = [len(some) for some in shares[1:]]
     return np.concatenate(ends), np.repeat(np.arange(len(sizes)), sizes), np.concatenate(shares)
 
 
-def _distributions(job: LogicalGraph) -> list[Way]:
-    """Return how each stream of the graph is spread."""
-    seen: dict[tuple[str, str], int] = {}
-    found: list[Way] = []
-    for stream in job.graph.streams:
-        ends = stream.source, stream.target
-        number = seen.get(ends, 0)
-        seen[ends] = number + 1
-        told = job.distributions.get(ends, ())
-        found.append(told[number] if number < len(told) else Distribution.ALL)
-    return found
-
-
-def _number(how: Way, sources: int, targets: int) -> int:
-    """Return how many streams `_pairs` makes."""
-    if isinstance(how, Grouped):
-        return sources * targets // how.groups
-    if how is Distribution.FIRST:
+def _number(distribution: AnyDistribution, sources: int, targets: int) -> int:
+    """Return the number of streams that `_pairs` returns."""
+    if isinstance(distribution, GroupedDistribution):
+        return sources * targets // distribution.groups
+    if distribution is Distribution.FIRST:
         return sources
-    if how is Distribution.POINTWISE:
+    if distribution is Distribution.POINTWISE:
         return max(sources, targets)
     return sources * targets
 
 
-def _pairs(how: Way, sources: int, targets: int) -> tuple[Ints, Ints, Floats]:
-    """Return which instance feeds which, and the share of its tuples that goes there."""
-    if isinstance(how, Grouped):
-        return _in_groups(how, sources, targets)
-    if how is Distribution.FIRST:
+def _pairs(distribution: AnyDistribution, sources: int, targets: int) -> tuple[Ints, Ints, Floats]:
+    """Return sources, targets and shares of the streams between the instances of two operators."""
+    if isinstance(distribution, GroupedDistribution):
+        return _in_groups(distribution, sources, targets)
+    if distribution is Distribution.FIRST:
         return np.arange(sources), np.zeros(sources, dtype=np.int32), np.ones(sources)
-    if how is Distribution.POINTWISE and sources >= targets:
+    if distribution is Distribution.POINTWISE and sources >= targets:
         a = np.arange(sources)
         return a, ((a + 1) * targets - 1) // sources, np.ones(sources)
-    if how is Distribution.POINTWISE:
+    if distribution is Distribution.POINTWISE:
         b = np.arange(targets)
         a = b * sources // targets
         return a, b, 1.0 / np.bincount(a)[a]
-    return _in_groups(Grouped(1, targets if how is Distribution.BROADCAST else 1), sources, targets)
+    return _in_groups(
+        GroupedDistribution(1, targets if distribution is Distribution.BROADCAST else 1),
+        sources,
+        targets,
+    )
 
 
-def _in_groups(how: Grouped, sources: int, targets: int) -> tuple[Ints, Ints, Floats]:
-    if sources % how.groups or targets % how.groups:
-        raise GraphError(f"{how.groups} groups divide no {sources} and {targets} instances")
-    of_source, of_target = sources // how.groups, targets // how.groups
+def _in_groups(
+    distribution: GroupedDistribution, sources: int, targets: int
+) -> tuple[Ints, Ints, Floats]:
+    if sources % distribution.groups or targets % distribution.groups:
+        raise GraphError(
+            f"{distribution.groups} groups divide no {sources} and {targets} instances"
+        )
+    of_source, of_target = sources // distribution.groups, targets // distribution.groups
     a = np.repeat(np.arange(sources), of_target)
     b = a // of_source * of_target + np.tile(np.arange(of_target), sources)
-    return a, b, np.full(len(a), how.copies / of_target)
+    return a, b, np.full(len(a), distribution.copies / of_target)
 
 
-def _constraints(job: LogicalGraph, instances: Instances) -> Constraints:
-    rules = job.graph.constraints
-    by_channel = {tuple(group) for group in job.by_channel}
+def _constraints(logical: LogicalGraph, instances: Instances) -> Constraints:
+    rules = logical.graph.constraints
+    by_channel = {tuple(group) for group in logical.by_channel}
     return Constraints(
         pins=_each(rules.pins, instances),
         colocate=[
@@ -208,16 +198,16 @@ def _each(rule_of: Mapping[str, Rule], instances: Instances) -> dict[str, Rule]:
 
 
 def _together(group: Sequence[str], instances: Instances, by_channel: bool) -> list[list[str]]:
-    """Return the groups that keep operators together: all their instances, or those of a number."""
-    several = [instances.get(operator, [operator]) for operator in group]
+    """Return the colocation groups: one of all instances, or one per channel."""
+    groups = [instances.get(operator, [operator]) for operator in group]
     if by_channel:
-        return [list(names) for names in zip(*several, strict=True)]
-    return [[name for names in several for name in names]]
+        return [list(names) for names in zip(*groups, strict=True)]
+    return [[name for names in groups for name in names]]
 
 
 def _apart(group: Sequence[str], instances: Instances) -> list[list[str]]:
-    """Return the groups that keep operators apart, but not the instances of one."""
-    several = [instances.get(operator, [operator]) for operator in group]
-    if all(len(names) == 1 for names in several):
+    """Return the exlocation groups; instances of one operator may share a device."""
+    groups = [instances.get(operator, [operator]) for operator in group]
+    if all(len(names) == 1 for names in groups):
         return [list(group)]
-    return [list(pair) for a, b in combinations(several, 2) for pair in product(a, b)]
+    return [list(pair) for a, b in combinations(groups, 2) for pair in product(a, b)]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from math import inf, isnan
+from math import isnan
 from types import MappingProxyType
 from typing import Any
 
@@ -18,6 +18,7 @@ from streamplace.problem.columns import OPERATOR_NUMBERS, SELECTIVITY, STREAM_PA
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph_checks import (
     check_text,
+    checked_rate,
     column_of,
     endpoints,
     ends_of,
@@ -26,17 +27,19 @@ from streamplace.problem.graph_checks import (
     listed,
     own_payload,
     owner_of,
+    shares_of,
     without_any,
 )
 from streamplace.problem.operators import UNKNOWN, Operator, RowView, Stream
 from streamplace.problem.topology import first_cycle, topological_order
 from streamplace.util.arrays import Floats, Ints
-from streamplace.util.checks import check_number, check_type
+from streamplace.util.checks import check_type
 
 __all__ = ["UNKNOWN", "Operator", "Stream", "StreamGraph"]
 
 
-SHARES_TOLERANCE = 1e-9
+STRUCTURE = ("name", "names", "index", "requires", "instance_of", "constraints", "order")
+NUMBERS = ("instructions", "payload_bytes", "memory_bytes", "source_rate", "source_share")
 
 
 class StreamGraph(Displayable):
@@ -208,62 +211,106 @@ class StreamGraph(Displayable):
         self.requires: Mapping[int, tuple[str, ...]] = MappingProxyType(dict(requires))
         self.instance_of: Mapping[int, str] = MappingProxyType(dict(instance_of))
         self.constraints = Constraints() if constraints is None else Constraints.of(constraints)
-        for column in OPERATOR_NUMBERS:
-            values = operator_numbers[column.name]
-            setattr(self, column.name, column_of("operators", column, values, len(index)))
-        self.source_rate = _checked_rate(source_rate)
-        self._set_streams(ends, stream_numbers)
-        self.source_share = self._shares(source_shares)
-        for values in vars(self).values():
-            if isinstance(values, np.ndarray):
-                values.flags.writeable = False
-
-    def _set_streams(self, ends: Ints, numbers: Mapping[str, ArrayLike]) -> None:
-        """Check streams, (E, 2) ends and their numbers, and keep them sorted topologically."""
-        count, streams = len(self.names), len(ends)
-        own = np.asarray(numbers["payload_bytes"], dtype=np.float64)
-        if own.shape != (streams,):
-            raise GraphError(f"streams: payload_bytes must be a column of {streams}")
-        filled = np.where(np.isnan(own), self.payload_bytes[ends[:, 0]], own)
-        payload = column_of("streams", STREAM_PAYLOAD, filled, streams)
-        selectivity = column_of("streams", SELECTIVITY, numbers["selectivity"], streams)
+        self._set_operator_numbers(operator_numbers)
+        self.source_rate = checked_rate(source_rate)
+        payload = self._payload_of_streams(ends, stream_numbers["payload_bytes"])
+        selectivity = column_of("streams", SELECTIVITY, stream_numbers["selectivity"], len(ends))
         if len(loops := np.flatnonzero(ends[:, 0] == ends[:, 1])):
             feeds = self.names[ends[loops[0], 0]]
             raise GraphError(f"streams[{loops[0]}]: {feeds!r} feeds itself")
-        self.order = topological_order(count, ends)
-        if len(self.order) < count:
-            cycle = " -> ".join(self.names[v] for v in first_cycle(count, ends, self.order))
-            raise GraphError(f"streams: a cycle, {cycle}")
-        position = np.empty(count, dtype=np.int32)
-        position[self.order] = np.arange(count, dtype=np.int32)
-        by = np.lexsort((payload, selectivity, ends[:, 1], position[ends[:, 0]]))
+        self.order = _acyclic_order(self.names, ends)
+        self._sort_streams(ends, selectivity, payload)
+        self.source_share = shares_of(source_shares, self.names, self.sources)
+        self._freeze()
+
+    def with_numbers(
+        self,
+        *,
+        instructions: ArrayLike | None = None,
+        payload_bytes: ArrayLike | None = None,
+        memory_bytes: ArrayLike | None = None,
+        selectivity: ArrayLike | None = None,
+        stream_payload_bytes: ArrayLike | None = None,
+        source_rate: float | None = None,
+        source_shares: Mapping[str, float] | None = None,
+    ) -> tuple["StreamGraph", Ints]:
+        """Return the same operators and streams with other numbers.
+
+        A number that is None stays. Names, ends and the topological order stay, so they are not
+        checked again. Streams between the same two operators are sorted by their new numbers.
+
+        Parameters
+        ----------
+        stream_payload_bytes
+            (E,); NaN stands for the source operator's.
+
+        Returns
+        -------
+        graph
+            The graph with the new numbers.
+        before
+            (E,) index in this graph of each of its streams.
+
+        Raises
+        ------
+        GraphError
+            On columns of another length, numbers that are negative or not finite, and shares that
+            do not fit the sources.
+        """
+        graph = StreamGraph.__new__(StreamGraph)
+        vars(graph).update({name: vars(self)[name] for name in STRUCTURE + NUMBERS})
+        StreamGraph._set_operator_numbers(
+            graph,
+            {
+                "instructions": instructions,
+                "payload_bytes": payload_bytes,
+                "memory_bytes": memory_bytes,
+            },
+        )
+        if source_rate is not None:
+            graph.source_rate = checked_rate(source_rate)
+        ends = np.stack([self.stream_source, self.stream_target], axis=1)
+        payload, chosen = self.stream_payload_bytes, self.selectivity
+        if stream_payload_bytes is not None:
+            payload = StreamGraph._payload_of_streams(graph, ends, stream_payload_bytes)
+        if selectivity is not None:
+            chosen = column_of("streams", SELECTIVITY, selectivity, len(ends))
+        before = StreamGraph._sort_streams(graph, ends, chosen, payload)
+        if source_shares is not None:
+            graph.source_share = shares_of(source_shares, graph.names, graph.sources)
+        StreamGraph._freeze(graph)
+        return graph, before
+
+    def _set_operator_numbers(self, numbers: Mapping[str, ArrayLike | None]) -> None:
+        """Check and set the columns of operators; those that are None stay."""
+        for column in OPERATOR_NUMBERS:
+            values = numbers[column.name]
+            if values is not None:
+                setattr(self, column.name, column_of("operators", column, values, len(self.names)))
+
+    def _payload_of_streams(self, ends: Ints, values: ArrayLike) -> Floats:
+        """Return the checked payload of each stream; NaN becomes that of its source operator."""
+        own = np.asarray(values, dtype=np.float64)
+        if own.shape != (len(ends),):
+            raise GraphError(f"streams: payload_bytes must be a column of {len(ends)}")
+        payload = np.where(np.isnan(own), self.payload_bytes[ends[:, 0]], own)
+        return column_of("streams", STREAM_PAYLOAD, payload, len(ends))
+
+    def _sort_streams(self, ends: Ints, selectivity: Floats, payload_bytes: Floats) -> Ints:
+        """Set the columns of streams in topological order; return the index that each had."""
+        position = np.empty(len(self.names), dtype=np.int32)
+        position[self.order] = np.arange(len(self.names), dtype=np.int32)
+        by = np.lexsort((payload_bytes, selectivity, ends[:, 1], position[ends[:, 0]]))
         self.stream_source = np.ascontiguousarray(ends[by, 0])
         self.stream_target = np.ascontiguousarray(ends[by, 1])
         self.selectivity = selectivity[by]
-        self.stream_payload_bytes = payload[by]
+        self.stream_payload_bytes = payload_bytes[by]
+        return by.astype(np.int32)
 
-    def _shares(self, shares: Mapping[str, float] | None) -> Floats:
-        share = np.zeros(len(self.names))
-        if shares is None:
-            share[self.sources] = 1.0 / len(self.sources)
-            return share
-        check_type("source_shares:", shares, Mapping, GraphError)
-        sources = {self.names[v] for v in self.sources}
-        if wrong := sorted(sources.symmetric_difference(shares)):
-            raise GraphError(
-                f"source_shares: must name exactly the operators without inputs; {wrong[0]!r} is "
-                + ("missing" if wrong[0] in sources else "not one of them")
-            )
-        for source, value in shares.items():
-            check_number(f"source_shares[{source!r}]:", value, GraphError)
-            if not 0 <= float(value) < inf:
-                raise GraphError(f"source_shares[{source!r}]: must be finite and at least 0")
-            share[self.index[source]] = value + 0.0
-        with np.errstate(over="ignore"):
-            total = float(share.sum())
-        if abs(total - 1.0) > SHARES_TOLERANCE:
-            raise GraphError(f"source_shares: must sum to 1 (got {total:g})")
-        return share
+    def _freeze(self) -> None:
+        for values in vars(self).values():
+            if isinstance(values, np.ndarray):
+                values.flags.writeable = False
 
     @cached_property
     def sources(self) -> Ints:
@@ -399,10 +446,10 @@ class StreamGraph(Displayable):
         )
 
 
-def _checked_rate(source_rate: float | None) -> float | None:
-    if source_rate is None:
-        return None
-    check_number("source_rate:", source_rate, GraphError)
-    if not 0 < float(source_rate) < inf:
-        raise GraphError(f"source_rate: must be finite and above 0 (got {source_rate})")
-    return float(source_rate)
+def _acyclic_order(names: Sequence[str], ends: Ints) -> Ints:
+    """Return the operators, (V,), upstream first; a cycle is an error that names it."""
+    order = topological_order(len(names), ends)
+    if len(order) < len(names):
+        cycle = " -> ".join(names[v] for v in first_cycle(len(names), ends, order))
+        raise GraphError(f"streams: a cycle, {cycle}")
+    return order

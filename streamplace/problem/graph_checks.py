@@ -1,6 +1,7 @@
 """What a graph's rows and columns must be; every fault names its place."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import inf
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,10 +11,11 @@ from streamplace.problem.coerce import are_labels
 from streamplace.problem.columns import NumberColumn
 from streamplace.problem.operators import UNKNOWN, Operator, Stream
 from streamplace.util.arrays import Floats, Ints
-from streamplace.util.checks import check_number, check_str
+from streamplace.util.checks import check_number, check_str, check_type
 from streamplace.util.suggest import did_you_mean
 
 NAMES_SHOWN = 6
+SHARES_TOLERANCE = 1e-9
 
 
 def listed(names: Iterable[str]) -> str:
@@ -123,3 +125,38 @@ def without_any(count: int, ends: Ints) -> Ints:
     found = np.flatnonzero(lacking).astype(np.int32)
     found.flags.writeable = False
     return found
+
+
+def checked_rate(source_rate: float | None) -> float | None:
+    """Return a source rate as a float; None stays."""
+    if source_rate is None:
+        return None
+    check_number("source_rate:", source_rate, GraphError)
+    if not 0 < float(source_rate) < inf:
+        raise GraphError(f"source_rate: must be finite and above 0 (got {source_rate})")
+    return float(source_rate)
+
+
+def shares_of(shares: Mapping[str, float] | None, names: Sequence[str], sources: Ints) -> Floats:
+    """Return the share of the source rate of each operator, (V,); without shares, equal ones."""
+    column = np.zeros(len(names))
+    if shares is None:
+        column[sources] = 1.0 / len(sources)
+        return column
+    check_type("source_shares:", shares, Mapping, GraphError)
+    index = {names[v]: int(v) for v in sources}
+    if wrong := sorted(index.keys() ^ set(shares)):
+        raise GraphError(
+            f"source_shares: must name exactly the operators without inputs; {wrong[0]!r} is "
+            + ("missing" if wrong[0] in index else "not one of them")
+        )
+    for source, value in shares.items():
+        check_number(f"source_shares[{source!r}]:", value, GraphError)
+        if not 0 <= float(value) < inf:
+            raise GraphError(f"source_shares[{source!r}]: must be finite and at least 0")
+        column[index[source]] = value + 0.0
+    with np.errstate(over="ignore"):
+        total = float(column.sum())
+    if abs(total - 1.0) > SHARES_TOLERANCE:
+        raise GraphError(f"source_shares: must sum to 1 (got {total:g})")
+    return column

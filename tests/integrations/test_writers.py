@@ -16,8 +16,8 @@ from streamplace.errors import ProblemError, UsageError
 from streamplace.integrations.kinds import WRITERS
 from streamplace.integrations.kubernetes_names import dns_label, label_value
 from streamplace.integrations.pes import cores_needed
-from streamplace.integrations.registry import written
-from streamplace.integrations.whole_operators import placed_whole
+from streamplace.integrations.registry import export_text
+from streamplace.integrations.whole_operators import operator_devices
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.expansion import to_instances
 from streamplace.problem.graph import Operator, Stream, StreamGraph
@@ -47,30 +47,30 @@ def placement_without_streams(*names: str) -> Placement:
 @pytest.mark.parametrize("kind", OURS)
 def test_golden(kind: str) -> None:
     """The golden texts were compared by eye with the documentation of each system."""
-    assert written(word_count_placement(), kind) == (GOLDEN / f"{kind}.txt").read_text()
+    assert export_text(word_count_placement(), kind) == (GOLDEN / f"{kind}.txt").read_text()
 
 
 @pytest.mark.parametrize("kind", OURS)
 def test_the_same_placement_gives_the_same_text(kind: str) -> None:
-    assert written(word_count_placement(), kind) == written(word_count_placement(), kind)
+    assert export_text(word_count_placement(), kind) == export_text(word_count_placement(), kind)
 
 
 def test_nobody_writes_that() -> None:
     with pytest.raises(UsageError, match="flink-helper"):
-        written(word_count_placement(), "heron")
+        export_text(word_count_placement(), "heron")
     assert set(OURS) < set(WRITERS)
 
 
 @pytest.mark.parametrize("kind", WHOLE)
 def test_whole_operators_only(kind: str) -> None:
     with pytest.raises(ProblemError, match=r"'count'.*--whole-operators"):
-        written(word_count_placement(whole=False), kind)
+        export_text(word_count_placement(whole=False), kind)
 
 
 @given(instance_placements(whole=True))
 def test_placed_whole(placement: Placement) -> None:
     graph = placement.problem.graph
-    found = placed_whole(placement)
+    found = operator_devices(placement)
     for v, (name, device) in enumerate(placement.assignment.items()):
         assert found.pop(graph.instance_of.get(v, name), device) == device
     assert not found
@@ -80,7 +80,7 @@ def test_placed_whole(placement: Placement) -> None:
 def test_capsys(placement: Placement) -> None:
     """One line a subtask; CAPSys looks for the line's text inside the subtasks' names."""
     try:
-        lines = written(placement, "capsys").splitlines()
+        lines = export_text(placement, "capsys").splitlines()
     except ProblemError as error:
         assert "rename" in str(error)  # noqa: PT017 - it may be refused
         return
@@ -94,21 +94,21 @@ def test_capsys(placement: Placement) -> None:
 
 
 def test_capsys_tells_subtasks_apart() -> None:
-    text = written(word_count_placement(whole=False), "capsys")
+    text = export_text(word_count_placement(whole=False), "capsys")
     assert "count (1/2); d2\ncount (2/2); d1\n" in text
 
 
 @pytest.mark.parametrize("names", [("Map", "Flat Map"), ("a", "a (1/1) b"), ("a; b",), ("a\nb",)])
 def test_capsys_refuses_what_it_would_mix_up(names: tuple[str, ...]) -> None:
     with pytest.raises(ProblemError):
-        written(placement_without_streams(*names), "capsys")
+        export_text(placement_without_streams(*names), "capsys")
 
 
 @given(instance_placements(whole=True))
 def test_storm(placement: Placement) -> None:
     """Every component appears once; two share a worker only if they share a device."""
-    value = yaml.safe_load(written(placement, "storm-ras"))
-    device_of = placed_whole(placement)
+    value = yaml.safe_load(export_text(placement, "storm-ras"))
+    device_of = operator_devices(placement)
     components = [*value.get("spouts", []), *value.get("bolts", [])]
     assert sorted(c["id"] for c in components) == sorted(device_of)
     apart = {
@@ -123,7 +123,7 @@ def test_storm(placement: Placement) -> None:
 
 
 def test_storm_asks_for_what_an_executor_needs() -> None:
-    value = yaml.safe_load(written(word_count_placement(), "storm-ras"))
+    value = yaml.safe_load(export_text(word_count_placement(), "storm-ras"))
     config = {c["id"]: c["config"] for c in [*value["spouts"], *value["bolts"]]}
     cpu = "topology.component.cpu.pcore.percent"
     heap = "topology.component.resources.onheap.memory.mb"
@@ -142,22 +142,22 @@ def test_a_bolt_with_instances_that_nobody_feeds_is_no_spout() -> None:
         {("s", "agg"): [Distribution.FIRST]},
     )
     placement = Placement(Problem(to_instances(job), Cluster.equal(1)), [0] * 5)
-    value = yaml.safe_load(written(placement, "storm-ras"))
+    value = yaml.safe_load(export_text(placement, "storm-ras"))
     assert [c["id"] for c in value["spouts"]] == ["s"]
     assert [c["id"] for c in value["bolts"]] == ["agg", "out"]
 
 
 def test_storm_refuses_what_grows_too_large() -> None:
     with pytest.raises(ProblemError, match="2,000"):
-        written(placement_without_streams(*(f"op{v}" for v in range(2001))), "storm-ras")
+        export_text(placement_without_streams(*(f"op{v}" for v in range(2001))), "storm-ras")
 
 
 @given(instance_placements(whole=True))
 def test_ibm_spl(placement: Placement) -> None:
     """Two operators share a partition if and only if they share a device."""
-    text = written(placement, "ibm-spl")
+    text = export_text(placement, "ibm-spl")
     clauses = {json.loads(name): rules.split(", ") for name, rules in CLAUSE.findall(text)}
-    device_of = placed_whole(placement)
+    device_of = operator_devices(placement)
     assert [*clauses] == [*device_of]
     pe_of = {name: rules[0] for name, rules in clauses.items()}
     assert pe_partition(pe_of) == pe_partition(device_of)
@@ -170,7 +170,7 @@ def test_ibm_spl(placement: Placement) -> None:
 
 @given(instance_placements(whole=False))
 def test_ibm_overlay(placement: Placement) -> None:
-    (overlay,) = json.loads(written(placement, "ibm-overlay"))["jobConfigOverlays"]
+    (overlay,) = json.loads(export_text(placement, "ibm-overlay"))["jobConfigOverlays"]
     assert overlay["deploymentConfig"] == {
         "fusionScheme": "manual",
         "fusionTargetPeCount": len(placement.pes),
@@ -178,7 +178,7 @@ def test_ibm_overlay(placement: Placement) -> None:
 
 
 def deployments(placement: Placement) -> list[dict[str, Any]]:
-    return [*yaml.safe_load_all(written(placement, "kubernetes"))]
+    return [*yaml.safe_load_all(export_text(placement, "kubernetes"))]
 
 
 @given(instance_placements(whole=False))
@@ -233,7 +233,7 @@ def test_cores_needed(placement: Placement, most: float) -> None:
 def test_kubernetes_refuses_more_operators_than_a_container_can_be_told() -> None:
     names = [f"{'x' * 120}{v:06}" for v in range(1100)]
     with pytest.raises(ProblemError, match=r"1,100 operators on 'd0' take .* bytes"):
-        written(placement_without_streams(*names), "kubernetes")
+        export_text(placement_without_streams(*names), "kubernetes")
     assert len(deployments(placement_without_streams(*names[:900]))) == 1
 
 

@@ -11,7 +11,12 @@ from streamplace.problem.cluster import Cluster, Device
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.expansion import to_instances, to_operators
 from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
-from streamplace.problem.logical import Distribution, Grouped, LogicalGraph, Way
+from streamplace.problem.logical import (
+    AnyDistribution,
+    Distribution,
+    GroupedDistribution,
+    LogicalGraph,
+)
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
 from tests.support.instance_placements import logical_graphs
@@ -40,7 +45,7 @@ def recounted(job: LogicalGraph) -> StreamGraph:
     return StreamGraph(graph.operators, streams, name=graph.name)
 
 
-def pair(how: Way, sources: int, targets: int, **options: object) -> StreamGraph:
+def pair(how: AnyDistribution, sources: int, targets: int, **options: object) -> StreamGraph:
     """Return a -> b, expanded to these numbers of instances."""
     graph = StreamGraph(
         [Operator("a", 1.0, 8.0), Operator("b", 2.0, 0.0, 3.0, ("gpu",))],
@@ -123,15 +128,15 @@ def test_pointwise_by_hand(sources: int, targets: int, feeds: list[list[int]]) -
 
 def test_groups() -> None:
     """Each group is all-to-all on its own; `copies` of its targets get every tuple."""
-    a, b, share = expansion._pairs(Grouped(2, 3), 4, 6)
+    a, b, share = expansion._pairs(GroupedDistribution(2, 3), 4, 6)
     assert {*zip(a.tolist(), b.tolist(), strict=True)} == {
         (s, t) for s in range(4) for t in range(6) if s // 2 == t // 3
     }
     assert share.tolist() == [1.0] * 12
-    assert expansion._pairs(Grouped(2), 4, 6)[2].tolist() == [1 / 3] * 12
-    assert expansion._number(Grouped(2), 4, 6) == 12
+    assert expansion._pairs(GroupedDistribution(2), 4, 6)[2].tolist() == [1 / 3] * 12
+    assert expansion._number(GroupedDistribution(2), 4, 6) == 12
     with pytest.raises(GraphError, match="divide"):
-        pair(Grouped(2), 3, 2)
+        pair(GroupedDistribution(2), 3, 2)
 
 
 def test_instances_that_nobody_feeds_get_nothing() -> None:

@@ -21,7 +21,7 @@ from streamplace.files.summary import summary
 from streamplace.files.training_logs import read_log
 from streamplace.integrations.costs import Costs
 from streamplace.integrations.kinds import READERS
-from streamplace.integrations.registry import read_job
+from streamplace.integrations.registry import read_document
 from streamplace.policy.inspect import summary as summary_of_policy
 from streamplace.policy.placer import PolicyPlacer
 from streamplace.policy.weights import read_policy
@@ -125,7 +125,7 @@ def _folder(path: Path) -> object:
 
 
 def _job(kind: str, path: Path) -> object:
-    return read_job(str(path), kind)
+    return read_document(str(path), kind)
 
 
 def _placed(path: Path) -> object:

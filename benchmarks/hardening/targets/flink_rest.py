@@ -55,7 +55,7 @@ class Answers(Server):
 def read(file: str) -> LogicalGraph:
     """Poll a job for three readings, and return the job fitted to them."""
     watched = Watch(Answers(file), "job", timeout_s=0.0, every_s=0.0).run(1e-3)
-    return fit(watched.plan, watched.readings[:3], 2500.0).job
+    return fit(watched.plan, watched.readings[:3], 2500.0).logical
 
 
 def _later(job: Any, asked: int) -> Any:

@@ -42,7 +42,7 @@ from streamplace.files.summary import summary
 from streamplace.files.training_logs import read_log
 from streamplace.integrations.costs import Costs
 from streamplace.integrations.kinds import READERS
-from streamplace.integrations.registry import read_job, read_text_as
+from streamplace.integrations.registry import read_document, read_text_as
 from streamplace.integrations.storm import profile
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.logical import LogicalGraph
@@ -91,7 +91,7 @@ def _own(name: str, read: Callable[[str], Any], use: Callable[[Any], None], **mo
 
 def _engine(kind: str) -> Parser:
     documents = tuple(Document("file.txt", text.encode()) for text in DOCUMENTS[kind])
-    return Parser(kind, lambda: documents, lambda path: read_job(path, kind), use_job)
+    return Parser(kind, lambda: documents, lambda path: read_document(path, kind), use_job)
 
 
 def _scene(path: str) -> Any:
@@ -113,7 +113,7 @@ def _costs(path: str) -> LogicalGraph:
 
 def _storm_profile(path: str) -> LogicalGraph:
     with located(path, FormatError):
-        return profile.fit(read_json(path), path, 2500.0).job
+        return profile.fit(read_json(path), path, 2500.0).logical
 
 
 def _use_config(config: Any) -> None:

@@ -1,1 +1,1 @@
-"""Apache Flink: plans, profiles, slot-sharing groups."""
+"""Apache Flink: plans, profiles and slot-sharing groups."""

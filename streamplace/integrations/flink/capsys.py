@@ -1,4 +1,4 @@
-"""CAPSys's ``schedulercfg``: a line per subtask, ``TaskName; TaskManagerIP``."""
+"""Writer of CAPSys's ``schedulercfg``: one line per subtask, ``TaskName; TaskManagerIP``."""
 
 from collections import Counter
 
@@ -9,16 +9,16 @@ BETWEEN = "; "
 
 
 def write(placement: Placement) -> str:
-    """Return a line per subtask; a device's name stands for its TaskManager's address.
+    """Return one line per subtask; a device's name stands for its TaskManager's address.
 
-    A subtask is called as Flink calls it, ``Map (2/4)`` for the second of four, since CAPSys looks
-    for the text of a line inside that name. It has no comments, so the file has none.
+    A subtask has the name that Flink gives it, ``Map (2/4)`` for the second of four, since CAPSys
+    looks for the text of a line inside that name. The format has no comments.
 
     Raises
     ------
     ProblemError
-        If a line's text is part of another subtask's name, which CAPSys would place too, or a name
-        has ``"; "`` or a line break in it.
+        If a subtask's name is part of another subtask's name, which CAPSys would place too, or a
+        name contains ``"; "`` or a line break.
     """
     tasks = _subtasks(placement)
     for name in (*tasks, *placement.pes):
@@ -29,7 +29,7 @@ def write(placement: Placement) -> str:
 
 
 def _subtasks(placement: Placement) -> dict[str, str]:
-    """Return Flink's name of each subtask -> its device; instances count in the graph's order."""
+    """Return subtask -> its device; subtasks are named as by Flink, in the graph's order."""
     graph = placement.problem.graph
     counts = Counter(graph.owners)
     seen: Counter[str] = Counter()
@@ -41,7 +41,7 @@ def _subtasks(placement: Placement) -> dict[str, str]:
 
 
 def _check_parts(tasks: dict[str, str]) -> None:
-    """Refuse names that are part of another; all end in a bracket."""
+    """Refuse names that are part of another name; all names end in a bracket."""
     lengths = sorted({len(task) for task in tasks})
     for task in tasks:
         ends = [i + 1 for i, letter in enumerate(task) if letter == ")"]

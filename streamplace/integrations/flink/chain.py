@@ -1,4 +1,4 @@
-"""What stands in a vertex of Flink: operators that it chained, from the text that describes it."""
+"""Operator chains of Flink's vertices, parsed from their descriptions."""
 
 import html
 import re
@@ -18,7 +18,7 @@ class Chain:
     Parameters
     ----------
     names
-        As the document tells them; they may repeat.
+        As in the document; they may repeat.
     parents
         Index of the operator that feeds each, None for the first.
     """
@@ -36,8 +36,8 @@ class Chain:
 def chain_of(description: str) -> Chain:
     """Read a description: lines of HTML, each with its break, or ``A -> (B, C -> D)`` without any.
 
-    A name may hold an arrow, so it parts operators only where there is no break: in documents of
-    older Flink.
+    A name may contain an arrow. So arrows separate operators only in descriptions without a break,
+    which older versions of Flink write.
     """
     lines = [html.unescape(line).rstrip() for line in BREAK.split(description)]
     lines = [line for line in lines if line]
@@ -47,7 +47,7 @@ def chain_of(description: str) -> Chain:
 def _tree(lines: Sequence[str]) -> Chain:
     names: list[str] = []
     parents: list[int | None] = []
-    open_at: list[int] = []  # the operator last seen at each depth
+    open_at: list[int] = []  # the latest operator at each depth
     for line in lines:
         branch = BRANCH.fullmatch(line)
         depth = len(branch[1]) // INDENT + 1 if branch else 0
@@ -65,18 +65,18 @@ def _arrows(text: str) -> Chain:
     waiting: list[tuple[str, int | None]] = [(text, None)]
     while waiting:
         rest, parent = waiting.pop()
-        first, *after = _split(rest, ARROW, 1)
-        if parent is not None and not after and (forks := _forks(first)):
+        first, *rest_of_chain = _split(rest, ARROW, 1)
+        if parent is not None and not rest_of_chain and (forks := _forks(first)):
             waiting += [(fork, parent) for fork in reversed(forks)]
             continue
         parents.append(parent)
         names.append(first.strip())
-        waiting += [(more, len(names) - 1) for more in after]
+        waiting += [(more, len(names) - 1) for more in rest_of_chain]
     return Chain(tuple(names), tuple(parents))
 
 
 def _forks(text: str) -> list[str]:
-    """Return what stands in brackets around all of the text, parted at commas."""
+    """Return the parts, separated by commas, of a text that is in brackets as a whole."""
     text = text.strip()
     if not (text.startswith("(") and text.endswith(")")):
         return []
@@ -85,17 +85,17 @@ def _forks(text: str) -> list[str]:
 
 
 def _split(text: str, separator: str, most: int = -1) -> list[str]:
-    """Split where no bracket is open."""
+    """Split a text at separators outside all brackets."""
     parts: list[str] = []
-    begin = depth = at = 0
+    start = depth = at = 0
     while at < len(text) and len(parts) != most:
         if text[at] in "([{":
             depth += 1
         elif text[at] in ")]}":
             depth = max(depth - 1, 0)
         if depth == 0 and text.startswith(separator, at):
-            parts.append(text[begin:at])
-            at = begin = at + len(separator)
+            parts.append(text[start:at])
+            at = start = at + len(separator)
         else:
             at += 1
-    return [*parts, text[begin:]]
+    return [*parts, text[start:]]

@@ -1,4 +1,4 @@
-"""Flink's plans: the execution plan of a program, and the plan of a running job (REST)."""
+"""Readers of Flink's plans: the execution plan of a program, the REST plan of a job."""
 
 import json
 from collections import Counter
@@ -13,18 +13,18 @@ from streamplace.files.reading import check, parse
 from streamplace.files.schema import ForeignForm
 from streamplace.integrations.flink.chain import Chain, chain_of
 from streamplace.integrations.flink.senders import senders
-from streamplace.integrations.logical_builder import Link, job_of
+from streamplace.integrations.logical_builder import Link, build_logical_graph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import Distribution, LogicalGraph
 
-MOST_PARALLEL = 1 << 15  # Flink's own limit
+MOST_PARALLEL = 1 << 15  # Flink's limit
 DISTRIBUTIONS = {
     "FORWARD": Distribution.POINTWISE,
     "RESCALE": Distribution.POINTWISE,
     "BROADCAST": Distribution.BROADCAST,
     "GLOBAL": Distribution.FIRST,
 }
-"""Flink's name -> how tuples are spread, for those that are not `ALL`."""
+"""Flink's ship strategy -> distribution; other strategies are `ALL`."""
 Parallelism = Annotated[int, Field(ge=1, le=MOST_PARALLEL)]
 
 
@@ -68,7 +68,7 @@ class VertexForm(ForeignForm):
 
 
 class RunningForm(ForeignForm):
-    """What a REST plan tells."""
+    """A REST plan."""
 
     name: str = ""
     nodes: list[VertexForm] = Field(min_length=1)
@@ -81,9 +81,9 @@ class Vertex:
     Parameters
     ----------
     id
-        Flink's.
+        Flink's id of the vertex.
     operators
-        Names in the job's graph, one for each of the chain.
+        Names in the logical graph, one for each member of the chain.
     """
 
     id: str
@@ -94,9 +94,9 @@ class Vertex:
 
 @dataclass(frozen=True)
 class RunningPlan:
-    """A REST plan: its job, and which vertex runs which operators."""
+    """A REST plan: the logical graph, and the vertices that run its operators."""
 
-    job: LogicalGraph
+    logical: LogicalGraph
     vertices: tuple[Vertex, ...]
 
 
@@ -108,7 +108,7 @@ def read(text: str, where: str) -> LogicalGraph:
     FormatError
         Naming `where`, the place in it and the fault.
     GraphError
-        On streams that are none, and cycles.
+        On operators that feed themselves, and cycles.
     """
     value = _value(text, where)
     if isinstance(value, dict) and isinstance(value.get("plan"), dict):
@@ -117,7 +117,7 @@ def read(text: str, where: str) -> LogicalGraph:
         raise FormatError(f"{where}: holds no plan of Flink: no object with 'nodes'")
     first = value["nodes"][0] if value["nodes"] else None
     if isinstance(first, dict) and isinstance(first.get("id"), str):
-        return running(value, where).job
+        return running(value, where).logical
     return _execution(check(ExecutionForm, value, where), where)
 
 
@@ -142,27 +142,27 @@ def running(value: Any, where: str) -> RunningPlan:
     guessed: list[tuple[str, str]] = []
     for s, fed in targets.items():
         ends = senders(chains[s], [chains[t] for t, _ in fed])
-        for (member, certain), (t, how) in zip(ends, fed, strict=True):
-            link = Link(vertices[s].operators[member], vertices[t].operators[0], how)
+        for (member, certain), (t, distribution) in zip(ends, fed, strict=True):
+            link = Link(vertices[s].operators[member], vertices[t].operators[0], distribution)
             links.append(link)
             if not certain:
                 guessed.append((link.source, link.target))
     parallelism = {name: v.parallelism for v in vertices for name in v.operators}
-    job = job_of(list(parallelism), links, name=form.name, parallelism=parallelism)
-    return RunningPlan(replace(job, guessed=guessed, notes=_notes(chains)), tuple(vertices))
+    logical = build_logical_graph(list(parallelism), links, name=form.name, parallelism=parallelism)
+    return RunningPlan(replace(logical, guessed=guessed, notes=_notes(chains)), tuple(vertices))
 
 
 def _vertices(nodes: Sequence[VertexForm], chains: Sequence[Chain]) -> list[Vertex]:
-    """Return the vertices; names that repeat are numbered from the sources on, as jobs make them.
+    """Return the vertices; repeated names are numbered from the sources on, as in the job.
 
-    The document goes the other way.
+    The document lists vertices the other way round.
     """
     upstream_first = [name for chain in reversed(chains) for name in chain.names]
     names = iter(distinct(upstream_first))
-    own = [tuple(next(names) for _ in chain.names) for chain in reversed(chains)]
+    operators_of = [tuple(next(names) for _ in chain.names) for chain in reversed(chains)]
     return [
         Vertex(node.id, operators, node.parallelism, chain)
-        for node, operators, chain in zip(nodes, reversed(own), chains, strict=True)
+        for node, operators, chain in zip(nodes, reversed(operators_of), chains, strict=True)
     ]
 
 
@@ -177,18 +177,18 @@ def _notes(chains: Sequence[Chain]) -> list[str]:
 
 
 def distinct(names: Iterable[str]) -> list[str]:
-    """Return the names, those that stand again numbered: ``Map``, ``Map#2``, …"""
-    given = [name or "unnamed" for name in names]
-    taken, counts, found = set(given), dict[str, int](), []
-    for name in given:
+    """Return the names with repetitions numbered: ``Map``, ``Map#2``, …"""
+    originals = [name or "unnamed" for name in names]
+    taken, counts, found = set(originals), dict[str, int](), []
+    for name in originals:
         counts[name] = count = counts.get(name, 0) + 1
-        own = name
-        while count > 1 and own in taken:
-            own = f"{name}#{count}"
+        unique = name
+        while count > 1 and unique in taken:
+            unique = f"{name}#{count}"
             count += 1
         counts[name] = max(counts[name], count - 1)
-        taken.add(own)
-        found.append(own)
+        taken.add(unique)
+        found.append(unique)
     return found
 
 
@@ -203,7 +203,7 @@ def _execution(form: ExecutionForm, where: str) -> LogicalGraph:
                 raise FormatError(f"{place}: no node is {source.id!r:.40}")
             links.append(Link(names[index[source.id]], names[t], _distribution(source)))
     parallelism = {name: n.parallelism for name, n in zip(names, form.nodes, strict=True)}
-    return job_of(names, links, parallelism=parallelism)
+    return build_logical_graph(names, links, parallelism=parallelism)
 
 
 def _distribution(source: InputForm | PredecessorForm) -> Distribution:
@@ -219,16 +219,16 @@ def _index(ids: Sequence[Any], where: str) -> dict[Any, int]:
 
 
 def _value(text: str, where: str) -> Any:
-    """Return the JSON in a text: all of it, or what follows the heading of `explain_sql`."""
-    begin = text.find("{")
-    if begin >= 0 and text[:begin].strip():
+    """Return the JSON value of a text: all of it, or the part after `explain_sql`'s heading."""
+    start = text.find("{")
+    if start >= 0 and text[:start].strip():
         marker = text.find("== Physical Execution Plan ==")
-        begin = text.find("{", max(marker, 0))
-        if begin < 0:
+        start = text.find("{", max(marker, 0))
+        if start < 0:
             raise FormatError(f"{where}: no JSON follows '== Physical Execution Plan =='")
         try:
-            _, end = json.JSONDecoder().raw_decode(text, begin)
+            _, end = json.JSONDecoder().raw_decode(text, start)
         except (ValueError, RecursionError):
-            end = len(text)  # `parse` says what is wrong
-        text = text[begin:end]
+            end = len(text)  # `parse` reports the fault
+        text = text[start:end]
     return parse(text, where)

@@ -1,4 +1,4 @@
-"""Watching a running job of Flink: its plan, where it runs, and its counters every second."""
+"""Observation of a running Flink job over REST: plan, TaskManagers, and counters every second."""
 
 import random
 import time
@@ -15,10 +15,10 @@ from streamplace.integrations.profiling.rest import GoneError, Server
 from streamplace.problem.logical import LogicalGraph
 
 EVERY_S = 1.0
-NOWHERE = "(unassigned)"  # the TaskManager of a subtask that runs on none
+NOWHERE = "(unassigned)"  # the TaskManager of a subtask that is not running
 LONGEST_QUERY = 3000  # bytes: Flink refuses requests whose first line is above 4096
-LONGEST_NAME = 80  # of an operator in a metric's name
-UNFIT = str.maketrans(" .:,", "____")  # what Flink does to such names
+LONGEST_NAME = 80  # of an operator, in the name of a metric
+UNFIT = str.maketrans(" .:,", "____")  # what Flink replaces in the names of metrics
 TASK = {
     "records_in": "read-records",
     "records_out": "write-records",
@@ -31,24 +31,24 @@ TASK = {
 TUPLES_AND_BYTES = ("records_in", "records_out", "bytes_in", "bytes_out")
 COMPLETE = [f"{TASK[name]}-complete" for name in TUPLES_AND_BYTES]
 MOST = 2**63
-"""Of what Flink counts, and of milliseconds: its integers have 64 bits."""
+"""Largest counter and time in milliseconds; Flink's integers have 64 bits."""
 OWN = {"records_in": "numRecordsIn", "records_out": "numRecordsOut"}
 
 
 @dataclass
 class Watched:
-    """What was seen of a job.
+    """Observations of a job.
 
     Parameters
     ----------
     hosts
         Vertex id -> the TaskManager of each of its subtasks.
     task_managers
-        Id -> its slots, also of those that run nothing.
+        Id -> the number of its slots, idle TaskManagers included.
     fault
-        What ended it early; empty if nothing did.
+        The fault that ended the observation early; empty if there was none.
     interrupted
-        Whether an interrupt did.
+        Whether an interrupt ended it.
     """
 
     plan: RunningPlan
@@ -60,16 +60,17 @@ class Watched:
 
 
 class Watch:
-    """Questions about one job.
+    """Observer of one job.
 
     Parameters
     ----------
     timeout_s
-        In which the server must have told the plan, then where it runs, then each reading.
+        Time limit of each step: the plan, the TaskManagers, each reading.
     every_s
-        From one reading to the next, on average (see `uneven`); also before asking again.
+        Mean time between readings (see `jittered_pauses`), and the pause before a request is
+        repeated.
     seed
-        Of when readings come.
+        Seed of the pauses between readings.
     """
 
     def __init__(
@@ -79,32 +80,32 @@ class Watch:
         self.every_s = every_s
         self.job = f"/jobs/{urllib.parse.quote(job, safe='')}"
         self.timeout_s = timeout_s
-        self._uneven = uneven(seed)
+        self._uneven = jittered_pauses(seed)
         self._until = 0.0
 
     def run(
-        self, seconds: float, check: Callable[[LogicalGraph], object] = lambda job: None
+        self, seconds: float, check: Callable[[LogicalGraph], object] = lambda logical: None
     ) -> Watched:
-        """Watch for some seconds; whatever goes wrong once the plan is known is told in `fault`.
+        """Watch for some seconds; faults after the plan is known are recorded in `fault`.
 
-        An interrupt ends it early too: what was read until then is returned.
+        An interrupt ends it early too; the readings until then are returned.
 
         Parameters
         ----------
         check
-            May raise what is wrong with the job before the watching begins.
+            Called with the logical graph before the watching begins; may raise.
 
         Raises
         ------
         BackendError
-            If the plan cannot be had.
+            If the plan is not available.
         """
         self._begin()
         watched = Watched(self._plan())
-        check(watched.plan.job)
+        check(watched.plan.logical)
         try:
             self._begin()
-            self._where(watched)
+            self._read_task_managers(watched)
             until = time.monotonic() + seconds
             while time.monotonic() < until:
                 began = self._begin()
@@ -120,39 +121,39 @@ class Watch:
     def _plan(self) -> RunningPlan:
         path = f"{self.job}/plan"
         value = self._ask(path)
-        with _of(self.server.url + path):
+        with _expecting(self.server.url + path):
             plan = value["plan"] if isinstance(value, dict) else None
             return running(plan, self.server.url + path)
 
-    def _where(self, watched: Watched) -> None:
+    def _read_task_managers(self, watched: Watched) -> None:
         for vertex in watched.plan.vertices:
             path = f"{self.job}/vertices/{urllib.parse.quote(vertex.id, safe='')}"
             value = self._ask(path)
-            with _of(self.server.url + path):
+            with _expecting(self.server.url + path):
                 subtasks = sorted(value["subtasks"], key=lambda task: int(task["subtask"]))
                 watched.hosts[vertex.id] = [str(task["taskmanager-id"]) for task in subtasks]
         value = self._ask("/taskmanagers")
-        with _of(f"{self.server.url}/taskmanagers"):
+        with _expecting(f"{self.server.url}/taskmanagers"):
             watched.task_managers = {
                 str(each["id"]): int(each["slotsNumber"]) for each in value["taskmanagers"]
             }
 
     def _reading(self, plan: RunningPlan) -> Reading:
         value = self._ask(self.job)
-        with _of(self.server.url + self.job):
+        with _expecting(self.server.url + self.job):
             state = str(value["state"])
             if state != "RUNNING":
                 raise GoneError(f"{self.server.url}: the job is {state}")
-            told = {vertex["id"]: counters(vertex["metrics"]) for vertex in value["vertices"]}
-            vertices = {v.id: told.get(v.id, Counters()) for v in plan.vertices}
+            values = {vertex["id"]: counters(vertex["metrics"]) for vertex in value["vertices"]}
+            vertices = {v.id: values.get(v.id, Counters()) for v in plan.vertices}
             at_s = _time_s(value["now"])
         operators: dict[str, Counters] = {}
-        graph = plan.job.graph
+        graph = plan.logical.graph
         sources = {graph.names[v] for v in graph.sources}
         for vertex in plan.vertices:
             names = metrics_of(vertex, sources)
             if names:
-                operators.update(own_counters(vertex, names, self._metrics(vertex, names)))
+                operators.update(operator_counters(vertex, names, self._metrics(vertex, names)))
         return Reading(at_s, vertices, operators)
 
     def _metrics(self, vertex: Vertex, names: Mapping[str, str]) -> dict[str, float]:
@@ -166,20 +167,20 @@ class Watch:
         path = f"{self.job}/vertices/{urllib.parse.quote(vertex.id, safe='')}/metrics?get="
         for query in queries(wanted):
             value = self._ask(path + query)
-            with _of(self.server.url + path):
+            with _expecting(self.server.url + path):
                 found |= {str(each["id"]): float(each["value"]) for each in value}
         return found
 
     def _begin(self) -> float:
-        """Begin a step that has a time of its own; return when."""
+        """Begin a step with its own time limit; return the time."""
         began = time.monotonic()
         self._until = began + self.timeout_s
         return began
 
     def _ask(self, path: str) -> Any:
-        """Ask, and again after an answer that is none, until the time for this step is over.
+        """Return an answer; repeat the request after a fault until the step's time is over.
 
-        What is told in the end is what went wrong first.
+        The first fault is the one that is raised in the end.
         """
         fault: BackendError | None = None
         while True:
@@ -195,7 +196,7 @@ class Watch:
 
 
 def queries(metrics: Sequence[str]) -> Iterator[str]:
-    """Yield the metrics as queries that are short enough, several in one."""
+    """Yield queries for the metrics, several in one query within the length limit."""
     query = ""
     for metric in metrics:
         quoted = urllib.parse.quote(metric)
@@ -207,47 +208,47 @@ def queries(metrics: Sequence[str]) -> Iterator[str]:
         yield query
 
 
-def uneven(seed: int) -> Iterator[float]:
+def jittered_pauses(seed: int) -> Iterator[float]:
     """Yield pauses between readings, 0.5 to 1.5, without end.
 
-    Flink counts a task's time as idle once its next tuple comes, and until then as busy. A job
-    with a beat near that of the readings would show them more and more of this, or less and less,
-    as if tuples took longer or shorter; at uneven times they see as much of it early as late.
+    Flink counts waiting time as busy until the next tuple arrives, and as idle afterwards. With
+    readings at a period close to the job's own, that error would drift and tuples would seem to
+    take longer or shorter. At random times it averages out.
     """
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     while True:
-        yield chance.uniform(0.5, 1.5)
+        yield rng.uniform(0.5, 1.5)
 
 
 def counters(metrics: Mapping[str, Any]) -> Counters:
-    """Return a vertex's counters; none where a subtask has not told its own (``*-complete``)."""
+    """Return a vertex's counters; all missing if a subtask has not reported (``*-complete``)."""
     if not all(metrics.get(name) is True for name in COMPLETE):
         return Counters()
     return Counters(**{name: _number(metrics.get(key)) for name, key in TASK.items()})
 
 
 def metrics_of(vertex: Vertex, sources: Collection[str]) -> dict[str, str]:
-    """Return operator -> what metrics call it, for those whose own counters are needed.
+    """Return operator -> its name in metrics, for operators whose own counters are needed.
 
-    Those are the members of chains, and sources: nothing comes into a source, so what it emits is
-    what it processes. Operators of one name share their metrics, so they have none.
+    These are the members of chains, and sources: a source has no input, so its output counts.
+    Operators of the same name share their metrics and are left out.
     """
     if len(vertex.operators) == 1 and vertex.operators[0] not in sources:
         return {}
-    known = [name.translate(UNFIT)[:LONGEST_NAME] for name in vertex.chain.names]
-    pairs = zip(vertex.operators, known, strict=True)
-    return {operator: name for operator, name in pairs if known.count(name) == 1}
+    metric_names = [name.translate(UNFIT)[:LONGEST_NAME] for name in vertex.chain.names]
+    pairs = zip(vertex.operators, metric_names, strict=True)
+    return {operator: name for operator, name in pairs if metric_names.count(name) == 1}
 
 
-def own_counters(
+def operator_counters(
     vertex: Vertex, names: Mapping[str, str], found: Mapping[str, float]
 ) -> dict[str, Counters]:
-    """Return operator -> its own tuples, summed over subtasks if all have told them."""
+    """Return operator -> its own counters, summed over subtasks if all have reported."""
 
     def total(name: str, metric: str) -> float | None:
-        told = [found.get(f"{i}.{name}.{metric}") for i in range(vertex.parallelism)]
-        numbers = [number for number in told if number is not None and 0 <= number <= MOST]
-        return sum(numbers) if len(numbers) == len(told) else None
+        values = [found.get(f"{i}.{name}.{metric}") for i in range(vertex.parallelism)]
+        numbers = [number for number in values if number is not None and 0 <= number <= MOST]
+        return sum(numbers) if len(numbers) == len(values) else None
 
     return {
         operator: Counters(**{what: total(name, metric) for what, metric in OWN.items()})
@@ -255,8 +256,8 @@ def own_counters(
     }
 
 
-def hosts_of(watched: Watched) -> dict[str, list[str]]:
-    """Return operator -> the TaskManager of each of its instances, where all of them have one."""
+def task_managers_of(watched: Watched) -> dict[str, list[str]]:
+    """Return operator -> the TaskManagers of its instances; operators without some are left out."""
     return {
         operator: watched.hosts[vertex.id]
         for vertex in watched.plan.vertices
@@ -272,12 +273,12 @@ def _number(value: Any) -> float | None:
 
 
 def _time_s(now: Any) -> float:
-    """Return a server's clock in seconds.
+    """Return the server's clock in seconds.
 
     Raises
     ------
     TypeError, ValueError, OverflowError
-        If it is none.
+        If the value is not a time.
     """
     if not 0 <= float(now) <= MOST:
         raise ValueError(f"{now!r:.40} is no time")
@@ -285,13 +286,13 @@ def _time_s(now: Any) -> float:
 
 
 @contextmanager
-def _of(where: str) -> Iterator[None]:
-    """Say that an answer is not as Flink's are."""
+def _expecting(where: str) -> Iterator[None]:
+    """Raise BackendError if the answer is not as Flink's."""
     try:
         with located(where, FormatError):
             yield
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        said = f"{type(error).__name__}: {error}"
-        raise BackendError(f"{where}: not an answer of Flink: {said:.120}") from None
+        fault_text = f"{type(error).__name__}: {error}"
+        raise BackendError(f"{where}: not an answer of Flink: {fault_text:.120}") from None
     except (FormatError, GraphError) as error:
         raise BackendError(str(error)) from None

@@ -1,4 +1,4 @@
-"""Who in a chain sends to other vertices: Flink's REST plan tells only that the chain does."""
+"""Members of a chain that feed other vertices, which Flink's REST plan does not name."""
 
 from collections.abc import Sequence
 
@@ -10,24 +10,24 @@ COMMITTER = ": Committer"
 
 
 def senders(chain: Chain, fed: Sequence[Chain]) -> list[tuple[int, bool]]:
-    """Return, for each chain that is fed, which member feeds it, and whether that is certain.
+    """Return for each fed chain the member that feeds it, and whether that is certain.
 
-    Sinks feed nobody but the committer of theirs. A member that feeds no other of the chain must
-    feed something else, so one such member is certain to feed the one chain that is fed, and of
-    several each is taken to feed one, in the order of the document.
+    A sink feeds only its own committer. A member that feeds no other member of the chain must feed
+    another chain. If there is one such member and one fed chain, the answer is certain; several
+    members are assumed to feed one chain each, in the order of the document.
     """
-    able = [i for i, name in enumerate(chain.names) if not is_sink(name)] or [0]
-    ends = [i for i in chain.leaves if i in able] or able[-1:]
+    not_sinks = [i for i, name in enumerate(chain.names) if not is_sink(name)] or [0]
+    ends = [i for i in chain.leaves if i in not_sinks] or not_sinks[-1:]
     found: list[tuple[int, bool]] = []
-    taken = 0
+    used = 0
     for target in fed:
         if (writer := _writer_of(chain, target.names[0])) is not None:
             found.append((writer, True))
         else:
-            found.append((ends[min(taken, len(ends) - 1)], False))
-            taken += 1
-    clear = len(able) == 1 or (taken == 1 and len(ends) == 1 and ends[0] in chain.leaves)
-    return [(member, certain or clear) for member, certain in found]
+            found.append((ends[min(used, len(ends) - 1)], False))
+            used += 1
+    unambiguous = len(not_sinks) == 1 or (used == 1 and len(ends) == 1 and ends[0] in chain.leaves)
+    return [(member, certain or unambiguous) for member, certain in found]
 
 
 def is_sink(name: str) -> bool:

@@ -1,10 +1,11 @@
-"""A placement as slot-sharing groups of Flink: properties, and the Java helper that sets them."""
+"""Writers of Flink's slot-sharing groups: a properties file and the Java helper that reads it."""
 
 from collections import Counter
 
 from streamplace.errors import ProblemError
 from streamplace.integrations.flink.senders import COMMITTER, WRITER
-from streamplace.integrations.whole_operators import placed_whole
+from streamplace.integrations.pes import pe_numbers
+from streamplace.integrations.whole_operators import operator_devices
 from streamplace.problem.placement import Placement
 
 HEAD = """\
@@ -15,19 +16,19 @@ HEAD = """\
 
 
 def write(placement: Placement) -> str:
-    """Return properties ``operator=peN``, one line an operator of the job.
+    """Return properties ``operator=peN``, one line per operator of the job.
 
-    PEs are numbered in the order of the cluster's devices; unused devices have none. Operators go
-    by name: what a job calls them, or their uid.
+    PEs are numbered in the order of the cluster's devices; unused devices have no number. The key
+    of an operator is its name in the job, or its uid.
 
     Raises
     ------
     ProblemError
-        If the instances of an operator, or the parts of a sink, are on several devices: a
-        slot-sharing group is one of whole operators.
+        If the instances of an operator, or the parts of a sink, are on several devices, since a
+        slot-sharing group contains whole operators.
     """
-    groups = {device: f"pe{n}" for n, device in enumerate(placement.pes)}
-    device_of = placed_whole(placement)
+    groups = {device: f"pe{number}" for device, number in pe_numbers(placement).items()}
+    device_of = operator_devices(placement)
     graph = placement.problem.graph
     parallelism = Counter(graph.owners)
     _check_sinks(device_of)
@@ -44,7 +45,7 @@ def write(placement: Placement) -> str:
 
 
 def write_helper(placement: Placement) -> str:
-    """Return the source of ``StreamplaceMapping``, a class that needs nothing but Flink."""
+    """Return the source of ``StreamplaceMapping``, a class that depends on Flink only."""
     return HELPER
 
 

@@ -1,7 +1,7 @@
-"""Graphs as files of drawn graphs carry them: nodes and edges with attributes, all of them text.
+"""Attributed graphs: nodes and edges with text attributes, as DOT and GraphML have them.
 
-What DOT and GraphML have in common. Numbers are written so that they read back exactly; those that
-are `UNKNOWN` are left out, and what is left out is `UNKNOWN`. Lists are JSON text.
+Numbers are written so that they read back exactly. `UNKNOWN` numbers are left out, and absent ones
+are `UNKNOWN`. Lists are JSON text.
 """
 
 import json
@@ -29,24 +29,24 @@ NODE = (
     "device",
 )
 EDGE = ("selectivity", "payload_bytes")
-"""The attributes that are ours; others are left alone. A device is written and not read."""
+"""Our attributes; others are ignored. A device is written but not read."""
 TEXTS = frozenset({"name", "constraints", "requires", "instance_of", "device"})
-"""Attributes that are no numbers."""
+"""Attributes that are not numbers."""
 
 _LABELS = TypeAdapter(list[Name])
 Attributes = dict[str, str]
 
 
 @dataclass
-class Drawing:
-    """A graph without its syntax.
+class AttributedGraph:
+    """A graph independent of a file format.
 
     Attributes
     ----------
     attributes
-        Of the graph.
+        Attributes of the graph.
     nodes
-        Operator -> attributes.
+        Operator -> its attributes.
     edges
         (source, target, attributes).
     """
@@ -56,15 +56,17 @@ class Drawing:
     edges: list[tuple[str, str, Attributes]] = field(default_factory=list)
 
 
-def drawing_of(graph: StreamGraph, devices: Mapping[str, str] | None = None) -> Drawing:
-    """Return a graph's drawing; `devices` is operator -> the device it runs on."""
-    drawing = Drawing()
+def to_attributed_graph(
+    graph: StreamGraph, devices: Mapping[str, str] | None = None
+) -> AttributedGraph:
+    """Return a stream graph as an attributed graph; `devices` is operator -> its device."""
+    attributed = AttributedGraph()
     if graph.name:
-        drawing.attributes["name"] = graph.name
+        attributed.attributes["name"] = graph.name
     if graph.source_rate is not None:
-        drawing.attributes["source_rate"] = repr(graph.source_rate)
+        attributed.attributes["source_rate"] = repr(graph.source_rate)
     if graph.constraints:
-        drawing.attributes["constraints"] = json.dumps(constraints_to(graph.constraints))
+        attributed.attributes["constraints"] = json.dumps(constraints_to(graph.constraints))
     shares = uneven_shares(graph)
     for operator in graph.operators:
         attributes = _node(operator)
@@ -72,11 +74,11 @@ def drawing_of(graph: StreamGraph, devices: Mapping[str, str] | None = None) -> 
             attributes["source_share"] = repr(shares[operator.name])
         if devices is not None:
             attributes["device"] = devices[operator.name]
-        drawing.nodes[operator.name] = attributes
+        attributed.nodes[operator.name] = attributes
     for stream in graph.streams:
-        own = float(graph.payload_bytes[graph.index[stream.source]])
-        drawing.edges.append((stream.source, stream.target, _edge(stream, own)))
-    return drawing
+        source_payload = float(graph.payload_bytes[graph.index[stream.source]])
+        attributed.edges.append((stream.source, stream.target, _edge(stream, source_payload)))
+    return attributed
 
 
 def _node(operator: Operator) -> Attributes:
@@ -97,50 +99,51 @@ def _edge(stream: Stream, payload_of_source: float) -> Attributes:
     return attributes
 
 
-def _numbers(**given: float) -> Attributes:
-    return {name: repr(number) for name, number in given.items() if not isnan(number)}
+def _numbers(**numbers: float) -> Attributes:
+    return {name: repr(number) for name, number in numbers.items() if not isnan(number)}
 
 
-def graph_of(drawing: Drawing, where: str) -> StreamGraph:
-    """Return the graph that is drawn.
+def from_attributed_graph(attributed: AttributedGraph, where: str) -> StreamGraph:
+    """Return the stream graph of an attributed graph.
 
     Raises
     ------
     FormatError
-        If an attribute is not what it should be, or an edge's end is not there.
+        If an attribute is invalid, or the end of an edge is not a node.
     GraphError
-        If it is no stream graph.
+        If it is not a stream graph.
     """
     operators = [
         _operator(name, attributes, f"{where}: {name!r:.40}")
-        for name, attributes in drawing.nodes.items()
+        for name, attributes in attributed.nodes.items()
     ]
     streams = []
-    for source, target, attributes in drawing.edges:
+    for source, target, attributes in attributed.edges:
         place = f"{where}: {source!r:.40} -> {target!r:.40}"
         for end in (source, target):
-            if end not in drawing.nodes:
+            if end not in attributed.nodes:
                 raise FormatError(f"{place}: there is no node {end!r:.40}")
         selectivity = _number(attributes, "selectivity", place)
         payload = _number(attributes, "payload_bytes", place)
-        own = None if isnan(payload) else payload
-        streams.append(Stream(source, target, selectivity, own))
+        streams.append(Stream(source, target, selectivity, None if isnan(payload) else payload))
     shares = {
         name: _number(attributes, "source_share", f"{where}: {name!r:.40}")
-        for name, attributes in drawing.nodes.items()
+        for name, attributes in attributed.nodes.items()
         if "source_share" in attributes
     }
-    rate = _number(drawing.attributes, "source_rate", where)
-    rules = drawing.attributes.get("constraints")
-    told = None if rules is None else parse(rules, f"{where}: constraints")
+    rate = _number(attributed.attributes, "source_rate", where)
+    rules = attributed.attributes.get("constraints")
+    rules_value = None if rules is None else parse(rules, f"{where}: constraints")
     return StreamGraph(
         operators,
         streams,
-        name=drawing.attributes.get("name", ""),
+        name=attributed.attributes.get("name", ""),
         source_rate=None if isnan(rate) else rate,
         source_shares=shares or None,
         constraints=constraints_from(
-            None if told is None else check(ConstraintsForm, told, f"{where}: constraints")
+            None
+            if rules_value is None
+            else check(ConstraintsForm, rules_value, f"{where}: constraints")
         ),
     )
 
@@ -166,7 +169,7 @@ def _operator(name: str, attributes: Attributes, place: str) -> Operator:
 
 
 def _number(attributes: Attributes, name: str, place: str) -> float:
-    """Return a number, `UNKNOWN` if the attribute is not there."""
+    """Return the number of an attribute; `UNKNOWN` if it is absent."""
     if name not in attributes:
         return UNKNOWN
     text = attributes[name].strip()

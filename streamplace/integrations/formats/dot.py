@@ -1,6 +1,11 @@
-"""Graphs and placements in DOT, which Graphviz draws."""
+"""Reader and writer of DOT, the language of Graphviz."""
 
-from streamplace.integrations.formats.attributes import Attributes, Drawing, drawing_of, graph_of
+from streamplace.integrations.formats.attributes import (
+    AttributedGraph,
+    Attributes,
+    from_attributed_graph,
+    to_attributed_graph,
+)
 from streamplace.integrations.formats.dot_syntax import parse_dot
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.logical import LogicalGraph
@@ -8,42 +13,42 @@ from streamplace.problem.placement import Placement
 
 
 def read(text: str, where: str) -> LogicalGraph:
-    """Read a digraph; operators are called by their nodes' ids.
+    """Read a digraph; the nodes' ids are the operators' names.
 
     Raises
     ------
     FormatError
         Naming `where`, the place in it and the fault.
     GraphError
-        If it is no stream graph.
+        If it is not a stream graph.
     """
-    return LogicalGraph(graph_of(parse_dot(text, where), where))
+    return LogicalGraph(from_attributed_graph(parse_dot(text, where), where))
 
 
 def write(placement: Placement) -> str:
-    """Return a placement's graph, every operator with its ``device``."""
-    return _written(drawing_of(placement.problem.graph, placement.assignment))
+    """Return a placement's graph; every operator has its ``device``."""
+    return _to_text(to_attributed_graph(placement.problem.graph, placement.assignment))
 
 
 def graph_text(graph: StreamGraph) -> str:
-    """Return a graph."""
-    return _written(drawing_of(graph))
+    """Return a graph as DOT."""
+    return _to_text(to_attributed_graph(graph))
 
 
-def _written(drawing: Drawing) -> str:
-    told = dict(drawing.attributes)
-    name = told.pop("name", "")
+def _to_text(attributed: AttributedGraph) -> str:
+    attributes_left = dict(attributed.attributes)
+    name = attributes_left.pop("name", "")
     lines = [f"digraph {_quoted(name)} {{" if name else "digraph {"]
-    if told:
-        lines.append(f"  graph{_listed(told)};")
-    for node, attributes in drawing.nodes.items():
-        lines.append(f"  {_quoted(node)}{_listed(attributes)};")
-    for source, target, attributes in drawing.edges:
-        lines.append(f"  {_quoted(source)} -> {_quoted(target)}{_listed(attributes)};")
+    if attributes_left:
+        lines.append(f"  graph{_bracketed(attributes_left)};")
+    for node, attributes in attributed.nodes.items():
+        lines.append(f"  {_quoted(node)}{_bracketed(attributes)};")
+    for source, target, attributes in attributed.edges:
+        lines.append(f"  {_quoted(source)} -> {_quoted(target)}{_bracketed(attributes)};")
     return "\n".join([*lines, "}", ""])
 
 
-def _listed(attributes: Attributes) -> str:
+def _bracketed(attributes: Attributes) -> str:
     pairs = ", ".join(f"{name}={_quoted(value)}" for name, value in attributes.items())
     return f" [{pairs}]" if pairs else ""
 

@@ -1,9 +1,15 @@
-"""DOT -> a drawing: nodes and edges with those attributes that are ours."""
+"""Parser of DOT: nodes and edges with our attributes."""
 
 from itertools import pairwise
 
 from streamplace.errors import FormatError
-from streamplace.integrations.formats.attributes import EDGE, GRAPH, NODE, Attributes, Drawing
+from streamplace.integrations.formats.attributes import (
+    EDGE,
+    GRAPH,
+    NODE,
+    AttributedGraph,
+    Attributes,
+)
 from streamplace.integrations.formats.dot_tokens import Token, tokens_of
 
 DEEPEST = 50
@@ -12,44 +18,44 @@ OURS = {"graph": frozenset(GRAPH) - {"name"}, "node": frozenset(NODE), "edge": f
 IDS = ("id", "quoted")
 
 
-def parse_dot(text: str, where: str) -> Drawing:
+def parse_dot(text: str, where: str) -> AttributedGraph:
     """Read one digraph, subgraphs and default attributes as Graphviz understands them.
 
     Raises
     ------
     FormatError
-        On what is not DOT, on undirected graphs, and on several graphs in one file.
+        If the text is not DOT, is undirected, or has several graphs.
     """
     return _Parser(text, where).digraph()
 
 
 class _Parser:
-    """A reader that looks one word ahead.
+    """A recursive-descent parser with one token of lookahead.
 
     Attributes
     ----------
     strict
-        Whether two edges between the same nodes are one.
+        Edge -> its attributes in a ``strict`` graph, where repeated edges are one; else None.
     """
 
     def __init__(self, text: str, where: str) -> None:
         self.where = where
         self.tokens = tokens_of(text, where)
         self.next = next(self.tokens)
-        self.drawing = Drawing()
+        self.attributed = AttributedGraph()
         self.strict: dict[tuple[str, str], Attributes] | None = None
 
-    def digraph(self) -> Drawing:
-        if self.takes("keyword", "strict"):
+    def digraph(self) -> AttributedGraph:
+        if self.accept("keyword", "strict"):
             self.strict = {}
-        if self.takes("keyword", "graph"):
-            raise self.fault("is undirected, and streams have a direction: it must be a digraph")
-        self.needs("keyword", "digraph")
+        if self.accept("keyword", "graph"):
+            raise self.error("is undirected, and streams have a direction: it must be a digraph")
+        self.expect("keyword", "digraph")
         if self.next.kind in IDS:
-            self.drawing.attributes["name"] = self.name()
+            self.attributed.attributes["name"] = self.name()
         self.body(({}, {}), 0)
-        self.needs("end", "the end")
-        return self.drawing
+        self.expect("end", "the end")
+        return self.attributed
 
     def body(self, defaults: tuple[Attributes, Attributes], depth: int) -> dict[str, None]:
         """Read ``{ statements }``; return the nodes in it.
@@ -57,15 +63,15 @@ class _Parser:
         Parameters
         ----------
         defaults
-            Attributes of nodes and of edges that are made in it.
+            Default attributes of nodes and of edges inside it.
         """
         if depth > DEEPEST:
-            raise self.fault("nested too deeply")
-        self.needs("mark", "{")
+            raise self.error("nested too deeply")
+        self.expect("mark", "{")
         inside: dict[str, None] = {}
-        while not self.takes("mark", "}"):
+        while not self.accept("mark", "}"):
             self.statement(defaults, depth, inside)
-            while self.takes("mark", ";") or self.takes("mark", ","):
+            while self.accept("mark", ";") or self.accept("mark", ","):
                 pass
         return inside
 
@@ -73,19 +79,19 @@ class _Parser:
         self, defaults: tuple[Attributes, Attributes], depth: int, inside: dict[str, None]
     ) -> None:
         for kind, into in (("node", defaults[0]), ("edge", defaults[1]), ("graph", None)):
-            if self.takes("keyword", kind):
-                told = self.attributes(kind)
+            if self.accept("keyword", kind):
+                found = self.attributes(kind)
                 if into is not None:
-                    into.update(told)
+                    into.update(found)
                 elif depth == 0:
-                    self.drawing.attributes.update(told)
+                    self.attributed.attributes.update(found)
                 return
         first = self.next
         ends = [self.end(defaults, depth)]
-        if first.kind in IDS and self.takes("mark", "="):
+        if first.kind in IDS and self.accept("mark", "="):
             self.assign(next(iter(ends[0])), self.name(), depth)
             return
-        while self.takes("mark", "->"):
+        while self.accept("mark", "->"):
             ends.append(self.end(defaults, depth))
         if len(ends) > 1:
             self.connect(ends, defaults, inside)
@@ -99,11 +105,11 @@ class _Parser:
         defaults: Attributes,
         inside: dict[str, None],
     ) -> None:
-        """Make the node of a statement of its own, or let a subgraph be."""
+        """Add the node of a node statement; a subgraph needs nothing."""
         inside.update(end)
         if first.kind in IDS:
-            self.make(end, defaults)
-            self.drawing.nodes[next(iter(end))].update(self.attributes("node"))
+            self.add_nodes(end, defaults)
+            self.attributed.nodes[next(iter(end))].update(self.attributes("node"))
 
     def connect(
         self,
@@ -111,88 +117,90 @@ class _Parser:
         defaults: tuple[Attributes, Attributes],
         inside: dict[str, None],
     ) -> None:
-        """Make the edges of ``a -> {b c} -> d [attributes]``."""
-        own = self.attributes("edge")
+        """Add the edges of ``a -> {b c} -> d [attributes]``."""
+        edge_attributes = self.attributes("edge")
         for end in ends:
-            self.make(end, defaults[0])
+            self.add_nodes(end, defaults[0])
             inside.update(end)
-        count = len(self.drawing.edges) + sum(len(a) * len(b) for a, b in pairwise(ends))
+        count = len(self.attributed.edges) + sum(len(a) * len(b) for a, b in pairwise(ends))
         if count > MOST_EDGES:
-            raise self.fault(f"more than {MOST_EDGES:,} edges")
+            raise self.error(f"more than {MOST_EDGES:,} edges")
         for sources, targets in pairwise(ends):
             for source in sources:
                 for target in targets:
-                    self.edge(source, target, own, defaults[1])
+                    self.edge(source, target, edge_attributes, defaults[1])
 
-    def edge(self, source: str, target: str, own: Attributes, defaults: Attributes) -> None:
+    def edge(
+        self, source: str, target: str, edge_attributes: Attributes, defaults: Attributes
+    ) -> None:
         if self.strict is not None and (source, target) in self.strict:
-            self.strict[source, target].update(own)
+            self.strict[source, target].update(edge_attributes)
             return
-        told = defaults | own
-        self.drawing.edges.append((source, target, told))
+        found = defaults | edge_attributes
+        self.attributed.edges.append((source, target, found))
         if self.strict is not None:
-            self.strict[source, target] = told
+            self.strict[source, target] = found
 
-    def make(self, names: dict[str, None], defaults: Attributes) -> None:
+    def add_nodes(self, names: dict[str, None], defaults: Attributes) -> None:
         for name in names:
-            if name not in self.drawing.nodes:
-                self.drawing.nodes[name] = dict(defaults)
+            if name not in self.attributed.nodes:
+                self.attributed.nodes[name] = dict(defaults)
 
     def assign(self, name: str, value: str, depth: int) -> None:
-        """Take ``name = value`` as an attribute of the graph, if it is not a subgraph's."""
+        """Set ``name = value`` as an attribute of the graph; those of subgraphs are ignored."""
         if depth == 0 and name in OURS["graph"]:
-            self.drawing.attributes[name] = value
+            self.attributed.attributes[name] = value
 
     def end(self, defaults: tuple[Attributes, Attributes], depth: int) -> dict[str, None]:
         """Read a node with its port, or a subgraph; return the nodes."""
-        if self.takes("keyword", "subgraph"):
+        if self.accept("keyword", "subgraph"):
             if self.next.kind in IDS:
                 self.name()
         elif self.next[:2] != ("mark", "{"):
             name = self.name()
-            while self.takes("mark", ":"):
+            while self.accept("mark", ":"):
                 self.name()
             return {name: None}
         return self.body((dict(defaults[0]), dict(defaults[1])), depth + 1)
 
     def attributes(self, kind: str) -> Attributes:
-        """Read ``[a=b, c=d] […]``; return those that are ours."""
-        told: Attributes = {}
-        while self.takes("mark", "["):
-            while not self.takes("mark", "]"):
+        """Read ``[a=b, c=d] […]``; return our attributes."""
+        found: Attributes = {}
+        while self.accept("mark", "["):
+            while not self.accept("mark", "]"):
                 name = self.name()
-                self.needs("mark", "=")
+                self.expect("mark", "=")
                 value = self.name()
                 if name in OURS[kind]:
-                    told[name] = value
-                if not self.takes("mark", ","):
-                    self.takes("mark", ";")
-        return told
+                    found[name] = value
+                if not self.accept("mark", ","):
+                    self.accept("mark", ";")
+        return found
 
     def name(self) -> str:
-        """Read an id; quoted ones may be sums."""
+        """Read an id; quoted ones may be joined by ``+``."""
         if self.next.kind not in IDS:
-            raise self.fault(f"a name is wanted, not {self.next.text!r:.40}")
+            raise self.error(f"a name is wanted, not {self.next.text!r:.40}")
         parts, quoted = [self.next.text], self.next.kind == "quoted"
         self.next = next(self.tokens)
-        while quoted and self.takes("mark", "+"):
+        while quoted and self.accept("mark", "+"):
             if self.next.kind != "quoted":
-                raise self.fault("a quoted name is wanted behind '+'")
+                raise self.error("a quoted name is wanted behind '+'")
             parts.append(self.next.text)
             self.next = next(self.tokens)
         return "".join(parts)
 
-    def takes(self, kind: str, text: str) -> bool:
-        """Pass over a word, if it is the next."""
+    def accept(self, kind: str, text: str) -> bool:
+        """Consume the next token if it is this one; return whether it was."""
         if self.next[:2] != (kind, text):
             return False
         if kind != "end":
             self.next = next(self.tokens)
         return True
 
-    def needs(self, kind: str, text: str) -> None:
-        if not self.takes(kind, text):
-            raise self.fault(f"{text!r} is wanted, not {self.next.text!r:.40}")
+    def expect(self, kind: str, text: str) -> None:
+        if not self.accept(kind, text):
+            raise self.error(f"{text!r} is wanted, not {self.next.text!r:.40}")
 
-    def fault(self, what: str) -> FormatError:
+    def error(self, what: str) -> FormatError:
         return FormatError(f"{self.where}: line {self.next.line}: {what}")

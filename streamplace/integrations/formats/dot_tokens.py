@@ -1,4 +1,4 @@
-r"""Words of the DOT language. In quoted text ``\"`` is ``"`` and ``\\`` is ``\``."""
+r"""Tokens of the DOT language. In quoted text ``\"`` is ``"`` and ``\\`` is ``\``."""
 
 import re
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ KEYWORDS = frozenset({"node", "edge", "graph", "digraph", "subgraph", "strict"})
 
 
 class Token(NamedTuple):
-    """A word: ``mark``, ``keyword``, ``id``, ``quoted`` (an id too), or ``end``."""
+    """A token of kind ``mark``, ``keyword``, ``id``, ``quoted`` (also an id) or ``end``."""
 
     kind: str
     text: str
@@ -30,12 +30,12 @@ class Token(NamedTuple):
 
 
 def tokens_of(text: str, where: str) -> Iterator[Token]:
-    """Yield the words of a text; comments are passed over, and the last is an ``end``.
+    """Yield the tokens of a text without comments; the last one is an ``end``.
 
     Raises
     ------
     FormatError
-        On what begins no word.
+        If a character begins no token.
     """
     at, line = 0, 1
     while at < len(text):
@@ -60,13 +60,13 @@ def _token(kind: str, text: str, line: int) -> Token | None:
     if kind == "mark":
         return Token(kind, text, line)
     if kind == "quoted":
-        return Token("quoted", _ESCAPED.sub(_meant, text[1:-1]), line)
+        return Token("quoted", _ESCAPED.sub(_unescaped, text[1:-1]), line)
     if kind == "word" and text.lower() in KEYWORDS:
         return Token("keyword", text.lower(), line)
     return Token("id", text, line)
 
 
-def _meant(escaped: re.Match[str]) -> str:
+def _unescaped(escaped: re.Match[str]) -> str:
     return "" if escaped[1].endswith("\n") else escaped[1]
 
 

@@ -1,4 +1,4 @@
-"""Graphs of the DREAM benchmark, which is also what CEPSim's runner takes."""
+"""Readers of DREAM benchmark graphs, which CEPSim's runner also takes."""
 
 from typing import Any
 
@@ -17,14 +17,14 @@ def read_dream(text: str, where: str) -> LogicalGraph:
     FormatError
         Naming `where`, the place in it and the fault.
     """
-    return _job(parse(text, where), where)
+    return _logical_graph(parse(text, where), where)
 
 
 def read_cepsim(text: str, where: str) -> LogicalGraph:
-    """Read the graph that CEPSim's runner is given; it is one of DREAM's.
+    """Read the graph of CEPSim's runner, which has DREAM's format.
 
-    The runner's other document, a placement, holds indices alone and so no graph: `simulate` and
-    `export` read it beside its graph.
+    The runner's other document, a placement, contains only indices: `simulate` and `export` read it
+    together with its graph.
 
     Raises
     ------
@@ -36,10 +36,10 @@ def read_cepsim(text: str, where: str) -> LogicalGraph:
         raise FormatError(
             f"{where}: is a CEPSim placement, which carries no graph; simulate takes one beside it"
         )
-    return _job(value, where)
+    return _logical_graph(value, where)
 
 
-def _job(value: Any, where: str) -> LogicalGraph:
+def _logical_graph(value: Any, where: str) -> LogicalGraph:
     if isinstance(value, dict) and not dream.looks_like(value):
         raise FormatError(f"{where}: must have operators and connections, and no streams")
     check(ForeignForm, value, where)

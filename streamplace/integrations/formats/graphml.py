@@ -1,4 +1,4 @@
-"""Graphs and placements as GraphML, which networkx, Gephi, yEd and igraph read and write."""
+"""Reader and writer of GraphML, the format of networkx, Gephi, yEd and igraph."""
 
 import re
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
@@ -9,10 +9,10 @@ from streamplace.integrations.formats.attributes import (
     GRAPH,
     NODE,
     TEXTS,
+    AttributedGraph,
     Attributes,
-    Drawing,
-    drawing_of,
-    graph_of,
+    from_attributed_graph,
+    to_attributed_graph,
 )
 from streamplace.integrations.parsing.xml import attribute, inside, kind_of, parse_xml
 from streamplace.problem.graph import StreamGraph
@@ -25,28 +25,28 @@ _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 
 
 def read(text: str, where: str) -> LogicalGraph:
-    """Read a directed graph; operators are called by their nodes' ids.
+    """Read a directed graph; the nodes' ids are the operators' names.
 
     Raises
     ------
     FormatError
         Naming `where`, the place in it and the fault.
     GraphError
-        If it is no stream graph.
+        If it is not a stream graph.
     """
     root = parse_xml(text, where)
     graphs = inside(root, "graph")
     if kind_of(root) != "graphml" or len(graphs) != 1:
         raise FormatError(f"{where}: must be <graphml> with one <graph> in it")
     keys, defaults = _keys(root, where)
-    drawing = Drawing(attributes=_attributes(graphs[0], "graph", keys, defaults, where))
+    attributed = AttributedGraph(attributes=_attributes(graphs[0], "graph", keys, defaults, where))
     for node in inside(graphs[0], "node"):
         name = attribute(node, "id", where)
-        if name in drawing.nodes:
+        if name in attributed.nodes:
             raise FormatError(f"{where}: node {name!r:.40} stands twice")
         if inside(node, "graph"):
             raise FormatError(f"{where}: node {name!r:.40}: graphs in nodes are not read")
-        drawing.nodes[name] = _attributes(node, "node", keys, defaults, where)
+        attributed.nodes[name] = _attributes(node, "node", keys, defaults, where)
     if inside(graphs[0], "hyperedge"):
         raise FormatError(f"{where}: hyperedges are not read")
     directed = graphs[0].get("edgedefault") == "directed"
@@ -55,13 +55,13 @@ def read(text: str, where: str) -> LogicalGraph:
         if edge.get("directed", "true" if directed else "false") != "true":
             place = f"{where}: {source!r:.40} -> {target!r:.40}"
             raise FormatError(f"{place}: is undirected, and streams have a direction")
-        told = _attributes(edge, "edge", keys, defaults, where)
-        drawing.edges.append((source, target, told))
-    return LogicalGraph(graph_of(drawing, where))
+        found = _attributes(edge, "edge", keys, defaults, where)
+        attributed.edges.append((source, target, found))
+    return LogicalGraph(from_attributed_graph(attributed, where))
 
 
 def _keys(root: Element, where: str) -> tuple[dict[str, str], dict[str, Attributes]]:
-    """Return key -> attribute, and the defaults by what they are for."""
+    """Return key -> attribute, and the defaults of graphs, nodes and edges."""
     keys: dict[str, str] = {}
     defaults: dict[str, Attributes] = {kind: {} for kind in OURS}
     for key in inside(root, "key"):
@@ -81,62 +81,62 @@ def _attributes(
     defaults: dict[str, Attributes],
     where: str,
 ) -> Attributes:
-    """Return those attributes of a graph, node or edge that are ours."""
-    told: Attributes = {}
+    """Return our attributes of a graph, node or edge."""
+    found: Attributes = {}
     for data in inside(element, "data"):
         key = attribute(data, "key", where)
         if key not in keys:
             raise FormatError(f"{where}: <data>: there is no key {key!r:.40}")
         name = keys[key]
         if name in OURS[kind]:
-            if name in told:
+            if name in found:
                 raise FormatError(f"{where}: a {kind} has {name!r} twice")
-            told[name] = data.text or ""
-    return defaults[kind] | told
+            found[name] = data.text or ""
+    return defaults[kind] | found
 
 
 def write(placement: Placement) -> str:
-    """Return a placement's graph, every operator with its ``device``.
+    """Return a placement's graph; every operator has its ``device``.
 
     Raises
     ------
     GraphError
         If a name holds a character that XML cannot carry.
     """
-    return _written(drawing_of(placement.problem.graph, placement.assignment))
+    return _to_text(to_attributed_graph(placement.problem.graph, placement.assignment))
 
 
 def graph_text(graph: StreamGraph) -> str:
-    """Return a graph.
+    """Return a graph as GraphML.
 
     Raises
     ------
     GraphError
         If a name holds a character that XML cannot carry.
     """
-    return _written(drawing_of(graph))
+    return _to_text(to_attributed_graph(graph))
 
 
-def _written(drawing: Drawing) -> str:
+def _to_text(attributed: AttributedGraph) -> str:
     root = Element("graphml", {"xmlns": NAMESPACE})
     used = {
-        "graph": {*drawing.attributes},
-        "node": {name for told in drawing.nodes.values() for name in told},
-        "edge": {name for _, _, told in drawing.edges for name in told},
+        "graph": {*attributed.attributes},
+        "node": {name for attributes in attributed.nodes.values() for name in attributes},
+        "edge": {name for _, _, attributes in attributed.edges for name in attributes},
     }
     for kind, names in OURS.items():
         for name in names:
             if name in used[kind]:
-                told = {"id": f"{kind}_{name}", "for": kind, "attr.name": name}
-                told["attr.type"] = "string" if name in TEXTS else "double"
-                SubElement(root, "key", told)
+                key = {"id": f"{kind}_{name}", "for": kind, "attr.name": name}
+                key["attr.type"] = "string" if name in TEXTS else "double"
+                SubElement(root, "key", key)
     graph = SubElement(root, "graph", {"edgedefault": "directed"})
-    _add_data(graph, "graph", drawing.attributes)
-    for name, told in drawing.nodes.items():
-        _add_data(SubElement(graph, "node", {"id": name}), "node", told)
-    for source, target, told in drawing.edges:
+    _add_data(graph, "graph", attributed.attributes)
+    for name, attributes in attributed.nodes.items():
+        _add_data(SubElement(graph, "node", {"id": name}), "node", attributes)
+    for source, target, attributes in attributed.edges:
         edge = SubElement(graph, "edge", {"source": source, "target": target})
-        _add_data(edge, "edge", told)
+        _add_data(edge, "edge", attributes)
     indent(root)
     text = tostring(root, encoding="unicode").replace("\r", "&#13;")
     if wrong := _NOT_IN_XML.search(text):

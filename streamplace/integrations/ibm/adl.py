@@ -1,4 +1,4 @@
-"""IBM Streams applications as the SPL compiler leaves them: ADL, with composites flattened."""
+"""Reader of ADL, the SPL compiler's description of IBM Streams applications."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -6,20 +6,20 @@ from xml.etree.ElementTree import Element
 
 from streamplace.errors import FormatError
 from streamplace.integrations.ibm.adl_regions import Regions, regions_of
-from streamplace.integrations.ibm.regions import Around, channels, spread
-from streamplace.integrations.logical_builder import Link, check_links, job_of
+from streamplace.integrations.ibm.regions import Enclosing, channels, distribution_between
+from streamplace.integrations.logical_builder import Link, build_logical_graph, check_links
 from streamplace.integrations.parsing.xml import attribute, inside, kind_of, parse_xml
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.logical import LogicalGraph
 
 PRIMITIVE, COMPOSITE = "primitiveOperInstance", "compositeOperInstance"
 OUTSIDE = ("primitiveImportOperInstance", "primitiveExportOperInstance")
-"""Ends at other applications; they run nowhere."""
+"""Connections to other applications; they do not run as operators."""
 KINDS = ("input", "output")
 
 
 class _Port(NamedTuple):
-    """A port of an operator: the operator's index, ``input`` or ``output``, the port's number."""
+    """A port: the operator's index, ``input`` or ``output``, and the port's number."""
 
     operator: str
     kind: str
@@ -27,24 +27,25 @@ class _Port(NamedTuple):
 
 
 class _Instance(NamedTuple):
-    """An operator of any kind, and the parallel regions it is in."""
+    """An operator of any kind, and its enclosing parallel regions."""
 
     element: Element
-    around: Around
+    enclosing: Enclosing
 
 
 def read(text: str, where: str) -> LogicalGraph:
-    """Read an application; operators are its primitive ones, by their full names.
+    """Read an application; its primitive operators, by full name, are the operators.
 
-    Channels of parallel regions are instances; a region whose width is told at submission is one
-    channel. Operators of one partition or host colocation stay together, if they are in no region.
+    Composite operators are flattened. Channels of parallel regions are instances; a region whose
+    width is set at submission has one channel. Operators of one partition or host colocation stay
+    together if they are in no region.
 
     Raises
     ------
     FormatError
         Naming `where`, the place in it and the fault.
     GraphError
-        If the operators are no stream graph.
+        If the operators do not form a stream graph.
     """
     root = parse_xml(text, where)
     applications = [e for e in root.iter() if kind_of(e) == "splApplication"]
@@ -68,30 +69,30 @@ def read(text: str, where: str) -> LogicalGraph:
         links = _links(instances, names, regions, where)
     except ValueError as error:
         raise FormatError(f"{where}: {error}") from None
-    return job_of(
+    return build_logical_graph(
         list(names.values()),
         links,
         name=attribute(applications[0], "name", where),
-        parallelism={names[i]: channels(instances[i].around, regions.widths) for i in names},
+        parallelism={names[i]: channels(instances[i].enclosing, regions.widths) for i in names},
         constraints=Constraints(colocate=_together(instances, names, where)),
     )
 
 
 def _instances(application: Element, widths: Mapping[str, int], where: str) -> dict[str, _Instance]:
-    """Return index -> operator, of any kind and depth, in the order of the document."""
+    """Return index -> operator of any kind and depth, in document order."""
     found: dict[str, _Instance] = {}
-    waiting: list[tuple[Element, Around]] = [(application, ())]
+    waiting: list[tuple[Element, Enclosing]] = [(application, ())]
     while waiting:
-        element, around = waiting.pop()
+        element, enclosing = waiting.pop()
         if kind_of(element) in (PRIMITIVE, COMPOSITE, *OUTSIDE):
             index = attribute(element, "index", where)
             if index in found:
                 raise FormatError(f"{where}: two operators have the index {index!r:.40}")
             if widths.get(index, 1) > 1:
-                around = (*around, index)
-                channels(around, widths)  # refuses too many
-            found[index] = _Instance(element, around)
-        waiting += [(child, around) for child in reversed(element)]
+                enclosing = (*enclosing, index)
+                channels(enclosing, widths)  # refuses too many
+            found[index] = _Instance(element, enclosing)
+        waiting += [(child, enclosing) for child in reversed(element)]
     return found
 
 
@@ -111,14 +112,16 @@ def _links(
         if port.operator in names:
             for end, copies in _reached(port, targets, instances, regions, where):
                 here, there = instances[port.operator], instances[end.operator]
-                how = spread(here.around, there.around, regions.widths, copies)
-                links.append(Link(names[port.operator], names[end.operator], how))
+                distribution = distribution_between(
+                    here.enclosing, there.enclosing, regions.widths, copies
+                )
+                links.append(Link(names[port.operator], names[end.operator], distribution))
                 check_links(len(links), where)
     return links
 
 
 def _connections(index: str, instance: Element, where: str) -> Iterator[tuple[_Port, list[_Port]]]:
-    """Yield (port, where its tuples go) of an operator."""
+    """Yield (port, the ports that it feeds) of an operator."""
     composite = kind_of(instance) == COMPOSITE
     for kind in KINDS if composite else ("output",):
         for port in inside(instance, f"{kind}Ports", "port"):
@@ -142,7 +145,7 @@ def _reached(
     regions: Regions,
     where: str,
 ) -> Iterator[tuple[_Port, int]]:
-    """Yield the input ports of primitive operators that a port feeds, and copies of each tuple."""
+    """Yield (input port of a primitive operator, copies of each tuple) that a port feeds."""
     waiting, seen = [(start, 1)], {start}
     while waiting:
         port, before = waiting.pop()
@@ -169,11 +172,11 @@ def _reached(
 def _together(
     instances: Mapping[str, _Instance], names: Mapping[str, str], where: str
 ) -> list[list[str]]:
-    """Return the operators of each colocation, of partitions and of hosts, that several have."""
+    """Return the operators of each partition or host colocation with several members."""
     groups: dict[tuple[str, str], dict[str, None]] = {}
     for index, name in names.items():
-        element, around = instances[index]
-        for what in ("partitions", "resources") if not around else ():
+        element, enclosing = instances[index]
+        for what in ("partitions", "resources") if not enclosing else ():
             for one in inside(element, what, "coLocation"):
                 key = what, attribute(one, "colocId", where)
                 groups.setdefault(key, {})[name] = None

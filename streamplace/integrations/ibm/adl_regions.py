@@ -1,10 +1,10 @@
-"""Parallel regions as ADL lists them: who begins one, how wide it is, what its splitters copy."""
+"""Parallel regions in ADL: their operators, widths and splitters."""
 
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from streamplace.errors import FormatError
-from streamplace.integrations.ibm.regions import MOST
+from streamplace.integrations.logical_builder import MOST_PARALLEL
 from streamplace.integrations.parsing.xml import attribute, inside
 
 SPLITTERS = ("RoundRobin", "Hash", "Broadcast")
@@ -16,16 +16,16 @@ class Regions(NamedTuple):
     Parameters
     ----------
     widths
-        Index of the operator, primitive or composite, that is a region -> its channels.
+        Index of the operator, primitive or composite, that is a region -> its number of channels.
     copied
-        (operator's index, input port's) of the splitters that copy tuples.
+        (index of the operator, index of the input port) of splitters that copy tuples.
     """
 
     widths: dict[str, int]
     copied: frozenset[tuple[str, str]]
 
     def copies(self, operator: str, port: str, kind: str) -> int:
-        """Return how many channels get a tuple that comes to a port."""
+        """Return the number of channels that get a tuple that arrives at a port."""
         splits = kind == "input" and (operator, port) in self.copied
         return self.widths.get(operator, 1) if splits else 1
 
@@ -33,7 +33,7 @@ class Regions(NamedTuple):
 def regions_of(application: Element, where: str) -> Regions:
     """Return the regions of an application.
 
-    A width that is told at submission is not known and counts as one channel.
+    A width that is set at submission is unknown and counts as one channel.
 
     Raises
     ------
@@ -59,13 +59,14 @@ def regions_of(application: Element, where: str) -> Regions:
 
 
 def _width(region: Element, place: str) -> int:
-    told = inside(region, "parallelWidth", "constantWidth")
-    if not told:
+    elements = inside(region, "parallelWidth", "constantWidth")
+    if not elements:
         return 1
-    text = (told[0].text or "").strip()
-    digits = text.isascii() and text.isdigit() and len(text) <= len(str(MOST))
-    if not digits or not 1 <= int(text) <= MOST:
+    text = (elements[0].text or "").strip()
+    digits = text.isascii() and text.isdigit() and len(text) <= len(str(MOST_PARALLEL))
+    if not digits or not 1 <= int(text) <= MOST_PARALLEL:
         raise FormatError(
-            f"{place}: constantWidth: must be an integer from 1 to {MOST:,} (got {text!r:.40})"
+            f"{place}: constantWidth: must be an integer from 1 to {MOST_PARALLEL:,} "
+            f"(got {text!r:.40})"
         )
     return int(text)

@@ -1,4 +1,4 @@
-"""IBM Streams's job configuration overlay: how many PEs the fuser is to make."""
+"""Writer of IBM Streams job configuration overlays, which set the number of PEs."""
 
 from streamplace.files.reading import to_json
 from streamplace.problem.placement import Placement
@@ -7,7 +7,7 @@ from streamplace.problem.placement import Placement
 def write(placement: Placement) -> str:
     """Return an overlay that asks for as many PEs as the placement has.
 
-    Which operator goes into which PE, it does not say: that is in the clauses of ``ibm-spl``.
+    The overlay does not assign operators to PEs; the clauses of ``ibm-spl`` do.
     """
     deployment = {"fusionScheme": "manual", "fusionTargetPeCount": len(placement.pes)}
     return to_json({"jobConfigOverlays": [{"jobConfig": {}, "deploymentConfig": deployment}]})

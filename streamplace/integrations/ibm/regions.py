@@ -1,39 +1,39 @@
-"""Parallel regions of IBM Streams: who is in which, how many channels it has, who feeds whom."""
+"""Parallel regions of IBM Streams: enclosing regions, channels and distributions."""
 
 from collections.abc import Mapping, Sequence
 from math import prod
 
-from streamplace.problem.logical import Distribution, Grouped, Way
+from streamplace.integrations.logical_builder import MOST_PARALLEL
+from streamplace.problem.logical import AnyDistribution, Distribution, GroupedDistribution
 
-MOST = 100_000
 DEEPEST = 1_000
-Around = tuple[str, ...]
-"""The regions of several channels that an operator is in, outermost first, by who begins them."""
+Enclosing = tuple[str, ...]
+"""The regions of several channels around an operator, outermost first, each by its beginning."""
 
 
 def regions(
     feeds: Mapping[str, Sequence[str]], widths: Mapping[str, int], ends: frozenset[str]
-) -> dict[str, Around]:
-    """Return operator or marker -> the regions it is in, where streams through markers tell them.
+) -> dict[str, Enclosing]:
+    """Return operator or marker -> its enclosing regions, derived from the streams through markers.
 
     Parameters
     ----------
     feeds
-        Operator or marker -> those it feeds; every one is in it.
+        Operator or marker -> those it feeds; all of them are keys.
     widths
-        Marker that begins a region, or operator that begins one with itself -> its channels.
+        Marker or operator that begins a region -> its number of channels.
     ends
         Markers that end the innermost region.
 
     Raises
     ------
     ValueError
-        If more than a thousand regions are in one another.
+        If regions are nested more than a thousand deep.
     """
     fed = {target for targets in feeds.values() for target in targets}
-    entered: dict[str, Around] = {name: () for name in feeds if name not in fed}
+    entered: dict[str, Enclosing] = {name: () for name in feeds if name not in fed}
     same: dict[str, str] = {}
-    found: dict[str, Around] = {}
+    found: dict[str, Enclosing] = {}
     waiting = [*entered]
     while waiting:
         name = waiting.pop()
@@ -57,8 +57,8 @@ def regions(
     }
 
 
-def channels(around: Around, widths: Mapping[str, int]) -> int:
-    """Return in how many channels an operator runs.
+def channels(enclosing: Enclosing, widths: Mapping[str, int]) -> int:
+    """Return the number of channels in which an operator runs.
 
     Raises
     ------
@@ -66,43 +66,48 @@ def channels(around: Around, widths: Mapping[str, int]) -> int:
         If there are more than 100,000.
     """
     count = 1
-    for region in around:
+    for region in enclosing:
         count *= widths[region]
-        if count > MOST:
-            raise ValueError(f"more than {MOST:,} channels")
+        if count > MOST_PARALLEL:
+            raise ValueError(f"more than {MOST_PARALLEL:,} channels")
     return count
 
 
-def spread(source: Around, target: Around, widths: Mapping[str, int], copies: int) -> Way:
-    """Return how a stream is spread: a channel feeds those of its target in the regions of both.
+def distribution_between(
+    source: Enclosing, target: Enclosing, widths: Mapping[str, int], copies: int
+) -> AnyDistribution:
+    """Return the distribution of a stream between operators in regions.
 
-    Every channel that leaves regions has splitters of its own into those that begin. `copies` is
-    how many channels get each tuple from them.
+    A channel feeds the channels of its target inside the regions that enclose both. Every channel
+    that leaves regions has its own splitters into the regions that begin; `copies` is the number of
+    channels that get each tuple from them.
 
     Raises
     ------
     ValueError
         On more than 100,000 copies.
     """
-    if copies > MOST:
-        raise ValueError(f"more than {MOST:,} copies of a tuple")
+    if copies > MOST_PARALLEL:
+        raise ValueError(f"more than {MOST_PARALLEL:,} copies of a tuple")
     shared = 0
     while source[shared : shared + 1] == target[shared : shared + 1] != ():
         shared += 1
     groups = prod(widths[region] for region in target[:shared])
     senders = prod(widths[region] for region in source[shared:])
-    takers = prod(widths[region] for region in target[shared:])
+    receivers = prod(widths[region] for region in target[shared:])
     if groups == copies == 1:
         return Distribution.ALL
-    if groups == 1 and copies == takers:
+    if groups == 1 and copies == receivers:
         return Distribution.BROADCAST
-    if copies == 1 and 1 in (senders, takers):
+    if copies == 1 and 1 in (senders, receivers):
         return Distribution.POINTWISE
-    return Grouped(groups, copies)
+    return GroupedDistribution(groups, copies)
 
 
-def _unite(there: Around, here: Around, widths: Mapping[str, int], same: dict[str, str]) -> None:
-    """Note that an operator is in one region, whichever of its beginnings it is reached from."""
+def _unite(
+    there: Enclosing, here: Enclosing, widths: Mapping[str, int], same: dict[str, str]
+) -> None:
+    """Record that regions are one if the same operator is reached through both."""
     if [widths[region] for region in there] == [widths[region] for region in here]:
         for a, b in zip(there, here, strict=True):
             first, second = _first(a, same), _first(b, same)

@@ -1,4 +1,4 @@
-"""IBM Streams applications as the Python package streamsx describes them, in JSON."""
+"""Reader of IBM Streams applications in the JSON of the Python package streamsx."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -9,13 +9,18 @@ from pydantic import Field
 from streamplace.errors import FormatError
 from streamplace.files.reading import check, parse
 from streamplace.files.schema import ForeignForm, Name, Title
-from streamplace.integrations.ibm.regions import Around, channels, regions, spread
-from streamplace.integrations.logical_builder import Link, Parallelism, check_links, job_of
+from streamplace.integrations.ibm.regions import Enclosing, channels, distribution_between, regions
+from streamplace.integrations.logical_builder import (
+    Link,
+    Parallelism,
+    build_logical_graph,
+    check_links,
+)
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.logical import LogicalGraph
 
 Width = Parallelism | dict[str, Any] | None
-"""Channels of a parallel region; an object where they are told at submission."""
+"""Channels of a parallel region; an object if they are set at submission."""
 
 
 class _Port(ForeignForm):
@@ -25,12 +30,12 @@ class _Port(ForeignForm):
     routing: str | None = None
 
 
-class _Placing(ForeignForm):
+class _PlacementConfig(ForeignForm):
     tags: list[Name] = Field([], alias="colocateTags")
 
 
 class _Config(ForeignForm):
-    placement: _Placing = _Placing()
+    placement: _PlacementConfig = _PlacementConfig()
     width: Width = None
 
 
@@ -43,15 +48,15 @@ class _Operator(ForeignForm):
 
     @property
     def is_marker(self) -> bool:
-        """Whether it only marks a region or joins streams, and runs nowhere ($Union$, …)."""
+        """Whether it only marks a region or joins streams, and does not run ($Union$, …)."""
         return self.kind.startswith("$")
 
     @property
     def width(self) -> int | None:
-        """Channels of the region that begins with it, if one does: 1 where they are not told."""
-        told = [self.config.width, *(port.width for port in self.outputs)]
-        unknown = 1 if self.kind == "$Parallel$" or any(told) else None
-        return next((width for width in told if isinstance(width, int)), unknown)
+        """Channels of the region that begins here, 1 if unknown; None if no region begins."""
+        widths = [self.config.width, *(port.width for port in self.outputs)]
+        unknown = 1 if self.kind == "$Parallel$" or any(widths) else None
+        return next((width for width in widths if isinstance(width, int)), unknown)
 
 
 class _Graph(ForeignForm):
@@ -62,8 +67,8 @@ class _Graph(ForeignForm):
 def read(text: str, where: str) -> LogicalGraph:
     """Read a graph; operators that share a tag of colocation stay together.
 
-    Channels of a parallel region are instances: inside it they feed one another one to one, and
-    each that another region begins after has a splitter of its own into that. If all operators that
+    Channels of a parallel region are instances. Inside the region they feed one another one to one,
+    and each channel has its own splitter into a region that begins after it. If all operators that
     share a tag are in one region, they stay together channel by channel.
 
     Raises
@@ -71,57 +76,57 @@ def read(text: str, where: str) -> LogicalGraph:
     FormatError
         Naming `where`, the place in it and the fault.
     GraphError
-        If the operators are no stream graph.
+        If the operators do not form a stream graph.
     """
     form = check(_Graph, parse(text, where), where)
     ports = _ports(form.operators, where)
     operators = [operator for operator in form.operators if not operator.is_marker]
     widths = {o.name: o.width for o in form.operators if o.width is not None}
     try:
-        around = _around(form.operators, ports, widths)
-        counts = {o.name: channels(around.get(o.name, ()), widths) for o in operators}
-        links = _links(ports, around, widths, where)
+        enclosing = _enclosing(form.operators, ports, widths)
+        counts = {o.name: channels(enclosing.get(o.name, ()), widths) for o in operators}
+        links = _links(ports, enclosing, widths, where)
     except ValueError as error:
         raise FormatError(f"{where}: {error}") from None
     together = _together(operators)
-    return job_of(
+    return build_logical_graph(
         [operator.name for operator in operators],
         links,
         name=form.name,
         parallelism=counts,
         constraints=Constraints(colocate=together),
         by_channel=[
-            group for group in together if len({around.get(name, ()) for name in group}) == 1
+            group for group in together if len({enclosing.get(name, ()) for name in group}) == 1
         ],
     )
 
 
 @dataclass
 class _Ports:
-    """Which port is whose, and which feeds which.
+    """The ports of an application and their connections.
 
     Attributes
     ----------
-    senders, takers
+    senders, receivers
         Output and input port -> its operator.
     feeds
         Output port -> input ports.
     """
 
     senders: dict[str, _Operator]
-    takers: dict[str, _Operator]
+    receivers: dict[str, _Operator]
     feeds: dict[str, list[str]]
 
 
 def _ports(operators: list[_Operator], where: str) -> _Ports:
-    """Return the ports, joined as either end tells."""
+    """Return the ports; a connection may be listed at either end."""
     senders = _by_port(((port, o) for o in operators for port in o.outputs), "output", where)
-    takers = _by_port(((port, o) for o in operators for port in o.inputs), "input", where)
+    receivers = _by_port(((port, o) for o in operators for port in o.inputs), "input", where)
     joined: dict[tuple[str, str], None] = {}
     for operator in operators:
         for port in operator.outputs:
             joined.update(
-                ((port.name, _known(end, takers, where)), None) for end in port.connections
+                ((port.name, _known(end, receivers, where)), None) for end in port.connections
             )
         for port in operator.inputs:
             joined.update(
@@ -130,29 +135,31 @@ def _ports(operators: list[_Operator], where: str) -> _Ports:
     feeds: dict[str, list[str]] = {name: [] for name in senders}
     for sent, taken in joined:
         feeds[sent].append(taken)
-    return _Ports(senders, takers, feeds)
+    return _Ports(senders, receivers, feeds)
 
 
-def _around(operators: list[_Operator], ports: _Ports, widths: dict[str, int]) -> dict[str, Around]:
-    """Return operator -> the parallel regions it is in."""
+def _enclosing(
+    operators: list[_Operator], ports: _Ports, widths: dict[str, int]
+) -> dict[str, Enclosing]:
+    """Return operator -> its enclosing parallel regions."""
     feeds: dict[str, list[str]] = {operator.name: [] for operator in operators}
     for sent, targets in ports.feeds.items():
-        feeds[ports.senders[sent].name] += [ports.takers[taken].name for taken in targets]
+        feeds[ports.senders[sent].name] += [ports.receivers[taken].name for taken in targets]
     ends = frozenset(o.name for o in operators if o.kind == "$EndParallel$")
     return regions(feeds, widths, ends)
 
 
 def _links(
-    ports: _Ports, around: dict[str, Around], widths: dict[str, int], where: str
+    ports: _Ports, enclosing: dict[str, Enclosing], widths: dict[str, int], where: str
 ) -> list[Link]:
     """Return the streams between operators, through markers."""
     links = []
     for sent, operator in ports.senders.items():
         if not operator.is_marker:
-            here = around.get(operator.name, ())
+            here = enclosing.get(operator.name, ())
             for target, copies in _reached(sent, ports):
-                how = spread(here, around.get(target, ()), widths, copies)
-                links.append(Link(operator.name, target, how))
+                distribution = distribution_between(here, enclosing.get(target, ()), widths, copies)
+                links.append(Link(operator.name, target, distribution))
                 check_links(len(links), where)
     return links
 
@@ -168,14 +175,14 @@ def _by_port(
     return found
 
 
-def _known(port: str, there: dict[str, _Operator], where: str) -> str:
-    if port not in there:
+def _known(port: str, ports: dict[str, _Operator], where: str) -> str:
+    if port not in ports:
         raise FormatError(f"{where}: no port is called {port!r:.40}")
     return port
 
 
 def _reached(sent: str, ports: _Ports) -> Iterator[tuple[str, int]]:
-    """Yield (operator, how many channels get each tuple) for each input port that a port feeds."""
+    """Yield (operator, channels that get each tuple) for each input port that a port feeds."""
     waiting, seen = [(sent, 1)], {sent}
     taken_once: set[str] = set()
     while waiting:
@@ -184,7 +191,7 @@ def _reached(sent: str, ports: _Ports) -> Iterator[tuple[str, int]]:
             if taken in taken_once:
                 continue
             taken_once.add(taken)
-            operator = ports.takers[taken]
+            operator = ports.receivers[taken]
             if not operator.is_marker:
                 yield operator.name, copies
                 continue
@@ -197,7 +204,7 @@ def _reached(sent: str, ports: _Ports) -> Iterator[tuple[str, int]]:
 
 
 def _together(operators: list[_Operator]) -> list[list[str]]:
-    """Return the operators of each tag that several carry."""
+    """Return the operators of each tag that several operators have."""
     groups: dict[str, dict[str, None]] = {}
     for operator in operators:
         for tag in operator.config.placement.tags:

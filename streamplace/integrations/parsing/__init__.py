@@ -1,1 +1,1 @@
-"""Hardened readers of XML, YAML and decimal numbers."""
+"""Safe readers and writers of XML, YAML and decimal numbers."""

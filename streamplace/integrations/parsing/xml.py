@@ -1,4 +1,4 @@
-"""XML -> elements, without DTDs and entities: nothing is fetched, nothing explodes."""
+"""Parser of XML without DTDs and entities, so that nothing is fetched or expanded."""
 
 from xml.etree.ElementTree import Element, ParseError
 
@@ -14,7 +14,7 @@ def parse_xml(text: str, where: str) -> Element:
     Raises
     ------
     FormatError
-        On what is not XML, and on DTDs, entities and references outside the document.
+        If the text is not XML, or has a DTD, entities or references outside the document.
     """
     try:
         root: Element = defusedxml.ElementTree.fromstring(text, forbid_dtd=True)
@@ -22,7 +22,7 @@ def parse_xml(text: str, where: str) -> Element:
         raise FormatError(f"{where}: not XML: {' '.join(str(error).split())}") from None
     except DefusedXmlException:
         raise FormatError(f"{where}: has a DTD or entities, which are not allowed") from None
-    except (LookupError, ValueError) as error:  # an encoding nobody knows
+    except (LookupError, ValueError) as error:  # an unknown encoding
         raise FormatError(f"{where}: not XML: {' '.join(str(error).split())}") from None
     return root
 
@@ -33,7 +33,7 @@ def kind_of(element: Element) -> str:
 
 
 def inside(element: Element, *path: str) -> list[Element]:
-    """Return the elements down a path of names, whatever their namespaces."""
+    """Return the elements at a path of names, in any namespace."""
     found = [element]
     for name in path:
         found = [child for parent in found for child in parent if kind_of(child) == name]
@@ -41,7 +41,7 @@ def inside(element: Element, *path: str) -> list[Element]:
 
 
 def attribute(element: Element, name: str, where: str) -> str:
-    """Return an attribute that must be there.
+    """Return a required attribute.
 
     Raises
     ------

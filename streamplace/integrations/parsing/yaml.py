@@ -1,4 +1,4 @@
-"""YAML -> values as JSON has them. Tags and aliases are refused: nothing is built or bursts."""
+"""Parser of YAML into JSON values; tags and aliases are refused, so nothing is expanded."""
 
 import re
 from typing import Any
@@ -14,11 +14,11 @@ _INTEGER = re.compile(r"[-+]?[0-9]{1,300}", re.ASCII)
 _TRUE = ("yes", "true", "on")
 DEEPEST = 50
 MOST_BRACKETS = 10_000
-"""Objects and lists in brackets: a quarter of a second, where 3 MB of them would take a minute."""
+"""Limit on objects and lists in brackets: 0.25 s of parsing; 3 MB of them would take a minute."""
 
 
 class _Loader(yaml.SafeLoader):
-    """PyYAML's, which looks far ahead in every bracket and so takes seconds for deep ones."""
+    """PyYAML's loader with limits, since it looks far ahead in every bracket."""
 
     _brackets = 0
 
@@ -27,18 +27,18 @@ class _Loader(yaml.SafeLoader):
             raise ScannerError(None, None, "nested too deeply", self.get_mark())
         self._brackets += 1
         if self._brackets > MOST_BRACKETS:
-            said = f"more than {MOST_BRACKETS:,} lists and objects in brackets"
-            raise ScannerError(None, None, said, self.get_mark())
+            message = f"more than {MOST_BRACKETS:,} lists and objects in brackets"
+            raise ScannerError(None, None, message, self.get_mark())
         super().fetch_flow_collection_start(TokenClass)
 
 
 def parse_yaml(text: str, where: str) -> Any:
-    """Parse one YAML document; what is no list, object, number, boolean or null is text.
+    """Parse one YAML document; scalars other than numbers, booleans and null are text.
 
     Raises
     ------
     FormatError
-        On what is not YAML, on duplicate keys, keys that are not text, aliases, and tags.
+        If the text is not YAML, or has duplicate keys, keys that are not text, aliases or tags.
     """
     try:
         root = yaml.compose(text, Loader=_Loader)
@@ -59,10 +59,10 @@ def _value(node: yaml.Node, where: str, seen: set[int]) -> Any:
         raise FormatError(f"{place}: what an alias (*) stands for must be written out")
     seen.add(id(node))
     if isinstance(node, yaml.MappingNode):
-        _plain(node, "map", place)
+        _refuse_tag(node, "map", place)
         return _object(node, where, seen)
     if isinstance(node, yaml.SequenceNode):
-        _plain(node, "seq", place)
+        _refuse_tag(node, "seq", place)
         return [_value(item, where, seen) for item in node.value]
     return _scalar(node.tag.removeprefix(_CORE), node.value, place)
 
@@ -79,7 +79,7 @@ def _object(node: yaml.MappingNode, where: str, seen: set[int]) -> dict[str, Any
     return found
 
 
-def _plain(node: yaml.Node, kind: str, place: str) -> None:
+def _refuse_tag(node: yaml.Node, kind: str, place: str) -> None:
     if node.tag != _CORE + kind:
         raise FormatError(f"{place}: tags are not allowed (got {node.tag!r:.40})")
 

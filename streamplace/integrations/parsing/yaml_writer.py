@@ -1,7 +1,7 @@
-"""Values -> YAML that every reader takes for the same: what may not be text elsewhere is quoted.
+"""Writer of YAML that all parsers read alike: ambiguous text is quoted.
 
 YAML 1.1, YAML 1.2 and go-yaml differ in what is a number or a boolean: ``1e3``, ``0o17``,
-``61e9540`` and ``y`` are each text to some.
+``61e9540`` and ``y`` are each text to some of them.
 """
 
 import re
@@ -14,12 +14,12 @@ TEXT = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*", re.ASCII)
 WORDS = frozenset(
     ("y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf", "infinity")
 )
-"""What somebody reads as a boolean, null or number though it begins with a letter."""
+"""Words that some parser reads as a boolean, null or a number."""
 LONGEST_LINE = 1 << 31  # text is not folded
 
 
 class _Dumper(yaml.SafeDumper):
-    """PyYAML's, which quotes what itself would not read as text."""
+    """PyYAML's dumper with our representation of text."""
 
 
 def _scalar(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
@@ -34,7 +34,7 @@ _Dumper.add_representer(str, _scalar)
 
 def to_yaml(documents: Iterable[Any], *, marked: bool = False) -> str:
     """Return documents as YAML, keys in their order; `marked`: each begins with ``---``."""
-    made = yaml.dump_all(
+    text_of_all = yaml.dump_all(
         documents,
         Dumper=_Dumper,
         sort_keys=False,
@@ -42,9 +42,9 @@ def to_yaml(documents: Iterable[Any], *, marked: bool = False) -> str:
         explicit_start=marked,
         width=LONGEST_LINE,
     )
-    return str(made)
+    return str(text_of_all)
 
 
 def to_scalar(text: str) -> str:
-    """Return text as one line that may stand anywhere in YAML, in lists in brackets too."""
+    """Return text as one line that is valid anywhere in YAML, lists in brackets included."""
     return to_yaml([text]).removesuffix("\n").removesuffix("\n...")

@@ -1,15 +1,15 @@
-"""What a running job has counted, reading by reading, and which readings can be used."""
+"""Counters of a running job, and the selection of usable readings."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-SHORT = 2  # readings that the parts of one lazy answer arrive in
+SHORT_BURST = 2  # readings over which the parts of one answer may arrive
 
 
 @dataclass(frozen=True)
 class Counters:
-    """Sums since the start over all instances; None where they are missing.
+    """Sums over all instances since the start; None where a counter is missing.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ class Counters:
     bytes_out
         Bytes sent; grows by whole buffers.
     busy_ms, idle_ms, backpressured_ms
-        Where time went.
+        Time of each kind, ms.
     """
 
     records_in: float | None = None
@@ -39,11 +39,11 @@ class Reading:
     Parameters
     ----------
     at_s
-        By the server's clock.
+        Time by the server's clock.
     vertices
         Vertex id -> its counters.
     operators
-        Operator -> its own tuples, for sources and inside chains.
+        Operator -> its own counters, for sources and members of chains.
     """
 
     at_s: float
@@ -52,24 +52,25 @@ class Reading:
 
     @property
     def counted(self) -> tuple[tuple[float | None, ...], ...]:
-        """The numbers that only grow."""
+        """The counters that never fall."""
         rows = (*self.vertices.values(), *self.operators.values())
         return tuple((c.records_in, c.records_out, c.bytes_in, c.bytes_out) for c in rows)
 
 
-def usable(readings: Sequence[Reading]) -> list[Reading]:
-    """Return the readings that tell one moment each.
+def usable_readings(readings: Sequence[Reading]) -> list[Reading]:
+    """Return the readings that belong to one known moment each.
 
-    Flink answers with what it fetched before, up to ten seconds ago, and asking makes it fetch
-    anew. So a reading that differs from the one before it belongs to the moment of that one; those
-    that repeat it are left out, as are the first, since nobody knows how old it is, and what came
-    before a counter fell (the job began anew). Where changes come in short bursts with silence
-    between, the answers of several TaskManagers arrived one after another, and the last has all.
+    Flink answers with metrics that it fetched up to ten seconds ago, and a request makes it fetch
+    new ones. So a reading that differs from the previous one belongs to the moment of that one.
+    Readings that repeat the previous one are left out, as is the first one, whose age is unknown,
+    and everything before a counter fell (the job restarted). If changes come in short bursts with
+    pauses between, the answers of several TaskManagers arrived one after another, and the last
+    reading of a burst is complete.
     """
     bursts: list[list[Reading]] = []
     quiet = True
     for before, reading in pairwise(readings):
-        if _fell(before, reading):
+        if _any_fell(before, reading):
             bursts.clear()
             quiet = True
         elif reading.counted == before.counted:
@@ -83,11 +84,11 @@ def usable(readings: Sequence[Reading]) -> list[Reading]:
     return [
         reading
         for burst in bursts
-        for reading in (burst[-1:] if several and len(burst) <= SHORT else burst)
+        for reading in (burst[-1:] if several and len(burst) <= SHORT_BURST else burst)
     ]
 
 
-def _fell(before: Reading, after: Reading) -> bool:
+def _any_fell(before: Reading, after: Reading) -> bool:
     return any(
         a is not None and b is not None and b < a
         for row_a, row_b in zip(before.counted, after.counted, strict=True)

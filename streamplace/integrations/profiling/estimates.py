@@ -1,4 +1,4 @@
-"""Numbers with how sure they are, from counters."""
+"""Estimates from counters: slopes and flows with standard errors."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,18 +15,19 @@ How = Literal["measured", "bound", "missing"]
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number, or why there is none.
+    """A number with its standard error, or the reason why it is missing.
 
     Parameters
     ----------
     value
-        None where it is missing.
+        The number; None if it is missing.
     error
-        Standard error of the value; None where one interval alone was seen, and for bounds.
+        Standard error of the value; None for bounds and for values from a single interval.
     how
-        ``measured``; ``bound``: the value limits the number (`why` tells which side); ``missing``.
+        ``measured``; ``bound``: the value limits the number, on the side that `why` names;
+        ``missing``.
     why
-        For people; empty if measured without reserve.
+        Reason or reservation, for people; empty if there is none.
     """
 
     value: float | None
@@ -36,7 +37,7 @@ class Estimate:
 
     @classmethod
     def missing(cls, why: str) -> "Estimate":
-        """Return what stands for a number that was not measured."""
+        """Return the estimate of a number that was not measured."""
         return cls(None, None, "missing", why)
 
     @property
@@ -52,17 +53,21 @@ class Estimate:
 
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON value."""
-        told: dict[str, Any] = {"how": self.how, "value": self.value, "standard_error": self.error}
-        return {**told, "why": self.why} if self.why else told
+        values: dict[str, Any] = {
+            "how": self.how,
+            "value": self.value,
+            "standard_error": self.error,
+        }
+        return {**values, "why": self.why} if self.why else values
 
 
 def or_unknown(estimate: Estimate) -> float:
-    """Return the value as operators and streams hold it."""
+    """Return the measured value, or `UNKNOWN`."""
     return UNKNOWN if estimate.known is None else estimate.known
 
 
 def sum_of(numbers: Iterable[float]) -> float:
-    """Return a sum, which may be infinite: graphs refuse that."""
+    """Return a sum; it may be infinite, which graphs refuse."""
     try:
         return fsum(numbers)
     except OverflowError:
@@ -70,18 +75,18 @@ def sum_of(numbers: Iterable[float]) -> float:
 
 
 def slope(y: Floats, x: Floats, why: str = "no tuples came in the time") -> Estimate:
-    """Return how much y grows per x, from what both grew in each interval, (n,).
+    """Return the growth of y per x, from the increases (n,) of both in each interval.
 
-    The slope of least squares through the counters themselves: each is off by what was under way
-    when it was read (a buffer half full, a pause not yet counted), and that averages out. What
-    intervals differ by from the slope is taken apart into that, which the next interval takes back
-    (their lag-1 covariance, negated), and what adds up; both have their share in the standard error
-    (6/5 of a random walk's: what least squares make of one).
+    This is the least-squares slope through the counters themselves. Each counter has an error from
+    work in progress when it was read (a half-full buffer, a pause not yet counted), which averages
+    out. The residuals of the intervals are split into this error, which the next interval
+    compensates (their negated lag-1 covariance), and a random walk, which accumulates. Both enter
+    the standard error, the walk with the factor 6/5 of a least-squares fit.
 
     Parameters
     ----------
     why
-        What it means if x did not grow.
+        Reason for the missing estimate if x did not grow.
     """
     total = float(np.sum(x))
     if not len(x) or total <= 0:
@@ -92,42 +97,42 @@ def slope(y: Floats, x: Floats, why: str = "no tuples came in the time") -> Esti
     with np.errstate(over="ignore", invalid="ignore"):
         across, up = across - across.mean(), up - up.mean()
         squares, both = float(across @ across), float(across @ up)
-    if not 0 < squares < inf or not abs(both) < inf:  # almost nothing, or beyond all squares
+    if not 0 < squares < inf or not abs(both) < inf:  # underflow or overflow of squares
         return Estimate.missing(why)
     value = both / squares
     off = y - value * x
     variance = float(off @ off) / (len(off) - 1)
-    own = min(max(-float(off[1:] @ off[:-1]) / (len(off) - 1), 0.0), variance / 2)
-    walk = variance - 2 * own
-    error = sqrt(own / squares + 1.2 * walk * len(x) / (total * total))
+    reading_noise = min(max(-float(off[1:] @ off[:-1]) / (len(off) - 1), 0.0), variance / 2)
+    walk = variance - 2 * reading_noise
+    error = sqrt(reading_noise / squares + 1.2 * walk * len(x) / (total * total))
     return Estimate(max(value, 0.0), error)
 
 
-def balanced(
+def solve_flows(
     rows: Sequence[tuple[Sequence[tuple[int, float]], Floats, float]], count: int, intervals: int
 ) -> tuple[Floats, Floats]:
-    """Return what flowed on each stream, from sums of several streams.
+    """Return the flow on each stream, solved from sums over several streams.
 
     Parameters
     ----------
     rows
-        ([(stream, factor), …], (n,) their sum in each interval, how far to trust it). Where sums
-        contradict each other their squares, times the trust, are least.
+        ([(stream, factor), …], (n,) sum in each interval, trust in it). Contradictory sums are
+        solved by least squares weighted by trust.
 
     Returns
     -------
     flows
         (count, n).
     known
-        (count,) whether the sums determine a stream.
+        (count,) whether the sums determine a stream's flow.
     """
     matrix = np.zeros((len(rows), count))
     sums = np.zeros((len(rows), intervals))
-    for r, (terms, told, trust) in enumerate(rows):
+    for r, (terms, values, trust) in enumerate(rows):
         for stream, factor in terms:
             matrix[r, stream] += factor * sqrt(trust)
-        sums[r] = told * sqrt(trust)
+        sums[r] = values * sqrt(trust)
     inverse = np.linalg.pinv(matrix, rcond=1e-9)
-    fixed = inverse @ matrix  # the projection on what the rows tell
+    fixed = inverse @ matrix  # the projection on the row space
     known = np.abs(fixed - np.eye(count)).max(axis=1, initial=0.0) < 1e-6  # noqa: PLR2004 - rounding
     return inverse @ sums, known

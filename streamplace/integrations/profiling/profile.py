@@ -1,5 +1,6 @@
-"""What was measured of a running job, and the graph and placement that follow."""
+"""Profiles of running jobs: measured numbers, the graph with them, the current placement."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -7,15 +8,15 @@ from typing import Any
 from streamplace.errors import ProblemError
 from streamplace.integrations.profiling.estimates import Estimate
 from streamplace.problem.cluster import Cluster, Device
-from streamplace.problem.expansion import to_instances
-from streamplace.problem.logical import LogicalGraph, instance_names
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 
 
 @dataclass(frozen=True)
 class OperatorProfile:
-    """An operator: tuples/s it processes over all instances, and what one costs and weighs."""
+    """Estimates of an operator: tuples/s over all instances, and costs per tuple."""
 
     name: str
     rate: Estimate
@@ -30,7 +31,7 @@ class OperatorProfile:
 
 @dataclass(frozen=True)
 class StreamProfile:
-    """A stream: tuples on it per tuple that its source processes, and what one weighs."""
+    """Estimates of a stream: selectivity, and bytes per tuple."""
 
     source: str
     target: str
@@ -49,19 +50,19 @@ class StreamProfile:
 
 @dataclass(frozen=True)
 class Profile:
-    """Numbers of a job.
+    """Measured numbers of a job.
 
     Parameters
     ----------
-    job
-        With those that were measured; the others are unknown.
+    logical
+        The graph with the measured numbers; the others are unknown.
     source_rate
         Tuples/s over all sources.
     intervals, seconds
-        How often the counters moved, and in what time.
+        Number of intervals between usable readings, and their total time.
     """
 
-    job: LogicalGraph
+    logical: LogicalGraph
     source_rate: Estimate
     operators: Sequence[OperatorProfile]
     streams: Sequence[StreamProfile]
@@ -76,53 +77,58 @@ class Profile:
             "source_rate": self.source_rate.to_dict(),
             "operators": [operator.to_dict() for operator in self.operators],
             "streams": [stream.to_dict() for stream in self.streams],
-            "guessed": [list(ends) for ends in self.job.guessed],
-            "notes": list(self.job.notes),
+            "guessed": [list(ends) for ends in self.logical.guessed],
+            "notes": list(self.logical.notes),
         }
 
 
-def assignment_now(job: LogicalGraph, hosts: Mapping[str, Sequence[str]]) -> dict[str, str]:
+def current_assignment(
+    graph: StreamGraph, task_managers: Mapping[str, Sequence[str]]
+) -> dict[str, str]:
     """Return instance -> its device.
 
     Parameters
     ----------
-    hosts
-        Operator -> the device of each instance.
+    graph
+        A graph of instances.
+    task_managers
+        Operator -> the TaskManager of each of its instances, which is a device here.
 
     Raises
     ------
     ProblemError
         If it is not known where an instance runs.
     """
-    assignment: dict[str, str] = {}
-    for operator in job.graph.names:
-        count = job.parallelism.get(operator, 1)
-        there = hosts.get(operator, ())
-        if len(there) != count:
+    counts = Counter(graph.owners)
+    for operator, count in counts.items():
+        if len(task_managers.get(operator, ())) != count:
             raise ProblemError(f"it is not known where {operator!r} runs")
-        assignment.update(zip(instance_names(operator, count), there, strict=True))
-    return assignment
+    remaining = {operator: iter(task_managers[operator]) for operator in counts}
+    pairs = zip(graph.names, graph.owners, strict=True)
+    return {name: next(remaining[operator]) for name, operator in pairs}
 
 
-def placement_now(
-    job: LogicalGraph, hosts: Mapping[str, Sequence[str]], slots: Mapping[str, int], mips: float
+def current_placement(
+    graph: StreamGraph,
+    task_managers: Mapping[str, Sequence[str]],
+    slots: Mapping[str, int],
+    mips: float,
 ) -> Placement:
-    """Return what runs where: every instance on the device that is its TaskManager.
+    """Return the placement of a running job: every instance is on its TaskManager.
 
     Parameters
     ----------
-    hosts
-        As for `assignment_now`.
+    graph, task_managers
+        As for `current_assignment`.
     slots
-        Device -> its slots; each counts as a core of `mips`.
+        TaskManager -> the number of its slots; each counts as a core of `mips`.
 
     Raises
     ------
     ProblemError
-        If numbers of the job are unknown, or it is not known where an instance runs.
+        If numbers of the graph are unknown, or it is not known where an instance runs.
     """
-    graph = to_instances(job)
-    found = {host for names in hosts.values() for host in names}
-    devices = {**dict.fromkeys(sorted(found), 1), **slots}
+    used = {name for names in task_managers.values() for name in names}
+    devices = {**dict.fromkeys(sorted(used), 1), **slots}
     cluster = Cluster([Device(name, mips, max(count, 1)) for name, count in devices.items()])
-    return Placement.of(Problem(graph, cluster), assignment_now(job, hosts))
+    return Placement.of(Problem(graph, cluster), current_assignment(graph, task_managers))

@@ -1,4 +1,4 @@
-"""REST APIs of engines: one question, one answer, never later than asked for."""
+"""Client of REST APIs, with a time limit for every request."""
 
 import http.client
 import re
@@ -16,39 +16,39 @@ LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 
 class GoneError(BackendError):
-    """The server knows no such thing: asking again is no use."""
+    """The server has no such resource, so repeating the request is useless."""
 
 
 class Server:
-    """The web address of an engine.
+    """The web address of a stream-processing system.
 
     Parameters
     ----------
     url
-        ``http://host:port``, with a path if it stands behind a proxy, and ``user:password@`` before
-        the host if it asks for them. A query and a fragment, as a browser shows (``/#/overview``),
-        are left out.
+        ``http://host:port``, with a path if the server is behind a proxy, and ``user:password@``
+        before the host if it needs a login. A query and a fragment, as in a browser's address
+        (``/#/overview``), are ignored.
 
     Attributes
     ----------
     url
-        The address without user and password, as messages tell it.
+        The address without user and password, for messages.
 
     Raises
     ------
     UsageError
-        If `url` is no address of the web.
+        If `url` is not a web address.
     """
 
     def __init__(self, url: str) -> None:
         try:
             parts = urllib.parse.urlsplit(url)
-            found = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+            valid = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
         except ValueError:
-            found = False
-        if not found or any(letter.isspace() or not letter.isprintable() for letter in url):
-            shown = re.sub(r"^(\w*:?//)?.*@", r"\1…@", url, flags=re.DOTALL)  # no password
-            raise UsageError(f"{shown!r:.80} is no address such as http://localhost:8081")
+            valid = False
+        if not valid or any(letter.isspace() or not letter.isprintable() for letter in url):
+            redacted = re.sub(r"^(\w*:?//)?.*@", r"\1…@", url, flags=re.DOTALL)  # no password
+            raise UsageError(f"{redacted!r:.80} is no address such as http://localhost:8081")
         host = parts.netloc.rpartition("@")[2]
         self.url = f"{parts.scheme}://{host}{parts.path}".rstrip("/")
         handlers: list[urllib.request.BaseHandler] = []
@@ -56,7 +56,7 @@ class Server:
             handlers.append(urllib.request.ProxyHandler({}))
         if parts.username is not None:
             user, password = parts.username, parts.password or ""
-            handlers.append(_known(self.url, *map(urllib.parse.unquote, (user, password))))
+            handlers.append(_basic_auth(self.url, *map(urllib.parse.unquote, (user, password))))
         self._opener = urllib.request.build_opener(*handlers)
 
     def get(self, path: str, within_s: float) -> Any:
@@ -65,40 +65,40 @@ class Server:
         Raises
         ------
         GoneError
-            If there is none (404).
+            If there is none at that path (404).
         BackendError
-            If there is no answer within the time, or another answer than JSON.
+            If there is no answer in time, or the answer is not JSON.
         """
-        asked = _Question(self._opener, self.url + path)
-        what = path.partition("?")[0]
-        asked.start()
-        asked.join(max(within_s, 0.0))
-        if asked.is_alive():
-            raise BackendError(f"{self.url}: no answer to {what} within {within_s:.3g} s")
-        if asked.gone:
-            raise GoneError(f"{self.url}: {asked.fault} for {what}")
-        if asked.fault:
-            raise BackendError(f"{self.url}: {asked.fault} for {what}")
-        return parse_answer(asked.answer, self.url + what)
+        request = _Request(self._opener, self.url + path)
+        endpoint = path.partition("?")[0]
+        request.start()
+        request.join(max(within_s, 0.0))
+        if request.is_alive():
+            raise BackendError(f"{self.url}: no answer to {endpoint} within {within_s:.3g} s")
+        if request.gone:
+            raise GoneError(f"{self.url}: {request.fault} for {endpoint}")
+        if request.fault:
+            raise BackendError(f"{self.url}: {request.fault} for {endpoint}")
+        return parse_answer(request.answer, self.url + endpoint)
 
 
-def _known(url: str, user: str, password: str) -> urllib.request.BaseHandler:
-    """Return who tells user and password unasked, below this address and nowhere else."""
-    told = urllib.request.HTTPPasswordMgrWithPriorAuth()
-    told.add_password(None, url, user, password, is_authenticated=True)
-    return urllib.request.HTTPBasicAuthHandler(told)
+def _basic_auth(url: str, user: str, password: str) -> urllib.request.BaseHandler:
+    """Return a handler that sends user and password with every request below this address."""
+    passwords = urllib.request.HTTPPasswordMgrWithPriorAuth()
+    passwords.add_password(None, url, user, password, is_authenticated=True)
+    return urllib.request.HTTPBasicAuthHandler(passwords)
 
 
 def parse_answer(answer: bytes, where: str) -> Any:
-    """Return the JSON value of an answer; BackendError if it is none."""
+    """Return the JSON value of an answer; raise BackendError if it is not JSON."""
     try:
         return parse(decode(answer, where), where)
     except FormatError as error:
         raise BackendError(str(error)) from None
 
 
-class _Question(threading.Thread):
-    """One request; a server that drips its answer holds up nobody but this thread."""
+class _Request(threading.Thread):
+    """One request in a thread of its own, so that a slow server cannot block the caller."""
 
     def __init__(self, opener: urllib.request.OpenerDirector, url: str) -> None:
         super().__init__(daemon=True)
@@ -120,5 +120,5 @@ class _Question(threading.Thread):
         except urllib.error.URLError as error:
             self.fault = str(getattr(error.reason, "strerror", None) or error.reason)
         except (OSError, http.client.HTTPException, ValueError) as error:
-            said = getattr(error, "strerror", None) or str(error)
-            self.fault = f"{type(error).__name__}: {said}" if said else type(error).__name__
+            message = getattr(error, "strerror", None) or str(error)
+            self.fault = f"{type(error).__name__}: {message}" if message else type(error).__name__

@@ -1,4 +1,4 @@
-"""What Storm's UI serves of a running topology, told apart by content and put together."""
+"""Documents of Storm's UI about a running topology, recognised by content and merged."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -9,18 +9,18 @@ from pydantic import BeforeValidator, Field
 from streamplace.errors import FormatError
 from streamplace.files.reading import check
 from streamplace.files.schema import ForeignForm, Name, Title
+from streamplace.integrations.logical_builder import MOST_PARALLEL
 
 KINDS = ("visualization", "metrics", "topology")
-MOST_EXECUTORS = 100_000
 
 
 def _number(value: Any) -> Any:
-    """Read numbers that Storm writes as text."""
+    """Convert numbers that Storm writes as text."""
     return float(value) if isinstance(value, str) else value
 
 
 Amount = Annotated[float, BeforeValidator(_number), Field(ge=0, allow_inf_nan=False)]
-Executors = Annotated[int, Field(ge=0, le=MOST_EXECUTORS)]
+Executors = Annotated[int, Field(ge=0, le=MOST_PARALLEL)]
 
 
 class _Input(ForeignForm):
@@ -29,10 +29,10 @@ class _Input(ForeignForm):
     grouping: Title = Field("", alias=":grouping")
 
 
-class _Drawn(ForeignForm):
+class _VisualizedComponent(ForeignForm):
     type: Title = Field("", alias=":type")
     inputs: list[_Input] = Field([], alias=":inputs")
-    stats: list[Any] | None = Field(None, alias=":stats", max_length=MOST_EXECUTORS)
+    stats: list[Any] | None = Field(None, alias=":stats", max_length=MOST_PARALLEL)
 
 
 class _Emitted(ForeignForm):
@@ -44,7 +44,7 @@ class _Executed(_Emitted):
     component_id: Name
 
 
-class _Measured(ForeignForm):
+class _ComponentMetrics(ForeignForm):
     id: Name
     emitted: list[_Emitted] = Field([])
     executed: list[_Executed] = Field([])
@@ -53,8 +53,8 @@ class _Measured(ForeignForm):
 
 class _Metrics(ForeignForm):
     window: str | int = ":all-time"
-    spouts: list[_Measured] = Field([])
-    bolts: list[_Measured] = Field([])
+    spouts: list[_ComponentMetrics] = Field([])
+    bolts: list[_ComponentMetrics] = Field([])
 
 
 class _Spout(ForeignForm):
@@ -76,26 +76,26 @@ class _Topology(ForeignForm):
 
 @dataclass
 class Topology:
-    """A running topology without what is Storm's own (`__acker`, `__metrics`, …).
+    """A running topology without Storm's internal components (`__acker`, `__metrics`, …).
 
     Attributes
     ----------
     executors
-        Component -> its executors, 1 where none are told; every component is in it.
+        Component -> its number of executors, 1 if unknown; all components are keys.
     bolts
-        Components that some document calls so: they offer nothing of their own.
+        Components that some document calls bolts; they offer no tuples of their own.
     groupings
-        (source, stream id, target) -> the grouping, "" where it is not told.
+        (source, stream id, target) -> the grouping, "" if unknown.
     emitted
         (component, stream id) -> tuples in the window.
     executed
         (source, stream id, bolt) -> tuples that the bolt executed in the window.
     execute_ms
-        As `executed` -> mean time of the bolt for one, in ms.
+        (source, stream id, bolt) -> mean time of the bolt per tuple, ms.
     window
-        Seconds, or None for all time.
+        Length of the window in seconds, or None for all time.
     uptime_s
-        For how long the topology has been running.
+        Time since the topology started.
     """
 
     name: str = ""
@@ -110,29 +110,29 @@ class Topology:
 
 
 def topology_from(value: Any, where: str) -> Topology:
-    """Put together what one or several documents tell.
+    """Return the topology that one or several documents describe.
 
     Parameters
     ----------
     value
-        A visualization, what ``/metrics`` serves, or an object of several documents by the names
-        `KINDS`, of which ``topology`` is what ``/topology/ID`` serves.
+        A visualization, the answer of ``/metrics``, or an object of several documents by the names
+        `KINDS`, where ``topology`` is the answer of ``/topology/ID``.
 
     Raises
     ------
     FormatError
-        If it is none of these, or tells no streams.
+        If it is none of these, or has no streams.
     """
     found = Topology()
-    told = dict(_documents(value, where))
-    if set(told) == {"topology"}:
+    documents = dict(_documents(value, where))
+    if set(documents) == {"topology"}:
         raise FormatError(f"{where}: tells no streams; those are in /metrics and /visualization")
-    if "topology" in told:
-        _add_topology(found, *told["topology"])
-    if "visualization" in told:
-        _add_visualization(found, *told["visualization"])
-    if "metrics" in told:
-        _add_metrics(found, *told["metrics"])
+    if "topology" in documents:
+        _add_topology(found, *documents["topology"])
+    if "visualization" in documents:
+        _add_visualization(found, *documents["visualization"])
+    if "metrics" in documents:
+        _add_metrics(found, *documents["metrics"])
     for source, _, target in found.groupings:
         for end in (source, target):
             if end not in found.executors:
@@ -140,8 +140,8 @@ def topology_from(value: Any, where: str) -> Topology:
     return found
 
 
-def is_own(name: str) -> bool:
-    """Whether a component or stream is Storm's own."""
+def is_internal(name: str) -> bool:
+    """Return whether a component or stream is internal to Storm."""
     return name.startswith("__")
 
 
@@ -164,7 +164,7 @@ def _documents(value: Any, where: str) -> Iterator[tuple[str, tuple[Any, str]]]:
 
 
 def _kind(value: Any) -> str | None:
-    """Return which of `KINDS` a document is, by its content."""
+    """Return the kind of a document, one of `KINDS`, by its content."""
     if not isinstance(value, dict):
         return None
     inside = [part for part in value.values() if isinstance(part, dict)]
@@ -182,21 +182,21 @@ def _add_topology(found: Topology, value: Any, where: str) -> None:
     found.name, found.uptime_s = form.name, form.uptime_s
     parts: list[_Spout | _Bolt] = [*form.spouts, *form.bolts]
     for part in parts:
-        if not is_own(part.id):
+        if not is_internal(part.id):
             found.executors[part.id] = max(1, part.executors)
     found.bolts.update(bolt.id for bolt in form.bolts)
 
 
 def _add_visualization(found: Topology, value: Any, where: str) -> None:
     for name, component in value.items():
-        if is_own(name):
+        if is_internal(name):
             continue
-        drawn = check(_Drawn, component, f"{where}: {name!r:.40}")
-        if drawn.type == "bolt":
+        visualized = check(_VisualizedComponent, component, f"{where}: {name!r:.40}")
+        if visualized.type == "bolt":
             found.bolts.add(name)
-        found.executors.setdefault(name, max(1, len(drawn.stats or ())))
-        for one in drawn.inputs:
-            if not is_own(one.stream) and not is_own(one.component):
+        found.executors.setdefault(name, max(1, len(visualized.stats or ())))
+        for one in visualized.inputs:
+            if not is_internal(one.stream) and not is_internal(one.component):
                 found.groupings[one.component, one.stream, name] = one.grouping
 
 
@@ -205,27 +205,27 @@ def _add_metrics(found: Topology, value: Any, where: str) -> None:
     found.window = _window(form.window, where)
     found.bolts.update(bolt.id for bolt in form.bolts)
     for part in (*form.spouts, *form.bolts):
-        if is_own(part.id):
+        if is_internal(part.id):
             continue
         found.executors.setdefault(part.id, 1)
         for sent in part.emitted:
-            if not is_own(sent.stream_id):
+            if not is_internal(sent.stream_id):
                 found.emitted[part.id, sent.stream_id] = sent.value
         for rows, into in (
             (part.executed, found.executed),
             (part.executed_ms_avg, found.execute_ms),
         ):
             for row in rows:
-                if not is_own(row.stream_id) and not is_own(row.component_id):
+                if not is_internal(row.stream_id) and not is_internal(row.component_id):
                     into[row.component_id, row.stream_id, part.id] = row.value
     for ends in found.executed:
         found.groupings.setdefault(ends, "")
 
 
-def _window(given: str | int, where: str) -> float | None:
-    if given == ":all-time":
+def _window(window: str | int, where: str) -> float | None:
+    if window == ":all-time":
         return None
-    text = str(given)
+    text = str(window)
     if not (text.isascii() and text.isdigit() and len(text) < 16 and int(text)):  # noqa: PLR2004
-        raise FormatError(f"{where}: window: must be seconds or ':all-time' (got {given!r:.40})")
+        raise FormatError(f"{where}: window: must be seconds or ':all-time' (got {window!r:.40})")
     return float(text)

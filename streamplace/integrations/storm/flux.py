@@ -1,4 +1,4 @@
-"""Storm topologies as Flux declares them, in YAML. Classes are names here; none is loaded."""
+"""Reader of Storm topologies in Flux YAML; classes are only names and are not loaded."""
 
 from typing import Any, Literal
 
@@ -7,15 +7,10 @@ from pydantic import Field
 from streamplace.errors import FormatError
 from streamplace.files.reading import check
 from streamplace.files.schema import ForeignForm, Name, Title
-from streamplace.integrations.logical_builder import Link, Parallelism, job_of
+from streamplace.integrations.logical_builder import Link, Parallelism, build_logical_graph
 from streamplace.integrations.parsing.yaml import parse_yaml
-from streamplace.problem.logical import Distribution, LogicalGraph
-
-GROUPINGS = {
-    "ALL": Distribution.BROADCAST,
-    "GLOBAL": Distribution.FIRST,
-}
-"""How Storm's groupings spread tuples; the others divide them among all instances."""
+from streamplace.integrations.storm.groupings import distribution_of
+from streamplace.problem.logical import LogicalGraph
 
 
 class _Component(ForeignForm):
@@ -51,7 +46,7 @@ def read(text: str, where: str) -> LogicalGraph:
     FormatError
         Naming `where`, the place in it and the fault.
     GraphError
-        If what it declares is no stream graph.
+        If the topology is not a stream graph.
     """
     form = check(_Topology, parse_yaml(text, where), where)
     if form.topology_source is not None:
@@ -66,10 +61,10 @@ def read(text: str, where: str) -> LogicalGraph:
                 raise FormatError(f"{place}: no spout or bolt has the id {end!r:.40}")
         if kinds[stream.target] == "spout":
             raise FormatError(f"{place}.to: {stream.target!r:.40} is a spout")
-        how = GROUPINGS.get(stream.grouping.type, Distribution.ALL)
-        links.append(Link(stream.source, stream.target, how))
+        distribution = distribution_of(stream.grouping.type.lower())
+        links.append(Link(stream.source, stream.target, distribution))
     components = [*spouts, *bolts]
-    return job_of(
+    return build_logical_graph(
         [component.id for component in components],
         links,
         name=form.name,

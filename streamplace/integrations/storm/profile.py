@@ -1,8 +1,7 @@
-"""A running topology of Storm in numbers, from what its UI serves."""
+"""Profiles of running Storm topologies from documents of the UI."""
 
 import time
 import urllib.parse
-from dataclasses import replace
 from math import isnan
 from typing import Any
 
@@ -12,7 +11,6 @@ from streamplace.integrations.profiling.profile import OperatorProfile, Profile,
 from streamplace.integrations.profiling.rest import Server
 from streamplace.integrations.storm import ui
 from streamplace.integrations.storm.documents import Topology, topology_from
-from streamplace.problem.graph import StreamGraph
 
 PATHS = {"topology": "", "metrics": "/metrics", "visualization": "/visualization"}
 NO_BYTES = "Storm counts no bytes: tell them by --costs"
@@ -24,17 +22,17 @@ NO_TIME = "the documents do not tell in what time"
 def documents(
     server: Server, topology: str, timeout_s: float, window_s: int | None = None
 ) -> tuple[dict[str, Any], str]:
-    """Return what the UI serves of a topology, by name, and what went wrong; "" if nothing did.
+    """Return the UI's documents about a topology, by name, and the fault; "" if there is none.
 
     Parameters
     ----------
     window_s
-        The window that is summed over: Storm keeps 600, 10,800 and 86,400 s. Without it all time.
+        Length of the window: Storm keeps 600, 10,800 and 86,400 s. None is all time.
 
     Raises
     ------
     BackendError
-        If the first cannot be had.
+        If the first document is not available.
     """
     base = f"/api/v1/topology/{urllib.parse.quote(topology, safe='')}"
     until = time.monotonic() + timeout_s
@@ -51,10 +49,10 @@ def documents(
 
 
 def fit(value: Any, where: str, mips: float) -> Profile:
-    """Return what documents of a topology tell; see `storm_ui.read`.
+    """Return the profile that documents of a topology give; see `storm.ui.read`.
 
-    Instructions are the time that bolts need for a tuple, in instructions: the mean over their
-    inputs. No standard errors: the documents tell means and sums of the whole window.
+    Instructions are a bolt's time per tuple, the mean over its inputs, times the speed. There are
+    no standard errors, since the documents contain means and sums of the whole window.
 
     Raises
     ------
@@ -62,18 +60,12 @@ def fit(value: Any, where: str, mips: float) -> Profile:
         Naming `where`, the place in it and the fault.
     """
     topology = topology_from(value, where)
-    job = ui.job_from(topology)
-    graph = job.graph
+    logical = ui.logical_graph_from(topology)
+    graph = logical.graph
     work = {name: _instructions(topology, name, mips) for name in graph.names}
     offered = graph.source_rate
     rate = Estimate.missing(NO_TIME) if offered is None else Estimate(offered)
-    filled = StreamGraph(
-        [replace(each, instructions=or_unknown(work[each.name])) for each in graph.operators],
-        list(graph.streams),
-        name=graph.name,
-        source_rate=graph.source_rate,
-        source_shares={graph.names[v]: float(graph.source_share[v]) for v in graph.sources},
-    )
+    instructions = [or_unknown(work[name]) for name in graph.names]
     span = min((s for s in (topology.window, topology.uptime_s) if s), default=0.0)
     sinks = {graph.names[v] for v in graph.sinks}
     silent = Estimate.missing(NO_BYTES)
@@ -95,7 +87,8 @@ def fit(value: Any, where: str, mips: float) -> Profile:
         )
         for s in graph.streams
     ]
-    return Profile(replace(job, graph=filled), rate, operators, streams, 1, span)
+    filled = logical.with_graph(*graph.with_numbers(instructions=instructions))
+    return Profile(filled, rate, operators, streams, 1, span)
 
 
 def _instructions(topology: Topology, bolt: str, mips: float) -> Estimate:

@@ -1,4 +1,4 @@
-"""Configuration for Storm's Resource Aware Scheduler, as a piece of a Flux topology."""
+"""Writer of configuration for Storm's Resource Aware Scheduler, as part of a Flux topology."""
 
 from math import ceil
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 
 from streamplace.errors import ProblemError
 from streamplace.integrations.parsing.yaml_writer import to_scalar, to_yaml
-from streamplace.integrations.whole_operators import placed_whole
+from streamplace.integrations.whole_operators import operator_devices
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.placement import Placement
 from streamplace.scoring.flow import flow
@@ -16,7 +16,7 @@ STRATEGY = "org.apache.storm.scheduler.resource.strategies.scheduling.Constraint
 CPU = "topology.component.cpu.pcore.percent"
 HEAP = "topology.component.resources.onheap.memory.mb"
 MIB = 2**20
-MOST_COMPONENTS = 2_000  # components that exclude one another are listed in pairs
+MOST_COMPONENTS = 2_000  # excluded components are listed in pairs
 HEADER = """\
 # Merge into the Flux file of the topology. Nimbus must run with
 # storm.scheduler: org.apache.storm.scheduler.resource.ResourceAwareScheduler
@@ -29,7 +29,7 @@ HEADER = """\
 
 
 def write(placement: Placement) -> str:
-    """Return YAML: constraints, favoured nodes, and CPU and heap of every component.
+    """Return YAML with constraints, favoured nodes, and CPU and heap of every component.
 
     Raises
     ------
@@ -38,7 +38,7 @@ def write(placement: Placement) -> str:
     GraphError
         If tuple rates overflow, or no tuple ever reaches a sink.
     """
-    device_of = placed_whole(placement)
+    device_of = operator_devices(placement)
     if len(device_of) > MOST_COMPONENTS:
         raise ProblemError(f"more than {MOST_COMPONENTS:,} operators for storm-ras")
     topology = {
@@ -56,27 +56,27 @@ def write(placement: Placement) -> str:
 
 
 def _spouts(graph: StreamGraph) -> set[str]:
-    """Return the operators that are fed at no instance; of a bolt some may have no input."""
+    """Return the operators without input at any instance; single instances of bolts may lack it."""
     sources = {*graph.sources.tolist()}
     return {*graph.owners} - {name for v, name in enumerate(graph.owners) if v not in sources}
 
 
 def _incompatible(device_of: dict[str, str]) -> str:
-    """Return who may not share a worker with whom, each pair once: Storm reads it both ways.
+    """Return the components that may not share a worker, each pair once: Storm reads it both ways.
 
-    The pairs may be millions, which PyYAML takes minutes for, so their lines are written here.
+    There may be millions of pairs, for which PyYAML takes minutes, so their lines are written here.
     """
     names = [(to_scalar(name), device) for name, device in device_of.items()]
     lines = []
     for i, (name, device) in enumerate(names):
         if others := [other for other, there in names[i + 1 :] if there != device]:
-            told = f"      incompatibleComponents: [{', '.join(others)}]"
-            lines.append(f"    {name}:\n{told}\n")
+            line = f"      incompatibleComponents: [{', '.join(others)}]"
+            lines.append(f"    {name}:\n{line}\n")
     return "".join(["  topology.ras.constraints:\n", *lines] if lines else [])
 
 
 def _components(placement: Placement) -> list[dict[str, Any]]:
-    """Return what one executor of each operator needs: the most that any of its instances does."""
+    """Return the needs of one executor of each operator: the maximum over its instances."""
     problem = placement.problem
     mips = np.array([device.mips for device in problem.cluster.devices])
     percent = flow(problem).work / (mips[placement.devices] * 1e6) * 100
@@ -84,8 +84,7 @@ def _components(placement: Placement) -> list[dict[str, Any]]:
     memory: dict[str, float] = {}
     for v, operator in enumerate(problem.graph.owners):
         cpu[operator] = max(cpu.get(operator, 0.0), float(percent[v]))
-        own = float(problem.graph.memory_bytes[v])
-        memory[operator] = max(memory.get(operator, 0.0), own)
+        memory[operator] = max(memory.get(operator, 0.0), float(problem.graph.memory_bytes[v]))
     return [
         {"id": name, "config": {CPU: float(f"{cpu[name]:.4g}"), **_heap(memory[name])}}
         for name in cpu

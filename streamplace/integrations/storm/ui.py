@@ -1,55 +1,53 @@
-"""Running Storm topologies, from what the UI serves. Instructions need a device's speed."""
+"""Reader of running Storm topologies from documents of the UI, without instructions."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 
 from streamplace.files.reading import parse
-from streamplace.integrations.logical_builder import Link, job_of
+from streamplace.integrations.logical_builder import Link, build_logical_graph
 from streamplace.integrations.storm.documents import Topology, topology_from
+from streamplace.integrations.storm.groupings import distribution_of
 from streamplace.problem.graph import UNKNOWN
 from streamplace.problem.graph_checks import listed
-from streamplace.problem.logical import Distribution, LogicalGraph
-
-GROUPINGS = {"all": Distribution.BROADCAST, "global": Distribution.FIRST}
-"""How Storm's groupings spread tuples; the others divide them among all instances."""
+from streamplace.problem.logical import LogicalGraph
 
 
 def read(text: str, where: str) -> LogicalGraph:
-    """Read a visualization, ``/metrics``, or an object that holds several documents.
+    """Read a visualization, ``/metrics``, or an object of several documents.
 
-    A stream's selectivity is what its source emitted on it ÷ what that executed. What a spout
-    executes is what it emits, on all streams together.
+    A stream's selectivity is the tuples that its source emitted on it ÷ the tuples that the source
+    executed. A spout is taken to execute the tuples that it emits on all streams together.
 
     Raises
     ------
     FormatError
         Naming `where`, the place in it and the fault.
     GraphError
-        If the topology is no stream graph.
+        If the topology is not a stream graph.
     """
-    return job_from(topology_from(parse(text, where), where))
+    return logical_graph_from(topology_from(parse(text, where), where))
 
 
-def job_from(topology: Topology) -> LogicalGraph:
-    """Return the job of a topology; see `read`.
+def logical_graph_from(topology: Topology) -> LogicalGraph:
+    """Return the logical graph of a topology; see `read`.
 
     Raises
     ------
     GraphError
-        If the topology is no stream graph.
+        If the topology is not a stream graph.
     """
     processed = _processed(topology)
     links = [
         Link(
             source,
             target,
-            GROUPINGS.get(grouping, Distribution.ALL),
+            distribution_of(grouping),
             _ratio(topology.emitted.get((source, stream)), processed.get(source)),
         )
         for (source, stream, target), grouping in topology.groupings.items()
     ]
     rate, shares = _offered(topology, processed)
-    job = job_of(
+    logical = build_logical_graph(
         [*topology.executors],
         links,
         name=topology.name,
@@ -57,11 +55,15 @@ def job_from(topology: Topology) -> LogicalGraph:
         source_rate=rate,
         source_shares=shares,
     )
-    alone = [job.graph.names[v] for v in job.graph.sources if job.graph.names[v] in topology.bolts]
+    alone = [
+        logical.graph.names[v]
+        for v in logical.graph.sources
+        if logical.graph.names[v] in topology.bolts
+    ]
     if not alone:
-        return job
+        return logical
     note = f"no stream leads to the bolts {listed(alone)}: none carried a tuple in the window"
-    return replace(job, notes=[note])
+    return replace(logical, notes=[note])
 
 
 def _processed(topology: Topology) -> dict[str, float]:
@@ -79,9 +81,9 @@ def _processed(topology: Topology) -> dict[str, float]:
 def _offered(
     topology: Topology, processed: Mapping[str, float]
 ) -> tuple[float | None, dict[str, float] | None]:
-    """Return the source rate and shares, where every source's are told.
+    """Return the source rate and shares, if the counts of all sources are known.
 
-    A bolt that nothing fed and that emitted nothing in the window offers nothing.
+    A bolt without input and output in the window offers no tuples.
     """
     fed = {target for _, _, target in topology.groupings}
     counts = {
@@ -89,11 +91,11 @@ def _offered(
         for name in topology.executors
         if name not in fed
     }
-    told = {name: count for name, count in counts.items() if count is not None}
-    total = sum(told.values())
-    if len(told) < len(counts) or not 0 < total < float("inf"):
+    known = {name: count for name, count in counts.items() if count is not None}
+    total = sum(known.values())
+    if len(known) < len(counts) or not 0 < total < float("inf"):
         return None, None
-    shares = {name: count / total for name, count in told.items()}
+    shares = {name: count / total for name, count in known.items()}
     spans = [span for span in (topology.window, topology.uptime_s) if span]
     if topology.uptime_s is None or not spans:
         return None, shares

@@ -24,7 +24,7 @@ from benchmarks.hardening.campaigns.solvers.wrappers import (
 )
 from streamplace import Constraints, Placement, Problem
 from streamplace.placers.registry import PLACERS
-from tests.placers.jobs import pipeline
+from tests.support.graphs import chain_graph
 from tests.support.hardening.faulty_solvers import BAD, SLOW_S
 
 SHARE = 0.005  # 25 graphs
@@ -185,7 +185,7 @@ def test_a_solver_that_never_starts_is_an_error() -> None:
 
 def test_a_placement_that_breaks_a_rule_is_invalid() -> None:
     rules = Constraints(colocate=[["a", "b"]])
-    placement = Placement(Problem(pipeline(1.0, 1.0), "2x1000", constraints=rules), [0, 1])
+    placement = Placement(Problem(chain_graph(1.0, 1.0), "2x1000", constraints=rules), [0, 1])
     assert answer_fault(placement) == "operator 'a' is apart from those it is colocated with"
     assert answer_fault(Placement(placement.problem, [1, 1])) is None
     assert answer_fault([0, 1]) == "returned a list"

@@ -12,7 +12,7 @@ from benchmarks.hardening.harness.fork_server import wait_for_end
 from benchmarks.hardening.harness.forks import Forks
 from benchmarks.hardening.harness.privileges import given_up
 from benchmarks.hardening.harness.stopwatch import Stopwatch
-from tests.cli.command import run
+from tests.support.cli import run
 
 
 @pytest.fixture(scope="module")

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from streamplace.errors import ProblemError
 from streamplace.integrations.flink.fit import fit
 from streamplace.integrations.flink.plan import RunningPlan, running
-from streamplace.integrations.flink.poll import uneven
-from streamplace.integrations.profiling.counters import Counters, Reading, usable
-from streamplace.integrations.profiling.estimates import balanced, slope
-from streamplace.integrations.profiling.profile import Profile, placement_now
+from streamplace.integrations.flink.poll import jittered_pauses
+from streamplace.integrations.profiling.counters import Counters, Reading, usable_readings
+from streamplace.integrations.profiling.estimates import slope, solve_flows
+from streamplace.integrations.profiling.profile import Profile, current_placement
 
 MIPS = 2000.0
 Change = Callable[[int, str, Counters], Counters]
@@ -87,15 +87,15 @@ def test_a_line() -> None:
     assert stream(found, "a", "z").selectivity.value == pytest.approx(0.5)
     assert stream(found, "a", "z").payload_bytes.value == pytest.approx(400)
     assert operator(found, "z").payload_bytes.value == 0
-    graph = found.job.graph
+    graph = found.logical.graph
     assert graph.lacking == []
     assert graph.source_rate == pytest.approx(50)
     hosts = {"s": ["t"], "a": ["t"], "z": ["u"]}
-    now = placement_now(found.job, hosts, {"t": 2, "v": 1}, MIPS)
+    now = current_placement(graph, hosts, {"t": 2, "v": 1}, MIPS)
     assert now.assignment == {"s": "t", "a": "t", "z": "u"}
     assert [device.cores for device in now.problem.cluster.devices] == [2, 1, 1]
     with pytest.raises(ProblemError, match="not known where 'z' runs"):
-        placement_now(found.job, {"s": ["t"], "a": ["t"]}, {"t": 1}, MIPS)
+        current_placement(graph, {"s": ["t"], "a": ["t"]}, {"t": 1}, MIPS)
 
 
 def test_a_fork_and_a_join_by_what_comes_in_and_goes_out() -> None:
@@ -116,7 +116,7 @@ def test_a_fork_and_a_join_by_what_comes_in_and_goes_out() -> None:
     for ends, numbers in true.items():
         fitted = stream(found, ends[0], ends[1])
         assert (fitted.selectivity.value, fitted.payload_bytes.value) == pytest.approx(numbers)
-    assert found.job.graph.lacking == []
+    assert found.logical.graph.lacking == []
 
 
 def test_a_join_of_few_large_and_many_small_tuples() -> None:
@@ -143,7 +143,7 @@ def test_time_that_is_idle_once_the_next_tuple_comes(beat_s: float) -> None:
     """The job has a period close to that of the readings; a tuple takes 20 ms."""
     off = []
     for seed in range(9):
-        pauses, now, readings = uneven(seed), 100.0, []
+        pauses, now, readings = jittered_pauses(seed), 100.0, []
         while now < 220:
             tuples = int(now / beat_s)  # each comes at a multiple of the beat
             begun = now - tuples * beat_s
@@ -166,7 +166,7 @@ def test_streams_that_the_counters_do_not_tell_apart_are_missing() -> None:
         MIPS,
     )
     assert {s.selectivity.how for s in found.streams} == {"missing"}
-    assert "selectivity" in " ".join(found.job.graph.unknown)
+    assert "selectivity" in " ".join(found.logical.graph.unknown)
 
 
 def test_broadcast_tuples_arrive_once_an_instance() -> None:
@@ -194,8 +194,8 @@ def test_sources_that_block_or_wait(busy: float, held: float, instructions: str,
     found = fit(LINE, recorded(counters), MIPS)
     assert operator(found, "s").instructions.how == instructions
     assert found.source_rate.how == rate
-    assert (found.job.graph.source_rate is None) == (rate == "bound")
-    assert bool(np.isnan(found.job.graph.instructions[0])) == (instructions == "bound")
+    assert (found.logical.graph.source_rate is None) == (rate == "bound")
+    assert bool(np.isnan(found.logical.graph.instructions[0])) == (instructions == "bound")
     assert operator(found, "a").instructions.how == "measured"
 
 
@@ -228,7 +228,7 @@ def test_a_server_that_keeps_its_answers_for_ten_seconds() -> None:
         lazy[i] = replace(kept, at_s=every_second[i].at_s)
         if i % 10 == 4:
             kept = every_second[i]  # what is fetched now is told from the next answer on
-    assert [reading.at_s for reading in usable(lazy)] == [104, 114, 124, 134, 144, 154]
+    assert [reading.at_s for reading in usable_readings(lazy)] == [104, 114, 124, 134, 144, 154]
     found = fit(LINE, lazy, MIPS)
     assert found.intervals == 5
     assert found.source_rate.value == pytest.approx(50)
@@ -272,7 +272,7 @@ def test_sources_that_are_held_back_have_the_shares_that_were_measured() -> None
     )
     assert found.source_rate.how == "bound"
     assert "as measured meanwhile" in found.source_rate.why
-    graph = found.job.graph
+    graph = found.logical.graph
     assert graph.source_share.tolist() == pytest.approx([0.9, 0.1, 0])
 
 
@@ -281,8 +281,8 @@ def test_too_few_readings_leave_the_topology(count: int) -> None:
     found = fit(LINE, recorded(counters_of_line(), count), MIPS)
     assert found.source_rate.how == "missing"
     assert "did not change twice" in operator(found, "a").instructions.why
-    assert len(found.job.graph.streams) == 2
-    assert len(found.job.graph.unknown) == 3
+    assert len(found.logical.graph.streams) == 2
+    assert len(found.logical.graph.unknown) == 3
     json.dumps(found.to_dict(), allow_nan=False)
 
 
@@ -341,7 +341,7 @@ def test_flows_of_a_tree_are_found_again(flows: list[float]) -> None:
         ([(2, 2.0)], 2 * c, 1.0),
         ([(0, 1.0)], a * 1.0001, 1e-4),
     ]
-    found, known = balanced(rows, 4, 1)
+    found, known = solve_flows(rows, 4, 1)
     assert known.tolist() == [True, True, True, False]
     assert found[:3, 0] == pytest.approx([a[0], b[0], c[0]], rel=1e-4)
     assert d[0] > 0

@@ -22,9 +22,9 @@ from streamplace.integrations.flink.poll import (
     Watch,
     Watched,
     counters,
-    hosts_of,
-    own_counters,
+    operator_counters,
     queries,
+    task_managers_of,
 )
 from streamplace.integrations.profiling.counters import Counters
 from streamplace.integrations.profiling.rest import Server
@@ -44,7 +44,7 @@ def test_a_job_that_runs_is_measured_and_located() -> None:
         watched = watch(url, 1.5, timeout_s=5)
     assert watched.fault == ""
     assert len(watched.task_managers) == 5
-    hosts = hosts_of(watched)
+    hosts = task_managers_of(watched)
     assert hosts["OP1"] == hosts["OP3"] == ["10.88.0.2:42743-d7955a"]
     assert hosts["OP2"] == ["10.88.0.5:38115-eff2c8"]
     found = {each.name: each for each in fit(watched.plan, watched.readings, 1000.0).operators}
@@ -219,7 +219,7 @@ def test_counters_that_no_integer_of_64_bits_holds(value: float) -> None:
     metrics = {"a": value, **{f"{key}-complete": True for key in TASK.values()}}
     assert counters({**metrics, **dict.fromkeys(TASK.values(), value)}) == Counters()
     vertex = Vertex("v", ("a", "b"), 2, Chain(("a", "b"), (None, 0)))
-    found = own_counters(
+    found = operator_counters(
         vertex, {"a": "a"}, {f"{i}.a.{m}": value for i in (0, 1) for m in OWN.values()}
     )
     assert found == {"a": Counters()}

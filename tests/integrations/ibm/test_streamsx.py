@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.hardening.corpus.engine_documents.ibm_streams import STREAMSX
 from streamplace.problem.expansion import to_instances
-from streamplace.problem.logical import Distribution, Grouped
+from streamplace.problem.logical import Distribution, GroupedDistribution
 from tests.support.documents import edges, read_document, refused_document
 from tests.support.instance_streams import receivers_of, selectivities_of
 from tests.support.released_data import ENGINES, needs_engines
@@ -79,7 +79,7 @@ def test_parallel_regions_are_instances() -> None:
     assert edges(job) == [("A", "B"), ("B", "C"), ("C", "K"), ("K", "Y"), ("S", "A"), ("W", "K")]
     assert job.parallelism == {"A": 3, "B": 6, "C": 3, "W": 4}
     assert job.distributions == {
-        ("A", "B"): [Grouped(groups=3, copies=2)],
+        ("A", "B"): [GroupedDistribution(groups=3, copies=2)],
         ("B", "C"): [Distribution.POINTWISE],
     }
     assert receivers_of(job, "A") == {0: [0, 1], 1: [2, 3], 2: [4, 5]}

@@ -38,7 +38,7 @@ def test_bolts_are_timed_and_nothing_else() -> None:
         "split": ("measured", pytest.approx(0.05e-3 * 1e9)),
         "count": ("missing", None),
     }
-    graph = found.job.graph
+    graph = found.logical.graph
     assert graph.instructions[graph.index["split"]] == pytest.approx(50_000)
     assert {each.payload_bytes.how for each in found.streams} == {"missing"}
     assert "payload_bytes" in " ".join(graph.unknown)
@@ -96,7 +96,7 @@ def test_what_came_before_a_fault_is_kept() -> None:
         found, fault = documents(Server(url), "words-1-1", 5)
     assert "HTTP 500" in fault
     assert set(found) == {"topology", "metrics"}
-    assert fit(found, url, 1.0).job.graph.names
+    assert fit(found, url, 1.0).logical.graph.names
 
 
 def test_nothing_at_all() -> None:

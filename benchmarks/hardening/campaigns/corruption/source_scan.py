@@ -34,6 +34,7 @@ ATTRIBUTES = (
 NUMPY = ("load", "NpzFile", "read_array", "fromregex")  # they unpickle objects if allowed
 BY_NAME = {  # these may import modules by names from the code or from the user
     "streamplace/__init__.py",
+    "streamplace/util/moved.py",
     "streamplace/integrations/registry.py",
     "streamplace/placers/registry.py",
     "streamplace/placers/custom.py",

@@ -37,8 +37,8 @@ CP_SAT = "CP-SAT itself"
 INSTALLED = {"KaHIP fast": "kahip", "KaHIP eco": "kahip", "Mt-KaHyPar": "mtkahypar"}
 OF_METIS = ("pymetis:part_graph",)
 ANNEALING = (
-    "streamplace.placers.search.annealing:anneal",
-    "streamplace.placers.search.annealing:anneal_throttled",
+    "streamplace.scoring.local_search:anneal",
+    "streamplace.scoring.local_search:anneal_path_average",
 )
 OF_CP_SAT = ("ortools.sat.python.cp_model:CpSolver.solve",)
 PROVING = (

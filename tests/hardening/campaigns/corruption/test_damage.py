@@ -35,8 +35,8 @@ from streamplace.errors import CheckpointError
 from streamplace.policy.inspect import summary
 from streamplace.policy.weights import packed, read_policy, unpacked
 from streamplace.training.trainer import POLICY
-from tests.policy.jobs import SCRIPTING
 from tests.support.hardening.row_checks import check
+from tests.support.policies import SCRIPTING
 
 pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 

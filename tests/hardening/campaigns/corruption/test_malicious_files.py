@@ -12,8 +12,8 @@ from benchmarks.hardening.corpus.payloads import MARK, Payload, Trap, is_harmful
 from benchmarks.hardening.harness.forks import Forks
 from benchmarks.hardening.targets.entry_points import EntryPoint
 from benchmarks.hardening.targets.trained_files import TrainedFiles
-from tests.policy.jobs import SCRIPTING
 from tests.support.hardening.row_checks import check
+from tests.support.policies import SCRIPTING
 
 pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 
