@@ -111,8 +111,8 @@ def _dotted(path: Path) -> str:
     return ".".join(names[:-1] if names[-1] == "__init__" else names)
 
 
-WIDTH, ROW, BOX_WIDTH, BOX_HEIGHT, MARGIN, BETWEEN = 1080, 92, 164, 62, 190, 12
-LETTERS, LINES = 26, 2  # of what a package is for, in its box
+WIDTH, ROW, BOX_WIDTH, BOX_HEIGHT, MARGIN, BETWEEN = 1110, 92, 164, 62, 216, 12
+LETTERS, LINES = 25, 2  # of what a package is for, in its box
 STYLE = """
 text { font: 13px system-ui, sans-serif; fill: #1f2933 }
 .role { fill: #52606d } .what { font-size: 11px; fill: #52606d } .name { font-weight: 600 }
@@ -181,11 +181,11 @@ def _box(name: str, x: float, y: float) -> Iterator[str]:
 
 
 def _purpose(package: str) -> str:
-    """Return what a package's docstring says before its first colon, semicolon or full stop."""
+    """Return the first sentence of a package's docstring."""
     known = modules()
     path = known.get(f"streamplace.{package}", known.get(package))
     text = ast.get_docstring(ast.parse(path.read_text())) if path else None
-    return re.split(r"[:;.]", text or "")[0]
+    return re.split(r"\.\s|\.$", text or "")[0]
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""The numerical core: closed forms, engine, search and proofs on arrays."""
+"""Closed forms, engine, search and proofs, on arrays."""

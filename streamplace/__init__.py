@@ -1,4 +1,4 @@
-"""streamplace decides which device runs which operator of a stream-processing job.
+"""The public names of streamplace, which decides which device runs which operator of a job.
 
 Names are loaded when they are first used, so that importing the package costs nothing.
 """

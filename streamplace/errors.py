@@ -1,4 +1,4 @@
-"""What can go wrong, by whose fault it is. The command line turns these into exit codes."""
+"""Exceptions, by whose fault they are. The command line turns them into exit codes."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

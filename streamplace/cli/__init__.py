@@ -1,1 +1,1 @@
-"""The command line: parse, call one workflow, print."""
+"""The commands: parse, call one workflow, print."""

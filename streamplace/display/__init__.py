@@ -1,1 +1,1 @@
-"""How values show themselves: views, and renderers for terminals and notebooks."""
+"""Views of values, and their renderers for terminals and notebooks."""

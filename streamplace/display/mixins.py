@@ -1,13 +1,14 @@
 """Mixins for values that people look at: reprs, and tables where there is room."""
 
 from abc import ABC, abstractmethod
-from dataclasses import fields
+from collections.abc import Callable
 from reprlib import Repr
 from typing import TYPE_CHECKING
 
 from streamplace.display import notebook
 from streamplace.display.text import NAME_LENGTH
 from streamplace.display.view import View
+from streamplace.util.added import telling_fields
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -45,14 +46,25 @@ def view_of(value: Displayable) -> View:
     return value._view()  # noqa: SLF001 - for renderers elsewhere, such as the command line's
 
 
+class TellingRepr:
+    """A mixin: the repr of a dataclass as Python's own, without added fields at their default.
+
+    What is hashed of such reprs stays as it was before fields were added; see `telling_fields`.
+    """
+
+    __slots__ = ()
+
+    def __repr__(self: "DataclassInstance") -> str:
+        return _repr_of(self, repr)
+
+
 class RoundedRepr:
     """A mixin: the repr of a dataclass with numbers to four digits."""
 
     __slots__ = ()
 
     def __repr__(self: "DataclassInstance") -> str:
-        values = (f"{field.name}={_rounded(getattr(self, field.name))}" for field in fields(self))
-        return f"{type(self).__name__}({', '.join(values)})"
+        return _repr_of(self, _rounded)
 
 
 class TruncatedRepr:
@@ -61,10 +73,14 @@ class TruncatedRepr:
     __slots__ = ()
 
     def __repr__(self: "DataclassInstance") -> str:
-        values = (
-            f"{field.name}={_TRUNCATING.repr(getattr(self, field.name))}" for field in fields(self)
-        )
-        return f"{type(self).__name__}({', '.join(values)})"
+        return _repr_of(self, _TRUNCATING.repr)
+
+
+def _repr_of(value: "DataclassInstance", show: Callable[[object], str]) -> str:
+    """Return the repr of a dataclass whose values a function shows."""
+    fields = telling_fields(value)
+    values = (f"{field.name}={show(getattr(value, field.name))}" for field in fields)
+    return f"{type(value).__name__}({', '.join(values)})"
 
 
 def _rounded(value: object) -> str:

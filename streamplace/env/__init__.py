@@ -1,4 +1,4 @@
-"""A Gymnasium environment for those who learn to place: operators one after another.
+"""A Gymnasium environment: operators are placed one after another.
 
 >>> import gymnasium
 >>> import streamplace.env

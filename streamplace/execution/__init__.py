@@ -1,1 +1,1 @@
-"""One function over many items: processes, Ray, Dask, progress."""
+"""One function over many items, by processes, Ray or Dask."""

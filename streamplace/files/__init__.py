@@ -1,4 +1,4 @@
-"""Files: graphs, datasets, clusters and placements, read and written."""
+"""File formats: graphs, datasets, clusters, placements, read and written."""
 
 from pathlib import Path
 from typing import Any

@@ -1,1 +1,1 @@
-"""Stream-processing systems: their documents in, placements out."""
+"""Flink, Storm and others: their documents in, placements out."""

@@ -1,1 +1,1 @@
-"""Placers: the protocol, the registry, and the algorithms."""
+"""Placement algorithms, their protocol and registry."""

@@ -1,4 +1,4 @@
-"""The problem and its answer: graph, cluster, constraints, objective, placement."""
+"""Graph, cluster, constraints, objective, problem, placement."""
 
 from typing import Any
 

@@ -11,7 +11,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from streamplace.display.mixins import Displayable, TruncatedRepr
+from streamplace.display.mixins import Displayable, TellingRepr, TruncatedRepr
 from streamplace.display.text import number
 from streamplace.display.view import Cell, Grid, Names, View
 from streamplace.errors import ClusterError
@@ -63,8 +63,8 @@ class Device(TruncatedRepr):
             _check(f"device {self.name!r}: memory_bytes", self.memory_bytes, most=MOST_MEMORY)
 
 
-@dataclass(frozen=True)
-class LinkOverride:
+@dataclass(frozen=True, repr=False)
+class LinkOverride(TellingRepr):
     """What differs on one link; None keeps the network's value.
 
     Parameters
@@ -82,8 +82,8 @@ class LinkOverride:
     gap_s: float | None = None
 
 
-@dataclass(frozen=True)
-class Network:
+@dataclass(frozen=True, repr=False)
+class Network(TellingRepr):
     """LogP links between devices (Culler et al. 1993); within a device a tuple costs nothing.
 
     Parameters

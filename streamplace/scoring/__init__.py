@@ -1,1 +1,1 @@
-"""What placements are worth: evaluators, scores, compiled arrays."""
+"""Evaluators and scores: what placements are worth."""

@@ -1,4 +1,4 @@
-"""Training policies: one visible loop, from a config, resumable.
+"""Training of policies: one visible loop, from a config, resumable.
 
 What needs torch is loaded when it is first used: to check a config takes none.
 """

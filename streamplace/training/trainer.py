@@ -333,13 +333,16 @@ def taught(numbered: tuple[int, Problem], *, placer: str, seed: int) -> Ints:
 
 
 def _hash_of(prepared: Sequence[EncodedProblem]) -> str:
-    """Return a hash of problems: graphs, clusters, source rates, constraints and models."""
+    """Return a hash of problems: graphs, clusters, source rates, constraints and models.
+
+    It hashes reprs, which leave out added fields at their default.
+    """
     found = hashlib.sha256()
     for one in prepared:
         problem = one.problem
         cluster = (problem.cluster.devices, problem.cluster.network)
-        told = (*cluster, problem.source_rate, problem.constraints, problem.model)
-        found.update(f"{problem.graph.sha256} {told!r}\n".encode())
+        rest = (*cluster, problem.source_rate, problem.constraints, problem.model)
+        found.update(f"{problem.graph.sha256} {rest!r}\n".encode())
     return found.hexdigest()
 
 

@@ -1,1 +1,1 @@
-"""Helpers of the code itself: array types, checks, suggestions, safe text."""
+"""Array types, argument checks, suggestions, safe text."""

@@ -1,1 +1,1 @@
-"""The verbs of the public interface: one module each."""
+"""One module for each verb of the public interface."""

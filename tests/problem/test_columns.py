@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+import streamplace as sp
+from streamplace.display.mixins import TellingRepr
 from streamplace.problem.columns import NumberColumn, graph_hash
 from streamplace.util.added import added_field, telling_fields
 
@@ -26,8 +28,8 @@ def test_columns_of_equal_numbers_are_told_apart_by_name() -> None:
     )
 
 
-@dataclass
-class Machine:
+@dataclass(repr=False)
+class Machine(TellingRepr):
     name: str
     cores: int = 1
     price: float = added_field(default=0.0)
@@ -36,3 +38,18 @@ class Machine:
 def test_an_added_field_tells_only_where_it_differs_from_its_default() -> None:
     assert [field.name for field in telling_fields(Machine("a"))] == ["name", "cores"]
     assert [field.name for field in telling_fields(Machine("a", price=2.0))][-1] == "price"
+    assert repr(Machine("a")) == "Machine(name='a', cores=1)"
+    assert repr(Machine("a", price=2.0)) == "Machine(name='a', cores=1, price=2.0)"
+
+
+def test_clusters_are_hashed_by_reprs_as_they_were_in_version_0_2() -> None:
+    """Checkpoints hold a hash of them, so they may not change."""
+    network = sp.Network("nic", overrides=(sp.LinkOverride("a", None, latency_s=0.5),))
+    assert repr(network) == (
+        "Network(kind='nic', bandwidth_mbps=1000.0, latency_s=0.001, overhead_s=0.0, gap_s=0.0, "
+        "overrides=(LinkOverride(source='a', target=None, bandwidth_mbps=None, latency_s=0.5, "
+        "overhead_s=None, gap_s=None),))"
+    )
+    assert repr(sp.Device("a", 5.0)) == (
+        "Device(name='a', mips=5.0, cores=1, memory_bytes=None, labels=())"
+    )
