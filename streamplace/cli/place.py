@@ -1,4 +1,4 @@
-"""`streamplace simulate`, `place` and `diff`: one placement at a time."""
+"""The command that places the operators of a graph."""
 
 from typing import TYPE_CHECKING, Any
 

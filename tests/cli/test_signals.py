@@ -30,15 +30,15 @@ script()
 WITHIN = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from streamplace.cli import main, start
+from streamplace.cli import entry, main
 main.cli.main = lambda *arguments, **options: os.kill(os.getpid(), {number})
-start.script()
+entry.script()
 """
 
 UNFINISHED = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from streamplace.cli import main, start
+from streamplace.cli import entry, main
 class Half:
     def __del__(self):
         raise AttributeError("is not there yet")
@@ -46,24 +46,24 @@ def load(*arguments, **options):
     half = Half()
     os.kill(os.getpid(), {number})
 main.cli.main = load
-start.script()
+entry.script()
 """
 LET_PASS = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from streamplace.cli import main, start
+from streamplace.cli import entry, main
 def draw(*arguments, **options):
     try:
         os.kill(os.getpid(), {number})
     except BaseException:
         pass
 main.cli.main = draw
-start.script()
+entry.script()
 """
 AFTERWARDS = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from streamplace.cli import main, start
+from streamplace.cli import entry, main
 from streamplace.errors import FormatError
 def watch(*arguments, **options):
     try:
@@ -72,31 +72,31 @@ def watch(*arguments, **options):
         pass  # as profile does, which writes what it has seen
     raise FormatError("graph.json: No space left on device")
 main.cli.main = watch
-start.script()
+entry.script()
 """
 CHANGED = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from streamplace.cli import main, start
+from streamplace.cli import entry, main
 def draw(*arguments, **options):
     try:
         os.kill(os.getpid(), {number})
     except BaseException:
         raise ValueError("Invalid affine transformation matrix") from None
 main.cli.main = draw
-start.script()
+entry.script()
 """
 AFTER = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from streamplace.cli import main, start
+from streamplace.cli import entry, main
 def late(number, handler):
     os.kill(os.getpid(), {number})
 def done():
     signal.signal = late
     return 0
 main.main = done
-start.script()
+entry.script()
 """
 
 

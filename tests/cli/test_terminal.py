@@ -107,7 +107,7 @@ def test_what_does_not_fit_is_left_out_last_columns_first(
 
 WAITS = """
 import time
-from streamplace import progress
+from streamplace.execution import progress
 progress.PATIENCE_S = 0.0
 with progress.working("placing"):
     time.sleep(0.3)

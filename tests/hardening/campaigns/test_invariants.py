@@ -33,9 +33,10 @@ from sim.flow import Flow
 from streamplace import Placement, Problem
 from streamplace.errors import ProblemError
 from streamplace.placers.base import Placer
-from streamplace.problem.objective import MODELS, Model
+from streamplace.problem.objective import CLOSED_FORMS, MODELS, Model
 from streamplace.scoring import engine
-from streamplace.scoring import throughput as score
+from streamplace.scoring.closed_form import ClosedFormEvaluator
+from streamplace.scoring.registry import THROUGHPUT
 from streamplace.scoring.throughput import throughput
 from streamplace.util.arrays import Floats, Ints
 
@@ -127,10 +128,11 @@ def test_differences_after_a_change_are_noticed(change: Any, model: Model) -> No
 def test_a_model_that_gives_more_than_is_offered_is_noticed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def twice(flow: Flow, rows: Ints) -> Floats:
+    def twice(scored: ClosedFormEvaluator, flow: Flow, rows: Ints) -> Floats:
         return np.full(len(np.atleast_2d(rows)), 2.0 * flow.source_rate)
 
-    monkeypatch.setattr(score, "THROUGHPUT", dict.fromkeys(MODELS, twice))
+    for model in CLOSED_FORMS:
+        monkeypatch.setattr(THROUGHPUT[model], "reached", twice)
     wrong = {row.what for row in of_problems(20, 0) if not row.good}
     assert wrong == {"throughput within the source rate: closed forms"}
 
