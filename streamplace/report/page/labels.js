@@ -1,4 +1,4 @@
-// Names as labels: cut where they are long, never into the same. As streamplace/display/labels.py.
+// Names as labels: cut where they are long, never into the same. As streamplace/report/labels.py.
 SP.labels = (() => {
   "use strict";
   const LENGTHS = { narrow: 14, label: 26, long: 48, whole: 400 }; // characters

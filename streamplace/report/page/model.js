@@ -1,4 +1,4 @@
-// The bottleneck model, as sim/closed_form/bottleneck.py has it. Pure: no page, no drawing.
+// The bottleneck model, as sim/bottleneck.py has it. Pure: no page, no drawing.
 //
 // A flow is a graph for one tuple at the sources; sums are what a placement puts on devices and
 // links for it; utilisations are these times the source rate over what devices and links can do.
