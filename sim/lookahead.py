@@ -394,7 +394,7 @@ def _offer(jobs: LookaheadBatch, grown: PartialPlacements, r: int, v: int, offer
             continue
         if grown.memory[r, d] + jobs.memory[g] > jobs.room[first + d]:
             continue
-        if grown.crew[r, d] == 0 and _has_empty_twin(jobs, grown, r, first, d):
+        if grown.crew[r, d] == 0 and _has_empty_equal(jobs, grown, r, first, d):
             continue
         offered[d] = any_offered = True
     if not any_offered:  # memory is full everywhere: the draft is repaired later
@@ -403,11 +403,11 @@ def _offer(jobs: LookaheadBatch, grown: PartialPlacements, r: int, v: int, offer
 
 
 @kernel
-def _has_empty_twin(
+def _has_empty_equal(
     jobs: LookaheadBatch, grown: PartialPlacements, r: int, first: int, d: int
 ) -> bool:
-    for twin in range(d):
-        if jobs.kind[first + twin] == jobs.kind[first + d] and grown.crew[r, twin] == 0:
+    for equal in range(d):
+        if jobs.kind[first + equal] == jobs.kind[first + d] and grown.crew[r, equal] == 0:
             return True
     return False
 

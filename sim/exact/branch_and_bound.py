@@ -33,12 +33,12 @@ class Dive(NamedTuple):
     depth: Ints  # (1,) how many units are placed
 
 
-def dive(instance: Instance, twin: Ints, limit: float, hardness: Floats) -> Dive:
+def dive(instance: Instance, identical: Ints, limit: float, hardness: Floats) -> Dive:
     """Return a search that is about to start.
 
     Parameters
     ----------
-    twin
+    identical
         (D,) the last device before it that is alike, -1 if there is none.
     limit
         Load / reference that no device and no link may exceed.
@@ -47,7 +47,7 @@ def dive(instance: Instance, twin: Ints, limit: float, hardness: Floats) -> Dive
     """
     units, devices = len(instance.work), len(instance.capacity)
     return Dive(
-        now=partial(instance, twin, units),
+        now=partial(instance, identical, units),
         weighed=packing(instance, limit),
         hardness=hardness,
         fits=np.zeros((units, devices), np.bool_),

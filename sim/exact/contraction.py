@@ -25,9 +25,9 @@ def with_joined(instance: Instance, limit: float) -> tuple[Instance, Ints]:
     The instance, and the unit of it that each unit is part of, (U,).
     """
     group = np.arange(len(instance.work), dtype=np.int32)
-    no_twins = np.full(len(instance.capacity), -1, np.int32)
+    none_identical = np.full(len(instance.capacity), -1, np.int32)
     while True:
-        together = _inseparable(instance, partial(instance, no_twins, 2), limit)
+        together = _inseparable(instance, partial(instance, none_identical, 2), limit)
         if together.max() == len(together) - 1:
             return instance, group
         instance = _merged(instance, together)

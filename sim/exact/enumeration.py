@@ -27,18 +27,18 @@ class Walk(NamedTuple):
     depth: Ints  # (1,) how many units are placed
 
 
-def walk(instance: Instance, twin: Ints, order: Ints) -> Walk:
+def walk(instance: Instance, identical: Ints, order: Ints) -> Walk:
     """Return an enumeration that is about to start.
 
     Parameters
     ----------
-    twin
+    identical
         (D,) the last device before it that is alike, -1 if there is none.
     order
         (U,) in which units are placed.
     """
     return Walk(
-        now=partial(instance, twin, len(order)),
+        now=partial(instance, identical, len(order)),
         order=order,
         tried=np.zeros(len(order), np.int32),
         rate=np.zeros(len(instance.member)),

@@ -93,7 +93,7 @@ def _weighed_up(
             wanted += weighed.value[steps, u]
     for d in range(instance.capacity.shape[0]):
         if is_spare(now, d):
-            weighed.worth[d] = weighed.worth[now.twin[d]]
+            weighed.worth[d] = weighed.worth[now.identical[d]]
         else:
             room = (limit - now.load[depth, d]) * instance.capacity[d]
             weighed.worth[d] = _most_value(instance, now, fits, weighed, steps, d, room)

@@ -22,10 +22,10 @@ class Partial(NamedTuple):
     used: Floats  # (depths, D) bytes
     rivals: Ints  # (U, D) how many rivals of a unit are on a device
     crowd: Ints  # (D,) units on each device
-    twin: Ints  # (D,) the last device before it that is alike, -1 if there is none
+    identical: Ints  # (D,) the last device before it that is alike, -1 if there is none
 
 
-def partial(instance: Instance, twin: Ints, depths: int) -> Partial:
+def partial(instance: Instance, identical: Ints, depths: int) -> Partial:
     """Return room for placing up to `depths` units, of which none is placed."""
     units, devices, links = len(instance.work), len(instance.capacity), len(instance.gap_s)
     return Partial(
@@ -35,15 +35,15 @@ def partial(instance: Instance, twin: Ints, depths: int) -> Partial:
         used=np.zeros((depths + 1, devices)),
         rivals=np.zeros((units, devices), np.int32),
         crowd=np.zeros(devices, np.int32),
-        twin=twin,
+        identical=identical,
     )
 
 
 @bare
 def is_spare(now: Partial, d: int) -> bool:
     """Return whether device d is empty, as one like it that comes before: using it is no news."""
-    twin = now.twin[d]
-    spare: bool = twin >= 0 and now.crowd[d] == 0 and now.crowd[twin] == 0
+    identical = now.identical[d]
+    spare: bool = identical >= 0 and now.crowd[d] == 0 and now.crowd[identical] == 0
     return spare
 
 

@@ -35,7 +35,7 @@ def joined(instance: Instance, traffic: Floats, heaviest: float, fewest: int) ->
 def coarsened(instance: Instance, group: Ints) -> Instance:
     """Return the instance whose units are the groups, (U,); streams of one direction add up.
 
-    Groups have no home.
+    Groups have no current device.
     """
     groups = int(group.max()) + 1
     first, member = by_operator(group, groups)

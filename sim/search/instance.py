@@ -39,9 +39,9 @@ class Instance(NamedTuple):
     rival: Ints  # units that must not share a device with it
     first_member: Ints  # (U + 1,)
     member: Ints  # (V,) operators, by unit
-    current_device: Ints  # (U,) a device that the unit leaves at a price, or -1
-    migration_cost: Floats  # (U,) that price
-    migration_budget: float  # what all units away from home may cost together
+    current_device: Ints  # (U,) where the unit runs now and leaves at a cost, or -1
+    migration_cost: Floats  # (U,) that cost
+    migration_budget: float  # what all units that have moved may cost together
 
 
 def instance(

@@ -13,7 +13,7 @@ from sim.links import ends_of
 from sim.search.instance import Bools, Instance
 from sim.search.rng import Word, below, uniform
 
-RETURNING = 0.5  # of the changes of a unit away from home, where moves are limited, send it back
+RETURNING = 0.5  # of the changes of a unit that has moved, where moves are limited, send it back
 WINDOW = 8192  # units that changes are drawn from at a time: what a cache holds
 
 
@@ -29,7 +29,7 @@ class SearchState(NamedTuple):
     change: Floats  # (D + L,) what is being tried; only what is listed counts
     listed: Ints  # (D + L,) resources that the trial changes, the first `tally[0]` count
     seen: Ints  # (D + L,) the number of the trial that last listed it
-    paid: Floats  # (1,) tolls of the units away from home
+    paid: Floats  # (1,) migration cost of the units that have moved
     tally: Ints  # (3,) listed; the number of the trial; moved
 
 
@@ -99,7 +99,7 @@ def drawn(
 ) -> Move:
     """Draw a change: a swap, a move to where a neighbour is, or a move anywhere.
 
-    Where moves are limited it may also be that a unit goes home while another leaves. One that
+    Where moves are limited it may also be that a unit goes back while another leaves. One that
     changes nothing, or that a constraint forbids, has b = -1.
     """
     u = _someone(instance, state, step)
@@ -192,7 +192,7 @@ def _put(instance: Instance, now: SearchState, u: int, b: int) -> None:
 
 @bare
 def _cost_of(instance: Instance, now: SearchState, u: int, b: int) -> float:
-    """Return what moving unit u to device b costs; its toll is paid back on the way home."""
+    """Return what moving unit u to device b costs; going back refunds its migration cost."""
     current_device, migration_cost = instance.current_device[u], 0.0
     if current_device >= 0 and now.on[u] == current_device:
         migration_cost = instance.migration_cost[u]

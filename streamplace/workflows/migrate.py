@@ -64,7 +64,7 @@ class Migration(Displayable):
         head, count = ("operator", "from", "to", ""), len(self.forced) + len(self.chosen)
         table = Grid(head, count, self._cells, names=(0, 1, 2, 3))
         return View(
-            f"Replacement: {self.headline}",
+            f"Migration: {self.headline}",
             body=(*((table,) if count else ()), self._line()),
             rows=TABLE_ROWS,
         )

@@ -1,4 +1,4 @@
-"""The optimum under `bottleneck`: claims that no placement is better, proven or disproven."""
+"""The optimum under `bottleneck`: decision problems whether any placement is better."""
 
 from itertools import count
 
@@ -7,13 +7,13 @@ from streamplace.placers.exact.decision import DecisionProblem, Outcome
 from streamplace.placers.exact.incumbent import TOLERANCE, Incumbent
 from streamplace.placers.search.annealing import Budget
 
-QUICK = 30_000  # nodes within which most claims are settled
-BISECTIONS, SHALLOW = 8, 10_000  # claims made to narrow the incumbent, and nodes for each
+QUICK = 30_000  # nodes within which most decision problems are settled
+BISECTIONS, SHALLOW = 8, 10_000  # decision problems that narrow the gap, and nodes for each
 NODES, EFFORT = 300_000, 1.0  # of the first turn of each of the two provers; then twice that, …
 
 
 def refute_all(incumbent: Incumbent, clock: Budget, workers: int, seed: int) -> None:
-    """Close a incumbent, or narrow it for as long as there is time."""
+    """Raise the incumbent and lower what none exceeds until they meet, or time is up."""
     narrowed = False
     while not incumbent.closed and clock.seconds_left() > 0:
         decision = DecisionProblem(incumbent.problem, incumbent.better)
@@ -29,7 +29,7 @@ def refute_all(incumbent: Incumbent, clock: Budget, workers: int, seed: int) -> 
 
 
 def _narrow(incumbent: Incumbent, clock: Budget) -> bool:
-    """Settle easier claims, that nothing is better by far; return whether something was."""
+    """Settle easier questions, whether anything is better by far; return whether something was."""
     improved, low = False, incumbent.reached
     for _ in range(BISECTIONS):
         if incumbent.most <= low * (1.0 + TOLERANCE):
@@ -58,7 +58,7 @@ def _insist(decision: DecisionProblem, clock: Budget, workers: int, seed: int) -
 
 
 def _settle(incumbent: Incumbent, decision: DecisionProblem, outcome: Outcome) -> bool:
-    """Take what came of a decision; return whether it changes anything."""
+    """Take the outcome of a decision problem; return whether it changes anything."""
     if outcome.found is not None:
         return incumbent.offer(outcome.found)
     incumbent.none_reaches(decision.wanted)

@@ -1,7 +1,7 @@
-"""A decision as a model of OR-tools' CP-SAT, which learns from its failures.
+"""A decision problem as a model of OR-tools' CP-SAT, which learns from its failures.
 
 CP-SAT counts in whole numbers: the limit is 2^40, and every load is rounded down. So whatever keeps
-to the limit is a solution of the model, and where the model has none the decision is true.
+to the limit is a solution of the model, and where the model has none, no placement keeps to it.
 """
 
 from collections import defaultdict
@@ -54,7 +54,7 @@ class Model:
 
     @staticmethod
     def is_small(decision: DecisionProblem) -> bool:
-        """Whether a model of the decision is made in reasonable time."""
+        """Whether a model of the decision problem is built in reasonable time."""
         return (
             len(decision.instance.other) * len(decision.instance.capacity) ** 2
             <= 2 * MOST_CROSSINGS
@@ -97,10 +97,10 @@ class Model:
     def _order_identical_devices(self) -> None:
         """Of like devices a unit may use one only if a heavier unit uses the one before."""
         heaviest = np.argsort(-self._instance.work, kind="stable").tolist()
-        for d, twin in enumerate(self._decision.twin.tolist()):
-            if twin >= 0:
+        for d, identical in enumerate(self._decision.identical.tolist()):
+            if identical >= 0:
                 for rank, u in enumerate(heaviest):
-                    before = [self._on[v][twin] for v in heaviest[:rank]]
+                    before = [self._on[v][identical] for v in heaviest[:rank]]
                     self._model.add_bool_or([self._on[u][d].negated(), *before])
 
     def _cross_pairs(self, u: int, v: int, i: int) -> None:

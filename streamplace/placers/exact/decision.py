@@ -1,4 +1,4 @@
-"""Claim: that no placement of a problem reaches some throughput, under `bottleneck`."""
+"""The decision problem whether any placement reaches some throughput, under `bottleneck`."""
 
 from dataclasses import dataclass
 
@@ -29,7 +29,7 @@ SLICE = 10_000  # nodes between two looks at the clock
 
 @dataclass(frozen=True)
 class Outcome:
-    """What looking for a placement that a decision says is none came to; nothing if time was up."""
+    """What a search for a better placement came to; neither proven nor found if time was up."""
 
     proven: bool = False
     found: Placement | None = None
@@ -41,17 +41,17 @@ class Outcome:
 
 
 class DecisionProblem:
-    """That no placement reaches `wanted` tuples/s, up to rounding.
+    """Whether any placement reaches `wanted` tuples/s, up to rounding.
 
-    Units that it keeps together (a placement that parts them cannot reach that) are joined.
+    Units that no such placement parts are joined.
 
     Attributes
     ----------
     instance
         The joined units.
     limit
-        Load / reference that a placement which disproves it does not exceed.
-    twin
+        Load / reference that such a placement does not exceed.
+    identical
         (D,) the last device before it that is alike, -1 if there is none.
     """
 
@@ -60,8 +60,10 @@ class DecisionProblem:
         whole = compiled(problem).instance
         self.limit = problem.source_rate / (wanted * whole.reference)
         self.instance, self._group = with_joined(whole, self.limit)
-        self.twin = identical_devices(problem)
-        self._search = dive(self.instance, self.twin, self.limit, hardness(problem, self.instance))
+        self.identical = identical_devices(problem)
+        self._search = dive(
+            self.instance, self.identical, self.limit, hardness(problem, self.instance)
+        )
         self._budget = float(FIRST)
         self._left = FIRST
 

@@ -1,4 +1,4 @@
-"""Bracket: the best placement known of a problem, and what none exceeds."""
+"""The incumbent: the best placement known of a problem, and what none exceeds."""
 
 from streamplace.placers.base import Proof
 from streamplace.problem.placement import Placement

@@ -114,7 +114,7 @@ class Annealer:
         Parameters
         ----------
         instance
-            `self.instance`, or one contracted from it.
+            `self.instance`, or one coarsened from it.
         on
             (U,) feasible devices of its units.
         wanted

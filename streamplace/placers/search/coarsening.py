@@ -17,7 +17,7 @@ USELESS = 0.9  # of the units left: a contraction that leaves more is the last
 
 @dataclass(frozen=True)
 class Levels:
-    """A problem contracted again and again.
+    """A problem coarsened again and again.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Levels:
 
 
 def levels_of(problem: Problem, share: float, inside: Ints | None) -> Levels:
-    """Contract a problem until few groups a device are left.
+    """Coarsen a problem until few groups a device are left.
 
     Parameters
     ----------

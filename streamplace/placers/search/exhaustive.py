@@ -15,7 +15,7 @@ CHUNK = 20_000  # placements scored a call
 
 
 def count_of(current_device: Ints, devices: int, moves: int) -> int:
-    """Return how many placements have at most so many units away from home.
+    """Return how many placements have at most so many units away from their current device.
 
     Parameters
     ----------

@@ -112,7 +112,7 @@ def stay(problem: Problem, old: Placement) -> tuple[Placement, Ints]:
     """Return an old placement with what has to move moved, and where each unit stays, (U,), or -1.
 
     Operators go by name. Those that are new, whose device is gone or not allowed, or that a
-    constraint or memory drives out, have no home.
+    constraint or memory drives out, have no current device.
 
     Raises
     ------
@@ -144,7 +144,7 @@ def moving_seconds(problem: Problem) -> Floats:
 
 
 def _placed_beside(instance: Instance, current_device: Ints) -> Ints:
-    """Return devices of units, (U,): without a home, the heaviest first, where least is to do."""
+    """Return devices of units, (U,): those without one go where load is least, heaviest first."""
     on = current_device.copy()
     settled = current_device >= 0
     load = (

@@ -68,7 +68,7 @@ class Multilevel:
     def _tried(
         self, problem: Problem, annealer: Annealer, share: float, hot: float, inside: Ints | None
     ) -> ChainResult:
-        """Contract, place the groups, and take them apart again."""
+        """Coarsen, place the groups, and refine level by level."""
         levels = levels_of(problem, share, inside)
         coarsest = levels.instances[-1]
         plan = self._coarse_plan(levels.instances[0], coarsest, hot)
