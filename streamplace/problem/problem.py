@@ -63,8 +63,7 @@ class Problem(Displayable):
         target_utilisation: float | None = None,
         objective: Objective | None = None,
     ) -> None:
-        instead = "sp.read_graph reads files, sp.from_networkx takes graphs of networkx"
-        check_type("graph:", graph, StreamGraph, ProblemError, instead)
+        _check_graph(graph)
         if objective is None:
             _check_known(graph, has_rate=source_rate is not None)
             objective = Throughput.of(source_rate, model, target_utilisation)
@@ -75,7 +74,7 @@ class Problem(Displayable):
                 )
             check_objective(objective)
             _check_known(graph, has_rate=objective.source_rates is not None)
-        objective = _with_rates(objective, graph)
+        objective = with_rates_of(objective, graph)
         cluster = Cluster.of(cluster)
         constraints = graph.constraints if constraints is None else Constraints.of(constraints)
         vars(self).update(  # frozen, since what is compiled of a problem is kept
@@ -115,7 +114,7 @@ class Problem(Displayable):
             If it is no objective, or neither it nor the graph has a source rate.
         """
         check_objective(objective)
-        objective = _with_rates(objective, self.graph)
+        objective = with_rates_of(objective, self.graph)
         if objective == self.objective:
             return self
         changed = object.__new__(Problem)
@@ -175,8 +174,20 @@ def _check_known(graph: StreamGraph, *, has_rate: bool) -> None:
         raise ProblemError(f"not known: {'; '.join(lacking)}: add them, or import it with --costs")
 
 
-def _with_rates(objective: Objective, graph: StreamGraph) -> Objective:
-    """Return the objective with the graph's own source rate where it has none."""
+def _check_graph(graph: StreamGraph) -> None:
+    instead = "sp.read_graph reads files, sp.from_networkx takes graphs of networkx"
+    check_type("graph:", graph, StreamGraph, ProblemError, instead)
+
+
+def with_rates_of(objective: Objective, graph: StreamGraph) -> Objective:
+    """Return an objective with the graph's own source rate where it has none.
+
+    Raises
+    ------
+    ProblemError
+        If neither has one.
+    """
+    _check_graph(graph)
     if objective.source_rates is not None:
         return objective
     if graph.source_rate is None:

@@ -13,7 +13,7 @@ from streamplace.problem.cluster import MOST_DEVICES, Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objective import CLOSED_FORMS, Model, Throughput
-from streamplace.problem.problem import Problem
+from streamplace.problem.problem import Problem, with_rates_of
 from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import throughput_evaluator
 from streamplace.scoring.throughput import bound, throughput
@@ -64,7 +64,7 @@ def plan(
     _check(cluster, objective.model, most, seed)
     check_limits("plan", seconds, evaluations)
     budget = (SECONDS if seconds is None and evaluations is None else seconds, evaluations)
-    rate = Problem(graph, cluster, objective=objective, constraints=Constraints()).source_rate
+    rate = with_rates_of(objective, graph).source_rate
     objective = objective.with_changes(rate)
     cluster = _named_first(cluster, graph.constraints if constraints is None else constraints)
     rows: list[PlanRow] = []

@@ -124,3 +124,10 @@ def test_same_seed_same_plan() -> None:
     first, second = (plan(GRAPH, SLOW, evaluations=300, seed=3).to_dict() for _ in range(2))
     assert first == second
     assert np.isfinite(first["rows"][0]["max_source_rate"])
+
+
+def test_a_cluster_too_small_for_the_memory_is_planned_beyond() -> None:
+    graph = StreamGraph([(name, 1, 1, 6.0) for name in "abc"], source_rate=1)
+    one = Cluster([Device("d0", 1000, memory_bytes=10.0)])
+    found = plan(graph, one, most=4, evaluations=10)
+    assert [row.devices for row in found.rows] == [3, 4]
