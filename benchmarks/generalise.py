@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from benchmarks.resampling import interval
 from streamplace import Cluster, Network, Recipe, compare
-from streamplace.problem.objective import CLOSED_FORMS
+from streamplace.scoring.registry import CLOSED_FORMS
 
 PLACERS = {
     "METIS": "metis",

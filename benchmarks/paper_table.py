@@ -20,7 +20,7 @@ from benchmarks.resampling import interval
 from streamplace import compare, read_dataset
 from streamplace.files.atomic import make_folder
 from streamplace.plots.comparison import devices_picture, throughput_picture
-from streamplace.problem.objective import CLOSED_FORMS
+from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.workflows.comparison import REFERENCE, Comparison
 
 WEIGHTS = Path(__file__).parent / "weights"

@@ -24,7 +24,7 @@ from streamplace.errors import PlacementError
 from streamplace.execution.parallel import each
 from streamplace.placers.exact.exact import Exact
 from streamplace.placers.registry import NAMES, ready_placer
-from streamplace.problem.objective import CLOSED_FORMS
+from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import bound, throughput
 
 MOST = {"bottleneck": 10**6, "path-average": 10**5}  # placements

@@ -18,7 +18,8 @@ from streamplace import Cluster, Problem, StreamGraph, compare, read_dataset
 from streamplace.execution.parallel import each
 from streamplace.placers.registry import ready_placer
 from streamplace.placers.search.migrate import Migrate
-from streamplace.problem.objective import CLOSED_FORMS, Model
+from streamplace.problem.objective import Model
+from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import throughput
 
 SEARCH, AUTO = "search:seconds=0.02", "auto:seconds=0.2"

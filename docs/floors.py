@@ -72,6 +72,8 @@ def imports_of(
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
+            if node.level:
+                raise SystemExit(f"{path}: line {node.lineno}: imports are absolute here")
             wholes = [f"{node.module}.{alias.name}" for alias in node.names]
             yield from (whole if whole in known else str(node.module) for whole in wholes)
 

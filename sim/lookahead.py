@@ -75,7 +75,7 @@ class LookaheadBatch(NamedTuple):
     capacity: Floats  # (D,) instructions/s
     cores: Floats  # (D,)
     kind: Ints  # (D,) devices of one kind are interchangeable
-    bandwidth: Floats  # (D,) see PROSPECTS
+    bandwidth: Floats  # (D,) see `CANDIDATE_FEATURES`
     gap_s: Floats  # (L,)
     seconds_per_bit: Floats  # (L,)
     overhead_s: Floats  # (L,)

@@ -17,7 +17,7 @@ from docs.floors import (
 )
 
 MODULES = modules()
-WITH_TORCH = {"policy", "training", "pyg", "cli"}
+WITH_TORCH = {"policy", "training", "pyg"}
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -32,6 +32,14 @@ def test_a_module_imports_from_floors_below_its_own(module: str) -> None:
             assert top in {"numpy", "numba", *sys.stdlib_module_names}, name
         elif top.startswith("torch"):
             assert own in WITH_TORCH, name
+
+
+def test_policies_take_from_placers_what_all_of_them_share() -> None:
+    shared = {"streamplace.placers.base", "streamplace.placers.repair"}
+    for module, path in MODULES.items():
+        if package_of(module) == "policy":
+            taken = {n for n in imports_of(path, MODULES) if n.startswith("streamplace.placers")}
+            assert taken <= shared, module
 
 
 def test_there_is_no_circle() -> None:

@@ -34,6 +34,15 @@ def test_no_module_imports_a_test_file(folder: str) -> None:
     assert {file: names for file, names in imports.items() if names} == {}
 
 
+def test_benchmarks_import_no_tests() -> None:
+    """What both need is in benchmarks/reference, which knows neither tests nor other benchmarks."""
+    for file in sorted((ROOT / "benchmarks").rglob("*.py")):
+        for name in imported_names(file.read_text()):
+            assert not name.startswith("tests."), (file, name)
+            if "reference" in file.parts and name.startswith("benchmarks."):
+                assert name.startswith("benchmarks.reference"), (file, name)
+
+
 @pytest.mark.parametrize(
     "source",
     [

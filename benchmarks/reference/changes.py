@@ -9,16 +9,26 @@ from streamplace import Cluster, Constraints, LinkOverride, Network, Problem, St
 Link = TypeVar("Link", Network, LinkOverride)
 
 
-def remade(problem: Problem, graph: StreamGraph | None = None, **told: Any) -> Problem:
-    """Return the problem with another graph, or whatever else of `Problem` is told."""
-    own = {
-        "cluster": problem.cluster,
-        "source_rate": problem.source_rates,
-        "constraints": problem.constraints,
-        "model": problem.model,
-        "target_utilisation": problem.target_utilisation,
-    }
-    return Problem(problem.graph if graph is None else graph, **{**own, **told})
+def remade(
+    problem: Problem,
+    graph: StreamGraph | None = None,
+    cluster: Cluster | None = None,
+    constraints: Constraints | None = None,
+    **objective: Any,
+) -> Problem:
+    """Return the problem with another graph, cluster or constraints, or with another objective.
+
+    Parameters
+    ----------
+    objective
+        Arguments of `Throughput.with_changes`.
+    """
+    return Problem(
+        problem.graph if graph is None else graph,
+        problem.cluster if cluster is None else cluster,
+        objective=problem.objective.with_changes(**objective),
+        constraints=problem.constraints if constraints is None else constraints,
+    )
 
 
 def shares(graph: StreamGraph) -> dict[str, float]:

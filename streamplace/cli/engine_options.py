@@ -85,7 +85,7 @@ def run(
 ) -> "tuple[Placement, RunMetrics]":
     """Run a placement as the options tell; write the trace and the picture they ask for.
 
-    Of several source rates, all that is told is of the worst; see `runs.worst_run`.
+    Of several source rates, all that is told is of the worst; see `scoring.engine.worst_run`.
 
     Parameters
     ----------

@@ -102,6 +102,11 @@ def placement_to(placement: Placement, **results: Any) -> dict[str, Any]:
     instead = "a result has save(file), and its placement in result.placement"
     check_type("what is written", placement, Placement, UsageError, instead)
     problem = placement.problem
+    if problem.objective.engine is not None:
+        raise UsageError(
+            "a placement file holds no engine settings: write the placement of a problem "
+            "whose objective has engine=None"
+        )
     own: dict[str, Any] = {
         "graph": graphs.graph_to(problem.graph),
         "graph_sha256": problem.graph.sha256,

@@ -6,6 +6,7 @@ from numbers import Real
 from typing import Any, TypeVar
 
 from streamplace.errors import GraphError
+from streamplace.problem.columns import OPERATOR_NUMBERS, SELECTIVITY, STREAM_PAYLOAD
 from streamplace.problem.operators import Operator, Stream
 
 OperatorLike = Operator | tuple[Any, ...] | Mapping[str, Any]
@@ -15,7 +16,7 @@ StreamLike = Stream | tuple[Any, ...] | Mapping[str, Any]
 Row = TypeVar("Row", Operator, Stream)
 
 TEXT = ("name", "source", "target", "instance_of")
-NUMBERS = ("instructions", "payload_bytes", "memory_bytes", "selectivity")
+NUMBERS = {column.name for column in (*OPERATOR_NUMBERS, SELECTIVITY, STREAM_PAYLOAD)}
 
 
 def operator_of(i: int, row: OperatorLike) -> Operator:

@@ -39,7 +39,7 @@ __all__ = ["UNKNOWN", "Operator", "Stream", "StreamGraph"]
 
 
 STRUCTURE = ("name", "names", "index", "requires", "instance_of", "constraints", "order")
-NUMBERS = ("instructions", "payload_bytes", "memory_bytes", "source_rate", "source_share")
+SOURCE = ("source_rate", "source_share")
 
 
 class StreamGraph(Displayable):
@@ -108,8 +108,8 @@ class StreamGraph(Displayable):
     ) -> None:
         check_type("operators:", operators, Iterable, GraphError)
         check_type("streams:", streams, Iterable, GraphError)
-        steps = [operator_of(i, shares) for i, shares in enumerate(operators)]
-        edges = [stream_of(i, shares) for i, shares in enumerate(streams)]
+        steps = [operator_of(i, row) for i, row in enumerate(operators)]
+        edges = [stream_of(i, row) for i, row in enumerate(streams)]
         index = index_of([o.name for o in steps])
         ends = [endpoints(i, s, index) for i, s in enumerate(edges)]
         self._set(
@@ -211,7 +211,8 @@ class StreamGraph(Displayable):
         self.requires: Mapping[int, tuple[str, ...]] = MappingProxyType(dict(requires))
         self.instance_of: Mapping[int, str] = MappingProxyType(dict(instance_of))
         self.constraints = Constraints() if constraints is None else Constraints.of(constraints)
-        self._set_operator_numbers(operator_numbers)
+        defaults = {c.name: np.full(len(index), c.default) for c in OPERATOR_NUMBERS if c.added}
+        self._set_operator_numbers({**defaults, **operator_numbers})
         self.source_rate = checked_rate(source_rate)
         payload = self._payload_of_streams(ends, stream_numbers["payload_bytes"])
         selectivity = column_of("streams", SELECTIVITY, stream_numbers["selectivity"], len(ends))
@@ -258,7 +259,8 @@ class StreamGraph(Displayable):
             do not fit the sources.
         """
         graph = StreamGraph.__new__(StreamGraph)
-        vars(graph).update({name: vars(self)[name] for name in STRUCTURE + NUMBERS})
+        kept = (*STRUCTURE, *SOURCE, *(column.name for column in OPERATOR_NUMBERS))
+        vars(graph).update({name: vars(self)[name] for name in kept})
         StreamGraph._set_operator_numbers(
             graph,
             {
@@ -284,7 +286,7 @@ class StreamGraph(Displayable):
     def _set_operator_numbers(self, numbers: Mapping[str, ArrayLike | None]) -> None:
         """Check and set the columns of operators; those that are None stay."""
         for column in OPERATOR_NUMBERS:
-            values = numbers[column.name]
+            values = numbers.get(column.name)
             if values is not None:
                 setattr(self, column.name, column_of("operators", column, values, len(self.names)))
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
 Model = Literal["bottleneck", "path-average", "engine"]
 MODELS: tuple[Model, ...] = get_args(Model)
-CLOSED_FORMS: tuple[Model, ...] = ("bottleneck", "path-average")
-"""The models under which throughput follows from equations, without a run."""
 SMALLEST, LARGEST = 1e-9, 1e15  # of rates and shares: beyond lies arithmetic that overflows
 
 
@@ -36,7 +34,7 @@ class Throughput:
         The share of every device and link that may be used, above 0 and at most 1: throughput is
         as if they had no more. Reported utilisations are those of the whole device or link.
     engine
-        How the engine runs under ``engine``; None: its default settings.
+        How the engine runs under ``engine``; None: its default settings. Placement files hold none.
 
     Raises
     ------
@@ -51,7 +49,7 @@ class Throughput:
 
     def __post_init__(self) -> None:
         if self.source_rates is not None:
-            object.__setattr__(self, "source_rates", _checked_rates(self.source_rates))
+            object.__setattr__(self, "source_rates", _checked_rates(_several(self.source_rates)))
         if self.model not in MODELS:
             wrong = f"model: must be one of {', '.join(MODELS)} (got {self.model!r})"
             raise ProblemError(wrong + did_you_mean(str(self.model), MODELS))

@@ -19,7 +19,15 @@ MOST_STREAMS = 2_000  # beyond, solving the links' equations change after change
 
 
 class ClosedFormEvaluator(ThroughputEvaluator):
-    """Throughput that follows from equations, with a bound that no placement exceeds."""
+    """Throughput that follows from equations, with a bound that no placement exceeds.
+
+    Attributes
+    ----------
+    parts_in_seconds
+        Operators and streams that scoring goes through in some seconds.
+    """
+
+    parts_in_seconds: ClassVar[int]
 
     @abstractmethod
     def reached(self, flow: Flow, devices: Placements) -> Floats:
@@ -53,6 +61,7 @@ class BottleneckEvaluator(ClosedFormEvaluator):
     """Throughput under ``bottleneck``: the largest utilisation holds up every source alike."""
 
     linear: ClassVar[bool] = True
+    parts_in_seconds: ClassVar[int] = 3 * 10**8
 
     def reached(self, flow: Flow, devices: Placements) -> Floats:
         """Return the throughput of K placements of a flow, (K,)."""
@@ -71,6 +80,7 @@ class PathAverageEvaluator(ClosedFormEvaluator):
     """Throughput under ``path-average``: a full link throttles only the streams that cross it."""
 
     overload_matters: ClassVar[bool] = True
+    parts_in_seconds: ClassVar[int] = 2 * 10**7
 
     def reached(self, flow: Flow, devices: Placements) -> Floats:
         """Return the throughput of K placements of a flow, (K,).

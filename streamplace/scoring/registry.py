@@ -18,6 +18,10 @@ THROUGHPUT: dict[Model, type[ThroughputEvaluator]] = {
     "engine": EngineEvaluator,
 }
 """The evaluators of throughput, by model."""
+CLOSED_FORMS: tuple[Model, ...] = tuple(
+    model for model, scored in THROUGHPUT.items() if issubclass(scored, ClosedFormEvaluator)
+)
+"""The models under which throughput follows from equations, without a run."""
 
 
 def throughput_evaluator(problem: Problem) -> ThroughputEvaluator:

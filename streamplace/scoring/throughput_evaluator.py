@@ -96,9 +96,8 @@ class ThroughputEvaluator(ABC):
 
     def quality(self, devices: Placements) -> Floats:
         """Return the relative throughput of each placement, (K,)."""
-        cases = self.cases
-        relative = [self.throughput_at(one, devices) / one.source_rate for one in cases]
-        worst: Floats = np.min(relative, axis=0)
+        relative = [self.throughput_at(one, devices) / one.source_rate for one in self.cases]
+        worst: Floats = np.minimum(np.min(relative, axis=0), 1.0)
         return worst
 
     def loss(self, devices: Placements) -> Floats:
@@ -120,10 +119,11 @@ class ThroughputEvaluator(ABC):
 
         Of equally bad rates that is the highest.
         """
-        if len(self.cases) == 1:
+        cases = self.cases
+        if len(cases) == 1:
             return self.problem
-        relative = [self.throughput_at(one, devices)[0] / one.source_rate for one in self.cases]
-        return self.cases[worst_of(relative)]
+        relative = [self.throughput_at(one, devices)[0] / one.source_rate for one in cases]
+        return cases[worst_of(relative)]
 
 
 def score_at(

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -278,7 +278,7 @@ class Run:
     def ask_teacher(self, jobs: int | None, backend: Backend) -> None:
         """Remember the teacher's placement of every problem."""
         task = partial(taught, placer=self.config.teacher.placer, seed=self.config.run.seed)
-        asked = [(int(i), self.prepared[i].problem) for i in self.own]
+        asked = [(int(i), _with_full_runs(self.prepared[i].problem)) for i in self.own]
         with closing(each(task, asked, jobs, backend)) as rows:
             answers: Iterator[Ints] = rows
             if self.workers.is_rank_zero:
@@ -330,6 +330,11 @@ def taught(numbered: tuple[int, Problem], *, placer: str, seed: int) -> Ints:
     number, problem = numbered
     rng = np.random.default_rng([seed, 3, number])
     return make_placer(placer)(problem, rng).devices
+
+
+def _with_full_runs(problem: Problem) -> Problem:
+    """Return a problem that the engine scores by runs of its full length, unlike rewards."""
+    return problem.with_objective(replace(problem.objective, engine=None))
 
 
 def _hash_of(prepared: Sequence[EncodedProblem]) -> str:

@@ -101,7 +101,7 @@ def moved(module: str, name: str) -> Any:
     default = f"{MOVED_MODULES[module]}.{name}" if module in MOVED_MODULES else None
     place = MOVED_NAMES.get(f"{module}.{name}", default)
     if place is None:
-        raise AttributeError(f"module {ROOT}.{module!r} has no attribute {name!r}")
+        raise AttributeError(f"module '{ROOT}.{module}' has no attribute {name!r}")
     home, _, attribute = place.rpartition(".")
     value = getattr(import_module(f"{ROOT}.{home}"), attribute)
     warnings.warn(

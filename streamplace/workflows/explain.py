@@ -7,19 +7,16 @@ import numpy as np
 from sim.closed_form import bottleneck
 from sim.flow import Flow
 from sim.links import links_crossed
-from streamplace.problem.objective import Model
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
+from streamplace.scoring.closed_form import ClosedFormEvaluator
 from streamplace.scoring.flow import flow
 from streamplace.scoring.loads import Bottleneck
-from streamplace.scoring.registry import evaluator, throughput_evaluator
+from streamplace.scoring.registry import closed_form, throughput_evaluator
 from streamplace.scoring.throughput import at_worst_rate, simulate
 from streamplace.util.arrays import Floats, Ints
 from streamplace.workflows.explanation import Contribution, Explanation
 from streamplace.workflows.improving_moves import improving_moves
-
-MOST: dict[Model, int] = {"bottleneck": 3 * 10**8, "path-average": 2 * 10**7}
-"""Operators and streams gone through for all moves together: some seconds' worth."""
 
 
 def explain(placement: Placement) -> Explanation:
@@ -43,7 +40,7 @@ def explain(placement: Placement) -> Explanation:
         return found
     units = _units_to_try(problem, load)
     size, devices = len(load.of_operators) + len(load.of_streams), len(problem.cluster.devices)
-    most = max(1, MOST[problem.model] // (size * devices))
+    most = max(1, closed_form(problem).parts_in_seconds // (size * devices))
     moves = improving_moves(placement, score, units[:most])
     every_move_tried = len(units) <= most
     return Explanation(explained, score, rate_factor, contributions, moves, every_move_tried)
@@ -52,7 +49,7 @@ def explain(placement: Placement) -> Explanation:
 def _in_closed_form(placement: Placement) -> Placement:
     """Return the placement; under `bottleneck` where its model tells no utilisations offered."""
     problem = placement.problem
-    if evaluator(problem).best_possible is not None:
+    if isinstance(throughput_evaluator(problem), ClosedFormEvaluator):
         return placement
     closed = problem.with_objective(problem.objective.with_changes(model="bottleneck"))
     return Placement(closed, placement.devices)

@@ -95,10 +95,10 @@ def improving_moves(
         columns = (after[helps].tolist(), unit[helps].tolist(), target[helps].tolist())
         better += zip(*columns, strict=True)
     better.sort(key=lambda move: -move[0])
-    return tuple(_remedy(placement, score, *move) for move in better[:KEPT])
+    return tuple(_improving_move(placement, score, *move) for move in better[:KEPT])
 
 
-def _remedy(
+def _improving_move(
     placement: Placement, score: ThroughputScore, throughput: float, unit: int, target: int
 ) -> ImprovingMove:
     problem = placement.problem

@@ -12,10 +12,10 @@ from streamplace.placers.search.search import best_of_chains, starts
 from streamplace.problem.cluster import MOST_DEVICES, Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.objective import CLOSED_FORMS, Model, Throughput
+from streamplace.problem.objective import Model, Throughput
 from streamplace.problem.problem import Problem, with_rates_of
 from streamplace.scoring.flow import flow
-from streamplace.scoring.registry import throughput_evaluator
+from streamplace.scoring.registry import CLOSED_FORMS, throughput_evaluator
 from streamplace.scoring.throughput import bound, throughput
 from streamplace.util.arrays import Ints
 from streamplace.util.checks import check_seed

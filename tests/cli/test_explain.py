@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from streamplace.scoring.closed_form import BottleneckEvaluator
 from tests.support.cli import Capture, json_of, place_by_cli, refused, succeeds
 from tests.support.input_files import GRAPH, InputFiles
 
@@ -99,12 +100,10 @@ def test_names_are_no_markup(tmp_path: Path, capsys: Capture) -> None:
 def test_too_large_for_every_move_is_told(
     inputs: InputFiles, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from streamplace.workflows import explain  # noqa: PLC0415 - what the command loads
-
     file = place_by_cli(
         capsys, inputs.graph, tmp_path / "placement.json", "--devices", "4x5", "--placer", "single"
     )
-    monkeypatch.setitem(explain.MOST, "bottleneck", 1)
+    monkeypatch.setattr(BottleneckEvaluator, "parts_in_seconds", 1)
     assert "too large to try all moves" in succeeds(capsys, "explain", file)
     assert json_of(capsys, "explain", file)["every_move_tried"] is False
 

@@ -16,7 +16,8 @@ from streamplace import (
 )
 from streamplace.errors import ClusterError, InfeasibleError
 from streamplace.placers.registry import make_placer
-from streamplace.problem.objective import CLOSED_FORMS, Model
+from streamplace.problem.objective import Model
+from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import bound
 from tests.support.graphs import chain_graph
 from tests.support.placements import placement_throughput

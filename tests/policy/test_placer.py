@@ -18,7 +18,8 @@ from streamplace.errors import CheckpointError, InfeasibleError, StreamplaceErro
 from streamplace.placers.registry import make_placer
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.weights import FORMAT, VERSION, pack_policy, packed, read_policy
-from streamplace.problem.objective import CLOSED_FORMS, Model
+from streamplace.problem.objective import Model
+from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import bound
 from streamplace.util.arrays import Ints
 from streamplace.workflows.place import solve

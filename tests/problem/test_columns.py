@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
+import pytest
 
 import streamplace as sp
 from streamplace.display.mixins import TellingRepr
-from streamplace.problem.columns import NumberColumn, graph_hash
+from streamplace.problem import graph as graph_module
+from streamplace.problem.columns import OPERATOR_NUMBERS, NumberColumn, graph_hash
 from streamplace.util.added import added_field, telling_fields
 
 ADDED = NumberColumn("cores", default=1.0, added=True)
@@ -53,3 +55,23 @@ def test_clusters_are_hashed_by_reprs_as_they_were_in_version_0_2() -> None:
     assert repr(sp.Device("a", 5.0)) == (
         "Device(name='a', mips=5.0, cores=1, memory_bytes=None, labels=())"
     )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Threaded(sp.Operator):
+    cores: float = 1.0
+
+
+def test_a_number_added_to_the_table_leaves_graphs_without_it_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows, ends = [("a", 1, 2), ("b", 3, 4)], [("a", "b")]
+    before = sp.StreamGraph(rows, ends).sha256
+    monkeypatch.setattr(graph_module, "OPERATOR_NUMBERS", (*OPERATOR_NUMBERS, ADDED))
+    plain = sp.StreamGraph([Threaded(*row) for row in rows], ends)
+    assert plain.sha256 == before
+    threaded = sp.StreamGraph([Threaded("a", 1, 2, cores=4.0), Threaded("b", 3, 4)], ends)
+    assert threaded.sha256 != before
+    columns = sp.StreamGraph.from_columns(["a", "b"], [1, 3], [2, 4], [[0, 1]])
+    assert columns.sha256 == before
+    assert threaded.with_numbers(instructions=[1, 3])[0].sha256 == threaded.sha256

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from benchmarks.reference.changes import in_other_time, in_other_units, renamed, restreamed
 from benchmarks.reference.strategies import Case, cases
-from streamplace.problem.objective import CLOSED_FORMS, MODELS, Model
+from streamplace.problem.objective import MODELS, Model
+from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import bound, throughput
 
 models = pytest.mark.parametrize("model", MODELS)

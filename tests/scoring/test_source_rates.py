@@ -13,12 +13,12 @@ from benchmarks.reference.strategies import batches, cases, problems
 from streamplace import Cluster, Operator, Stream, StreamGraph
 from streamplace.placers.registry import NAMES
 from streamplace.placers.search.consolidate import fewest_devices
-from streamplace.problem.objective import CLOSED_FORMS, MODELS, Model
+from streamplace.problem.objective import MODELS, Model
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.engine import worst_of
 from streamplace.scoring.flow import flow
-from streamplace.scoring.registry import throughput_evaluator
+from streamplace.scoring.registry import CLOSED_FORMS, throughput_evaluator
 from streamplace.scoring.throughput import bound, simulate, throughput
 from streamplace.workflows.place import place, solve
 from tests.support.graphs import MBIT

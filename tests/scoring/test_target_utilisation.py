@@ -13,10 +13,11 @@ from benchmarks.reference.strategies import Case, batches, cases, problems
 from sim.engine import Profile, Scene, Settings, Speed
 from streamplace.files.traces import trace_to
 from streamplace.policy.features import encode
-from streamplace.problem.objective import CLOSED_FORMS, MODELS, Model
+from streamplace.problem.objective import MODELS, Model
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring import engine
+from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import bound, simulate, throughput
 from streamplace.workflows.compare import compare
 from streamplace.workflows.place import place

@@ -13,7 +13,7 @@ from streamplace import Cluster, Device, Problem
 from streamplace.errors import InfeasibleError
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
-from streamplace.problem.objective import CLOSED_FORMS
+from streamplace.scoring.registry import CLOSED_FORMS
 from tests.support.graphs import chain_graph
 
 NAMES = st.text(min_size=1, max_size=8)

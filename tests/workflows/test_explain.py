@@ -11,11 +11,11 @@ from benchmarks.reference import oracle
 from benchmarks.reference.changes import as_fast
 from benchmarks.reference.strategies import cases
 from streamplace import Cluster, Constraints, Device, Network, Operator, Stream, StreamGraph
-from streamplace.problem.objective import CLOSED_FORMS, Model
+from streamplace.problem.objective import Model
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
+from streamplace.scoring.registry import CLOSED_FORMS, THROUGHPUT
 from streamplace.scoring.throughput import simulate, throughput
-from streamplace.workflows import explain as explaining
 from streamplace.workflows import improving_moves
 from streamplace.workflows.explain import explain
 from streamplace.workflows.explanation import Explanation
@@ -238,7 +238,7 @@ def test_too_large_to_try_everything(model: Model, monkeypatch: pytest.MonkeyPat
     placement = Placement(problem, [0, 0, 0, 1])
     whole = explain(placement)
     assert whole.every_move_tried
-    monkeypatch.setitem(explaining.MOST, model, 1)
+    monkeypatch.setattr(THROUGHPUT[model], "parts_in_seconds", 1)
     some = explain(placement)
     assert not some.every_move_tried
     assert some.moves == tuple(move for move in whole.moves if move.operators == ("b",))

@@ -128,6 +128,6 @@ def test_same_seed_same_plan() -> None:
 
 def test_a_cluster_too_small_for_the_memory_is_planned_beyond() -> None:
     graph = StreamGraph([(name, 1, 1, 6.0) for name in "abc"], source_rate=1)
-    one = Cluster([Device("d0", 1000, memory_bytes=10.0)])
+    one = Cluster([Device("d0", 1000, memory_bytes=6.0)])
     found = plan(graph, one, most=4, evaluations=10)
     assert [row.devices for row in found.rows] == [3, 4]

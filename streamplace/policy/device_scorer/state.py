@@ -24,7 +24,7 @@ UNAVAILABLE = -1e9  # logit of a device that is not offered
 
 
 class Scores(Protocol):
-    """What growth asks: one network, the same for every device."""
+    """What decoding asks: one network, the same for every device."""
 
     orders: Sequence[int]
 

@@ -9,7 +9,8 @@ from streamplace.errors import InfeasibleError, PlacementError, UsageError
 from streamplace.placers.exact.exact import Exact
 from streamplace.placers.registry import NAMES, ready_placer
 from streamplace.placers.search.search import Search
-from streamplace.problem.objective import CLOSED_FORMS, Model
+from streamplace.problem.objective import Model
+from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import bound
 from streamplace.workflows.place import solve
 from tests.support.graphs import chain_graph

@@ -11,8 +11,9 @@ from streamplace import Cluster, Constraints, Placement, Problem, Recipe
 from streamplace.placers.registry import make_placer
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.consolidate import consolidate, fewest_devices
-from streamplace.problem.objective import CLOSED_FORMS, Model
+from streamplace.problem.objective import Model
 from streamplace.scoring.flow import flow
+from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import throughput
 from tests.support.graphs import chain_graph
 from tests.support.placements import placement_throughput

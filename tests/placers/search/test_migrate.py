@@ -11,7 +11,8 @@ from streamplace import Cluster, Constraints, Device, Network, Placement, Proble
 from streamplace.errors import UsageError
 from streamplace.placers.registry import make_placer
 from streamplace.placers.search.migrate import Migrate, moving_seconds, stay
-from streamplace.problem.objective import CLOSED_FORMS, Model
+from streamplace.problem.objective import Model
+from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import throughput
 from tests.support.graphs import chain_graph
 from tests.support.placements import every_placement, placement_throughput

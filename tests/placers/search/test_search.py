@@ -16,7 +16,8 @@ from streamplace.placers.registry import make_placer
 from streamplace.placers.repair import feasible
 from streamplace.placers.search.search import Search
 from streamplace.problem.cluster import NetworkKind
-from streamplace.problem.objective import CLOSED_FORMS, Model
+from streamplace.problem.objective import Model
+from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import bound, throughput
 from streamplace.util.arrays import Ints
 from tests.support.graphs import chain_graph

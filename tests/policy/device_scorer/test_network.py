@@ -13,7 +13,8 @@ from streamplace import Cluster, Constraints, Operator, Problem, Stream, StreamG
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.device_scorer.state import DecodingState
 from streamplace.policy.features import encode
-from streamplace.problem.objective import CLOSED_FORMS, Model
+from streamplace.problem.objective import Model
+from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.util.arrays import Ints
 from tests.support.policies import (
     SCRIPTING,

@@ -12,9 +12,9 @@ from streamplace.generate import Recipe
 from streamplace.placers.registry import make_placer
 from streamplace.problem.cluster import Cluster, Network
 from streamplace.problem.constraints import Constraints
-from streamplace.problem.objective import CLOSED_FORMS
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
+from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import bound, throughput
 from tests.support.graphs import chain_graph
 from tests.support.placements import every_placement

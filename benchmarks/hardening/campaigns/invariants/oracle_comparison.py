@@ -12,8 +12,8 @@ from benchmarks.reference import oracle
 from benchmarks.reference.changes import remade
 from sim.closed_form import bottleneck
 from streamplace import Problem
-from streamplace.problem.objective import CLOSED_FORMS
 from streamplace.scoring.flow import flow
+from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import throughput
 from streamplace.util.arrays import Floats, Ints
 

@@ -24,8 +24,9 @@ from sim.engine import Scene
 from streamplace import Placement, Problem
 from streamplace.errors import InfeasibleError, PlacementError, ProblemError
 from streamplace.placers.repair import feasible
-from streamplace.problem.objective import CLOSED_FORMS, MODELS
+from streamplace.problem.objective import MODELS
 from streamplace.scoring import engine
+from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import bound
 
 PLACED = 0.05  # share of the problems that all placers place

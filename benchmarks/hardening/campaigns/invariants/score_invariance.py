@@ -14,10 +14,11 @@ from benchmarks.reference.changes import in_other_time, in_other_units, renamed,
 from benchmarks.reference.strategies import Case
 from sim.engine import Settings
 from streamplace import Placement, ThroughputScore
-from streamplace.problem.objective import CLOSED_FORMS, Model
+from streamplace.problem.objective import Model
 from streamplace.scoring import engine
 from streamplace.scoring.engine_evaluator import score_of_run
 from streamplace.scoring.engine_score import EngineScore
+from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import bound, ceiling, simulate
 
 TIED = 1e-9  # relative: utilisations that rounding may swap
