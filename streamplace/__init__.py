@@ -88,8 +88,8 @@ _HOME = {
 }
 """Public name -> the module that defines it."""
 
-_RENAMED = {"Replacement": "replacing", "replace": "replacing"}
-"""Public name of version 0.2 -> its module then."""
+_RENAMED = ("Replacement", "replace")
+"""Public names of version 0.2."""
 
 __all__ = list(_HOME)
 
@@ -98,7 +98,7 @@ install()
 
 def __getattr__(name: str) -> Any:
     if name in _RENAMED:
-        return moved(_RENAMED[name], name)
+        return moved("", name)
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

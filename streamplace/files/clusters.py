@@ -1,12 +1,16 @@
 """Clusters <-> JSON values."""
 
-from dataclasses import asdict, fields
-from typing import Any
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
 
 from streamplace.errors import FormatError, located
 from streamplace.files.reading import check
 from streamplace.files.schema import ClusterForm
 from streamplace.problem.cluster import Cluster, Device, LinkOverride, Network
+from streamplace.util.added import telling_fields
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
 def cluster_from(value: Any, where: str) -> Cluster:
@@ -33,8 +37,8 @@ def from_form(form: ClusterForm) -> Cluster:
 
 def cluster_to(cluster: Cluster) -> dict[str, Any]:
     """Return a cluster as a JSON value."""
-    network = asdict(cluster.network)
-    overrides = [_override_to(fields) for fields in network.pop("overrides")]
+    network = _fields_of(cluster.network)
+    overrides = [_override_to(override) for override in network.pop("overrides")]
     if overrides:
         network["overrides"] = overrides
     return {
@@ -43,6 +47,11 @@ def cluster_to(cluster: Cluster) -> dict[str, Any]:
         "devices": [_device_to(device) for device in cluster.devices],
         "network": network,
     }
+
+
+def _fields_of(value: "DataclassInstance") -> dict[str, Any]:
+    """Return the fields of a dataclass by name, without added ones at their default."""
+    return {field.name: getattr(value, field.name) for field in telling_fields(value)}
 
 
 def _device_to(device: Device) -> dict[str, Any]:
@@ -55,6 +64,8 @@ def _device_to(device: Device) -> dict[str, Any]:
     return value
 
 
-def _override_to(fields: dict[str, Any]) -> dict[str, Any]:
-    ends = {"from": fields.pop("source"), "to": fields.pop("target")}
-    return {key: value for key, value in {**ends, **fields}.items() if value is not None}
+def _override_to(override: LinkOverride) -> dict[str, Any]:
+    """Return an override without what it leaves to the network."""
+    values = _fields_of(override)
+    ends = {"from": values.pop("source"), "to": values.pop("target")}
+    return {key: value for key, value in {**ends, **values}.items() if value is not None}

@@ -50,6 +50,8 @@ MOVED_MODULES: Mapping[str, str] = {
 """Old module -> new module, both below ``streamplace``."""
 
 MOVED_NAMES: Mapping[str, str] = {
+    "Replacement": "Migration",
+    "replace": "migrate",
     "explain.Contribution": "workflows.explanation.Contribution",
     "explain.Explanation": "workflows.explanation.Explanation",
     "placers.base.PartsOption": "placers.partition.base.PartsOption",
@@ -60,17 +62,17 @@ MOVED_NAMES: Mapping[str, str] = {
     "planning.Row": "workflows.capacity_plan.PlanRow",
     "problem.MODELS": "problem.objective.MODELS",
     "problem.Model": "problem.objective.Model",
-    "problem.Problem": "problem.problem.Problem",
+    "problem.Problem": "Problem",
     "remedies.Remedy": "workflows.improving_moves.ImprovingMove",
     "remedies.remedies": "workflows.improving_moves.improving_moves",
-    "replacing.Replacement": "workflows.migrate.Migration",
-    "replacing.replace": "workflows.migrate.migrate",
+    "replacing.Replacement": "Migration",
+    "replacing.replace": "migrate",
     "runs.throughput": "scoring.throughput.throughput",
     "score.Bottleneck": "scoring.loads.Bottleneck",
     "score.DeviceLoad": "scoring.loads.DeviceLoad",
     "score.EngineScore": "scoring.engine_score.EngineScore",
     "score.LinkLoad": "scoring.loads.LinkLoad",
-    "score.Score": "scoring.score.ThroughputScore",
+    "score.Score": "ThroughputScore",
     "shown.Brief": "display.mixins.TruncatedRepr",
     "shown.Rounded": "display.mixins.RoundedRepr",
     "shown.Shown": "display.mixins.Displayable",
@@ -91,21 +93,22 @@ def moved(module: str, name: str) -> Any:
     Parameters
     ----------
     module
-        The old module, below ``streamplace``.
+        The old module, below ``streamplace``; empty for a public name.
 
     Raises
     ------
     AttributeError
         If the old module had no such name, or the name is gone.
     """
+    old = f"{module}.{name}" if module else name
     default = f"{MOVED_MODULES[module]}.{name}" if module in MOVED_MODULES else None
-    place = MOVED_NAMES.get(f"{module}.{name}", default)
+    place = MOVED_NAMES.get(old, default)
     if place is None:
         raise AttributeError(f"module '{ROOT}.{module}' has no attribute {name!r}")
-    home, _, attribute = place.rpartition(".")
-    value = getattr(import_module(f"{ROOT}.{home}"), attribute)
+    home, _, attribute = f"{ROOT}.{place}".rpartition(".")
+    value = getattr(import_module(home), attribute)
     warnings.warn(
-        f"{ROOT}.{module}.{name} is now {ROOT}.{place}; the old path goes in the next release",
+        f"{ROOT}.{old} is now {ROOT}.{place}; the old path goes in the next release",
         DeprecationWarning,
         stacklevel=3,
     )

@@ -22,7 +22,7 @@ class Move:
     memory_bytes: float = 0.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Difference(Displayable):
     """From one placement to another; each is scored under its own problem.
 

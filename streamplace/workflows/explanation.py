@@ -1,7 +1,7 @@
 """Explanations: what makes the bottleneck of a placement, and which single moves would help."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from streamplace.display.mixins import Displayable
@@ -34,7 +34,7 @@ class Contribution:
         return {**who, "utilisation": self.utilisation, "share": self.share}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation(Displayable):
     """Why a placement does not do better.
 
@@ -56,7 +56,7 @@ class Explanation(Displayable):
         most were tried.
     """
 
-    placement: Placement = field(repr=False)
+    placement: Placement
     score: ThroughputScore
     rate_factor: float | None
     contributions: tuple[Contribution, ...]

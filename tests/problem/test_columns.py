@@ -7,6 +7,7 @@ import pytest
 
 import streamplace as sp
 from streamplace.display.mixins import TellingRepr
+from streamplace.files import clusters
 from streamplace.problem import graph as graph_module
 from streamplace.problem.columns import OPERATOR_NUMBERS, NumberColumn, graph_hash
 from streamplace.util.added import added_field, telling_fields
@@ -42,6 +43,7 @@ def test_an_added_field_tells_only_where_it_differs_from_its_default() -> None:
     assert [field.name for field in telling_fields(Machine("a", price=2.0))][-1] == "price"
     assert repr(Machine("a")) == "Machine(name='a', cores=1)"
     assert repr(Machine("a", price=2.0)) == "Machine(name='a', cores=1, price=2.0)"
+    assert clusters._fields_of(Machine("a")) == {"name": "a", "cores": 1}
 
 
 def test_clusters_are_hashed_by_reprs_as_they_were_in_version_0_2() -> None:
