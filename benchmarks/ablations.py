@@ -73,7 +73,7 @@ class Variant:
 def without_names(one: EncodedProblem) -> EncodedProblem:
     """Let every device have a name of its own: nothing breaks their symmetry."""
     devices = len(one.problem.cluster.devices)
-    return replace(one, job=one.job._replace(kind=np.arange(devices, dtype=np.int32)))
+    return replace(one, lookahead=one.lookahead._replace(kind=np.arange(devices, dtype=np.int32)))
 
 
 def without_streams(one: EncodedProblem) -> EncodedProblem:

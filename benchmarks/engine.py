@@ -190,7 +190,7 @@ def closed_forms(arguments: argparse.Namespace) -> None:
             expected = throughput(closed, devices)[0]
             error = (found.throughput - expected) / problem.source_rate
             errors.setdefault((single, pushes), []).append(float(error))
-            lost = max(lost, found.raw.lost)
+            lost = max(lost, found.trace.lost)
         if len(errors.get((True, False), [])) == arguments.problems:
             break
     for (single, pushes), found_errors in sorted(errors.items(), reverse=True):

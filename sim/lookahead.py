@@ -46,7 +46,7 @@ CANDIDATE_FEATURES = (
     "left",  # CPU work of operators not placed yet, over all capacity
     "placed",  # share of operators placed
     "devices",  # 1 / their number
-    "then, offered",  # `then` in units of the job's `unit`: how overloaded it is, not how uneven
+    "then, offered",  # in units of the problem's `unit`: how overloaded it is, not how uneven
     "link, offered",  # `link` likewise
     "worst device, offered",  # largest utilisation of a device with the operator placed, likewise
     "worst, offered",  # largest utilisation so far, likewise
@@ -56,7 +56,7 @@ LINEAR = 2.0  # utilisations up to here are given as they are, beyond by their l
 
 
 class LookaheadBatch(NamedTuple):
-    """P jobs end to end; operators and devices are numbered from 0 within each."""
+    """P problems end to end; operators and devices are numbered from 0 within each."""
 
     first_operator: Ints  # (P + 1,)
     first_device: Ints  # (P + 1,)
@@ -87,9 +87,9 @@ class LookaheadBatch(NamedTuple):
 
 
 class PartialPlacements(NamedTuple):
-    """R half-made placements; arrays are padded to the largest job."""
+    """R half-made placements; arrays are padded to the largest problem."""
 
-    job: Ints  # (R,)
+    problem: Ints  # (R,)
     on: Ints  # (R, V) device of each operator, -1 where there is none yet
     together: Ints  # (R, V) device of the operators that have this leader, -1 likewise
     device: Floats  # (R, D) utilisation
@@ -106,7 +106,7 @@ class PartialPlacements(NamedTuple):
 
 
 class LookaheadProblem(NamedTuple):
-    """One job: its arrays, as they are laid end to end."""
+    """One problem: its arrays, as they are laid end to end."""
 
     flow: Flow
     unit: float  # utilisation that counts as 1 where overload itself matters
@@ -118,12 +118,12 @@ class LookaheadProblem(NamedTuple):
     room: Floats  # (D,)
 
 
-def collate(jobs: Sequence[LookaheadProblem]) -> LookaheadBatch:
-    """Lay jobs end to end."""
-    flows = [job.flow for job in jobs]
+def collate(problems: Sequence[LookaheadProblem]) -> LookaheadBatch:
+    """Lay problems end to end."""
+    flows = [problem.flow for problem in problems]
     operators = _starts([flow.operators for flow in flows])
     streams = _starts([len(flow.source) for flow in flows])
-    masks = _starts([job.allowed.size for job in jobs])
+    masks = _starts([problem.allowed.size for problem in problems])
     ends = [flow.ends for flow in flows]
     reference = np.array([lowest_utilisation(flow) for flow in flows])
     first_ends = [first[:-1] + 2 * streams[i] for i, (first, _, _, _) in enumerate(ends)]
@@ -133,7 +133,7 @@ def collate(jobs: Sequence[LookaheadProblem]) -> LookaheadBatch:
         first_link=_starts([len(flow.gap_s) for flow in flows]),
         nic=np.array([flow.nic for flow in flows]),
         reference=reference,
-        unit=np.array([job.unit for job in jobs]),
+        unit=np.array([problem.unit for problem in problems]),
         work=np.concatenate([flow.work for flow in flows]),
         first_end=np.concatenate([*first_ends, 2 * streams[-1:]]).astype(np.int32),
         other=np.concatenate([other for _, other, _, _ in ends]),
@@ -146,42 +146,42 @@ def collate(jobs: Sequence[LookaheadProblem]) -> LookaheadBatch:
         traffic=np.concatenate([flow.traffic for flow in flows]),
         capacity=np.concatenate([flow.capacity for flow in flows]),
         cores=np.concatenate([flow.cores for flow in flows]),
-        kind=np.concatenate([job.kind for job in jobs]).astype(np.int32),
+        kind=np.concatenate([problem.kind for problem in problems]).astype(np.int32),
         bandwidth=np.concatenate([_bandwidth(flow) for flow in flows]),
         gap_s=np.concatenate([flow.gap_s for flow in flows]),
         seconds_per_bit=np.concatenate([flow.seconds_per_bit for flow in flows]),
         overhead_s=np.concatenate([flow.overhead_s for flow in flows]),
-        leader=np.concatenate([job.leader for job in jobs]).astype(np.int32),
+        leader=np.concatenate([problem.leader for problem in problems]).astype(np.int32),
         first_allowed=np.concatenate(
             [
-                masks[i] + job.row_of.astype(np.int64) * job.flow.devices
-                for i, job in enumerate(jobs)
+                masks[i] + problem.row_of.astype(np.int64) * problem.flow.devices
+                for i, problem in enumerate(problems)
             ]
         ),
-        allowed=np.concatenate([job.allowed.ravel() for job in jobs]),
-        memory=np.concatenate([job.memory for job in jobs]),
-        room=np.concatenate([job.room for job in jobs]),
+        allowed=np.concatenate([problem.allowed.ravel() for problem in problems]),
+        memory=np.concatenate([problem.memory for problem in problems]),
+        room=np.concatenate([problem.room for problem in problems]),
     )
 
 
-def nothing_placed(jobs: LookaheadBatch, job: Ints) -> PartialPlacements:
-    """Return placements of these jobs, (R,) indices, with nothing placed."""
-    operators, devices = np.diff(jobs.first_operator), np.diff(jobs.first_device)
-    rows, columns = len(job), int(devices.max())
-    work = np.add.reduceat(jobs.work, jobs.first_operator[:-1])
+def nothing_placed(problems: LookaheadBatch, problem: Ints) -> PartialPlacements:
+    """Return placements of these problems, (R,) indices, with nothing placed."""
+    operators, devices = np.diff(problems.first_operator), np.diff(problems.first_device)
+    rows, columns = len(problem), int(devices.max())
+    work = np.add.reduceat(problems.work, problems.first_operator[:-1])
     return PartialPlacements(
-        job=job.astype(np.int32),
+        problem=problem.astype(np.int32),
         on=np.full((rows, int(operators.max())), -1, np.int32),
         together=np.full((rows, int(operators.max())), -1, np.int32),
         device=np.zeros((rows, columns)),
-        link=np.zeros((rows, int(np.diff(jobs.first_link).max()))),
+        link=np.zeros((rows, int(np.diff(problems.first_link).max()))),
         busiest=np.zeros((rows, columns)),
         open=np.zeros((rows, columns)),
         crew=np.zeros((rows, columns), np.int32),
         memory=np.zeros((rows, columns)),
         worst=np.zeros(rows),
         worst_device=np.zeros(rows),
-        left=work[job],
+        left=work[problem],
         last=np.full(rows, -1, np.int32),
         placed=np.zeros(rows, np.int32),
     )
@@ -189,51 +189,53 @@ def nothing_placed(jobs: LookaheadBatch, job: Ints) -> PartialPlacements:
 
 @kernel
 def candidate_features(
-    jobs: LookaheadBatch, grown: PartialPlacements, operator: Ints, seen: Single, offered: Bools
+    problems: LookaheadBatch, grown: PartialPlacements, operator: Ints, seen: Single, offered: Bools
 ) -> None:
     """Describe every device for the next operator of the first R' placements.
 
     Parameters
     ----------
     operator
-        (R',) the operator to place next, numbered within its job.
+        (R',) the operator to place next, numbered within its problem.
     seen
-        (R', D, F) is filled with `CANDIDATE_FEATURES`; 0 for devices that the job lacks.
+        (R', D, F) is filled with `CANDIDATE_FEATURES`; 0 for devices that the problem lacks.
     offered
         (R', D) is filled: may the operator go there? Of interchangeable devices that run nothing,
         only the first is offered. At least one device is.
     """
     for r in range(operator.shape[0]):
-        _offer(jobs, grown, r, operator[r], offered[r])
-        _describe(jobs, grown, r, operator[r], seen[r])
+        _offer(problems, grown, r, operator[r], offered[r])
+        _describe(problems, grown, r, operator[r], seen[r])
 
 
 @kernel
-def _describe(jobs: LookaheadBatch, grown: PartialPlacements, r: int, v: int, seen: Single) -> None:
+def _describe(
+    problems: LookaheadBatch, grown: PartialPlacements, r: int, v: int, seen: Single
+) -> None:
     """Fill in the features, (D, F), of operator v of row r in the order of `CANDIDATE_FEATURES`."""
-    p = grown.job[r]
-    first, g = jobs.first_device[p], jobs.first_operator[p] + v
-    devices = jobs.first_device[p + 1] - first
-    operators = jobs.first_operator[p + 1] - jobs.first_operator[p]
-    scale, unit = 1.0 / jobs.reference[p], 1.0 / jobs.unit[p]
+    p = grown.problem[r]
+    first, g = problems.first_device[p], problems.first_operator[p] + v
+    devices = problems.first_device[p + 1] - first
+    operators = problems.first_operator[p + 1] - problems.first_operator[p]
+    scale, unit = 1.0 / problems.reference[p], 1.0 / problems.unit[p]
     capacity, least, used = 0.0, np.inf, 0.0
     for d in range(devices):
-        capacity += jobs.capacity[first + d]
+        capacity += problems.capacity[first + d]
         least = min(least, grown.device[r, d])
         used += grown.device[r, d]
-    mean = used / devices + jobs.work[g] / capacity
-    left = (grown.left[r] - jobs.work[g]) / capacity
-    ahead = _traffic_ahead(jobs, grown, r, v)
+    mean = used / devices + problems.work[g] / capacity
+    left = (grown.left[r] - problems.work[g]) / capacity
+    ahead = _traffic_ahead(problems, grown, r, v)
     seen[:] = 0.0
     for d in range(devices):
         highest, highest_device, on_links, local, heaviest, crossing = _put(
-            jobs, grown, r, v, d, 1.0
+            problems, grown, r, v, d, 1.0
         )
         then = grown.device[r, d]
-        _put(jobs, grown, r, v, d, -1.0)
+        _put(problems, grown, r, v, d, -1.0)
         now = grown.device[r, d]
         out = seen[d]
-        out[0] = squashed(jobs.work[g] / jobs.capacity[first + d] * scale)
+        out[0] = squashed(problems.work[g] / problems.capacity[first + d] * scale)
         out[1] = squashed(now * scale)
         out[2] = squashed(then * scale)
         out[3] = squashed((then - mean) * scale)
@@ -249,8 +251,8 @@ def _describe(jobs: LookaheadBatch, grown: PartialPlacements, r: int, v: int, se
         out[13] = squashed(grown.open[r, d] * scale)
         out[14] = squashed((grown.open[r, d] - local + ahead) * scale)
         out[15] = squashed(grown.busiest[r, d] * scale)
-        out[16] = squashed(jobs.capacity[first + d] * devices / capacity)
-        out[17] = squashed(jobs.bandwidth[first + d])
+        out[16] = squashed(problems.capacity[first + d] * devices / capacity)
+        out[17] = squashed(problems.bandwidth[first + d])
         out[18] = 1.0 if grown.crew[r, d] == 0 else 0.0
         out[19] = grown.crew[r, d] / max(1, grown.placed[r])
         out[20] = 1.0 if grown.last[r] == d else 0.0
@@ -265,22 +267,22 @@ def _describe(jobs: LookaheadBatch, grown: PartialPlacements, r: int, v: int, se
 
 @kernel
 def place_next(
-    jobs: LookaheadBatch, grown: PartialPlacements, operator: Ints, chosen: Ints
+    problems: LookaheadBatch, grown: PartialPlacements, operator: Ints, chosen: Ints
 ) -> None:
     """Place the next operator, (R',), of the first R' placements on a device, (R',)."""
     for r in range(operator.shape[0]):
         v, d = operator[r], chosen[r]
-        p = grown.job[r]
-        ahead = _traffic_ahead(jobs, grown, r, v)
-        highest, highest_device, _, _, _, _ = _put(jobs, grown, r, v, d, 1.0)
-        _close(jobs, grown, r, v, d)
+        p = grown.problem[r]
+        ahead = _traffic_ahead(problems, grown, r, v)
+        highest, highest_device, _, _, _, _ = _put(problems, grown, r, v, d, 1.0)
+        _close(problems, grown, r, v, d)
         grown.open[r, d] += ahead
-        g = jobs.first_operator[p] + v
-        grown.on[r, v] = grown.together[r, jobs.leader[g]] = d
+        g = problems.first_operator[p] + v
+        grown.on[r, v] = grown.together[r, problems.leader[g]] = d
         grown.worst[r] = max(grown.worst[r], highest)
         grown.worst_device[r] = max(grown.worst_device[r], highest_device)
-        grown.left[r] -= jobs.work[g]
-        grown.memory[r, d] += jobs.memory[g]
+        grown.left[r] -= problems.work[g]
+        grown.memory[r, d] += problems.memory[g]
         grown.crew[r, d] += 1
         grown.placed[r] += 1
         grown.last[r] = d
@@ -308,37 +310,39 @@ def all_squashed(x: Floats) -> Floats:
 
 @kernel
 def _put(
-    jobs: LookaheadBatch, grown: PartialPlacements, r: int, v: int, b: int, sign: float
+    problems: LookaheadBatch, grown: PartialPlacements, r: int, v: int, b: int, sign: float
 ) -> tuple[float, float, float, float, float, float]:
     """Add operator v on device b, or take it back (sign -1).
 
     Returns the largest utilisation touched, the largest of devices, that of links, traffic within
     the device, its heaviest stream, and traffic to other devices.
     """
-    p = grown.job[r]
-    o, first, base = jobs.first_operator[p], jobs.first_device[p], jobs.first_link[p]
-    devices = jobs.first_device[p + 1] - first
+    p = grown.problem[r]
+    o, first, base = problems.first_operator[p], problems.first_device[p], problems.first_link[p]
+    devices = problems.first_device[p + 1] - first
     device, link, on = grown.device[r], grown.link[r], grown.on[r]
-    device[b] += sign * jobs.work[o + v] / jobs.capacity[first + b]
+    device[b] += sign * problems.work[o + v] / problems.capacity[first + b]
     highest, on_links, local, heaviest, crossing = 0.0, 0.0, 0.0, 0.0, 0.0  # highest: of devices
-    for i in range(jobs.first_end[o + v], jobs.first_end[o + v + 1]):
-        a, e = on[jobs.other[i]], jobs.stream[i]
+    for i in range(problems.first_end[o + v], problems.first_end[o + v + 1]):
+        a, e = on[problems.other[i]], problems.stream[i]
         if a < 0:
             continue
         if a == b:
-            local += jobs.traffic[e]
-            heaviest = max(heaviest, jobs.traffic[e])
+            local += problems.traffic[e]
+            heaviest = max(heaviest, problems.traffic[e])
             continue
-        crossing += jobs.traffic[e]
-        x, y = (b, a) if jobs.outward[i] else (a, b)
-        sends, receives = ends_of(jobs.nic[p], devices, x, y)
-        tuples = jobs.tuples[e]
-        device[x] += sign * tuples * jobs.overhead_s[base + sends] / jobs.cores[first + x]
-        device[y] += sign * tuples * jobs.overhead_s[base + receives] / jobs.cores[first + y]
-        link[sends] += sign * tuples * seconds_on(jobs, base + sends, e)
+        crossing += problems.traffic[e]
+        x, y = (b, a) if problems.outward[i] else (a, b)
+        sends, receives = ends_of(problems.nic[p], devices, x, y)
+        tuples = problems.tuples[e]
+        device[x] += sign * tuples * problems.overhead_s[base + sends] / problems.cores[first + x]
+        device[y] += (
+            sign * tuples * problems.overhead_s[base + receives] / problems.cores[first + y]
+        )
+        link[sends] += sign * tuples * seconds_on(problems, base + sends, e)
         on_links = max(on_links, link[sends])
-        if jobs.nic[p]:
-            link[receives] += sign * tuples * seconds_on(jobs, base + receives, e)
+        if problems.nic[p]:
+            link[receives] += sign * tuples * seconds_on(problems, base + receives, e)
             on_links = max(on_links, link[receives])
         highest = max(highest, device[a])
     highest = max(highest, device[b])
@@ -346,68 +350,70 @@ def _put(
 
 
 @kernel
-def _traffic_ahead(jobs: LookaheadBatch, grown: PartialPlacements, r: int, v: int) -> float:
+def _traffic_ahead(problems: LookaheadBatch, grown: PartialPlacements, r: int, v: int) -> float:
     """Return the traffic between operator v and operators not placed yet."""
-    o = jobs.first_operator[grown.job[r]]
+    o = problems.first_operator[grown.problem[r]]
     ahead = 0.0
-    for i in range(jobs.first_end[o + v], jobs.first_end[o + v + 1]):
-        if grown.on[r, jobs.other[i]] < 0:
-            ahead += jobs.traffic[jobs.stream[i]]
+    for i in range(problems.first_end[o + v], problems.first_end[o + v + 1]):
+        if grown.on[r, problems.other[i]] < 0:
+            ahead += problems.traffic[problems.stream[i]]
     return ahead
 
 
 @kernel
-def _close(jobs: LookaheadBatch, grown: PartialPlacements, r: int, v: int, b: int) -> None:
+def _close(problems: LookaheadBatch, grown: PartialPlacements, r: int, v: int, b: int) -> None:
     """Note what the streams of v, now on device b, mean for the devices at their other ends.
 
     They are open no longer, and the links they cross may be the busiest.
     """
-    p = grown.job[r]
-    o, devices = jobs.first_operator[p], jobs.first_device[p + 1] - jobs.first_device[p]
-    for i in range(jobs.first_end[o + v], jobs.first_end[o + v + 1]):
-        a = grown.on[r, jobs.other[i]]
+    p = grown.problem[r]
+    o, devices = problems.first_operator[p], problems.first_device[p + 1] - problems.first_device[p]
+    for i in range(problems.first_end[o + v], problems.first_end[o + v + 1]):
+        a = grown.on[r, problems.other[i]]
         if a < 0:
             continue
-        grown.open[r, a] = max(0.0, grown.open[r, a] - jobs.traffic[jobs.stream[i]])
+        grown.open[r, a] = max(0.0, grown.open[r, a] - problems.traffic[problems.stream[i]])
         if a == b:
             continue
-        x, y = (b, a) if jobs.outward[i] else (a, b)
-        sends, receives = ends_of(jobs.nic[p], devices, x, y)
+        x, y = (b, a) if problems.outward[i] else (a, b)
+        sends, receives = ends_of(problems.nic[p], devices, x, y)
         link, busiest = grown.link[r], grown.busiest[r]
         busiest[x] = max(busiest[x], link[sends])
         busiest[y] = max(busiest[y], link[receives])
 
 
 @kernel
-def _offer(jobs: LookaheadBatch, grown: PartialPlacements, r: int, v: int, offered: Bools) -> None:
-    p = grown.job[r]
-    g, first = jobs.first_operator[p] + v, jobs.first_device[p]
-    devices = jobs.first_device[p + 1] - first
+def _offer(
+    problems: LookaheadBatch, grown: PartialPlacements, r: int, v: int, offered: Bools
+) -> None:
+    p = grown.problem[r]
+    g, first = problems.first_operator[p] + v, problems.first_device[p]
+    devices = problems.first_device[p + 1] - first
     offered[:] = False
-    settled = grown.together[r, jobs.leader[g]]
+    settled = grown.together[r, problems.leader[g]]
     if settled >= 0:
         offered[settled] = True
         return
     any_offered = False
     for d in range(devices):
-        if not jobs.allowed[jobs.first_allowed[g] + d]:
+        if not problems.allowed[problems.first_allowed[g] + d]:
             continue
-        if grown.memory[r, d] + jobs.memory[g] > jobs.room[first + d]:
+        if grown.memory[r, d] + problems.memory[g] > problems.room[first + d]:
             continue
-        if grown.crew[r, d] == 0 and _has_empty_equal(jobs, grown, r, first, d):
+        if grown.crew[r, d] == 0 and _has_empty_equal(problems, grown, r, first, d):
             continue
         offered[d] = any_offered = True
     if not any_offered:  # memory is full everywhere: the draft is repaired later
         for d in range(devices):
-            offered[d] = jobs.allowed[jobs.first_allowed[g] + d]
+            offered[d] = problems.allowed[problems.first_allowed[g] + d]
 
 
 @kernel
 def _has_empty_equal(
-    jobs: LookaheadBatch, grown: PartialPlacements, r: int, first: int, d: int
+    problems: LookaheadBatch, grown: PartialPlacements, r: int, first: int, d: int
 ) -> bool:
     for equal in range(d):
-        if jobs.kind[first + equal] == jobs.kind[first + d] and grown.crew[r, equal] == 0:
+        if problems.kind[first + equal] == problems.kind[first + d] and grown.crew[r, equal] == 0:
             return True
     return False
 

@@ -10,7 +10,7 @@ from sim.jit import kernel
 
 @kernel
 def read_off(
-    world: EngineState,
+    state: EngineState,
     operator: Ints,
     stream: Ints,
     source: Ints,
@@ -28,63 +28,63 @@ def read_off(
         (4, V), (4, E) and (3, sources).
     """
     for i in range(operator.shape[0]):
-        at = world.operators[operator[i]]
+        at = state.operators[operator[i]]
         operators[0, i], operators[1, i], operators[2, i] = at.processed, at.busy_s, at.blocked_s
         operators[3, i] = 0.0
         if at.window >= 0:
-            window = world.windows[at.window]
+            window = state.windows[at.window]
             operators[3, i] = window.out
             for slot in range(window.first_slot, window.first_slot + window.slots):
-                operators[3, i] += world.slots[slot].tuples
+                operators[3, i] += state.slots[slot].tuples
     for i in range(stream.shape[0]):
-        on = world.streams[stream[i]]
+        on = state.streams[stream[i]]
         streams[0, i], streams[1, i] = on.sent, on.taken
         streams[2, i], streams[3, i] = on.waiting, on.in_flight
     for i in range(source.shape[0]):
-        of = world.sources[source[i]]
+        of = state.sources[source[i]]
         sources[0, i], sources[1, i], sources[2, i] = of.offered, of.dropped, of.backlog
 
 
 @kernel
 def count_tuples(
-    world: EngineState, target: Ints, queued: Floats, away: Floats, came: Floats
+    state: EngineState, target: Ints, queued: Floats, away: Floats, came: Floats
 ) -> None:
     """Add up the tuples of all sets by stream, (E,), and those that came to each operator, (V,).
 
     In queues; on wires and links; from streams and sources.
     """
-    count = world.streams.shape[0]
-    for v in range(world.operators.shape[0]):
-        s = world.operators[v].source
+    count = state.streams.shape[0]
+    for v in range(state.operators.shape[0]):
+        s = state.operators[v].source
         if s >= 0:
-            source = world.sources[s]
+            source = state.sources[s]
             came[v] = source.offered - source.dropped - source.backlog
     for e in range(count):
-        came[target[e]] += world.streams[e].taken
-    for which in range(world.lists.shape[0] - 1):
-        i = world.lists[which].head
+        came[target[e]] += state.streams[e].taken
+    for which in range(state.lists.shape[0] - 1):
+        i = state.lists[which].head
         while i != NOTHING:
-            e = world.sets[i].stream
+            e = state.sets[i].stream
             if which < count:
-                queued[e] += world.sets[i].size
+                queued[e] += state.sets[i].size
             else:
-                away[e] += world.sets[i].size
-            i = world.sets[i].after
+                away[e] += state.sets[i].size
+            i = state.sets[i].after
 
 
 @kernel
-def largest_loss(world: EngineState, queued: Floats, away: Floats, came: Floats) -> float:
+def largest_loss(state: EngineState, queued: Floats, away: Floats, came: Floats) -> float:
     """Return the largest share of a stream's or operator's tuples that is not accounted for.
 
     NaN if a number is not a number.
     """
     worst = 0.0  # and np.maximum hands NaN on
-    for e in range(world.streams.shape[0]):
-        sent, scale = world.streams[e].sent, max(1.0, world.streams[e].sent)
-        there = world.streams[e].taken + queued[e] + away[e]
+    for e in range(state.streams.shape[0]):
+        sent, scale = state.streams[e].sent, max(1.0, state.streams[e].sent)
+        there = state.streams[e].taken + queued[e] + away[e]
         worst = np.maximum(worst, abs(sent - there) / scale)
-        worst = np.maximum(worst, abs(world.streams[e].waiting - queued[e]) / scale)
-    for v in range(world.operators.shape[0]):
-        lost = abs(came[v] - world.operators[v].processed) / max(1.0, came[v])
+        worst = np.maximum(worst, abs(state.streams[e].waiting - queued[e]) / scale)
+    for v in range(state.operators.shape[0]):
+        lost = abs(came[v] - state.operators[v].processed) / max(1.0, came[v])
         worst = np.maximum(worst, lost)
     return worst

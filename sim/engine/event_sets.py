@@ -48,109 +48,109 @@ def more_sets(sets: Records, totals: Floats, lists: Records) -> tuple[Records, F
 
 
 @bare
-def free_sets(world: EngineState) -> int:
+def free_sets(state: EngineState) -> int:
     """Return how many sets are free."""
-    count: int = world.lists[world.lists.shape[0] - 1].tail
+    count: int = state.lists[state.lists.shape[0] - 1].tail
     return count
 
 
 @bare
-def new_set(world: EngineState, stream: int, size: float, births: float) -> int:
+def new_set(state: EngineState, stream: int, size: float, births: float) -> int:
     """Return a set that was free, for the caller to give totals; there must be one."""
-    free = world.lists.shape[0] - 1
-    i: int = world.lists[free].head
-    world.lists[free].head = world.sets[i].after
-    world.lists[free].tail -= 1
-    world.sets[i].stream = stream
-    world.sets[i].size = size
-    world.sets[i].births = births
+    free = state.lists.shape[0] - 1
+    i: int = state.lists[free].head
+    state.lists[free].head = state.sets[i].after
+    state.lists[free].tail -= 1
+    state.sets[i].stream = stream
+    state.sets[i].size = size
+    state.sets[i].births = births
     return i
 
 
 @bare
-def append(world: EngineState, to: int, i: int) -> None:
+def append(state: EngineState, to: int, i: int) -> None:
     """Put a set at the end of a list."""
-    world.sets[i].after = NOTHING
-    last = world.lists[to].tail
+    state.sets[i].after = NOTHING
+    last = state.lists[to].tail
     if last == NOTHING:
-        world.lists[to].head = i
+        state.lists[to].head = i
     else:
-        world.sets[last].after = i
-    world.lists[to].tail = i
+        state.sets[last].after = i
+    state.lists[to].tail = i
 
 
 @bare
-def remove_first(world: EngineState, of: int) -> int:
+def remove_first(state: EngineState, of: int) -> int:
     """Take the first set out of a list."""
-    i: int = world.lists[of].head
-    world.lists[of].head = world.sets[i].after
-    if world.lists[of].head == NOTHING:
-        world.lists[of].tail = NOTHING
+    i: int = state.lists[of].head
+    state.lists[of].head = state.sets[i].after
+    if state.lists[of].head == NOTHING:
+        state.lists[of].tail = NOTHING
     return i
 
 
 @bare
-def set_free(world: EngineState, i: int) -> None:
+def set_free(state: EngineState, i: int) -> None:
     """Put a set, in no list any more, among those that are free."""
-    free = world.lists.shape[0] - 1
-    world.sets[i].after = world.lists[free].head
-    world.lists[free].head = i
-    world.lists[free].tail += 1
+    free = state.lists.shape[0] - 1
+    state.sets[i].after = state.lists[free].head
+    state.lists[free].head = i
+    state.lists[free].tail += 1
 
 
 @bare
-def pour(world: EngineState, i: int, into: int) -> None:
+def pour(state: EngineState, i: int, into: int) -> None:
     """Merge a set, in no list any more, into another."""
-    world.sets[into].size += world.sets[i].size
-    world.sets[into].births += world.sets[i].births
-    for s in range(world.totals.shape[1]):
-        world.totals[into, s] += world.totals[i, s]
-    set_free(world, i)
+    state.sets[into].size += state.sets[i].size
+    state.sets[into].births += state.sets[i].births
+    for s in range(state.totals.shape[1]):
+        state.totals[into, s] += state.totals[i, s]
+    set_free(state, i)
 
 
 @bare
-def split(world: EngineState, i: int, share: float) -> int:
+def split(state: EngineState, i: int, share: float) -> int:
     """Return a new set with a share of another, which keeps the rest."""
-    size, births = world.sets[i].size, world.sets[i].births
-    part = new_set(world, world.sets[i].stream, share * size, share * births)
-    world.sets[i].size = size - share * size
-    world.sets[i].births = births - share * births
-    for s in range(world.totals.shape[1]):
-        world.totals[part, s] = share * world.totals[i, s]
-        world.totals[i, s] -= world.totals[part, s]
+    size, births = state.sets[i].size, state.sets[i].births
+    part = new_set(state, state.sets[i].stream, share * size, share * births)
+    state.sets[i].size = size - share * size
+    state.sets[i].births = births - share * births
+    for s in range(state.totals.shape[1]):
+        state.totals[part, s] = share * state.totals[i, s]
+        state.totals[i, s] -= state.totals[part, s]
     return part
 
 
 @bare
-def take(world: EngineState, of: int, amount: float, total: Floats) -> float:
+def take(state: EngineState, of: int, amount: float, total: Floats) -> float:
     """Take tuples from the front of a list; add their totals to `total` (S,).
 
     Returns the sum of their births. The last set is split in proportion; asked for more than
     there is, all is taken.
     """
     births = 0.0
-    i = world.lists[of].head
+    i = state.lists[of].head
     while i != NOTHING:
-        size = world.sets[i].size
+        size = state.sets[i].size
         if size > amount:
             share = amount / size
-            part = share * world.sets[i].births
+            part = share * state.sets[i].births
             births += part
-            world.sets[i].births -= part
+            state.sets[i].births -= part
             for s in range(total.shape[0]):
-                part = share * world.totals[i, s]
+                part = share * state.totals[i, s]
                 total[s] += part
-                world.totals[i, s] -= part
-            world.sets[i].size = size - amount
+                state.totals[i, s] -= part
+            state.sets[i].size = size - amount
             break
-        births += world.sets[i].births
+        births += state.sets[i].births
         for s in range(total.shape[0]):
-            total[s] += world.totals[i, s]
+            total[s] += state.totals[i, s]
         amount -= size
-        following = world.sets[i].after
-        set_free(world, i)
+        following = state.sets[i].after
+        set_free(state, i)
         i = following
-    world.lists[of].head = i
+    state.lists[of].head = i
     if i == NOTHING:
-        world.lists[of].tail = NOTHING
+        state.lists[of].tail = NOTHING
     return births

@@ -11,167 +11,167 @@ NO_TUPLES = 1e-9  # fewer are what rounding has left
 
 
 @bare
-def run_ticks(world: EngineState, rules: Rules, begin: int, end: int) -> int:
+def run_ticks(state: EngineState, rules: Rules, begin: int, end: int) -> int:
     """Run ticks from `begin` up to `end`; return the first that was not run.
 
     That is before the end only where sets run short.
     """
     for tick in range(begin, end):
-        if free_sets(world) <= MOST_NEW * world.streams.shape[0]:
+        if free_sets(state) <= MOST_NEW * state.streams.shape[0]:
             return tick
         if rules.delays:
-            land(world, tick)
-        _offer(world, tick)
-        _wake(world, rules, tick)
+            land(state, tick)
+        _offer(state, tick)
+        _wake(state, rules, tick)
         for turn in range(MOST_PASSES if rules.dynamic else 1):
-            _run_operators(world, rules, tick, turn == 0)
-            if not rules.dynamic or not _share_the_rest(world, rules.tick_s):
+            _run_operators(state, rules, tick, turn == 0)
+            if not rules.dynamic or not _share_the_rest(state, rules.tick_s):
                 break
-        _account(world, rules)
-        _record(world, rules, tick)
-        serve_all(world, rules, tick)
+        _account(state, rules)
+        _record(state, rules, tick)
+        serve_all(state, rules, tick)
     return end
 
 
 @bare
-def _offer(world: EngineState, tick: int) -> None:
+def _offer(state: EngineState, tick: int) -> None:
     """Offer every source its tuples."""
-    column = min(tick, world.offered.shape[1] - 1)
-    for s in range(world.sources.shape[0]):
-        world.sources[s].offered += world.offered[s, column]
-        world.sources[s].backlog += world.offered[s, column]
+    column = min(tick, state.offered.shape[1] - 1)
+    for s in range(state.sources.shape[0]):
+        state.sources[s].offered += state.offered[s, column]
+        state.sources[s].backlog += state.offered[s, column]
 
 
 @bare
-def _wake(world: EngineState, rules: Rules, tick: int) -> None:
+def _wake(state: EngineState, rules: Rules, tick: int) -> None:
     """Give every device its seconds, and every operator its share of them."""
     row = 0
-    while row + 1 < world.speed.shape[0] and world.speed_from[row + 1] <= tick:
+    while row + 1 < state.speed.shape[0] and state.speed_from[row + 1] <= tick:
         row += 1
-    for d in range(world.devices.shape[0]):
-        world.devices[d].fast = world.speed[row, d]
-        world.devices[d].used_s = 0.0
-        world.devices[d].held = 0.0
-    for v in range(world.operators.shape[0]):
-        fast = world.devices[world.operators[v].device].fast
-        world.operators[v].grant = world.operators[v].share * rules.tick_s * fast
-        world.operators[v].held = 0.0
-        world.operators[v].unmet = 0.0
+    for d in range(state.devices.shape[0]):
+        state.devices[d].fast = state.speed[row, d]
+        state.devices[d].used_s = 0.0
+        state.devices[d].held = 0.0
+    for v in range(state.operators.shape[0]):
+        fast = state.devices[state.operators[v].device].fast
+        state.operators[v].grant = state.operators[v].share * rules.tick_s * fast
+        state.operators[v].held = 0.0
+        state.operators[v].unmet = 0.0
 
 
 @bare
-def _run_operators(world: EngineState, rules: Rules, tick: int, first: bool) -> None:
+def _run_operators(state: EngineState, rules: Rules, tick: int, first: bool) -> None:
     """Let every operator use what it was granted.
 
     How far full queues held it up is told by the first time in a tick that it could work.
     """
-    for v in range(world.operators.shape[0]):
-        d = world.operators[v].device
-        if world.devices[d].fast > 0.0:
-            before = world.operators[v].held
-            used = run_operator(world, rules, v, world.operators[v].grant, tick)
-            held = world.operators[v].held
+    for v in range(state.operators.shape[0]):
+        d = state.operators[v].device
+        if state.devices[d].fast > 0.0:
+            before = state.operators[v].held
+            used = run_operator(state, rules, v, state.operators[v].grant, tick)
+            held = state.operators[v].held
             if not first:
-                held = world.operators[v].held = before
+                held = state.operators[v].held = before
             elif held > 0.0:
-                _hold_links(world, v, held)
-            world.operators[v].blocked_s += (held - before) * rules.tick_s
-            world.operators[v].busy_s += used / world.devices[d].fast
-            world.devices[d].used_s += used
-            world.devices[d].held = max(world.devices[d].held, held)
-        elif _has_work(world, v):
-            world.devices[d].used_s = rules.tick_s
+                _hold_links(state, v, held)
+            state.operators[v].blocked_s += (held - before) * rules.tick_s
+            state.operators[v].busy_s += used / state.devices[d].fast
+            state.devices[d].used_s += used
+            state.devices[d].held = max(state.devices[d].held, held)
+        elif _has_work(state, v):
+            state.devices[d].used_s = rules.tick_s
 
 
 @bare
-def _has_work(world: EngineState, v: int) -> bool:
+def _has_work(state: EngineState, v: int) -> bool:
     """Return whether anything waits for operator v, or to be sent by it."""
-    w = world.operators[v].window
-    return waiting_for(world, v)[0] > NO_TUPLES or (w >= 0 and world.windows[w].out > NO_TUPLES)
+    w = state.operators[v].window
+    return waiting_for(state, v)[0] > NO_TUPLES or (w >= 0 and state.windows[w].out > NO_TUPLES)
 
 
 @bare
-def _hold_links(world: EngineState, v: int, held: float) -> None:
+def _hold_links(state: EngineState, v: int, held: float) -> None:
     """Note how far full queues hold operator v up, at every link that it sends over."""
-    first = world.operators[v].first_out
-    for i in range(first, first + world.operators[v].outputs):
-        sends = world.streams[world.out_stream[i]].sends
-        receives = world.streams[world.out_stream[i]].receives
+    first = state.operators[v].first_out
+    for i in range(first, first + state.operators[v].outputs):
+        sends = state.streams[state.out_stream[i]].sends
+        receives = state.streams[state.out_stream[i]].receives
         if sends != 0:
-            world.links[sends].held = max(world.links[sends].held, held)
-            world.links[receives].held = max(world.links[receives].held, held)
+            state.links[sends].held = max(state.links[sends].held, held)
+            state.links[receives].held = max(state.links[receives].held, held)
 
 
 @bare
-def _share_the_rest(world: EngineState, tick_s: float) -> bool:
+def _share_the_rest(state: EngineState, tick_s: float) -> bool:
     """Grant what is left of each device to its operators that could use it; return if any is.
 
     Nobody is granted more than it could use; but for that, grants go by shares.
     """
-    for d in range(world.devices.shape[0]):
-        world.devices[d].rest = tick_s * world.devices[d].fast - world.devices[d].used_s
-        world.devices[d].hungry = 0.0
-    for v in range(world.operators.shape[0]):
-        world.operators[v].grant = 0.0
-        if world.operators[v].unmet > 0.0:
-            world.devices[world.operators[v].device].hungry += world.operators[v].share
+    for d in range(state.devices.shape[0]):
+        state.devices[d].rest = tick_s * state.devices[d].fast - state.devices[d].used_s
+        state.devices[d].hungry = 0.0
+    for v in range(state.operators.shape[0]):
+        state.operators[v].grant = 0.0
+        if state.operators[v].unmet > 0.0:
+            state.devices[state.operators[v].device].hungry += state.operators[v].share
     satisfied = True
     while satisfied:
         satisfied = False
-        for v in range(world.operators.shape[0]):
-            d, unmet = world.operators[v].device, world.operators[v].unmet
-            if unmet > 0.0 and unmet * world.devices[d].hungry <= (
-                world.operators[v].share * world.devices[d].rest
+        for v in range(state.operators.shape[0]):
+            d, unmet = state.operators[v].device, state.operators[v].unmet
+            if unmet > 0.0 and unmet * state.devices[d].hungry <= (
+                state.operators[v].share * state.devices[d].rest
             ):
-                world.operators[v].grant = unmet
-                world.operators[v].unmet = 0.0
-                world.devices[d].rest -= unmet
-                world.devices[d].hungry -= world.operators[v].share
+                state.operators[v].grant = unmet
+                state.operators[v].unmet = 0.0
+                state.devices[d].rest -= unmet
+                state.devices[d].hungry -= state.operators[v].share
                 satisfied = True
     granted = 0.0
-    for v in range(world.operators.shape[0]):
-        d = world.operators[v].device
-        hungry = world.devices[d].hungry
-        if world.operators[v].unmet > 0.0 and world.devices[d].rest > 0.0 and hungry > 0.0:
-            world.operators[v].grant = world.operators[v].share / hungry * world.devices[d].rest
-        granted = max(granted, world.operators[v].grant)
+    for v in range(state.operators.shape[0]):
+        d = state.operators[v].device
+        hungry = state.devices[d].hungry
+        if state.operators[v].unmet > 0.0 and state.devices[d].rest > 0.0 and hungry > 0.0:
+            state.operators[v].grant = state.operators[v].share / hungry * state.devices[d].rest
+        granted = max(granted, state.operators[v].grant)
     return granted > CRUMB * tick_s
 
 
 @bare
-def _account(world: EngineState, rules: Rules) -> None:
+def _account(state: EngineState, rules: Rules) -> None:
     """Add up the tick's busy and stalled seconds; note how full the queues are left.
 
     A device that has stopped is busy while there is work for it. What may not wait at a source is
     dropped now: what a tick brings is not there all at once.
     """
-    for d in range(world.devices.shape[0]):
-        if world.devices[d].fast > 0.0:
-            busy = world.devices[d].used_s / world.devices[d].fast
+    for d in range(state.devices.shape[0]):
+        if state.devices[d].fast > 0.0:
+            busy = state.devices[d].used_s / state.devices[d].fast
             idle = max(0.0, rules.tick_s - busy)
-            world.devices[d].busy_s += busy
-            world.devices[d].stalled_s += world.devices[d].held * idle
-        elif world.devices[d].used_s > 0.0:
-            world.devices[d].busy_s += rules.tick_s
-    for s in range(world.sources.shape[0]):
-        excess = world.sources[s].backlog - rules.source_queue
+            state.devices[d].busy_s += busy
+            state.devices[d].stalled_s += state.devices[d].held * idle
+        elif state.devices[d].used_s > 0.0:
+            state.devices[d].busy_s += rules.tick_s
+    for s in range(state.sources.shape[0]):
+        excess = state.sources[s].backlog - rules.source_queue
         if excess > 0.0:
-            world.sources[s].dropped += excess
-            world.sources[s].backlog = rules.source_queue
+            state.sources[s].dropped += excess
+            state.sources[s].backlog = rules.source_queue
     if not rules.pushes:
-        for e in range(world.streams.shape[0]):
-            world.streams[e].left = world.streams[e].waiting
+        for e in range(state.streams.shape[0]):
+            state.streams[e].left = state.streams[e].waiting
 
 
 @bare
-def _record(world: EngineState, rules: Rules, tick: int) -> None:
+def _record(state: EngineState, rules: Rules, tick: int) -> None:
     """Note what arrived at the sinks; it did when their devices had done all of the tick's work."""
-    for c in range(world.arrivals.shape[0]):
-        arrived = world.arrivals[c].tuples
+    for c in range(state.arrivals.shape[0]):
+        arrived = state.arrivals[c].tuples
         if arrived > 0.0:
-            d = world.operators[world.arrivals[c].operator].device
-            done = tick * rules.tick_s + world.devices[d].used_s / world.devices[d].fast
-            world.arrived[tick, c] = arrived
-            world.latency[tick, c] = done - world.arrivals[c].births / arrived
-            world.arrivals[c].tuples = 0.0
-            world.arrivals[c].births = 0.0
+            d = state.operators[state.arrivals[c].operator].device
+            done = tick * rules.tick_s + state.devices[d].used_s / state.devices[d].fast
+            state.arrived[tick, c] = arrived
+            state.latency[tick, c] = done - state.arrivals[c].births / arrived
+            state.arrivals[c].tuples = 0.0
+            state.arrivals[c].births = 0.0

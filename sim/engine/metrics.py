@@ -50,22 +50,22 @@ class RunMetrics:
     """
 
     simulation: Simulation
-    raw: RunTrace
+    trace: RunTrace
 
     @property
     def seconds(self) -> float:
         """How long was measured."""
-        return (self.raw.end.tick - self.raw.begin.tick) * self.raw.tick_s
+        return (self.trace.end.tick - self.trace.begin.tick) * self.trace.tick_s
 
     @cached_property
     def throughput(self) -> float:
         """Tuples/s at the sources; see `Simulation.throughput`."""
-        return self.raw.due.source_rate * self.relative_throughput
+        return self.trace.due.source_rate * self.relative_throughput
 
     @cached_property
     def relative_throughput(self) -> float:
         """The same over what was offered while measured."""
-        return float(self.sink_rates.sum()) / self.raw.due.nominal_sink_tuples
+        return float(self.sink_rates.sum()) / self.trace.due.nominal_sink_tuples
 
     @cached_property
     def path_mean_throughput(self) -> float | None:
@@ -98,9 +98,9 @@ class RunMetrics:
         tuple counts once; those that arrive by one input in one tick count with their mean. None
         where nothing arrived.
         """
-        columns = slice(None) if sink is None else self.raw.sink == sink
+        columns = slice(None) if sink is None else self.trace.sink == sink
         weight = self._arrived[:, columns].ravel()
-        latency = self.raw.latency[self.raw.begin.tick :, columns].ravel()
+        latency = self.trace.latency[self.trace.begin.tick :, columns].ravel()
         if not weight.any():
             return None
         order = np.argsort(latency)
@@ -113,19 +113,19 @@ class RunMetrics:
     @cached_property
     def queued(self) -> float:
         """Tuples that wait at the end: at sources, on streams and in windows."""
-        end = self.raw.end
+        end = self.trace.end
         waiting = end.streams["waiting"].sum() + end.operators["gathered"].sum()
         return float(end.sources["backlog"].sum() + waiting)
 
     @cached_property
     def in_flight(self) -> float:
         """Tuples between devices at the end."""
-        return float(self.raw.end.streams["in_flight"].sum())
+        return float(self.trace.end.streams["in_flight"].sum())
 
     @cached_property
     def dropped(self) -> float:
         """Tuples that sources have dropped, from the beginning on."""
-        return float(self.raw.end.sources["dropped"].sum())
+        return float(self.trace.end.sources["dropped"].sum())
 
     @cached_property
     def device_utilisation(self) -> Floats:
@@ -174,7 +174,7 @@ class RunMetrics:
         On every stream, what waits and is on the way may change by 1% of what is due there. Where
         queues have no bound, or nothing pushes back over links, an overloaded run never settles.
         """
-        changed = np.abs(self._grown) <= STEADY * self.raw.due.stream_tuples * self.seconds
+        changed = np.abs(self._grown) <= STEADY * self.trace.due.stream_tuples * self.seconds
         return self.steady and bool(changed.all())
 
     @cached_property
@@ -183,13 +183,13 @@ class RunMetrics:
 
         Halves are whole periods of windows and profiles, and something must have arrived.
         """
-        period = self.raw.period
+        period = self.trace.period
         half = len(self._arrived) // period // 2 * period
         if half == 0 or not self._arrived.any():
             return False
         halves = (self._arrived[-2 * half : -half], self._arrived[-half:])
         first, second = (self._by_sink(arrived.sum(axis=0)) for arrived in halves)
-        due = self.raw.due.operator_tuples[self.raw.due.sinks] * half * self.raw.tick_s
+        due = self.trace.due.operator_tuples[self.trace.due.sinks] * half * self.trace.tick_s
         return bool(np.all(np.abs(second - first) <= STEADY * due))
 
     @cached_property
@@ -205,33 +205,33 @@ class RunMetrics:
     @property
     def _arrived(self) -> Floats:
         """(ticks measured, columns) tuples."""
-        return self.raw.arrived[self.raw.begin.tick :]
+        return self.trace.arrived[self.trace.begin.tick :]
 
     def _by_sink(self, columns: Floats) -> Floats:
         """Add up columns, (…, columns), by sink, (…, sinks)."""
         made = np.zeros((len(self.simulation.flow.sinks), *columns.shape[:-1]))
-        np.add.at(made, self.raw.sink, columns.T)
+        np.add.at(made, self.trace.sink, columns.T)
         return made.T
 
     @cached_property
     def series(self) -> Series:
         """What happened between the moments that were asked for."""
-        moments = self.raw.series
-        at_s = np.array([moment.tick for moment in moments]) * self.raw.tick_s
+        snapshots = self.trace.series
+        at_s = np.array([snapshot.tick for snapshot in snapshots]) * self.trace.tick_s
         spans = np.diff(at_s, prepend=0.0)[:, None]
 
         def stock(part: str, name: str) -> Floats:
-            return np.array([getattr(moment, part)[name] for moment in moments])
+            return np.array([getattr(snapshot, part)[name] for snapshot in snapshots])
 
         def flow(part: str, name: str) -> Floats:
             return np.diff(stock(part, name), axis=0, prepend=0.0) / spans
 
-        starts = [0, *(moment.tick for moment in moments[:-1])]
-        arrived = np.add.reduceat(self.raw.arrived, starts)
-        seconds = np.add.reduceat(self.raw.arrived * self.raw.latency, starts)
+        starts = [0, *(snapshot.tick for snapshot in snapshots[:-1])]
+        arrived = np.add.reduceat(self.trace.arrived, starts)
+        seconds = np.add.reduceat(self.trace.arrived * self.trace.latency, starts)
         with np.errstate(invalid="ignore"):
             mean_latency_s = self._by_sink(seconds) / self._by_sink(arrived)
-        reached = np.array([moment.reached.sum(axis=1) for moment in moments])
+        reached = np.array([snapshot.reached.sum(axis=1) for snapshot in snapshots])
 
         return Series(
             at_s,
@@ -256,10 +256,10 @@ class RunMetrics:
 
     def _of_links(self, name: str) -> Floats:
         made = np.zeros(len(self.simulation.flow.gap_s))
-        made[self.raw.link[1:]] = self._gained("links", name)[1:] / self.seconds
+        made[self.trace.link[1:]] = self._gained("links", name)[1:] / self.seconds
         return made
 
     def _gained(self, part: str, name: str | None = None) -> NDArray[np.float64]:
-        columns = (getattr(moment, part) for moment in (self.raw.begin, self.raw.end))
+        columns = (getattr(snapshot, part) for snapshot in (self.trace.begin, self.trace.end))
         first, last = columns if name is None else (column[name] for column in columns)
         return np.asarray(last - first)

@@ -96,11 +96,11 @@ class Simulation:
         return np.array([self._throughput(row) for row in rows])
 
     def _throughput(self, placement: Ints) -> float:
-        world, rules, timing, _ = self._ready(placement)
+        state, rules, timing, _ = self._ready(placement)
         due = self.due(timing)
-        world = _advance(world, rules, 0, timing.ticks)
-        check(world, self.inner.target, self.order)
-        return due.source_rate * _rate(world.arrived, timing) / due.nominal_sink_tuples
+        state = _advance(state, rules, 0, timing.ticks)
+        check(state, self.inner.target, self.order)
+        return due.source_rate * _rate(state.arrived, timing) / due.nominal_sink_tuples
 
     def due(self, timing: Timed) -> Flow:
         """Return the flow as it is on average while measured, with the selectivities of windows.
@@ -142,29 +142,29 @@ class Simulation:
         EngineError
             If the run could not be finished.
         """
-        world, rules, timing, link = self._ready(checked(self.flow, placement)[0])
+        state, rules, timing, link = self._ready(checked(self.flow, placement)[0])
         due = self.due(timing)
         kept: set[int] = set()
         if every_s is not None:
             every = max(1, round(every_s / timing.tick_s))
             kept = {*range(every, timing.ticks, every), timing.ticks}
-        moments, done = {}, 0
+        snapshots, done = {}, 0
         for stop in sorted({timing.measured, timing.ticks, *kept}):
-            world = _advance(world, rules, done, stop)
-            moments[stop] = Snapshot.of(world, stop, self.order)
+            state = _advance(state, rules, done, stop)
+            snapshots[stop] = Snapshot.of(state, stop, self.order)
             done = stop
-        lost = check(world, self.inner.target, self.order)
+        lost = check(state, self.inner.target, self.order)
         return RunTrace(
             timing.tick_s,
             timing.period,
-            begin=moments[timing.measured],
-            end=moments[timing.ticks],
-            series=tuple(moments[stop] for stop in sorted(kept)),
+            begin=snapshots[timing.measured],
+            end=snapshots[timing.ticks],
+            series=tuple(snapshots[stop] for stop in sorted(kept)),
             link=link,
             sink=self._ends[0],
             stream=self._ends[1],
-            latency=world.latency,
-            arrived=world.arrived,
+            latency=state.latency,
+            arrived=state.arrived,
             due=due,
             lost=lost,
         )
@@ -173,7 +173,7 @@ class Simulation:
         """Return all that a run begins with, and the flow's number of each link crossed."""
         tick_s = self._tick_for(placement)
         timing = self._as_told if tick_s == self.settings.tick_s else self.timed(tick_s)
-        world, link = self._world(placement[self.places.operator], timing)
+        state, link = self._state(placement[self.places.operator], timing)
         settings = self.settings
         rules = Rules(
             tick_s=tick_s,
@@ -182,9 +182,9 @@ class Simulation:
             dynamic=settings.scheduler == "dynamic",
             source_queue=settings.source_queue or np.inf,
             nic=self.flow.nic,
-            delays=bool(world.streams["delay"].any()),
+            delays=bool(state.streams["delay"].any()),
         )
-        return world, rules, timing, link
+        return state, rules, timing, link
 
     def tick_for(self, placement: NDArray[np.integer]) -> float:
         """Return seconds a tick for a placement, (V,); see `sim.engine.tick_length`."""
@@ -193,8 +193,8 @@ class Simulation:
     def _tick_for(self, placement: Ints) -> float:
         return longest_tick(self.nominal, placement, self.settings, self.scene, self.sources)
 
-    def _world(self, device: Ints, timing: Timed) -> tuple[EngineState, Ints]:
-        """Return the world before the first tick, and the flow's number of each link crossed.
+    def _state(self, device: Ints, timing: Timed) -> tuple[EngineState, Ints]:
+        """Return the state before the first tick, and the flow's number of each link crossed.
 
         Parameters
         ----------
@@ -223,7 +223,7 @@ class Simulation:
         link[number[number > 0]] = np.flatnonzero(number)
         lists = 2 * len(streams) + count
         sets, totals, heads = make_sets(max(LEAST_ROOM, ROOM * len(streams)), lists, columns)
-        world = EngineState(
+        state = EngineState(
             out_stream=wiring.out_stream,
             carried=wiring.carried,
             operators=operators,
@@ -247,7 +247,7 @@ class Simulation:
             latency=np.zeros((timing.ticks, len(self.arrivals))),
             arrived=np.zeros((timing.ticks, len(self.arrivals))),
         )
-        return world, link
+        return state, link
 
     @cached_property
     def _as_told(self) -> Timed:
@@ -341,15 +341,15 @@ def _rate(arrived: Floats, timing: Timed) -> float:
     )
 
 
-def _advance(world: EngineState, rules: Rules, begin: int, end: int) -> EngineState:
-    """Run ticks from `begin` up to `end`; return the world with the room that it took."""
-    most = max(1, AT_ONCE // (len(world.operators) + len(world.streams)))
+def _advance(state: EngineState, rules: Rules, begin: int, end: int) -> EngineState:
+    """Run ticks from `begin` up to `end`; return the state with the room that it took."""
+    most = max(1, AT_ONCE // (len(state.operators) + len(state.streams)))
     while begin < end:
         stop = min(end, begin + most)
-        begin = run_ticks(world, rules, begin, stop)
+        begin = run_ticks(state, rules, begin, stop)
         if begin < stop:
-            if 2 * (world.sets.nbytes + world.totals.nbytes) > MOST_BYTES:
-                raise EngineError(f"more than {len(world.sets):,} event sets wait at tick {begin}")
-            sets, totals = more_sets(world.sets, world.totals, world.lists)
-            world = world._replace(sets=sets, totals=totals)
-    return world
+            if 2 * (state.sets.nbytes + state.totals.nbytes) > MOST_BYTES:
+                raise EngineError(f"more than {len(state.sets):,} event sets wait at tick {begin}")
+            sets, totals = more_sets(state.sets, state.totals, state.lists)
+            state = state._replace(sets=sets, totals=totals)
+    return state

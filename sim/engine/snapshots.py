@@ -65,20 +65,20 @@ class Snapshot:
     reached: Floats
 
     @classmethod
-    def of(cls, world: EngineState, tick: int, order: Order) -> "Snapshot":
+    def of(cls, state: EngineState, tick: int, order: Order) -> "Snapshot":
         """Return the moment that it is."""
         operators = np.empty((len(OPERATORS), len(order.operators)))
         streams = np.empty((len(STREAMS), len(order.streams)))
         sources = np.empty((len(SOURCES), len(order.sources)))
-        read_off(world, order.operators, order.streams, order.sources, operators, streams, sources)
+        read_off(state, order.operators, order.streams, order.sources, operators, streams, sources)
         return cls(
             tick,
             dict(zip(OPERATORS, operators, strict=True)),
             dict(zip(STREAMS, streams, strict=True)),
-            {name: world.devices[name].copy() for name in ("busy_s", "stalled_s")},
-            {name: world.links[name].copy() for name in LINKS},
+            {name: state.devices[name].copy() for name in ("busy_s", "stalled_s")},
+            {name: state.links[name].copy() for name in LINKS},
             dict(zip(SOURCES, sources, strict=True)),
-            world.reached[order.sinks][:, order.tracked],
+            state.reached[order.sinks][:, order.tracked],
         )
 
 
@@ -104,7 +104,7 @@ class RunTrace:
     lost: float  # the largest share of a stream's tuples that is not accounted for
 
 
-def check(world: EngineState, target: Ints, order: Order) -> float:
+def check(state: EngineState, target: Ints, order: Order) -> float:
     """Raise EngineError where tuples were made or lost, or numbers are not numbers.
 
     Every stream's sets are counted; every operator has processed what it took. Returns the largest
@@ -115,17 +115,17 @@ def check(world: EngineState, target: Ints, order: Order) -> float:
     target
         (E,) of every stream in its place.
     """
-    streams, operators = len(world.streams), len(world.operators)
+    streams, operators = len(state.streams), len(state.operators)
     queued, away, came = np.zeros(streams), np.zeros(streams), np.zeros(operators)
-    count_tuples(world, target, queued, away, came)
-    worst = largest_loss(world, queued, away, came)
+    count_tuples(state, target, queued, away, came)
+    worst = largest_loss(state, queued, away, came)
     if worst <= ROUNDING:
         return worst
-    sent, there = world.streams["sent"], world.streams["taken"] + queued + away
-    processed = world.operators["processed"]
+    sent, there = state.streams["sent"], state.streams["taken"] + queued + away
+    processed = state.operators["processed"]
     for kind, put, found, places in (
         ("stream", sent, there, order.streams),
-        ("the queue of stream", world.streams["waiting"], queued, order.streams),
+        ("the queue of stream", state.streams["waiting"], queued, order.streams),
         ("operator", came, processed, order.operators),
     ):
         lost = np.abs(put - found) / np.maximum(1.0, put)

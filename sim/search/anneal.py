@@ -37,7 +37,7 @@ class Schedule(NamedTuple):
 def anneal(
     instance: Instance, now: SearchState, state: Word, schedule: Schedule, enough: float
 ) -> tuple[float, int]:
-    """Anneal a world in place, the placement of the lowest largest load being its `best`.
+    """Anneal a search state in place, the placement of the lowest largest load being its `best`.
 
     Parameters
     ----------

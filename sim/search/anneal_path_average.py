@@ -46,7 +46,7 @@ def anneal_path_average(
     schedule: Schedule,
     enough: float,
 ) -> tuple[float, int]:
-    """Anneal a world in place, the placement of the highest throughput being its `best`.
+    """Anneal a search state in place, the placement of the highest throughput being its `best`.
 
     Parameters
     ----------

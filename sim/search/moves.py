@@ -44,7 +44,7 @@ class Move(NamedTuple):
 
 
 def search_state(instance: Instance, on: Ints) -> SearchState:
-    """Return the world of a placement of units, (U,), which is its best so far."""
+    """Return the search state of a placement of units, (U,), which is its best so far."""
     units, devices = len(instance.work), len(instance.capacity)
     resources = devices + len(instance.gap_s)
     made = SearchState(

@@ -12,7 +12,7 @@ SWAPS, JOINS = 0.3, 0.6
 def reduce_traffic(
     instance: Instance, now: SearchState, state: Word, steps: int, limit: float
 ) -> None:
-    """Change a world in place, taking what lowers the bits that cross between devices.
+    """Change a search state in place, taking what lowers the bits that cross between devices.
 
     No load is raised above `limit`, or above what it is where it is higher already.
     """

@@ -23,8 +23,8 @@ class Episode:
         self.problem = problem
         self._read = encode(problem)
         self._order = self._read.orders[0]  # level by level
-        self._jobs = collate([self._read.job])
-        self._grown = nothing_placed(self._jobs, np.zeros(1, dtype=np.int32))
+        self._lookahead = collate([self._read.lookahead])
+        self._grown = nothing_placed(self._lookahead, np.zeros(1, dtype=np.int32))
         self._of_unit = np.full(problem.feasibility.unit_count, -1, dtype=np.int32)
         self._memory = np.zeros(len(problem.cluster.devices))
         self.devices: Ints = np.full(len(problem.graph.names), -1, dtype=np.int32)
@@ -59,7 +59,7 @@ class Episode:
         if not self._allowed(v)[device]:
             return self._end(f"operator {name!r} may not run on device {where!r}")
         one = np.array([v], dtype=np.int32), np.array([device], dtype=np.int32)
-        place_next(self._jobs, self._grown, *one)
+        place_next(self._lookahead, self._grown, *one)
         unit = int(self.problem.feasibility.unit_of[v])
         if self._of_unit[unit] < 0:
             self._of_unit[unit] = device
@@ -84,7 +84,7 @@ class Episode:
             self._mask = np.zeros_like(self._mask)
             return
         v = int(self._order[self._placed])
-        self._seen, offered = look(self._jobs, self._grown, v)
+        self._seen, offered = look(self._lookahead, self._grown, v)
         self._mask = self._allowed(v) & offered
 
     def _allowed(self, v: int) -> Bools:

@@ -65,13 +65,13 @@ def nothing_seen(devices: int) -> Observed:
 
 
 def look(
-    jobs: LookaheadBatch, grown: PartialPlacements, operator: int
+    batch: LookaheadBatch, grown: PartialPlacements, operator: int
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     """Return the prospects of an operator on each device, (D, F), and which are offered, (D,)."""
-    devices = len(jobs.capacity)
+    devices = len(batch.capacity)
     seen = np.zeros((1, devices, F), dtype=np.float32)
     offered = np.zeros((1, devices), dtype=np.bool_)
-    candidate_features(jobs, grown, np.array([operator], dtype=np.int32), seen, offered)
+    candidate_features(batch, grown, np.array([operator], dtype=np.int32), seen, offered)
     return seen[0], offered[0]
 
 

@@ -20,12 +20,12 @@ def trace_to(placement: Placement, found: RunMetrics) -> dict[str, Any]:
     most = placement.problem.target_utilisation
     sources, sinks = graph.sources, graph.sinks
     series, path_means = found.series, found.sink_path_mean_throughputs
-    links = [cluster.link_ends(int(i)) for i in found.raw.link[1:]]
+    links = [cluster.link_ends(int(i)) for i in found.trace.link[1:]]
     return {
         "format": "streamplace-trace",
         "version": 1,
-        "tick_s": found.raw.tick_s,
-        "measured_from_s": found.raw.begin.tick * found.raw.tick_s,
+        "tick_s": found.trace.tick_s,
+        "measured_from_s": found.trace.begin.tick * found.trace.tick_s,
         "settled": found.settled,
         "queued": found.queued,
         "in_flight": found.in_flight,

@@ -28,7 +28,7 @@ def draw_run(path: str | Path, placement: Placement, found: RunMetrics) -> None:
         If it cannot be written.
     """
     series = found.series
-    begin_s = found.raw.begin.tick * found.raw.tick_s
+    begin_s = found.trace.begin.tick * found.trace.tick_s
     with picture(path, SIZE) as figure:
         rates, queues, busy = figure.subplots(3, 1, sharex=True)
         _rates(rates, placement, found)
@@ -75,7 +75,7 @@ def _utilisations(placement: Placement, found: RunMetrics) -> dict[str, Floats]:
     cluster, series = placement.problem.cluster, found.series
     most = placement.problem.target_utilisation
     used = {name: series.device_utilisation[:, d] * most for d, name in enumerate(cluster.names)}
-    for i, link in enumerate(found.raw.link[1:]):
+    for i, link in enumerate(found.trace.link[1:]):
         a, b = cluster.link_ends(int(link))
         used[f"{a or ''} → {b or ''}"] = series.link_utilisation[:, i + 1] * most
     return used

@@ -21,7 +21,7 @@ class Batch:
 
     Attributes
     ----------
-    jobs
+    lookahead
         Their arrays end to end.
     sizes
         (P,) numbers of operators, falling.
@@ -29,12 +29,12 @@ class Batch:
         (V, ·), (E, ·), (P, ·) and (V, ·) float32 features, see `EncodedProblem`.
     source, target
         (E,) int64 operators, numbered through the batch.
-    job_of
+    problem_of
         (V,) int64.
     """
 
     prepared: tuple[EncodedProblem, ...]
-    jobs: LookaheadBatch
+    lookahead: LookaheadBatch
     sizes: Ints
     operators: Tensor
     streams: Tensor
@@ -42,7 +42,7 @@ class Batch:
     published: Tensor
     source: Tensor
     target: Tensor
-    job_of: Tensor
+    problem_of: Tensor
 
     @classmethod
     def of(cls, prepared: Sequence[EncodedProblem], device: torch.device | str = "cpu") -> "Batch":
@@ -50,12 +50,12 @@ class Batch:
         sizes = np.array([one.size for one in prepared], dtype=np.int32)
         if np.any(np.diff(sizes) > 0):
             raise ValueError("problems must come largest first")
-        jobs = collate([one.job for one in prepared])
+        lookahead = collate([one.lookahead for one in prepared])
         ends = [
             np.concatenate(
                 [
-                    getattr(one.job.flow, end) + start
-                    for one, start in zip(prepared, jobs.first_operator, strict=False)
+                    getattr(one.lookahead.flow, end) + start
+                    for one, start in zip(prepared, lookahead.first_operator, strict=False)
                 ]
             )
             for end in ("source", "target")
@@ -69,7 +69,7 @@ class Batch:
             np.repeat(np.arange(len(sizes)), sizes),
         ]
         tensors = (torch.from_numpy(column).to(device) for column in features)
-        return cls(tuple(prepared), jobs, sizes, *tensors)
+        return cls(tuple(prepared), lookahead, sizes, *tensors)
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -95,8 +95,10 @@ class Batch:
 
         However many operators there are, they come to `EVENLY` a device on average.
         """
-        each = EVENLY * np.diff(self.jobs.first_device) / self.sizes
-        return torch.from_numpy(each.astype(np.float32)).to(self.device)[self.job_of].unsqueeze(1)
+        each = EVENLY * np.diff(self.lookahead.first_device) / self.sizes
+        return (
+            torch.from_numpy(each.astype(np.float32)).to(self.device)[self.problem_of].unsqueeze(1)
+        )
 
     def _ends(self, operators: Tensor) -> Tensor:
         count = torch.bincount(operators, minlength=len(self.operators))
@@ -105,7 +107,7 @@ class Batch:
     @property
     def columns(self) -> int:
         """The largest number of devices."""
-        return int(np.diff(self.jobs.first_device).max())
+        return int(np.diff(self.lookahead.first_device).max())
 
     def active(self, steps: Ints) -> Ints:
         """Return how many problems have an operator left at each of these steps, (T,)."""

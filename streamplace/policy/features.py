@@ -1,8 +1,8 @@
-"""What a policy reads off a job before it places anything: numbers of any graph on any cluster.
+"""What a policy reads off a problem before it places anything: numbers of any graph on any cluster.
 
-All loads are divided by the job's reference, the least utilisation that any placement could have
-(`sim.closed_form.bottleneck.lowest_utilisation`), so that neither the source rate nor the size of
-the cluster changes their range.
+All loads are divided by the problem's reference, the least utilisation that any placement could
+have (`sim.closed_form.bottleneck.lowest_utilisation`), so that neither the source rate nor the size
+of the cluster changes their range.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from streamplace.util.arrays import Ints
 
 Single = NDArray[np.float32]
 
-OF_OPERATOR, OF_STREAM, OF_JOB = 14, 4, 12  # numbers of each
+OF_OPERATOR, OF_STREAM, OF_PROBLEM = 14, 4, 12  # numbers of each
 OF_PUBLISHED = 2
 MOST = 1e30  # of a feature: float32 holds little more
 
@@ -33,7 +33,7 @@ class EncodedProblem:
 
     Attributes
     ----------
-    job
+    lookahead
         What `sim.lookahead` needs.
     operators, streams, whole
         (V, OF_OPERATOR), (E, OF_STREAM) and (OF_JOB,) float32 features.
@@ -45,7 +45,7 @@ class EncodedProblem:
     """
 
     problem: Problem
-    job: LookaheadProblem
+    lookahead: LookaheadProblem
     operators: Single
     streams: Single
     whole: Single
@@ -71,7 +71,7 @@ def encode(problem: Problem) -> EncodedProblem:
     allowed, row_of = rules.masks
     overload_counts = throughput_evaluator(problem).overload_matters
     unit = 1.0 if overload_counts else lowest_utilisation(arrays)
-    job = LookaheadProblem(
+    lookahead = LookaheadProblem(
         flow=arrays,
         unit=unit,
         kind=interchangeable(problem),
@@ -82,7 +82,7 @@ def encode(problem: Problem) -> EncodedProblem:
         room=problem.cluster.memory_bytes,
     )
     both = np.stack([orders.breadth_first(arrays), orders.depth_first(arrays)])
-    return EncodedProblem(problem, job, *_features(arrays, overload_counts), both)
+    return EncodedProblem(problem, lookahead, *_features(arrays, overload_counts), both)
 
 
 def _features(arrays: Flow, overload_counts: bool) -> tuple[Single, Single, Single, Single]:

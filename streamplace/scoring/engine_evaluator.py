@@ -61,5 +61,5 @@ def score_of_run(placement: Placement, run: RunMetrics) -> EngineScore:
         dropped=run.dropped,
         queue_growth=run.queue_growth,
         settled=run.settled,
-        tick_s=run.raw.tick_s,
+        tick_s=run.trace.tick_s,
     )

@@ -199,7 +199,7 @@ def test_an_action_that_breaks_a_rule_ends_the_episode() -> None:
 
 def test_what_is_seen_is_named() -> None:
     assert len(OF_OPERATOR) == features.OF_OPERATOR
-    assert len(OF_PROBLEM) == features.OF_JOB
+    assert len(OF_PROBLEM) == features.OF_PROBLEM
     assert size_of(5) == 26 + 5 * (1 + F) == 26 + 29 * 5
     env = PlacementEnv(FEW, "2x100")  # badly overloaded
     seen, _ = env.reset(seed=0)

@@ -34,7 +34,7 @@ def test_under_path_average_overload_is_seen() -> None:
         for r in (300.0, 3000.0)
     )
     assert (encode(problem).whole != encode(faster).whole).any()
-    assert encode(problem).job.unit == encode(faster).job.unit == 1.0
+    assert encode(problem).lookahead.unit == encode(faster).lookahead.unit == 1.0
 
 
 @given(closed_form_problems)

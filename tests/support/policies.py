@@ -126,7 +126,7 @@ def choosable_placements(network: Network, problem: Problem) -> Ints:
     if not network.breaks_symmetry:
         return rows
     one = encode(problem)
-    first = [relabelled(row, one.job.kind, one.orders[0]) for row in rows]
+    first = [relabelled(row, one.lookahead.kind, one.orders[0]) for row in rows]
     return np.unique(np.stack(first), axis=0)
 
 

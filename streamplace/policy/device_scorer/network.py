@@ -19,7 +19,7 @@ from streamplace.policy.decoding import Sampler
 from streamplace.policy.device_scorer import numpy_inference as in_numpy
 from streamplace.policy.device_scorer.numpy_inference import ONE_OF
 from streamplace.policy.device_scorer.state import UNAVAILABLE, DecodingState, Seen
-from streamplace.policy.features import OF_JOB, OF_OPERATOR, OF_STREAM
+from streamplace.policy.features import OF_OPERATOR, OF_PROBLEM, OF_STREAM
 from streamplace.policy.rollout import Rollout
 from streamplace.util.arrays import Bools, Ints
 
@@ -59,7 +59,7 @@ class DeviceScorer(nn.Module):
         super().__init__()
         self.orders: Sequence[int] = config.orders
         hidden = config.hidden
-        self.read = nn.Linear(OF_OPERATOR + OF_JOB, hidden)
+        self.read = nn.Linear(OF_OPERATOR + OF_PROBLEM, hidden)
         self.hops = nn.ModuleList([Hop(hidden) for _ in range(config.hops)])
         self.pool = nn.ModuleList([nn.Linear(hidden, hidden) for _ in range(config.hops + 1)])
         self.norm = nn.LayerNorm(hidden)
@@ -72,12 +72,14 @@ class DeviceScorer(nn.Module):
 
     def encode(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Return what scoring needs of every operator, (V, H), and what it leaves on its device."""
-        h = torch.relu(self.read(torch.cat([batch.operators, batch.whole[batch.job_of]], dim=1)))
+        h = torch.relu(
+            self.read(torch.cat([batch.operators, batch.whole[batch.problem_of]], dim=1))
+        )
         for hop, pool in zip(self.hops, self.pool, strict=False):
-            h = hop(h, _largest(pool(h), batch)[batch.job_of], batch)
+            h = hop(h, _largest(pool(h), batch)[batch.problem_of], batch)
         h = self.norm(h)
         whole = _largest(self.pool[-1](h), batch)
-        operator = self.operator(torch.cat([h, whole[batch.job_of]], dim=1))
+        operator = self.operator(torch.cat([h, whole[batch.problem_of]], dim=1))
         weight = batch.operators[:, :1] + batch.even_share
         return operator, self.resident(h) * weight
 
@@ -198,6 +200,6 @@ class DeviceScorer(nn.Module):
 
 def _largest(h: Tensor, batch: Batch) -> Tensor:
     """Return the element-wise maximum over each problem's operators, (P, H)."""
-    index = batch.job_of.unsqueeze(1).expand_as(h)
+    index = batch.problem_of.unsqueeze(1).expand_as(h)
     empty = torch.zeros(len(batch), h.shape[1], dtype=h.dtype, device=h.device)
     return empty.scatter_reduce(0, index, h, "amax", include_self=False)

@@ -85,14 +85,14 @@ unwarned = np.errstate(over="ignore", invalid="ignore")  # like torch: whoever a
 @unwarned
 def encode(layers: Layers, hops: int, batch: Batch) -> tuple[Single, Single]:
     """Return what `DeviceScorer.encode` does."""
-    job_of, first = batch.job_of.numpy(), batch.jobs.first_operator[:-1]
+    problem_of, first = batch.problem_of.numpy(), batch.lookahead.first_operator[:-1]
     source, target = batch.source.numpy(), batch.target.numpy()
     operators, streams = batch.operators.numpy(), batch.streams.numpy()
     from_above, from_below = MeanBy(target, len(operators)), MeanBy(source, len(operators))
-    h = layers.linear("read", np.concatenate([operators, batch.whole.numpy()[job_of]], axis=1))
+    h = layers.linear("read", np.concatenate([operators, batch.whole.numpy()[problem_of]], axis=1))
     np.maximum(h, 0.0, out=h)
     for i in range(hops):
-        whole = np.maximum.reduceat(layers.linear(f"pool.{i}", h), first)[job_of]
+        whole = np.maximum.reduceat(layers.linear(f"pool.{i}", h), first)[problem_of]
         seen = layers.normal(f"hops.{i}.norm", h)
         sent = layers.linear(f"hops.{i}.send", seen)
         along = layers.linear(f"hops.{i}.stream", streams)
@@ -102,7 +102,7 @@ def encode(layers: Layers, hops: int, batch: Batch) -> tuple[Single, Single]:
         joined = np.concatenate([seen, above, below, whole], axis=1)
         h = h + np.maximum(layers.linear(f"hops.{i}.update", joined), 0.0)
     h = layers.normal("norm", h)
-    whole = np.maximum.reduceat(layers.linear(f"pool.{hops}", h), first)[job_of]
+    whole = np.maximum.reduceat(layers.linear(f"pool.{hops}", h), first)[problem_of]
     operator = layers.linear("operator", np.concatenate([h, whole], axis=1))
     weight: Single = operators[:, :1] + batch.even_share.numpy()
     return operator, layers.linear("resident", h) * weight
@@ -131,7 +131,7 @@ class NumpyDecodingState(DecodingState):
     @unwarned
     def ask(self, t: int, seen: Seen, offered: Bools) -> Tensor:
         """Look, and return the network's logits, (R', D); see `DeviceScorer.logits`."""
-        candidate_features(self.batch.jobs, self._grown, self._local(t), seen, offered)
+        candidate_features(self.batch.lookahead, self._grown, self._local(t), seen, offered)
         rows, columns, _ = seen.shape
         linear = self._layers.linear
         z = linear("prospect", seen.reshape(rows * columns, -1))
@@ -153,5 +153,5 @@ class NumpyDecodingState(DecodingState):
         """Place the operators of a step on devices, (R',)."""
         devices = chosen.numpy()
         rows = len(devices)
-        place_next(self.batch.jobs, self._grown, self._local(t), devices.astype(np.int32))
+        place_next(self.batch.lookahead, self._grown, self._local(t), devices.astype(np.int32))
         self._flat[self._begin[:rows] + devices] += self._leaves[self._numbers[t, :rows]]

@@ -51,16 +51,18 @@ class DecodingState:
         self._operator, self._left = encoded
         which = np.array([network.orders[s % len(network.orders)] for s in range(samples)])
         order = batch.orders(which).reshape(len(batch) * samples, -1)
-        job = np.repeat(np.arange(len(batch), dtype=np.int32), samples)
+        problem_of_row = np.repeat(np.arange(len(batch), dtype=np.int32), samples)
         self._order = np.ascontiguousarray(order.T)  # (T, R), numbered within the problem
-        self._at = torch.from_numpy(self._order + batch.jobs.first_operator[job].astype(np.int64))
+        self._at = torch.from_numpy(
+            self._order + batch.lookahead.first_operator[problem_of_row].astype(np.int64)
+        )
         self._at = self._at.to(batch.device)
         self._rows = (batch.active(np.arange(len(self._order), dtype=np.int32)) * samples).tolist()
-        self._every = torch.arange(len(job), device=batch.device)
-        self._grown = nothing_placed(batch.jobs, job)
-        shape = (len(job), batch.columns, self._left.shape[1])
+        self._every = torch.arange(len(problem_of_row), device=batch.device)
+        self._grown = nothing_placed(batch.lookahead, problem_of_row)
+        shape = (len(problem_of_row), batch.columns, self._left.shape[1])
         self._resident = torch.zeros(shape, device=batch.device)
-        self._scratch = self._new(len(job))
+        self._scratch = self._new(len(problem_of_row))
 
     @property
     def steps(self) -> int:
@@ -84,7 +86,7 @@ class DecodingState:
 
     def look(self, t: int, seen: Seen, offered: Bools) -> None:
         """Fill in what each device would be like at a step; see `sim.lookahead`."""
-        candidate_features(self.batch.jobs, self._grown, self._local(t), seen, offered)
+        candidate_features(self.batch.lookahead, self._grown, self._local(t), seen, offered)
 
     def ask(self, t: int, seen: Seen, offered: Bools) -> Tensor:
         """Look, and return the network's logits, (R', D)."""
@@ -99,7 +101,7 @@ class DecodingState:
     def take(self, t: int, chosen: Tensor) -> None:
         """Place the operators of a step on devices, (R',)."""
         devices = chosen.cpu().numpy().astype(np.int32)
-        place_next(self.batch.jobs, self._grown, self._local(t), devices)
+        place_next(self.batch.lookahead, self._grown, self._local(t), devices)
         rows = self._every[: len(chosen)]
         self._resident.index_put_((rows, chosen), self._left[self.operators(t)], accumulate=True)
 

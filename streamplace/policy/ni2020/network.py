@@ -74,10 +74,10 @@ class EncoderDecoder(nn.Module):
             If a cluster has another number of devices than the network.
         """
         config = self.config
-        if np.any(np.diff(batch.jobs.first_device) != config.devices):
+        if np.any(np.diff(batch.lookahead.first_device) != config.devices):
             raise UsageError(f"this policy places on {config.devices} devices only")
         state_of_rows = Ni2020State(batch, samples, config.devices, forced)
-        first = batch.jobs.first_operator[:-1, None].astype(np.int64)
+        first = batch.lookahead.first_operator[:-1, None].astype(np.int64)
         at = torch.from_numpy(np.maximum(state_of_rows.order, 0) + first)
         there = torch.from_numpy(state_of_rows.order >= 0).to(batch.device)
         embedded, state, cell = self.encoder(batch, at.to(batch.device), there)

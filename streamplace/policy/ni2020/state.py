@@ -31,7 +31,7 @@ class Ni2020State:
         self._last = torch.zeros(rows, devices, device=where)
         self._used = torch.zeros(rows, devices, dtype=torch.bool, device=where)
         self._upstream = _upstream(batch, self.order).to(where)
-        kind = torch.from_numpy(batch.jobs.kind).to(where).view(-1, devices)
+        kind = torch.from_numpy(batch.lookahead.kind).to(where).view(-1, devices)
         alike = (kind.unsqueeze(2) == kind.unsqueeze(1)).tril(-1)
         self._alike_before = alike.repeat_interleave(samples, dim=0)
         self._forced: Tensor | None = None
@@ -75,6 +75,6 @@ def _upstream(batch: Batch, order: Ints) -> Tensor:
     for p, one in enumerate(batch.prepared):
         position = np.empty(one.size, dtype=np.int64)
         position[order[p, : one.size]] = np.arange(one.size)
-        arrays = one.job.flow
+        arrays = one.lookahead.flow
         weights[p, position[arrays.target], position[arrays.source]] = 1.0
     return torch.from_numpy(weights / np.maximum(weights.sum(axis=2, keepdims=True), 1.0))

@@ -186,7 +186,7 @@ class Learner:
         if not self.network.breaks_symmetry:
             return row
         orders = self.network.orders
-        return relabelled(row, one.job.kind, one.orders[orders[sample % len(orders)]])
+        return relabelled(row, one.lookahead.kind, one.orders[orders[sample % len(orders)]])
 
     def _loss(
         self,

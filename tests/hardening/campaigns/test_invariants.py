@@ -100,14 +100,14 @@ def ran() -> RunMetrics:
 def test_tuples_that_are_lost_are_missed(part: str, column: str) -> None:
     found = ran()
     assert largest_difference(balances(found, Scene())) <= EXACT
-    getattr(found.raw.end, part)[column][0] *= SLIGHT
+    getattr(found.trace.end, part)[column][0] *= SLIGHT
     assert largest_difference(balances(found, Scene())) > EXACT
 
 
 def test_tuples_that_come_from_nowhere_are_noticed() -> None:
     found = ran()
     assert above_offered(found) <= EXACT
-    found.raw.arrived[-1] *= 1e6
+    found.trace.arrived[-1] *= 1e6
     assert above_offered(found) > EXACT
     assert largest_difference(balances(found, Scene())) > EXACT
 

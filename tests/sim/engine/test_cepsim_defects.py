@@ -37,7 +37,7 @@ def test_arrivals_at_one_operator_at_one_time_all_count(scheduler: str) -> None:
     problem = lettered_problem("sa sb sc am bm cm", "sabcm")
     found = engine.run(Placement(problem, [0, 1, 1, 1, 2]), Settings(scheduler=scheduler))  # type: ignore[arg-type]
     assert found.operator_rates[4] == pytest.approx(3 * RATE, rel=1e-3)
-    sent = found.raw.end.streams["sent"][-3:]
+    sent = found.trace.end.streams["sent"][-3:]
     assert np.ptp(sent) == pytest.approx(0.0, abs=1e-6 * sent[0])
 
 

@@ -59,7 +59,7 @@ def test_every_queue_before_the_bottleneck_fills() -> None:
     found = engine.run(Placement(problem, [0, 0, 1]))
     assert found.throughput == pytest.approx(500.0, rel=1e-3)
     assert found.settled
-    waiting = found.raw.end.streams["waiting"] + found.raw.end.streams["in_flight"]
+    waiting = found.trace.end.streams["waiting"] + found.trace.end.streams["in_flight"]
     assert waiting == pytest.approx([2048.0 - 50, 2048.0], abs=51)
     assert found.device_utilisation[1] == pytest.approx(1.0)
     assert found.device_stalled[0] > 0.4
@@ -70,12 +70,12 @@ def test_unbounded_queues_never_push_back() -> None:
     found = engine.run(Placement(loaded_chain(0.1, 0.1, 2.0), [0, 0, 1]), Settings(queue=0))
     assert found.throughput == pytest.approx(500.0, rel=1e-3)
     assert found.operator_rates[:2] == pytest.approx([1000.0, 1000.0])
-    assert found.raw.end.streams["waiting"][1] == pytest.approx(500.0 * 61, rel=0.01)
+    assert found.trace.end.streams["waiting"][1] == pytest.approx(500.0 * 61, rel=0.01)
 
 
 def test_what_a_source_cannot_keep_is_dropped() -> None:
     found = engine.run(Placement(loaded_chain(2.0, 0.1), [0, 1]), Settings(source_queue=100))
-    sources = found.raw.end.sources
+    sources = found.trace.end.sources
     assert sources["backlog"] == pytest.approx([100.0])
     assert sources["dropped"] == pytest.approx([500.0 * 61], rel=0.01)
 
@@ -160,7 +160,7 @@ def test_what_nothing_bounds_never_settles(how: Settings) -> None:
 def test_latency_counts_from_when_a_source_takes_a_tuple() -> None:
     """As in CEPSim, half of the offered tuples wait at the source, ever longer."""
     found = engine.run(Placement(loaded_chain(2.0, 0.1), [0, 1]))
-    assert found.raw.end.sources["backlog"] == pytest.approx([500.0 * 61], rel=0.01)
+    assert found.trace.end.sources["backlog"] == pytest.approx([500.0 * 61], rel=0.01)
     latency = found.latency_s()
     assert latency is not None
     assert latency["p99"] < 0.12
@@ -202,7 +202,7 @@ def test_tuples_are_neither_made_nor_lost(case: Case, pushes: bool, scheduler: A
     problem, devices = case
     how = replace(SHORT, backpressure=pushes, scheduler=scheduler)
     found = engine.run(Placement(problem, devices), how)
-    end, flow = found.raw.end, flow_of(problem)
+    end, flow = found.trace.end, flow_of(problem)
     sent = end.streams["sent"]
     there = end.streams["taken"] + end.streams["waiting"] + end.streams["in_flight"]
     np.testing.assert_allclose(sent, there, rtol=1e-9, atol=1e-6)

@@ -104,7 +104,7 @@ def test_a_window_that_cannot_be_sent_holds_its_operator_up() -> None:
     assert found.sink_rates[0] == pytest.approx(1000.0, rel=0.02)
     assert found.operator_rates[1] == pytest.approx(500.0, rel=0.05)  # in bursts, as it catches up
     assert found.operator_blocked[1] > 0.3
-    assert not found.raw.end.sources["dropped"].any()
+    assert not found.trace.end.sources["dropped"].any()
 
 
 def test_a_device_stops_and_the_source_waits() -> None:

@@ -117,7 +117,7 @@ def test_a_window_sends_at_once() -> None:
     sent = found.series.sent[:, into]
     assert np.count_nonzero(sent) == 6
     assert sent[sent > 0] == pytest.approx([1.0] * 6)
-    assert found.raw.end.operators["gathered"][window] == pytest.approx(1.0, abs=0.11)
+    assert found.trace.end.operators["gathered"][window] == pytest.approx(1.0, abs=0.11)
 
 
 @pytest.mark.parametrize("scheduler", ["default", "dynamic"])

@@ -17,7 +17,7 @@ def balances(found: RunMetrics, scene: Scene) -> Iterator[float]:
     those processed times selectivity; at sinks without windows, tuples processed against those that
     arrived; and the sum over all streams and sources.
     """
-    flow, end = found.simulation.flow, found.raw.end
+    flow, end = found.simulation.flow, found.trace.end
     sent, waits = end.streams["sent"], end.streams["waiting"] + end.streams["in_flight"]
     taken, processed = end.streams["taken"], end.operators["processed"]
     yield missing(sent, taken + waits)
@@ -29,7 +29,7 @@ def balances(found: RunMetrics, scene: Scene) -> Iterator[float]:
     plain = np.array([v not in scene.windows for v in flow.source.tolist()], dtype=np.bool_)
     yield missing((processed[flow.source] * flow.selectivity)[plain], sent[plain])
     arrived = np.zeros(len(flow.sinks))
-    np.add.at(arrived, found.raw.sink, found.raw.arrived.sum(axis=0))
+    np.add.at(arrived, found.trace.sink, found.trace.arrived.sum(axis=0))
     unwindowed = np.array([v not in scene.windows for v in flow.sinks.tolist()], dtype=np.bool_)
     yield missing(processed[flow.sinks][unwindowed], arrived[unwindowed])
     into = offered.sum() + sent.sum()
@@ -52,7 +52,7 @@ def above_offered(found: RunMetrics) -> float:
 
     Arrivals count from the first tick on.
     """
-    flow, raw = found.simulation.flow, found.raw
+    flow, raw = found.simulation.flow, found.trace
     offered = np.zeros(flow.operators)
     offered[sources_of(found)] = raw.end.sources["offered"]
     for e in range(len(flow.source)):  # upstream first

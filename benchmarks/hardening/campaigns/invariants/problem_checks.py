@@ -104,12 +104,12 @@ def check_engine(checks: Checks, case: Case, data: st.DataObject) -> None:
             raise
         checks.skip(LOST, "the scene lets nothing reach a sink")
         return
-    lost = largest_difference([found.raw.lost, *balances(found, scene)])
+    lost = largest_difference([found.trace.lost, *balances(found, scene)])
     checks.record(LOST, lost)
     if not scene.windows:
         checks.record("throughput within the source rate: engine", above_offered(found))
     if scene == Scene():  # with a scene, tuples offered earlier may be measured as well
-        over = relative_excess(found.throughput, found.raw.due.source_rate)
+        over = relative_excess(found.throughput, found.trace.due.source_rate)
         checks.record("throughput while measured within the source rate: engine", over)
 
 
