@@ -24,10 +24,10 @@ class Bottleneck(RoundedRepr):
     @property
     def headline(self) -> str:
         """Which it is and how busy, in words."""
-        return f"bottleneck {self.kind} {quoted(self.name)} at {self.utilisation:.1%}"
+        return self.line().text.format(quoted(self.name))
 
     def line(self) -> Line:
-        """Return the headline as a line of a view."""
+        """Return which it is and how busy, as a line of a view."""
         return Line(f"bottleneck {self.kind} {{}} at {self.utilisation:.1%}", (self.name,))
 
 
