@@ -73,7 +73,11 @@ class Throughput:
         ProblemError
             As the class does.
         """
-        return cls().with_changes(source_rate, model, target_utilisation)
+        return cls(
+            None if source_rate is None else _several(source_rate),
+            model or "bottleneck",
+            1.0 if target_utilisation is None else target_utilisation,
+        )
 
     def with_changes(
         self,
