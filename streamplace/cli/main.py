@@ -16,13 +16,16 @@ from streamplace.cli import (
     curves,
     diff,
     explain,
-    files,
+    export,
     generate,
     import_,
+    info,
+    init,
     place,
     plan,
     profile,
     report,
+    schema,
     simulate,
     train,
 )
@@ -48,9 +51,9 @@ def cli() -> None:
 
 
 for command in (
-    files.init,
+    init.init,
     generate.generate,
-    files.info,
+    info.info,
     simulate.simulate,
     place.place,
     compare.compare,
@@ -61,9 +64,9 @@ for command in (
     plan.plan,
     import_.import_,
     profile.profile,
-    files.export,
+    export.export,
     report.report,
-    files.schema,
+    schema.schema,
     completion.completion,
 ):
     cli.add_command(command)

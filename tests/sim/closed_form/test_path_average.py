@@ -20,7 +20,7 @@ from streamplace.scoring.flow import flow as flow_of
 from tests.support.graphs import MBIT, lettered_graph
 
 
-def lettered_problem(
+def workless_problem(
     payloads_mbit: dict[str, float],
     streams: str,
     devices: int,
@@ -54,13 +54,13 @@ def scales(problem: Problem, devices: Sequence[int]) -> dict[str, float]:
 
 def test_only_the_branch_behind_a_full_link_loses_tuples() -> None:
     """One of two sinks is behind a link offered twice its capacity: (1 + 1/2) / 2."""
-    problem = lettered_problem({"s": 2.0, "x": 0, "y": 0}, "sx sy", devices=2)
+    problem = workless_problem({"s": 2.0, "x": 0, "y": 0}, "sx sy", devices=2)
     assert throughput(problem, [0, 0, 1]) == pytest.approx(750, rel=1e-11)
 
 
 def test_a_link_crossed_twice_by_hand() -> None:
     """The link is offered .8 + .8 s s' with s' = 1, so .8 s² + .8 s = 1."""
-    problem = lettered_problem(dict.fromkeys("abcd", 0.8), "ab bc cd", devices=2)
+    problem = workless_problem(dict.fromkeys("abcd", 0.8), "ab bc cd", devices=2)
     s = (-0.8 + np.sqrt(0.64 + 3.2)) / 1.6
     assert throughput(problem, [0, 1, 0, 1]) == pytest.approx(1000 * s * s, rel=1e-11)
 
@@ -90,7 +90,7 @@ def test_interfaces_in_series_by_hand() -> None:
     payloads = {"a": 2.0, "b": 2.0, "z": 0}
     kinds: dict[NetworkKind, float] = {"pair": 1000.0, "nic": 500.0}
     for kind, expected in kinds.items():
-        problem = lettered_problem(payloads, "az bz", devices=3, kind=kind, source_rate=2000)
+        problem = workless_problem(payloads, "az bz", devices=3, kind=kind, source_rate=2000)
         assert throughput(problem, [0, 1, 2]) == pytest.approx(expected, rel=1e-11)
 
 
@@ -153,7 +153,7 @@ def crossing(share: float, first: float, second: float) -> tuple[Problem, list[i
     """
     chains = dict.fromkeys("abcdefghijklmnop", 0.0)
     chains |= {"e": first, "k": second, "m": share, "o": share}
-    problem = lettered_problem(
+    problem = workless_problem(
         chains, "ab bc cd de ef gh hi ij jk kl mn op", devices=4, source_rate=4000
     )
     return problem, [0, 1, 0, 1, 2, 3, 2, 3, 2, 3, 0, 1, 2, 3, 0, 1]
@@ -205,7 +205,7 @@ def test_newton_and_damping_agree(case: Case) -> None:
 
 def test_without_sink_tuples_there_is_no_throughput() -> None:
     flow = replace(
-        flow_of(lettered_problem({"a": 1, "b": 1}, "ab", devices=1)), selectivity=np.zeros(1)
+        flow_of(workless_problem({"a": 1, "b": 1}, "ab", devices=1)), selectivity=np.zeros(1)
     )
     with pytest.raises(ValueError, match="no tuple reaches a sink"):
         path_average.throughput(flow, np.array([0, 0]))
@@ -213,11 +213,11 @@ def test_without_sink_tuples_there_is_no_throughput() -> None:
 
 @pytest.mark.parametrize("device", [-1, 2, 2**31 - 1])
 def test_unknown_devices(device: int) -> None:
-    flow = flow_of(lettered_problem({"a": 1, "b": 1}, "ab", devices=2))
+    flow = flow_of(workless_problem({"a": 1, "b": 1}, "ab", devices=2))
     with pytest.raises(ValueError, match=r"outside 0\.\.1"):
         path_average.throughput(flow, np.array([[0, 0], [0, device]], np.int32))
 
 
 def test_no_placements() -> None:
-    flow = flow_of(lettered_problem({"a": 1, "b": 1}, "ab", devices=2))
+    flow = flow_of(workless_problem({"a": 1, "b": 1}, "ab", devices=2))
     assert path_average.throughput(flow, np.empty((0, 2), np.int32)).shape == (0,)

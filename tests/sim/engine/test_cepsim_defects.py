@@ -16,7 +16,7 @@ from tests.support.graphs import lettered_graph
 RATE = 1000.0
 
 
-def lettered_problem(streams: str, names: str = "", mbps: float | None = 1000.0) -> Problem:
+def even_problem(streams: str, names: str = "", mbps: float | None = 1000.0) -> Problem:
     """Return operators of one letter each, each a tenth of one of three devices."""
     graph = lettered_graph(streams, 25e4, 1000.0, names=names)
     cluster = Cluster.equal(3, network=Network(bandwidth_mbps=mbps))
@@ -25,7 +25,7 @@ def lettered_problem(streams: str, names: str = "", mbps: float | None = 1000.0)
 
 @pytest.mark.parametrize("scheduler", ["default", "dynamic"])
 def test_a_merge_of_inputs_from_here_and_elsewhere_runs(scheduler: str) -> None:
-    problem = lettered_problem("sa sb am bm", "sabm")
+    problem = even_problem("sa sb am bm", "sabm")
     found = engine.run(Placement(problem, [0, 0, 1, 0]), Settings(scheduler=scheduler))  # type: ignore[arg-type]
     assert found.throughput == pytest.approx(RATE, rel=1e-3)
     assert found.operator_rates[3] == pytest.approx(2 * RATE, rel=1e-3)
@@ -34,7 +34,7 @@ def test_a_merge_of_inputs_from_here_and_elsewhere_runs(scheduler: str) -> None:
 @pytest.mark.parametrize("scheduler", ["default", "dynamic"])
 def test_arrivals_at_one_operator_at_one_time_all_count(scheduler: str) -> None:
     """Three operators of one device send at the same moment."""
-    problem = lettered_problem("sa sb sc am bm cm", "sabcm")
+    problem = even_problem("sa sb sc am bm cm", "sabcm")
     found = engine.run(Placement(problem, [0, 1, 1, 1, 2]), Settings(scheduler=scheduler))  # type: ignore[arg-type]
     assert found.operator_rates[4] == pytest.approx(3 * RATE, rel=1e-3)
     sent = found.trace.end.streams["sent"][-3:]

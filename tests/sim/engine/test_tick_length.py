@@ -25,7 +25,7 @@ from tests.support.graphs import lettered_graph
 FREE = 1e-3  # instructions: next to nothing
 
 
-def lettered_problem(
+def light_problem(
     streams: str,
     rate: float,
     network: Network | None = None,
@@ -41,7 +41,7 @@ def lettered_problem(
 @pytest.mark.parametrize("rate", [1e4, 1e5, 3e5])
 def test_a_branch_over_a_hopeless_link_leaves_the_other_alone(rate: float) -> None:
     """The link passes 125 tuples/s; without backpressure the other branch is unaffected."""
-    problem = lettered_problem("sl sr", rate, Network(bandwidth_mbps=1.0))
+    problem = light_problem("sl sr", rate, Network(bandwidth_mbps=1.0))
     found = runs.run(Placement(problem, [0, 1, 0]), Settings(backpressure=False))
     assert problem.graph.names == ("l", "r", "s")
     assert found.sink_rates == pytest.approx([rate, 125.0], rel=1e-3)
@@ -49,14 +49,14 @@ def test_a_branch_over_a_hopeless_link_leaves_the_other_alone(rate: float) -> No
 
 def test_jobs_that_have_nothing_in_common() -> None:
     """One graph is behind a slow link, the other on a device of its own."""
-    problem = lettered_problem("ab cd", 2e5, Network(bandwidth_mbps=1.0))
+    problem = light_problem("ab cd", 2e5, Network(bandwidth_mbps=1.0))
     found = runs.run(Placement(problem, [0, 1, 2, 2]))
     assert found.sink_rates == pytest.approx([125.0, 1e5], rel=1e-3)
 
 
 def test_a_burst_passes() -> None:
     """The rate is ten times as high for one second of ten, on devices with room for it."""
-    problem = lettered_problem("ab", 1e4)
+    problem = light_problem("ab", 1e4)
     scene = Scene({0: Profile.bursts(10.0, 1.0, 10.0)})
     found = runs.run(Placement(problem, [0, 1]), scene=scene, every_s=1.0)
     assert found.series.processed[20, 1] > 9e4
@@ -67,7 +67,7 @@ def test_a_burst_passes() -> None:
 
 def test_a_burst_on_a_small_input_passes() -> None:
     """One input of a join has a ten-thousandth of the tuples, then fifty times as many."""
-    problem = lettered_problem("am bm", 1e4, shares={"a": 0.9999, "b": 0.0001})
+    problem = light_problem("am bm", 1e4, shares={"a": 0.9999, "b": 0.0001})
     scene = Scene({1: Profile((0.0, 30.0, 31.0), (1.0, 50.0, 1.0))})
     found = runs.run(Placement(problem, [0, 1, 2]), scene=scene, every_s=1.0)
     assert found.series.sent[30, 1] > 40.0
@@ -77,7 +77,7 @@ def test_a_burst_on_a_small_input_passes() -> None:
 @pytest.mark.parametrize("advance_s", [0.05, 0.15, 0.25, 1.0, 2.0, 5.0])
 def test_windows_of_any_length_keep_their_rate(advance_s: float) -> None:
     """The rate holds in every tick and on average, and the run is settled."""
-    problem = lettered_problem("ab bc", 1000.0)
+    problem = light_problem("ab bc", 1000.0)
     scene = Scene(windows={1: Window(advance_s, advance_s, count=100.0)})
     found = runs.run(Placement(problem, [0, 0, 1]), scene=scene)
     assert found.sink_rates[0] == pytest.approx(100.0 / advance_s, rel=2e-2)
@@ -88,9 +88,7 @@ def test_windows_of_any_length_keep_their_rate(advance_s: float) -> None:
 @pytest.mark.parametrize(("backpressure", "rate"), [(True, 1e5), (False, 1e5), (True, 4e4)])
 def test_a_device_that_gets_faster(backpressure: bool, rate: float) -> None:
     """The work needs fifty devices; the one device becomes a hundred times as fast."""
-    problem = lettered_problem(
-        "ab bc", rate, Network(bandwidth_mbps=None), {"b": 50 * 2500e6 / rate}
-    )
+    problem = light_problem("ab bc", rate, Network(bandwidth_mbps=None), {"b": 50 * 2500e6 / rate})
     scene = Scene(speeds=(Speed(1, 0.0, 100.0),))
     for tick_s in (0.1, 0.01):
         how = Settings(tick_s=tick_s, backpressure=backpressure)
@@ -102,14 +100,14 @@ def test_a_device_that_gets_faster(backpressure: bool, rate: float) -> None:
 @pytest.mark.parametrize("tick_s", [0.1, 0.01])
 def test_idle_sources_drop_nothing_however_little_may_wait(tick_s: float) -> None:
     """A tick brings 1,000 tuples and only 100 may wait, but none has to."""
-    problem = lettered_problem("ab", 1e4)
+    problem = light_problem("ab", 1e4)
     found = runs.run(Placement(problem, [0, 1]), Settings(tick_s=tick_s, source_queue=100))
     assert found.dropped == 0.0
     assert found.throughput == pytest.approx(1e4, rel=1e-6)
 
 
 def test_a_window_sends_at_once() -> None:
-    problem = lettered_problem("am bw wm", 1000.0, shares={"a": 0.999, "b": 0.001})
+    problem = light_problem("am bw wm", 1000.0, shares={"a": 0.999, "b": 0.001})
     window = problem.graph.index["w"]
     scene = Scene(windows={window: Window(10.0, 10.0, count=1.0)})
     found = runs.run(Placement(problem, [0, 0, 0, 1]), scene=scene, every_s=1.0)
@@ -124,7 +122,7 @@ def test_a_window_sends_at_once() -> None:
 def test_a_windowed_operator_has_time_to_send(scheduler: Any) -> None:
     """The overhead of sending counts for an operator's share of the device."""
     network = Network(overhead_s=1e-6)
-    problem = lettered_problem("aw wc", 1000.0, network, {"w": 0.0})
+    problem = light_problem("aw wc", 1000.0, network, {"w": 0.0})
     scene = Scene(windows={2: Window(1.0, 1.0)})
     assert problem.graph.names == ("a", "c", "w")
     found = runs.run(Placement(problem, [0, 1, 0]), Settings(scheduler=scheduler), scene)
@@ -135,14 +133,14 @@ def test_a_windowed_operator_has_time_to_send(scheduler: Any) -> None:
     ("latency_s", "ticks"), [(0.2, 3), (0.3, 4), (0.6, 7), (0.7, 8), (0.75, 8)]
 )
 def test_wires_take_whole_ticks(latency_s: float, ticks: int) -> None:
-    found = runs.run(Placement(lettered_problem("ab", 100.0, Network(latency_s=latency_s)), [0, 1]))
+    found = runs.run(Placement(light_problem("ab", 100.0, Network(latency_s=latency_s)), [0, 1]))
     latency = found.latency_s()
     assert latency is not None
     assert latency["mean"] == pytest.approx(0.1 * ticks, abs=1e-6)
 
 
 def test_a_wire_of_years() -> None:
-    found = runs.run(Placement(lettered_problem("ab", 100.0, Network(latency_s=1e12)), [0, 1]))
+    found = runs.run(Placement(light_problem("ab", 100.0, Network(latency_s=1e12)), [0, 1]))
     assert found.throughput == 0.0
     assert found.in_flight == pytest.approx(2048.0)
     assert not found.settled
@@ -152,7 +150,7 @@ def test_a_single_slow_link_keeps_its_latency() -> None:
     """Integer numbers of a network must not round those of its links."""
     slow = LinkOverride("d0", "d1", latency_s=0.95)
     network = Network(latency_s=0, overrides=(slow,))
-    latency = runs.run(Placement(lettered_problem("ab", 100.0, network), [0, 1])).latency_s()
+    latency = runs.run(Placement(light_problem("ab", 100.0, network), [0, 1])).latency_s()
     assert latency is not None
     assert latency["mean"] == pytest.approx(1.0, abs=1e-6)
 
@@ -178,8 +176,8 @@ def test_what_is_not_connected_changes_nothing(backpressure: bool) -> None:
     """Under `dynamic` a second graph elsewhere needs many passes of its device."""
     costs = {"b": 5e6, "x": 1e6, "y": 1e6, "z": 2e6}
     how = Settings(scheduler="dynamic", allocation="uniform", queue=300, backpressure=backpressure)
-    alone = lettered_problem("ab", 1000.0, costs=costs)
-    both = lettered_problem("ab xy yz", 2000.0, costs=costs)
+    alone = light_problem("ab", 1000.0, costs=costs)
+    both = light_problem("ab xy yz", 2000.0, costs=costs)
     one = runs.run(Placement(alone, [0, 1]), how)
     two = runs.run(Placement(both, [0, 1, 2, 2, 2]), how)
     assert two.operator_rates[:2] == pytest.approx(one.operator_rates, rel=1e-9)
@@ -190,14 +188,14 @@ def test_what_is_not_connected_changes_nothing(backpressure: bool) -> None:
 
 def test_more_ticks_than_can_be_counted_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sim.engine.tick_length.MOST_TICKS", 1000)
-    simulation = runs.simulation(lettered_problem("ab", 1e7))
+    simulation = runs.simulation(light_problem("ab", 1e7))
     with pytest.raises(EngineError, match="1,000 ticks"):
         simulation.run(np.array([0, 0]))
 
 
 def test_a_run_stops_where_there_is_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "MOST_BYTES", 50_000)
-    problem = lettered_problem("ab", 1e4, Network(bandwidth_mbps=1.0))
+    problem = light_problem("ab", 1e4, Network(bandwidth_mbps=1.0))
     simulation = runs.simulation(problem, Settings(queue=0, duration_s=600.0))
     with pytest.raises(EngineError, match="event sets wait at tick"):
         simulation.run(np.array([0, 1]))
@@ -206,7 +204,7 @@ def test_a_run_stops_where_there_is_no_room(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize("lost", ["queue", "link", "counter"])
 def test_a_lost_set_is_an_error(lost: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tuples vanish from a list, or a counter is wrong."""
-    problem = lettered_problem("ab bc", 1e4, Network(bandwidth_mbps=1.0), {"c": 1e6})
+    problem = light_problem("ab bc", 1e4, Network(bandwidth_mbps=1.0), {"c": 1e6})
     simulation = runs.simulation(problem)
     whole = engine._advance
 

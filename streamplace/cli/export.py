@@ -1,66 +1,9 @@
-"""`streamplace init`, `info`, `export` and `schema`: files in and out."""
+"""The command that writes a placement as other programs take it."""
 
 import click
 
 from streamplace.cli import options, param_types
 from streamplace.integrations.kinds import WRITERS
-
-
-@click.command()
-@click.argument("folder", callback=options.file_name, type=param_types.FILE, default=".")
-@options.common
-def init(folder: str, seed: int, as_json: bool) -> None:
-    """Write a starter graph.json and cluster.json into FOLDER, explained in their comments.
-
-    \b
-    streamplace init
-    streamplace init my-job
-    """
-    from streamplace.errors import FormatError  # noqa: PLC0415 - a command loads what it needs
-    from streamplace.files import write_json  # noqa: PLC0415
-    from streamplace.files.atomic import make_folder  # noqa: PLC0415
-    from streamplace.files.starter import STARTERS  # noqa: PLC0415
-
-    paths = {make_folder(folder) / name: value for name, value in STARTERS.items()}
-    for path in paths:
-        if path.exists():
-            raise FormatError(f"{path}: is there already, and is left as it is")
-    for path, value in paths.items():
-        write_json(path, value)
-    if as_json:
-        options.print_json({"files": [str(path) for path in paths]})
-    else:
-        graph, cluster = paths
-        options.tell(f"wrote {graph} and {cluster}; next:")
-        options.tell(f"  streamplace place {graph} --cluster {cluster} -o placement.json")
-
-
-@click.command()
-@click.argument("file", type=param_types.GRAPH)
-@options.common
-def info(file: str, seed: int, as_json: bool) -> None:
-    """Tell what is in a graph, dataset, cluster, placement, checkpoint or file of weights.
-
-    \b
-    streamplace info dataset:real/riotbench-etl.json
-    streamplace info run/policy.safetensors
-    """
-    from streamplace.cli.facts import print_facts  # noqa: PLC0415 - a command loads what it needs
-    from streamplace.execution.progress import working  # noqa: PLC0415
-
-    with working("reading"):
-        if file.endswith(".safetensors"):
-            from streamplace.policy import inspect as of_policies  # noqa: PLC0415
-
-            found = of_policies.summary(file)
-        else:
-            from streamplace.files.summary import summary  # noqa: PLC0415
-
-            found = summary(file)
-    if as_json:
-        options.print_json(found)
-    else:
-        print_facts(found)
 
 
 @click.command()
@@ -120,17 +63,3 @@ def export(placement: str, kind: str, output: str, seed: int, as_json: bool) -> 
     write_text(output, text)
     if as_json:
         options.print_json({"format": kind, "file": output})
-
-
-@click.command()
-@click.argument("kind", type=param_types.Choice(("graph", "cluster", "placement", "scene")))
-@options.common
-def schema(kind: str, seed: int, as_json: bool) -> None:
-    """Print the JSON Schema of a file format.
-
-    \b
-    streamplace schema graph
-    """
-    from streamplace.files import schema as formats  # noqa: PLC0415 - a command loads what it needs
-
-    options.print_json(formats.schema(kind))

@@ -1,0 +1,34 @@
+"""The command that writes a starter graph and cluster."""
+
+import click
+
+from streamplace.cli import options, param_types
+
+
+@click.command()
+@click.argument("folder", callback=options.file_name, type=param_types.FILE, default=".")
+@options.common
+def init(folder: str, seed: int, as_json: bool) -> None:
+    """Write a starter graph.json and cluster.json into FOLDER, explained in their comments.
+
+    \b
+    streamplace init
+    streamplace init my-job
+    """
+    from streamplace.errors import FormatError  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.files import write_json  # noqa: PLC0415
+    from streamplace.files.atomic import make_folder  # noqa: PLC0415
+    from streamplace.files.starter import STARTERS  # noqa: PLC0415
+
+    paths = {make_folder(folder) / name: value for name, value in STARTERS.items()}
+    for path in paths:
+        if path.exists():
+            raise FormatError(f"{path}: is there already, and is left as it is")
+    for path, value in paths.items():
+        write_json(path, value)
+    if as_json:
+        options.print_json({"files": [str(path) for path in paths]})
+    else:
+        graph, cluster = paths
+        options.tell(f"wrote {graph} and {cluster}; next:")
+        options.tell(f"  streamplace place {graph} --cluster {cluster} -o placement.json")

@@ -1,0 +1,19 @@
+"""The command that prints the JSON Schema of a file format."""
+
+import click
+
+from streamplace.cli import options, param_types
+
+
+@click.command()
+@click.argument("kind", type=param_types.Choice(("graph", "cluster", "placement", "scene")))
+@options.common
+def schema(kind: str, seed: int, as_json: bool) -> None:
+    """Print the JSON Schema of a file format.
+
+    \b
+    streamplace schema graph
+    """
+    from streamplace.files import schema as formats  # noqa: PLC0415 - a command loads what it needs
+
+    options.print_json(formats.schema(kind))
