@@ -1,4 +1,4 @@
-"""The one way kernels of this package are compiled."""
+"""Compilation of the kernels of this package."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar, cast

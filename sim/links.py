@@ -1,4 +1,4 @@
-"""Which links a stream crosses, and how long a tuple takes them: the layout of `Flow`'s links."""
+"""Links that streams cross, and the time that a tuple takes on them."""
 
 from typing import NamedTuple, Protocol
 

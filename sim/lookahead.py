@@ -1,4 +1,4 @@
-"""What placing the next operator on each device would do: many placements grown side by side.
+"""Features of placing the next operator on each device, for many placements at a time.
 
 A constructive placer asks, operator after operator and device after device, what the choice would
 mean. Problems (a graph on a cluster at a source rate each) lie end to end in a `LookaheadBatch`, so

@@ -1,4 +1,4 @@
-"""What no placement can do better than: cheap lower bounds of the largest utilisation."""
+"""Lower bounds on the largest utilisation of any placement."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Newton's method for the equations of the links, where every damping goes on for ever.
+"""Newton's method for the equations of the links, where no damping converges.
 
 Links that feed back on one another in threes can keep any damping oscillating, and thousands of
 crossings of one link need a damping too small; a solution exists all the same. With u = log s the

@@ -1,4 +1,4 @@
-"""Closed form without network backpressure: what CEPSim, and so the published numbers, measure.
+"""Closed form without network backpressure, as CEPSim and the published numbers have it.
 
 The sources run at r = R * min(1, 1 / largest device utilisation). Flows run down the streams;
 every link scales what it carries by s = min(1, 1 / utilisation offered to it), where what is

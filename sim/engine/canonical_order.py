@@ -1,4 +1,4 @@
-"""An order of operators that follows from the graph, whatever they are called and in which order.
+"""An order of operators that depends on the graph alone, not on names or numbering.
 
 Sums of floating-point numbers depend on the order of their terms, and under backpressure a run can
 amplify a difference in the last digit: only one order for one graph makes one result.

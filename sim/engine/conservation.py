@@ -1,4 +1,4 @@
-"""Read off what has happened, and count whether every tuple is still there."""
+"""Counts of what has happened in a run, and the check that no tuple is lost."""
 
 import numpy as np
 

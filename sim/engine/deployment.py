@@ -1,4 +1,4 @@
-"""Fill in who runs where, and what it costs."""
+"""The deployment of a placement: who runs where, and what it costs."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Links: sets wait in the order of their ticks; those of one tick share a link evenly.
+"""Links between devices: they serve sets in the order of ticks, those of one tick evenly.
 
 What a stream sends in one tick travels in one set, and what its sender's link passes on in one
 tick is one set again: no tick makes more than three sets a stream.

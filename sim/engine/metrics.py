@@ -1,4 +1,4 @@
-"""What a run amounts to: rates, latencies, utilisations, and whether it had settled."""
+"""Metrics of a run: rates, latencies, utilisations, and whether it had settled."""
 
 from dataclasses import dataclass
 from functools import cached_property

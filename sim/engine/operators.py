@@ -1,4 +1,4 @@
-"""What an operator does in a tick."""
+"""The work of an operator in one tick."""
 
 import numpy as np
 

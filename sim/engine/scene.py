@@ -1,4 +1,4 @@
-"""What changes while a simulation runs, and operators that are not plain."""
+"""Scenes: rates and speeds that change during a run, and windowed operators."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace

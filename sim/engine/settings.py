@@ -1,4 +1,4 @@
-"""What a simulation is told besides the flow and the placement."""
+"""Settings of a simulation."""
 
 from dataclasses import dataclass, fields
 from typing import Literal, get_args

@@ -1,4 +1,4 @@
-"""What a run leaves behind, and whether every tuple of it is accounted for."""
+"""Snapshots and traces of a run, and the check that every tuple is accounted for."""
 
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Everything that a run works on, as its kernels hand it around."""
+"""The state of a run, as its kernels pass it on."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""What of a simulation depends on the length of a tick, and how long a tick may be."""
+"""The length of a tick: how long it may be, and the arrays that depend on it."""
 
 from fractions import Fraction
 from math import ceil, lcm

@@ -1,4 +1,4 @@
-"""What of a simulation follows from the graph alone."""
+"""The part of a simulation that follows from the graph alone."""
 
 from dataclasses import replace
 from typing import NamedTuple

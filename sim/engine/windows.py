@@ -1,4 +1,4 @@
-"""Windowed operators: they gather tuples, and emit for a whole window when it closes."""
+"""Windowed operators, which gather tuples and emit for a whole window when it closes."""
 
 from sim.engine.state import EngineState
 from sim.flow import Floats

@@ -1,4 +1,4 @@
-"""Depth-first search for a placement within a limit, or for the certainty that there is none.
+"""Depth-first search for a placement within a limit, or for the proof that there is none.
 
 Units are placed one after the other. Which one is next is chosen anew every time: one with few
 devices left that has often had none (dom/wdeg, Boussemart et al. 2004), so that what is hard to

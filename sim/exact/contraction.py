@@ -1,4 +1,4 @@
-"""Units that no placement within a limit can part: what they send each other fits no link."""
+"""Units that no placement within a limit can part, since no link carries what they exchange."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Whether CPU work can fit at all: a knapsack for each device, work counted in coarse steps.
+"""A test whether CPU work fits at all: one knapsack a device, with work in coarse steps.
 
 Let every unit have a value. Where the most value that fits what is left of each device adds up to
 less than the value of the units that are left, they do not fit. With work itself as the value this

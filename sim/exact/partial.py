@@ -1,4 +1,4 @@
-"""Partial placements: what units load that are placed one after the other.
+"""Partial placements, and the loads of the units placed so far.
 
 Loads are kept for every depth (number of units placed), so that taking a unit back is exact.
 """

@@ -1,4 +1,4 @@
-"""Local search on the score: what moving a unit changes, annealing on it, contraction."""
+"""Local search on the score: moves of units, annealing, coarsening."""
 
 from sim.search.anneal import Schedule, anneal
 from sim.search.anneal_path_average import anneal_path_average

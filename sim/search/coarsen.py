@@ -1,4 +1,4 @@
-"""Contraction: units joined along their heaviest streams, for placing large graphs level by level.
+"""Coarsening: units joined along their heaviest streams, for placing large graphs by levels.
 
 Heavy-edge matching (Karypis and Kumar 1998), many to one: units are looked at from the lightest
 in degree on, and each joins the neighbour with which it shares most traffic, as long as the two

@@ -1,4 +1,4 @@
-"""Instance: a flow as local search sees it, units with the streams between them."""
+"""The instance of local search: units, the streams between them, and what may run where."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""What moving units changes: loads of devices and links, kept up to date move after move.
+"""Moves of units, and the loads of devices and links that they change.
 
 Devices and links are one row of *resources*: device d is resource d, link l is resource D + l.
 """

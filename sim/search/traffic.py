@@ -1,4 +1,4 @@
-"""Less traffic between devices where that costs no throughput."""
+"""Reduction of the traffic between devices at no cost of throughput."""
 
 from sim.jit import bare, kernel
 from sim.search.instance import Instance

@@ -1,4 +1,4 @@
-"""`streamplace compare`."""
+"""The command that compares placers over a dataset."""
 
 import click
 

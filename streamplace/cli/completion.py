@@ -1,4 +1,4 @@
-"""`streamplace completion`: the words that a shell can put after `streamplace`."""
+"""The command that prints a completion script for a shell."""
 
 import os
 

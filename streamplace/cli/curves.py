@@ -1,4 +1,4 @@
-"""`streamplace curves`."""
+"""The command that draws training curves."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Where the `streamplace` command begins: until something has been done, Ctrl-C just ends it."""
+"""The entry point of the command line; until work has begun, Ctrl-C just ends it."""
 
 import signal
 

@@ -1,4 +1,4 @@
-"""`streamplace explain`."""
+"""The command that explains a placement."""
 
 import click
 

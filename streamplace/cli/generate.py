@@ -1,4 +1,4 @@
-"""`streamplace generate`."""
+"""The command that generates benchmark graphs."""
 
 import re
 from contextlib import closing

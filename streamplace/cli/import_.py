@@ -1,4 +1,4 @@
-"""The `import` command."""
+"""The command that imports documents of stream-processing systems."""
 
 import click
 

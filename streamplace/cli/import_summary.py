@@ -1,4 +1,4 @@
-"""What an import read, guessed, assumed and left open."""
+"""The summary of an import: what was read, guessed, assumed and is missing."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Options that commands share, and what they stand for."""
+"""Options that several commands share."""
 
 import json
 from collections.abc import Callable

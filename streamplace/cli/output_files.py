@@ -1,4 +1,4 @@
-"""What a command writes: looked at before the work, and never one of the files that it reads."""
+"""Checks of output files: before the work, and never a file that the command reads."""
 
 import os
 import stat

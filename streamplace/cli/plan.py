@@ -1,4 +1,4 @@
-"""`streamplace plan`."""
+"""The command that plans the number of devices."""
 
 import click
 

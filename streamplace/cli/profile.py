@@ -1,4 +1,4 @@
-"""The `profile` command."""
+"""The commands that profile running jobs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress

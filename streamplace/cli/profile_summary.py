@@ -1,4 +1,4 @@
-"""What a profile measured, and what it could not."""
+"""The summary of a profile: what was measured, and what is missing."""
 
 from streamplace.cli.table import print_table
 from streamplace.cli.terminal import console

@@ -1,4 +1,4 @@
-"""`streamplace report`."""
+"""The command that writes the what-if page."""
 
 import click
 

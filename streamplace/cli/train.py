@@ -1,4 +1,4 @@
-"""`streamplace train`."""
+"""The command that trains a policy."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""Mixins for values that people look at: reprs, and tables where there is room."""
+"""Mixins that give values their reprs and tables."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable

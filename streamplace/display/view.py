@@ -1,4 +1,4 @@
-"""Views: what a value shows of itself, whichever renderer shows it.
+"""Views: the lines and tables that describe a value, for any renderer.
 
 A view holds the names of operators, devices and the like apart from the text around them, so that a
 renderer can cut and escape them as it must.

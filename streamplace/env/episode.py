@@ -1,4 +1,4 @@
-"""One episode: a problem, and what is placed of it so far."""
+"""An episode: a problem, and the placement so far."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""The graphs that episodes are drawn from."""
+"""The graphs that episodes take theirs from."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path

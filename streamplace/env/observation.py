@@ -1,4 +1,4 @@
-"""What is seen before an operator is placed: one flat vector of 26 + 29 D numbers, float32.
+"""The observation before an operator is placed: one flat float32 vector of 26 + 29 D numbers.
 
 It is what our own policy reads, in this order:
 

@@ -1,4 +1,4 @@
-"""Where work over many items is done: processes of this machine, a Ray or a Dask cluster."""
+"""Backends for work over many items: local processes, a Ray or a Dask cluster."""
 
 import logging
 import os

@@ -1,4 +1,4 @@
-"""The same function over many items, on several processes or machines, results in order."""
+"""One function over many items, on several processes or machines, with results in order."""
 
 import os
 import signal

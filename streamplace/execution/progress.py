@@ -1,4 +1,4 @@
-"""Signs of life on stderr, for people who wait longer than a second."""
+"""Progress on stderr, for waits longer than a second."""
 
 import sys
 import threading

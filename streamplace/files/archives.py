@@ -1,4 +1,4 @@
-"""Arrays out of .npz archives: what a header claims is checked before there is memory for it."""
+"""Arrays from .npz archives; what a header claims is checked before memory is taken for it."""
 
 import io
 import math

@@ -1,4 +1,4 @@
-"""Bytes of files and pipes, and of what is zipped: never more than a bound, whatever is there."""
+"""Bounded reads of files, pipes and compressed data."""
 
 import errno
 import gzip

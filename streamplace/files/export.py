@@ -1,4 +1,4 @@
-"""Placements as text for others."""
+"""Placements as JSON, CSV and CEPSim text."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""A folder that one process writes into at a time."""
+"""Locks on folders, so that one process at a time writes into them."""
 
 import os
 from collections.abc import Iterator

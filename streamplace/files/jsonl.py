@@ -1,4 +1,4 @@
-"""JSON lines one by one: of however long a file, little more than a line is in memory."""
+"""JSON lines, read one by one with little more than a line in memory."""
 
 import zlib
 from collections.abc import Iterable, Iterator

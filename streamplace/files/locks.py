@@ -1,4 +1,4 @@
-"""Locks of the operating system: each dies with the process that holds it, however that ends."""
+"""Locks of the operating system, which end with the process that holds them."""
 
 import fcntl
 import os

@@ -1,4 +1,4 @@
-"""Bytes in, checked JSON values out; every fault is one line that names the file and the place."""
+"""Reading of files into checked JSON values; every fault is one line with file and place."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Which fields the objects of a form have."""
+"""The fields of the objects of a form."""
 
 from collections.abc import Iterator
 from typing import Any, get_args

@@ -1,4 +1,4 @@
-"""The files `streamplace init` writes: a small job to edit, explained where it stands."""
+"""The files that `streamplace init` writes: a small graph and cluster with explanations."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a file holds, in a few facts."""
+"""Summaries of files."""
 
 from pathlib import Path
 from typing import Any

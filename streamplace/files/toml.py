@@ -1,4 +1,4 @@
-"""TOML text -> values, whose integers are no longer than those of JSON are."""
+"""TOML text as values, with integers no longer than those of JSON."""
 
 import tomllib
 from typing import Any

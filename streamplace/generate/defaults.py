@@ -1,4 +1,4 @@
-"""The setting that generated graphs are meant for: the paper's."""
+"""The cluster and source rate that generated graphs are made for."""
 
 SOURCE_RATE = 10_000.0  # tuples/s
 DEVICE_MIPS = 2500.0

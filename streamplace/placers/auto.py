@@ -1,4 +1,4 @@
-"""The default placer: several others, then a search from what they found, within a time limit."""
+"""The default placer: several others, then a search from their answers, within a time limit."""
 
 from collections.abc import Callable, Iterator
 from copy import deepcopy

@@ -1,4 +1,4 @@
-"""What a placer is."""
+"""Protocols of placers and provers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

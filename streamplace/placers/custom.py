@@ -1,4 +1,4 @@
-"""Placers of the user's own: ``module:Class``, or a name that an installed package gives one.
+"""Placers of users: ``module:Class``, or a name that an installed package registers.
 
 Nothing is imported but what somebody typed, or installed: files of ours name placers too, and
 what they name is never looked up.

@@ -1,4 +1,4 @@
-"""Operators one after another, upstream first, each where the bottleneck stays lowest."""
+"""Greedy placement: upstream first, each operator where the bottleneck stays lowest."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Make a draft placement feasible with few changes, or say why that cannot be."""
+"""Repair of draft placements: feasible with few changes, or the reason why that cannot be."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""Placers that need no thought: what others have to beat."""
+"""Trivial baselines: one device, round robin, random."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Placers made ready: libraries loaded and kernels compiled, so that clocks time placing alone."""
+"""Warm-up of placers: libraries are loaded and kernels compiled before a clock starts."""
 
 from contextlib import suppress
 

@@ -1,4 +1,4 @@
-"""A comparison as pictures: Figures 5 and 6 of Ni et al. (AAAI 2020), a panel a source rate."""
+"""Pictures of a comparison, as Figures 5 and 6 of Ni et al. (AAAI 2020)."""
 
 from collections.abc import Callable, Sequence
 from math import ceil

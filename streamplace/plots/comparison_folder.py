@@ -1,4 +1,4 @@
-"""What `compare -o` writes of a comparison."""
+"""The folder that `compare -o` writes."""
 
 from pathlib import Path
 

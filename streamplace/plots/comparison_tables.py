@@ -1,4 +1,4 @@
-r"""Placers x source rates as a table: CSV, Markdown, LaTeX.
+r"""Tables of a comparison, placers by source rates: CSV, Markdown, LaTeX.
 
 In the layout of Table 1 of Ni et al. (AAAI 2020): a line a placer, and in every cell the figure at
 the first source rate, then in brackets those at the others.

@@ -1,4 +1,4 @@
-"""What the pictures of a comparison show, as numbers."""
+"""The distributions that pictures of a comparison show."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""A run of the engine as a picture: rates, queues and utilisations over time."""
+"""A picture of a run of the engine: rates, queues and utilisations over time."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A plan as a picture: the source rate that 1, 2, … devices sustain."""
+"""A picture of a plan: the source rate that 1, 2, … devices sustain."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""How our pictures look: one place for sizes, colours, lines, legends and saving.
+"""The style of pictures: sizes, colours, lines, legends and saving.
 
 Eight colours of Okabe and Ito's palette for the colour-blind, its yellow darkened for white paper;
 lines differ in dashes and markers as well, bars in hatches, so that print in grey will do.

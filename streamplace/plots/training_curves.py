@@ -1,4 +1,4 @@
-"""Training runs as a picture: what their logs tell, over steps."""
+"""A picture of training runs: their logs over steps."""
 
 from collections.abc import Mapping
 from math import ceil

@@ -1,4 +1,4 @@
-"""Problems laid end to end, as tensors: what one step of a network sees."""
+"""Batches: several problems as tensors, for one step of a network."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What kinds of networks there are, and their sizes: checked wherever they come from a file."""
+"""Kinds of networks and their sizes, checked wherever they come from."""
 
 from typing import Annotated, Any, Literal, TypeAlias
 

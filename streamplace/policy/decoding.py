@@ -1,4 +1,4 @@
-"""How devices are chosen from logits."""
+"""Decoding: the choice of devices from logits."""
 
 from dataclasses import dataclass
 

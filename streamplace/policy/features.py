@@ -1,4 +1,4 @@
-"""What a policy reads off a problem before it places anything: numbers of any graph on any cluster.
+"""Features of a problem, for graphs and clusters of any size.
 
 All loads are divided by the problem's reference, the least utilisation that any placement could
 have (`sim.closed_form.bottleneck.lowest_utilisation`), so that neither the source rate nor the size

@@ -1,4 +1,4 @@
-"""What weights or a checkpoint hold, in a few facts."""
+"""Summaries of weights and checkpoints."""
 
 from pathlib import Path
 from typing import Any

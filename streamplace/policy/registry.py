@@ -1,4 +1,4 @@
-"""Networks by kind, and what all of them offer."""
+"""The registry of networks, and their protocol."""
 
 from collections.abc import Sequence
 from typing import Protocol, cast

@@ -1,4 +1,4 @@
-"""What comes of decoding a batch: placements, and how likely they were."""
+"""Rollouts: the placements of a decoded batch, and their probabilities."""
 
 from dataclasses import dataclass
 

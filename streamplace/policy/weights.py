@@ -1,4 +1,4 @@
-"""Weights in and out: safetensors with a card, checked against a hash before anything is used."""
+"""Files of weights: safetensors with metadata and a hash that is checked first."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Cluster: devices and the network between them."""
+"""Clusters: devices and the network between them."""
 
 import re
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Operators and streams as plain tuples and mappings: what people have at hand."""
+"""Operators and streams from plain tuples and mappings."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import MISSING, fields

@@ -1,4 +1,4 @@
-"""Constraints: what a placement must obey, by the names of operators and devices."""
+"""Constraints on placements, by the names of operators and devices."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

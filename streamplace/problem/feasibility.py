@@ -1,4 +1,4 @@
-"""What may run where: constraints, labels and memory as one mask over units, and one check."""
+"""Feasibility: constraints, labels and memory as one mask over units, and one check."""
 
 from collections.abc import Sequence
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""StreamGraph: operators and the streams between them, immutable, validated, acyclic."""
+"""Stream graphs: operators and the streams between them, immutable, validated, acyclic."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""What a graph's rows and columns must be; every fault names its place."""
+"""Checks of a graph's rows and columns; every fault names its place."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import inf

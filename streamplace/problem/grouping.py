@@ -1,4 +1,4 @@
-"""Grouping: operators taken together, and what the groups weigh."""
+"""Groupings of operators, and the graph of their groups."""
 
 from dataclasses import dataclass
 

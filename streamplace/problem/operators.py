@@ -1,4 +1,4 @@
-"""Operators and streams as people write and read them: rows of a graph's columns."""
+"""Operators and streams: the rows of a graph's columns."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Placement: which device runs which operator."""
+"""Placements: which device runs which operator."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Devices that are alike, and one name for placements that differ by them alone."""
+"""Interchangeable devices, and one form for placements that differ by them alone."""
 
 import numpy as np
 

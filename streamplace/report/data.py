@@ -1,4 +1,4 @@
-"""What a report knows: placements and their problems as one JSON value, for the page's scripts."""
+"""The data of a report: placements and their problems as one JSON value for the page."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""All that utilisations follow from, summed over devices and links: per source tuple."""
+"""Loads of devices and links per source tuple, from which all utilisations follow."""
 
 from typing import Any
 

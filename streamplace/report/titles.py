@@ -1,4 +1,4 @@
-"""What a report calls the files it was made of: no more of their folders than tells them apart."""
+"""Titles of the files in a report, with as much of their folders as tells them apart."""
 
 from collections.abc import Sequence
 from pathlib import Path

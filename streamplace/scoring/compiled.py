@@ -1,4 +1,4 @@
-"""The one place where what is computed once for a problem is kept."""
+"""The one place that keeps what is computed once for a problem."""
 
 from functools import cached_property
 from hashlib import blake2b

@@ -1,4 +1,4 @@
-"""The protocol of evaluators: what placements of one problem are worth under its objective."""
+"""The protocol of evaluators: the worth of placements of one problem under its objective."""
 
 from dataclasses import dataclass
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""What a placement puts on devices and links."""
+"""Loads of devices and links, and the bottleneck among them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Scores: what a placement achieves."""
+"""Scores of placements."""
 
 from abc import abstractmethod
 from dataclasses import asdict, dataclass

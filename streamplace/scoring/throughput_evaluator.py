@@ -1,4 +1,4 @@
-"""What the evaluators of throughput have in common."""
+"""The common part of the evaluators of throughput."""
 
 from abc import ABC, abstractmethod
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""Checkpoints: everything a run needs to go on bit for bit, in one safetensors file."""
+"""Checkpoints: everything that a run needs to resume bit for bit, in one safetensors file."""
 
 import json
 from collections.abc import Sequence

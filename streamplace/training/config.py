@@ -1,4 +1,4 @@
-"""What a training run is told: TOML files, checked before anything starts."""
+"""Training configuration: TOML files, checked before anything starts."""
 
 import os
 from collections.abc import Callable

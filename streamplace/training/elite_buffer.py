@@ -1,4 +1,4 @@
-"""The best placements seen of every problem."""
+"""The memory buffer: the best placements seen of every problem."""
 
 from collections.abc import Iterable
 

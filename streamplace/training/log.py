@@ -1,4 +1,4 @@
-"""What a run tells of itself: a line a step in log.jsonl, and TensorBoard where it is installed."""
+"""The log of a training run: one line a step in log.jsonl, and TensorBoard where installed."""
 
 import json
 import os

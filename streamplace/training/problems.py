@@ -1,4 +1,4 @@
-"""From graphs to the problems that a policy is trained on."""
+"""Problems to train on, made from graphs."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Rewards of placements: what a policy is trained to raise."""
+"""Rewards: what a policy is trained to raise."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""TensorBoard's picture of a run, where it is installed: the run goes on without it."""
+"""The TensorBoard log of a run, where TensorBoard is installed."""
 
 import logging
 import threading

@@ -1,4 +1,4 @@
-"""Dataclass fields that versions after 0.2 add, which leave hashes and files of before alone."""
+"""Dataclass fields added after version 0.2, which change no earlier hash or file."""
 
 from dataclasses import MISSING, Field, field, fields
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""Names for the arrays that columns are made of."""
+"""Type aliases for arrays."""
 
 import numpy as np
 from numpy.typing import NDArray

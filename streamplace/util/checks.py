@@ -1,4 +1,4 @@
-"""What people hand to Python calls: one line where it is of another kind than is wanted."""
+"""Type checks for public arguments."""
 
 from numbers import Integral, Real
 

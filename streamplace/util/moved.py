@@ -1,4 +1,4 @@
-"""Module paths of version 0.2, which keep working for one release and warn.
+"""Module paths of version 0.2, which work for one more release with a warning.
 
 The documentation of 0.2 showed modules such as ``streamplace.flows``. Each of them is made when it
 is imported, and hands on the names that are now elsewhere.

@@ -1,4 +1,4 @@
-"""Whether there is no memory left; torch, which is not loaded for this, has no type for it."""
+"""Detection of errors that mean a lack of memory, torch's included, without loading torch."""
 
 OUT_OF_MEMORY = ("DefaultCPUAllocator: can't allocate memory", "CUDA out of memory")  # of torch
 

@@ -1,4 +1,4 @@
-"""Names that do not exist: what was meant instead."""
+"""Suggestions for unknown names."""
 
 from collections.abc import Iterable, Sequence
 

@@ -1,4 +1,4 @@
-"""Text from outside, such as names in a file, made safe to show: on a screen, a page, a picture."""
+"""Safe text: outside text, such as names in a file, with nothing that a terminal obeys."""
 
 from unicodedata import bidirectional, category
 

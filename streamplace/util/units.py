@@ -1,3 +1,3 @@
-"""Conversions between the units of our files and those of others."""
+"""Conversions of units."""
 
 BYTES_PER_MBIT = 125_000.0

@@ -1,4 +1,4 @@
-"""Placers x graphs -> table."""
+"""Comparison of placers over graphs and source rates."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""What moves between two placements of one graph."""
+"""Differences between two placements of one graph."""
 
 from dataclasses import dataclass
 from typing import Any

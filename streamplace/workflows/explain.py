@@ -1,4 +1,4 @@
-"""What makes the bottleneck of a placement, and which single moves would help."""
+"""The explanation of a placement: its bottleneck, and the single moves that would help."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Explanations: what makes the bottleneck of a placement, and which single moves would help."""
+"""Explanations, as `explain` returns them."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass

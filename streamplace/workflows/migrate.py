@@ -1,4 +1,4 @@
-"""Re-place: from what runs now to what should, with as few moves as told."""
+"""Migration from what runs now to a better placement, with few moves."""
 
 import time
 from dataclasses import dataclass

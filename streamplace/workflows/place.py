@@ -1,4 +1,4 @@
-"""Place and score: the toolkit's main job as one call."""
+"""Placing and scoring in one call."""
 
 import time
 from collections.abc import Iterable

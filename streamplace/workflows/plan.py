@@ -1,4 +1,4 @@
-"""How many devices keep up, and what rate so many sustain."""
+"""Capacity planning: how many devices keep up with a source rate."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,1 +1,1 @@
-"""What profiles of running jobs share: counters, REST, estimates."""
+"""Counters, REST and estimates: the common part of profiles."""

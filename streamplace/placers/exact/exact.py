@@ -1,4 +1,4 @@
-"""The optimum, and the proof that it is one."""
+"""The placer that finds the optimum and proves it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What partitioners share: the number of parts, and the devices that parts go to."""
+"""Common parts of partitioners: the number of parts, and the devices that parts go to."""
 
 from dataclasses import dataclass, replace
 from typing import Protocol, Self, runtime_checkable

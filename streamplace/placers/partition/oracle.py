@@ -1,4 +1,4 @@
-"""The oracle number of parts: whatever scores best."""
+"""The oracle number of parts: the one that scores best."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""pymetis behind checks: it ends the process on a graph that is not symmetric or out of range.
+"""Checks around pymetis, which ends the process on graphs that it does not expect.
 
 So it does where weights add up to more than its integers hold.
 """

@@ -1,4 +1,4 @@
-"""All placements there are, or all that are at most some moves away, where they are few."""
+"""Exhaustive search of all placements, or of those within some moves, where they are few."""
 
 from collections.abc import Iterator
 from itertools import combinations, islice

@@ -1,4 +1,4 @@
-"""Re-placement: what to move after a device is lost, added or slowed, or the rate has changed."""
+"""Migration: few moves that improve a placement after devices, rates or graph have changed."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Coarsen, place, expand: graphs of up to millions of operators, refined on the true objective."""
+"""Multilevel placement of graphs of up to millions of operators."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Our allocator: devices scored by one shared network from what placing an operator there does.
+"""The network that scores devices by what placing the next operator there would do.
 
 A message-passing encoder reads the graph; operators are then placed one after another. What each
 device would look like with the operator on it (`sim.lookahead`), the operator's embedding and the

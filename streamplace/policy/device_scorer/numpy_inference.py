@@ -1,4 +1,4 @@
-"""`DeviceScorer` in numpy for a few rows, which cost torch more to ask than to work out.
+"""`DeviceScorer` in numpy, for batches of so few rows that torch's calls cost more than the work.
 
 Without gradients, on the CPU. What stands here twice is held together by a test.
 """

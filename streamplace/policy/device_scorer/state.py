@@ -1,4 +1,4 @@
-"""Placements grown operator by operator: what the scoring network is asked, and what it chose."""
+"""The state of decoding: placements so far, and the features of the next operator."""
 
 from collections.abc import Sequence
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""The encoders of the published allocators: of a sequence of operators, and of their graph."""
+"""The encoders of Ni et al. 2020: of a sequence of operators, and of their graph."""
 
 import numpy as np
 import torch

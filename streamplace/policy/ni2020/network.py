@@ -1,4 +1,4 @@
-"""The published allocators: an encoder, and an LSTM decoder with attention (Ni et al., AAAI 2020).
+"""The encoder-decoder of Ni et al. 2020: an encoder, and an LSTM decoder with attention.
 
 ``B`` reads the operators as a sequence (the model of Mirhoseini et al. 2017, adapted), ``B+F1`` as
 a graph, and ``B+F1&F2`` also tells the decoder where the operator's upstream neighbours went.

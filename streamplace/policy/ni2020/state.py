@@ -1,4 +1,4 @@
-"""Where the operators decoded so far went: what the published decoder looks back at."""
+"""The state of decoding of Ni et al. 2020: where the operators so far went."""
 
 import numpy as np
 import torch

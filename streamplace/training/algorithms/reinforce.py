@@ -1,4 +1,4 @@
-"""One step of training: sample, reward, learn."""
+"""REINFORCE with a memory buffer: one step samples, rewards and learns."""
 
 import math
 from collections.abc import Sequence
