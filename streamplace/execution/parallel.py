@@ -7,6 +7,7 @@ import time
 import warnings
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from functools import cache
 from itertools import islice
 from typing import Protocol, TypeVar
 
@@ -20,6 +21,7 @@ Result = TypeVar("Result")
 ITEMS_PER_PROCESS = 32  # fewer are done before a process has started
 WATCH_S = 0.5
 BLOCK = 64  # items a process that a cluster is given at once
+JOBLIB_THREAD = "ExecutorManagerThread"
 LOSSES = 3  # of processes at the same work, after which the work is to blame
 
 
@@ -94,6 +96,7 @@ def _on_processes(
             yield from results
         finally:
             if results is not None:
+                _ignore_dropped_work()
                 results.close()  # here, where what it warns of is expected
 
     with warnings.catch_warnings():
@@ -101,12 +104,9 @@ def _on_processes(
         try:
             yield from _going_on(results_from, BrokenProcessPool)
         except BrokenProcessPool:
-            message = (
-                "processes were killed at the same work again and again; is there memory enough"
-            )
-            raise BackendError(
-                f"{message} for {processes} at a time? --jobs tells how many"
-            ) from None
+            killed = "processes were killed at the same work again and again"
+            enough = f"is there memory enough for {processes} at a time? --jobs tells how many"
+            raise BackendError(f"{killed}; {enough}") from None
 
 
 @contextmanager
@@ -126,6 +126,22 @@ def _interrupts_later() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         if came:
             signal.raise_signal(signal.SIGINT)
+
+
+@cache
+def _ignore_dropped_work() -> None:
+    """Keep a traceback of joblib off stderr, once results are no longer wanted.
+
+    Closing them drops the work that is left, and joblib's thread may just be looking for it.
+    """
+    report = threading.excepthook
+
+    def hook(fault: threading.ExceptHookArgs) -> None:
+        name = fault.thread.name if fault.thread is not None else ""
+        if not (name == JOBLIB_THREAD and issubclass(fault.exc_type, KeyError)):
+            report(fault)
+
+    threading.excepthook = hook
 
 
 def _start_trackers() -> None:

@@ -117,3 +117,24 @@ def test_ctrl_c_while_processes_start_is_answered_afterwards(tmp_path: Path) -> 
     assert process.returncode == 130
     assert err.lstrip("\n") == "streamplace: interrupted; nothing was half-written\n"
     assert list(tmp_path.iterdir()) == []
+
+
+DROPPED = """
+import threading
+from streamplace.execution import parallel
+def look_for(work):
+    raise KeyError(work)
+parallel._ignore_dropped_work()
+for name in (parallel.JOBLIB_THREAD, "another"):
+    thread = threading.Thread(target=look_for, args=(name,), name=name)
+    thread.start()
+    thread.join()
+"""
+
+
+def test_work_that_was_dropped_leaves_no_traceback() -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", DROPPED], env=ENVIRONMENT, capture_output=True, text=True, check=True
+    )
+    assert "KeyError: 'another'" in run.stderr
+    assert "ExecutorManagerThread" not in run.stderr
