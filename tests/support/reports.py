@@ -23,7 +23,7 @@ class Report:
     requests: list[str] = field(default_factory=list)
 
     def score(self) -> dict[str, Any]:
-        score: dict[str, Any] = self.page.evaluate("streamplace.scoring.throughput()")
+        score: dict[str, Any] = self.page.evaluate("streamplace.score()")
         return score
 
     def where_is(self, kind: str, number: int) -> tuple[float, float]:
