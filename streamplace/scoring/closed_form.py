@@ -47,11 +47,6 @@ class ClosedFormEvaluator(ThroughputEvaluator):
         return score_at(problem, devices, throughput, *loads)
 
     @property
-    def bound(self) -> float:
-        """Tuples/s that no placement exceeds, at most the highest source rate."""
-        return self.problem.source_rate / max(1.0, self.least_utilisation)
-
-    @property
     def best_possible(self) -> float:
         """The relative throughput that no placement exceeds."""
         return self.bound / self.problem.source_rate

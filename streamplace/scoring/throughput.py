@@ -81,7 +81,7 @@ def bound(problem: Problem) -> float:
     Total CPU, the largest units, crowds of them, and under ``bottleneck`` streams too heavy for any
     link; see `sim.closed_form.bounds`. Of each device and link there is as much as may be used.
     """
-    return problem.source_rate / max(1.0, throughput_evaluator(problem).least_utilisation)
+    return throughput_evaluator(problem).bound
 
 
 def ceiling(problem: Problem) -> float:

@@ -62,11 +62,14 @@ class ThroughputEvaluator(ABC):
         return self._compiled.least_utilisation(links_count=self.linear)
 
     @property
+    def bound(self) -> float:
+        """Tuples/s that utilisations allow no placement to exceed, at most the highest rate."""
+        return self.problem.source_rate / max(1.0, self.least_utilisation)
+
+    @property
     def least_load(self) -> float:
         """The load, over the local search's reference, that no placement stays below."""
-        rate = self.problem.source_rate
-        bound = rate / max(1.0, self.least_utilisation)
-        return rate / bound / self._compiled.instance.reference
+        return self.problem.source_rate / self.bound / self._compiled.instance.reference
 
     @abstractmethod
     def throughput_at(self, problem: Problem, devices: Placements) -> Floats:
@@ -90,15 +93,23 @@ class ThroughputEvaluator(ABC):
 
         With several source rates: the lowest relative throughput times the highest rate.
         """
-        if len(self.cases) == 1:
+        cases = self.cases
+        if len(cases) == 1:
             return self.throughput_at(self.problem, devices)
-        return self.problem.source_rate * self.quality(devices)
+        return self.problem.source_rate * self._lowest_relative(cases, devices)
 
     def quality(self, devices: Placements) -> Floats:
-        """Return the relative throughput of each placement, (K,)."""
-        relative = [self.throughput_at(one, devices) / one.source_rate for one in self.cases]
-        worst: Floats = np.minimum(np.min(relative, axis=0), 1.0)
-        return worst
+        """Return the relative throughput of each placement, (K,), at most 1.
+
+        A run of the engine may pass on more than is offered while it is measured.
+        """
+        return np.minimum(self._lowest_relative(self.cases, devices), 1.0)
+
+    def _lowest_relative(self, cases: tuple[Problem, ...], devices: Placements) -> Floats:
+        """Return the lowest relative throughput of each placement at any of the cases, (K,)."""
+        relative = [self.throughput_at(one, devices) / one.source_rate for one in cases]
+        lowest: Floats = np.min(relative, axis=0)
+        return lowest
 
     def loss(self, devices: Placements) -> Floats:
         """Return 1 / quality where that is above 1, else the largest utilisation; (K,)."""
