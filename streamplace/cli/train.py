@@ -63,20 +63,20 @@ def train(
 
     wanted, placing = read_config(config), Backend(backend, address)
     spread = jobs is not None or backend != "local" or address is not None
-    if spread and not wanted.teacher.placer:
-        raise click.UsageError(f"--jobs, --backend and --address: {config} has no teacher to ask")
+    if spread and not wanted.teachers:
+        raise click.UsageError(f"--jobs, --backend and --address: {config} has no teacher's stage")
     if seed is not None:
         wanted = with_seed(wanted, seed)
 
-    # a bad config is told before torch is loaded
+    # a bad config is refused before torch is loaded
     from streamplace.training.distributed import is_rank_zero  # noqa: PLC0415
     from streamplace.training.trainer import WRITTEN  # noqa: PLC0415
     from streamplace.training.trainer import train as run  # noqa: PLC0415
 
     # the config may be the run's own config.json, which then stays as it is
-    inputs = (dataset, *weights_of(wanted.teacher.placer))
+    inputs = (dataset, *(file for teacher in wanted.teachers for file in weights_of(teacher)))
     refuse_folder("-o", output, (*WRITTEN, CURVES), inputs)
-    progress = TrainingProgress()
+    progress = TrainingProgress(wanted.epochs)
     trained = run(
         read_dataset(dataset),
         wanted,
@@ -85,7 +85,7 @@ def train(
         resume=resume,
         jobs=jobs,
         backend=placing,
-        tell=progress if is_rank_zero() else lambda record: None,
+        on_step=progress if is_rank_zero() else lambda record: None,
     )
     if is_rank_zero():
         _draw(output)

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from sim.lookahead import collate, nothing_placed, place_next
 from streamplace.env.observation import Observed, look, nothing_seen, observation
-from streamplace.policy.features import encode
+from streamplace.policy.device_scorer.features import encode
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Bools, Ints
 

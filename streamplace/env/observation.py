@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.lookahead import F, LookaheadBatch, PartialPlacements, candidate_features
-from streamplace.policy.features import EncodedProblem
+from streamplace.policy.device_scorer.features import EncodedProblem
 
 Observed = NDArray[np.float32]
 
@@ -80,6 +80,6 @@ def observation(
 ) -> Observed:
     """Put an observation together; see the module."""
     of_devices = np.concatenate([mask[:, None].astype(np.float32), seen], axis=1)
-    whole = np.concatenate([read.operators[operator], read.whole, of_devices.ravel()])
+    whole = np.concatenate([read.operators[operator], read.totals, of_devices.ravel()])
     seen_of_it: Observed = np.clip(whole, -HIGHEST, HIGHEST).astype(np.float32)
     return seen_of_it

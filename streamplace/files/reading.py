@@ -141,13 +141,26 @@ def check(form: type[Form], value: Any, where: str) -> Form:
     try:
         return form.model_validate(value)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
-        more = f" (and {error.error_count() - 1} more faults)" if error.error_count() > 1 else ""
-        message = f"{where}: {_place(first['loc'])}{_message(first)}"
-        if first["type"] == "extra_forbidden":
-            *place, name = first["loc"]
-            message += did_you_mean(str(name), fields_at(form, tuple(place)))
-        raise FormatError(message + more) from None
+        raise FormatError(f"{where}: {first_fault(error, form)}") from None
+
+
+def first_fault(error: ValidationError, form: type[BaseModel], within: str = "") -> str:
+    """Return the first fault that pydantic found in a JSON value, and its place, as one line.
+
+    Parameters
+    ----------
+    form
+        The form that the value does not have.
+    within
+        The place of the value itself, if it is a part of another.
+    """
+    first = error.errors(include_url=False, include_context=False)[0]
+    more = f" (and {error.error_count() - 1} more faults)" if error.error_count() > 1 else ""
+    message = f"{_place((within, *first['loc']) if within else first['loc'])}{_message(first)}"
+    if first["type"] == "extra_forbidden":
+        *place, name = first["loc"]
+        message += did_you_mean(str(name), fields_at(form, tuple(place)))
+    return message + more
 
 
 class _DuplicateKeyError(ValueError):

@@ -1,23 +1,23 @@
-"""Kinds of networks and their sizes, checked wherever they come from."""
+"""Sizes of the networks that are shipped, checked wherever they come from."""
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 Length = Annotated[int, Field(ge=1, le=8192)]
 SmallCount = Annotated[int, Field(ge=1, le=64)]
 MOST_PLACEMENTS = 2**20
-"""Of one problem that a network makes at once, or learns from."""
+"""The most placements of one problem that a policy makes at once, or learns from."""
 
 
 class StrictModel(BaseModel):
-    """No unknown fields, no conversions."""
+    """A form without unknown fields and without conversions."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class DeviceScorerSizes(StrictModel):
-    """Of our network; see `policy.device_scorer`."""
+    """Sizes of our network; see `policy.device_scorer`."""
 
     hidden: Length = Field(128, description="length of embeddings")
     hops: SmallCount = Field(4, description="rounds of message passing")
@@ -29,7 +29,7 @@ class DeviceScorerSizes(StrictModel):
 
 
 class EncoderDecoderSizes(StrictModel):
-    """Of the published networks; see `policy.paper`."""
+    """Sizes of the published networks; see `policy.ni2020`."""
 
     encoder: Literal["sequence", "graph"] = Field("graph", description="graph is F1")
     upstream: bool = Field(True, description="F2: the decoder sees where upstream operators are")
@@ -44,37 +44,3 @@ class EncoderDecoderSizes(StrictModel):
         description="of equal devices that run nothing only the first is offered: not in the "
         "paper, but a placement then has one name to learn instead of one for each permutation",
     )
-
-
-class DeviceScorerKind(StrictModel):
-    """Devices scored by one shared network."""
-
-    kind: Literal["device-scorer"]
-    sizes: DeviceScorerSizes = DeviceScorerSizes()
-
-
-class EncoderDecoderKind(StrictModel):
-    """An encoder, and an LSTM with attention over a fixed number of devices."""
-
-    kind: Literal["encoder-decoder"]
-    sizes: EncoderDecoderSizes = EncoderDecoderSizes()
-
-
-Kind: TypeAlias = Annotated[DeviceScorerKind | EncoderDecoderKind, Field(discriminator="kind")]
-
-
-def check_kind(value: Any) -> DeviceScorerKind | EncoderDecoderKind:
-    """Return what a JSON value, as ``{"kind": …, "sizes": {…}}``, says.
-
-    Raises
-    ------
-    ValueError
-        If it says nothing we know.
-    """
-    try:
-        checked: DeviceScorerKind | EncoderDecoderKind = TypeAdapter(Kind).validate_python(value)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
-        place = ".".join(str(part) for part in first["loc"][1:])  # after the kind
-        raise ValueError(f"{place}: {first['msg']}" if place else first["msg"]) from None
-    return checked

@@ -5,31 +5,50 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+UNAVAILABLE = -1e9
+"""The logit of a choice that is not offered."""
+
 
 @dataclass
 class Sampler:
-    """How devices are chosen.
+    """The rule that chooses from logits.
 
     Parameters
     ----------
     generator
-        The source of chance; None: the likeliest device.
+        The random generator; None chooses the likeliest.
     temperature
-        Of sampling: logits are divided by it.
+        Divides the logits before sampling.
     first_is_likeliest
-        Whether the first sample of every problem takes the likeliest device.
+        Whether the first sample of every problem takes the likeliest choice.
+    exploration
+        The probability of a uniform choice among what is offered.
     """
 
     generator: torch.Generator | None = None
     temperature: float = 1.0
     first_is_likeliest: bool = False
+    exploration: float = 0.0
 
     def __call__(self, logits: Tensor, samples: int) -> Tensor:
-        """Choose a device a row from logits, (R, D), `samples` rows a problem; return (R,)."""
+        """Return the choice of each row, (R,), from logits, (R, D), `samples` rows a problem."""
         if self.generator is None:
             return logits.argmax(dim=1)
         drawn = torch.rand(logits.shape, generator=self.generator, device=self.generator.device)
         gumbel = -torch.log(-torch.log(drawn.to(logits.device).clamp_(1e-30, 1 - 1e-7)))
         if self.first_is_likeliest:
             gumbel[::samples] = 0.0
-        return (logits / self.temperature + gumbel).argmax(dim=1)
+        chosen = (logits / self.temperature + gumbel).argmax(dim=1)
+        if not self.exploration:
+            return chosen
+        uniform = gumbel.masked_fill(logits <= UNAVAILABLE / 2, UNAVAILABLE).argmax(dim=1)
+        return torch.where(self._explores(len(logits), samples).to(logits.device), uniform, chosen)
+
+    def _explores(self, rows: int, samples: int) -> Tensor:
+        """Return which rows choose uniformly, (R,)."""
+        assert self.generator is not None
+        drawn = torch.rand(rows, generator=self.generator, device=self.generator.device)
+        explores = drawn < self.exploration
+        if self.first_is_likeliest:
+            explores[::samples] = False
+        return explores

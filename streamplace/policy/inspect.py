@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from streamplace.errors import CheckpointError
-from streamplace.policy.weights import parsed, read, unpacked
+from streamplace.policy.signed_tensors import parsed, read, unpacked
 
 HISTORY = ("optimiser.", "memory.")  # what a checkpoint holds beside parameters
 

@@ -14,11 +14,9 @@ from threadpoolctl import ThreadpoolController
 
 from streamplace.errors import CheckpointError, UsageError
 from streamplace.placers.repair import feasible, feasible_ones
-from streamplace.policy.batch import Batch
+from streamplace.policy.base import AnyPolicy, BeamSearching
 from streamplace.policy.config import MOST_PLACEMENTS
 from streamplace.policy.decoding import Sampler
-from streamplace.policy.features import encode
-from streamplace.policy.registry import Network
 from streamplace.policy.weights import read_policy
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -67,16 +65,21 @@ class PolicyPlacer:
         PlacementError
             If no placement it makes can be repaired.
         """
-        network = _network(self.file or str(SHIPPED), _changed(self.file or SHIPPED))
-        batch = Batch.of([encode(problem)])
+        policy = _policy(self.file or str(SHIPPED), _changed(self.file or SHIPPED))
+        policy.check(problem)
+        if self.beam and not isinstance(policy, BeamSearching):
+            raise UsageError(
+                f"policy: beam: {type(policy).__name__} does not decode by beam search"
+            )
+        batch = policy.batch([policy.encode(problem)])
         generator = None
         if self.samples > 1:
             generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
-        choose = Sampler(generator, TEMPERATURE, first_is_likeliest=True)
+        sampler = Sampler(generator, TEMPERATURE, first_is_likeliest=True)
         with _one_thread():
-            drafts: Ints = network.sample(batch, self.samples, choose)[0]
-            if self.beam:
-                drafts = np.concatenate([drafts, network.beam(batch, self.beam)])
+            drafts: Ints = policy.sample(batch, self.samples, sampler)[0]
+            if self.beam and isinstance(policy, BeamSearching):
+                drafts = np.concatenate([drafts, policy.beam(batch, self.beam)])
         if len(drafts) == 1:
             return feasible(problem, drafts[0])
         found = feasible_ones(problem, np.unique(drafts, axis=0))
@@ -84,9 +87,9 @@ class PolicyPlacer:
 
 
 @lru_cache(maxsize=8)
-def _network(path: str, changed: int) -> Network:
-    network, _ = read_policy(path)
-    return network
+def _policy(path: str, changed: int) -> AnyPolicy:
+    policy, _ = read_policy(path)
+    return policy
 
 
 def _changed(path: str | Path) -> int:

@@ -1,55 +1,125 @@
-"""The registry of networks, and their protocol."""
+"""The kinds of policies: ours, and those that installed packages register.
 
-from collections.abc import Sequence
-from typing import Protocol, cast
+A kind is reached by its name alone: in a config, and in a file of weights. Neither torch nor a
+network is imported before a policy is made.
+"""
 
-from torch import nn
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from streamplace.policy.batch import Batch
-from streamplace.policy.config import DeviceScorerKind, EncoderDecoderKind
-from streamplace.policy.decoding import Sampler
-from streamplace.policy.device_scorer.network import DeviceScorer
-from streamplace.policy.rollout import Rollout
-from streamplace.util.arrays import Ints
+from pydantic import BaseModel, SerializeAsAny, ValidationError, model_validator
+
+from streamplace.errors import UsageError
+from streamplace.files.reading import first_fault
+from streamplace.policy.config import DeviceScorerSizes, EncoderDecoderSizes, StrictModel
+from streamplace.util.plugins import installed, load_installed, load_ours
+from streamplace.util.suggest import valid_choices
+
+if TYPE_CHECKING:
+    from streamplace.policy.base import AnyPolicy
+
+GROUP = "streamplace.policies"
+"""The entry points by which installed packages register kinds."""
 
 
-class ConstructivePolicy(Protocol):
-    """A network that places batches of problems.
+@dataclass(frozen=True)
+class PolicyKind:
+    """A kind of policy.
 
-    Attributes
+    Parameters
     ----------
-    breaks_symmetry
-        Whether it is offered only the first of equal devices that run nothing.
-    orders
-        Decoding orders that samples take in turn, see `Prepared`.
+    sizes
+        The form of its sizes, a pydantic model; every size has a default.
+    policy
+        ``module:Class``, a subclass of `policy.base.Constructive` that is made of sizes.
     """
 
-    breaks_symmetry: bool
-    orders: Sequence[int]
-
-    def sample(self, batch: Batch, samples: int, choose: Sampler) -> Ints:
-        """Place every problem `samples` times; return (P, S, V), see `Rollout`."""
-        ...
-
-    def beam(self, batch: Batch, width: int) -> Ints:
-        """Return the likeliest placements of one problem that a beam search finds, (width, V)."""
-        ...
-
-    def rollout(
-        self, batch: Batch, samples: int, choose: Sampler, forced: Ints | None = None
-    ) -> Rollout:
-        """Place every problem `samples` times, taking forced devices, (P, S, V), where >= 0."""
-        ...
+    sizes: type[BaseModel]
+    policy: str
 
 
-class Network(nn.Module, ConstructivePolicy):
-    """What the type checker calls a module that decodes."""
+KINDS = {
+    "device-scorer": PolicyKind(
+        DeviceScorerSizes, "streamplace.policy.device_scorer.network:DeviceScorer"
+    ),
+    "encoder-decoder": PolicyKind(
+        EncoderDecoderSizes, "streamplace.policy.ni2020.network:EncoderDecoder"
+    ),
+}
+"""Our kinds, by name."""
 
 
-def make_network(kind: DeviceScorerKind | EncoderDecoderKind) -> Network:
-    """Build a network with random weights."""
-    if isinstance(kind, DeviceScorerKind):
-        return cast("Network", DeviceScorer(kind.sizes))
-    from streamplace.policy.ni2020.network import EncoderDecoder  # noqa: PLC0415 - torch-geometric is slow to load
+def policy_kind(name: str) -> PolicyKind:
+    """Return a kind by its name; ours come before those of installed packages.
 
-    return cast("Network", EncoderDecoder(kind.sizes))
+    Raises
+    ------
+    UsageError
+        If there is none of that name, or what a package registers is none.
+    """
+    if name in KINDS:
+        return KINDS[name]
+    there = installed(GROUP)
+    if name not in there:
+        known = [*KINDS, *sorted(there)]
+        raise UsageError(f"no policy is called {name!r:.80}{valid_choices(name, known)}")
+    found = load_installed(there[name], "policy")
+    if not isinstance(found, PolicyKind):
+        wanted = "must be a streamplace.policy.registry.PolicyKind"
+        raise UsageError(f"policy {name!r}: {there[name].value} {wanted}")
+    return found
+
+
+class PolicySection(StrictModel):
+    """The policy of a config or of a file of weights: its kind, and its sizes."""
+
+    kind: str
+    sizes: SerializeAsAny[BaseModel]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_sizes(cls, value: Any) -> Any:
+        """Check the sizes by the form of the kind."""
+        if not isinstance(value, dict) or not isinstance(value.get("kind"), str):
+            return value
+        try:
+            form = policy_kind(value["kind"]).sizes
+        except UsageError as error:
+            raise ValueError(f"kind: {error}") from None
+        sizes = value.get("sizes", {})
+        if isinstance(sizes, dict):
+            sizes = _checked(form, sizes)
+        return {**value, "sizes": sizes}
+
+
+def _checked(form: type[BaseModel], sizes: dict[str, Any]) -> BaseModel:
+    try:
+        return form.model_validate(sizes)
+    except ValidationError as error:
+        raise ValueError(first_fault(error, form, "sizes")) from None
+
+
+def policy_section(value: object) -> PolicySection:
+    """Return a checked section from a JSON value, as ``{"kind": …, "sizes": {…}}``.
+
+    Raises
+    ------
+    ValueError
+        If it is none, with the place of the fault.
+    """
+    try:
+        return PolicySection.model_validate(value)
+    except ValidationError as error:
+        raise ValueError(first_fault(error, PolicySection)) from None
+
+
+def make_policy(section: PolicySection) -> "AnyPolicy":
+    """Return a policy with random weights, of torch's global generator.
+
+    Raises
+    ------
+    UsageError
+        If its package cannot be imported, or its class refuses the sizes.
+    """
+    policy: AnyPolicy = load_ours(policy_kind(section.kind).policy)(section.sizes)
+    return policy

@@ -1,94 +1,27 @@
-"""Files of weights: safetensors with metadata and a hash that is checked first."""
+"""Files of weights: parameters, the policy's kind and sizes, and a card of their origin."""
 
-import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import safetensors
-import safetensors.torch
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from streamplace.errors import CheckpointError, TrainingError
-from streamplace.files.bounded import read_raw
-from streamplace.policy.config import DeviceScorerKind, EncoderDecoderKind, check_kind
-from streamplace.policy.registry import Network, make_network
+from streamplace.policy.base import AnyPolicy
+from streamplace.policy.registry import PolicySection, make_policy, policy_section
+from streamplace.policy.signed_tensors import hash_of, packed, parsed, read, unpacked
 from streamplace.util.out_of_memory import is_out_of_memory
 
 FORMAT = "streamplace-policy"
 VERSION = "1"
-WORDS = "__metadata__"
-"""What a safetensors header calls the words that a file carries."""
-
-
-def packed(tensors: Mapping[str, Tensor], words: Mapping[str, str]) -> bytes:
-    """Return tensors and words as a safetensors file that carries their hash.
-
-    The same tensors and words give the same bytes.
-    """
-    plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    signed = {**words, "sha256": _hash(plain, words)}
-    return _sorted(safetensors.torch.save(plain, signed))
-
-
-def _sorted(data: bytes) -> bytes:
-    """Return a safetensors file with its words in order; safetensors writes them in any."""
-    end = 8 + int.from_bytes(data[:8], "little")
-    header = json.loads(data[8:end])
-    header[WORDS] = dict(sorted(header[WORDS].items()))
-    text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 8)  # tensors are to be aligned
-    return len(text).to_bytes(8, "little") + text + data[end:]
-
-
-def unpacked(data: bytes, where: str) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """Return the tensors and words of a file written by `packed`.
-
-    Raises
-    ------
-    CheckpointError
-        If it is no such file, or not as it was written. Nothing in it is ever executed.
-    """
-    try:
-        tensors = safetensors.torch.load(data)
-        length = int.from_bytes(data[:8], "little")
-        words = dict(json.loads(data[8 : 8 + length])[WORDS])
-    except (safetensors.SafetensorError, ValueError, KeyError, TypeError, RuntimeError) as error:
-        if is_out_of_memory(error):
-            raise MemoryError from None  # the file may well be sound
-        raise CheckpointError(f"{where}: no safetensors file of streamplace: {error}") from None
-    signed = words.pop("sha256", None)
-    if signed != _hash(tensors, words):
-        raise CheckpointError(f"{where}: damaged: it is not what was written")
-    return tensors, words
-
-
-def parsed(word: str) -> Any:
-    """Return what a word of JSON says.
-
-    Raises
-    ------
-    ValueError
-        If it is no JSON, holds numbers that are none, or is nested too deeply.
-    """
-    try:
-        value = json.loads(word)
-        json.dumps(value, allow_nan=False)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-    return value
 
 
 def pack_policy(
-    network: nn.Module,
-    kind: DeviceScorerKind | EncoderDecoderKind,
-    card: Mapping[str, Any],
-    *,
-    half: bool = False,
+    policy: nn.Module, section: PolicySection, card: Mapping[str, Any], *, half: bool = False
 ) -> bytes:
-    """Return a network as a file: weights, kind, sizes, and a card of where they are from.
+    """Return a policy as the bytes of a file.
 
     Parameters
     ----------
@@ -103,11 +36,11 @@ def pack_policy(
     words = {
         "format": FORMAT,
         "version": VERSION,
-        "kind": kind.kind,
-        "sizes": kind.sizes.model_dump_json(),
+        "kind": section.kind,
+        "sizes": section.sizes.model_dump_json(),
         "card": json.dumps(card),
     }
-    weights = network.state_dict()
+    weights = policy.state_dict()
     if half:
         weights = {name: x.half() for name, x in weights.items()}
     for name, x in weights.items():
@@ -117,8 +50,10 @@ def pack_policy(
     return packed(weights, words)
 
 
-def read_policy(path: str | Path) -> tuple[Network, dict[str, Any]]:
-    """Read a network and its card.
+def read_policy(path: str | Path) -> tuple[AnyPolicy, dict[str, Any]]:
+    """Read a policy and its card.
+
+    A file names the kind of its policy: one of ours, or one that an installed package registers.
 
     Raises
     ------
@@ -129,14 +64,13 @@ def read_policy(path: str | Path) -> tuple[Network, dict[str, Any]]:
     if words.get("format") != FORMAT or words.get("version") != VERSION:
         raise CheckpointError(f"{path}: holds no policy of version {VERSION}")
     try:
-        kind = {"kind": words["kind"], "sizes": parsed(words["sizes"])}
-        checked = check_kind(kind)
+        section = policy_section({"kind": words["kind"], "sizes": parsed(words["sizes"])})
         with torch.device("meta"):  # sizes that the file does not hold ask for no memory
-            sketch = make_network(checked)
+            sketch = make_policy(section)
         weights = {name: x.to(torch.float32) for name, x in tensors.items()}
         sketch.load_state_dict(weights, assign=True)
-        network = make_network(checked)
-        network.load_state_dict(weights)
+        policy = make_policy(section)
+        policy.load_state_dict(weights)
         card: dict[str, Any] = parsed(words["card"])
         if not isinstance(card, dict):
             raise TypeError("card: must be an object")
@@ -144,50 +78,10 @@ def read_policy(path: str | Path) -> tuple[Network, dict[str, Any]]:
         if is_out_of_memory(error):
             raise MemoryError from None
         raise CheckpointError(f"{path}: {' '.join(str(error).split())}") from None
-    network.eval()
-    return network, card
+    policy.eval()
+    return policy, card
 
 
-def read(path: str | Path) -> bytes:
-    """Return the bytes of a file.
-
-    Raises
-    ------
-    CheckpointError
-        If it cannot be read.
-    """
-    try:
-        return read_raw(path)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise CheckpointError(f"{path}: {reason}") from None
-
-
-def is_there(path: Path) -> bool:
-    """Return whether there is such a file.
-
-    Raises
-    ------
-    CheckpointError
-        If it cannot be looked for.
-    """
-    try:
-        return path.exists()
-    except (OSError, ValueError) as error:
-        raise CheckpointError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
-
-
-def parameter_hash(network: nn.Module) -> str:
+def parameter_hash(policy: nn.Module) -> str:
     """Return the SHA-256 of all parameters, by name."""
-    return _hash({name: x.detach().cpu() for name, x in network.state_dict().items()}, {})
-
-
-def _hash(tensors: Mapping[str, Tensor], words: Mapping[str, str]) -> str:
-    found = hashlib.sha256(json.dumps(sorted(words.items())).encode())
-    for name in sorted(tensors):
-        tensor = tensors[name]
-        found.update(json.dumps([name, str(tensor.dtype), list(tensor.shape)]).encode())
-        if tensor.numel():  # else there is nothing to view
-            numbers = tensor.reshape(-1).view(torch.uint8)  # numpy does not have every dtype
-            found.update(numbers.numpy().tobytes())
-    return found.hexdigest()
+    return hash_of({name: x.detach().cpu() for name, x in policy.state_dict().items()}, {})

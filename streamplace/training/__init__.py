@@ -1,22 +1,24 @@
-"""Training of policies: one visible loop, from a config, resumable.
+"""Training of policies in stages: the loop in memory, and runs in folders that resume.
 
-What needs torch is loaded when it is first used: to check a config takes none.
+Parts that need torch are loaded when they are first used: checking a config needs none.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from streamplace.training.config import TrainConfig, config_names, read_config
 
 if TYPE_CHECKING:
+    from streamplace.training.fit import Fitted as Fitted
+    from streamplace.training.fit import fit as fit
     from streamplace.training.trainer import Trained as Trained
     from streamplace.training.trainer import train as train
 
-__all__ = ["TrainConfig", "Trained", "config_names", "read_config", "train"]
+__all__ = ["Fitted", "TrainConfig", "Trained", "config_names", "fit", "read_config", "train"]
+_HEAVY = {"Fitted": "fit", "fit": "fit", "Trained": "trainer", "train": "trainer"}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in ("Trained", "train"):
+    if name not in _HEAVY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from streamplace.training import trainer  # noqa: PLC0415 - torch is heavy
-
-    return getattr(trainer, name)
+    return getattr(import_module(f"streamplace.training.{_HEAVY[name]}"), name)

@@ -8,41 +8,48 @@ from typing import Any
 import torch
 from torch import distributed, nn
 
+CPU = torch.device("cpu")
+
 
 class Workers(AbstractContextManager["Workers"]):
-    """The processes that train together; one, unless torchrun started more.
+    """The processes that train one policy together.
 
     Attributes
     ----------
     rank, count
-        Which of how many this is.
+        The number of this process, and the number of all.
     here
-        How many of them run on this machine.
+        The number of processes on this machine.
     device
-        Where this one computes: its GPU if there is one, else the processor.
+        Where this process computes.
     """
 
-    def __init__(self) -> None:
-        self.rank = _rank()
-        self.count = int(os.environ.get("WORLD_SIZE", "1"))
-        self.here = int(os.environ.get("LOCAL_WORLD_SIZE", str(self.count)))
-        self.device = torch.device("cpu")
+    def __init__(
+        self, rank: int = 0, count: int = 1, here: int = 1, device: torch.device = CPU
+    ) -> None:
+        self.rank, self.count, self.here, self.device = rank, count, here, device
+
+    @classmethod
+    def of_torchrun(cls) -> "Workers":
+        """Return the processes that torchrun started, or this one alone.
+
+        Each computes on its GPU if there is one, else on the CPU.
+        """
+        count = int(os.environ.get("WORLD_SIZE", "1"))
+        here = int(os.environ.get("LOCAL_WORLD_SIZE", str(count)))
+        device = CPU
         if torch.cuda.is_available():
             local = int(os.environ.get("LOCAL_RANK", "0")) % torch.cuda.device_count()
-            self.device = torch.device("cuda", local)
-            torch.cuda.set_device(self.device)
-        if self.count > 1:
-            distributed.init_process_group("cpu:gloo,cuda:nccl" if self.on_gpu else "gloo")
-
-    @property
-    def on_gpu(self) -> bool:
-        """Whether this process has a GPU."""
-        return self.device.type == "cuda"
+            device = torch.device("cuda", local)
+            torch.cuda.set_device(device)
+        if count > 1:
+            distributed.init_process_group("cpu:gloo,cuda:nccl" if device != CPU else "gloo")
+        return cls(_rank(), count, here, device)
 
     @property
     def is_rank_zero(self) -> bool:
         """Whether this is the process that writes files."""
-        return is_rank_zero()
+        return self.rank == 0
 
     def mean_gradients(self, network: nn.Module) -> None:
         """Replace every gradient by its mean over the processes."""
@@ -78,7 +85,7 @@ class Workers(AbstractContextManager["Workers"]):
 
 
 def is_rank_zero() -> bool:
-    """Return whether this is the process that speaks and writes files."""
+    """Return whether this is the process that prints and writes files."""
     return _rank() == 0
 
 

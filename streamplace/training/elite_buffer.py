@@ -1,18 +1,35 @@
 """The memory buffer: the best placements seen of every problem."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from streamplace.util.arrays import Ints
 
 Entry = tuple[int, float, Ints]  # number of the problem, reward, (V,) devices
+
+PREFIX = "memory."
+COLUMNS = {
+    "problem": np.int64,
+    "reward": np.float64,
+    "length": np.int64,
+    "devices": np.int16,
+    "best": np.float64,
+}
+"""The state of a buffer, one entry after the other: name -> type."""
 
 
 class EliteBuffer:
     """Up to `size` different placements of each problem, best first, of a reward from `threshold`.
 
     The best reward ever seen is remembered of every problem, whatever the size.
+
+    Attributes
+    ----------
+    best
+        (P,) best reward of each problem, -inf where none is known.
     """
 
     def __init__(self, problems: int, size: int, threshold: float) -> None:
@@ -31,12 +48,12 @@ class EliteBuffer:
         placements: Ints,
         threshold: float | None = None,
     ) -> None:
-        """Keep what is worth keeping of placements, (S, V), and rewards, (S,).
+        """Keep the best of placements, (S, V), with rewards, (S,).
 
         Parameters
         ----------
         threshold
-            Reward from which on they are; the memory's unless told.
+            The least reward of a placement that is kept; None: the buffer's own.
         """
         least = self.threshold if threshold is None else threshold
         self.best[problem] = max(self.best[problem], rewards.max())
@@ -57,7 +74,57 @@ class EliteBuffer:
             for reward, row in kept:
                 yield problem, reward, row
 
-    def restore(self, entries: Iterable[Entry]) -> None:
-        """Take back what `entries` gave."""
-        for problem, reward, row in entries:
+    def merged(self, parts: Sequence[tuple[list[Entry], np.ndarray]]) -> "EliteBuffer":
+        """Return a buffer of several processes' entries and best rewards, one process a part."""
+        whole = EliteBuffer(len(self.best), self.size, self.threshold)
+        for entries, best in parts:
+            for problem, reward, row in entries:
+                whole._kept[problem].append((reward, row))
+            whole.best = np.maximum(whole.best, best)
+        return whole
+
+    def state(self) -> dict[str, Tensor]:
+        """Return everything as tensors by name."""
+        entries = list(self.entries())
+        rows = [row for _, _, row in entries]
+        columns = {
+            "problem": np.array([p for p, _, _ in entries], COLUMNS["problem"]),
+            "reward": np.array([reward for _, reward, _ in entries], COLUMNS["reward"]),
+            "length": np.array([len(row) for row in rows], COLUMNS["length"]),
+            "devices": np.concatenate([*rows, np.empty(0, np.int32)]).astype(COLUMNS["devices"]),
+            "best": self.best,
+        }
+        return {PREFIX + name: torch.from_numpy(column) for name, column in columns.items()}
+
+    def restore(self, state: Mapping[str, Tensor], shapes: Sequence[tuple[int, int]]) -> None:
+        """Take on what `state` returned.
+
+        Parameters
+        ----------
+        shapes
+            Operators and devices of each problem.
+
+        Raises
+        ------
+        KeyError, ValueError
+            If tensors are missing, or do not describe placements of these problems.
+        """
+        columns = {name: state[PREFIX + name].numpy() for name in COLUMNS}
+        for name, kind in COLUMNS.items():
+            if columns[name].dtype != kind:
+                raise ValueError(f"{PREFIX}{name}: must be of type {np.dtype(kind)}")
+        lengths = columns["length"]
+        if lengths.sum() != len(columns["devices"]):
+            raise ValueError("the lengths of the memory's placements do not add up")
+        rows = np.split(columns["devices"].astype(np.int32), np.cumsum(lengths)[:-1])
+        problems, rewards = columns["problem"].tolist(), columns["reward"].tolist()
+        for problem, row in zip(problems, rows, strict=len(lengths) > 0):
+            operators, devices = shapes[problem] if 0 <= problem < len(shapes) else (0, 0)
+            if len(row) != operators or not 0 <= row.min() <= row.max() < devices:
+                raise ValueError(f"the memory holds no placement of problem {problem}")
+        self._kept = [[] for _ in self.best]
+        for problem, reward, row in zip(
+            problems, rewards, rows if len(lengths) else [], strict=True
+        ):
             self._kept[problem].append((reward, row))
+        self.best[:] = columns["best"]

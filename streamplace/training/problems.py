@@ -1,12 +1,14 @@
 """Problems to train on, made from graphs."""
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from streamplace.errors import within
-from streamplace.policy.features import EncodedProblem, encode
+from streamplace.policy.base import AnyPolicy
+from streamplace.policy.encoded import Encoded
 from streamplace.problem.cluster import Cluster, Network
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objective import Throughput
@@ -17,13 +19,13 @@ from streamplace.training.rewards import ENGINE_SETTINGS
 
 def make_problems(
     graphs: Sequence[StreamGraph], groups: Sequence[ProblemsSection], seed: int
-) -> list[EncodedProblem]:
+) -> list[Problem]:
     """Return, for every group, its graphs at every source rate, on a cluster drawn for each graph.
 
     Raises
     ------
     StreamplaceError
-        Whatever is wrong with a graph or cluster; it names the graph.
+        If a graph or a cluster is wrong; the message names the graph.
     """
     return [
         one
@@ -34,7 +36,7 @@ def make_problems(
 
 def _group(
     graphs: Sequence[StreamGraph], config: ProblemsSection, rng: np.random.Generator
-) -> Iterator[EncodedProblem]:
+) -> Iterator[Problem]:
     clusters = [Cluster.parse(text).devices for text in config.devices]
     least, most = config.operators
     for number, graph in enumerate(graphs):
@@ -51,18 +53,33 @@ def _group(
         for rate in rates:
             with within(graph.name or f"graph {number}"):
                 objective = replace(Throughput.of(rate, config.model), engine=ENGINE_SETTINGS)
-                problem = Problem(graph, cluster, objective=objective)
-                yield encode(problem)
+                yield Problem(graph, cluster, objective=objective)
 
 
-def largest_first(prepared: Sequence[EncodedProblem], numbers: np.ndarray) -> np.ndarray:
+def encoded_by(policy: AnyPolicy, problems: Sequence[Problem]) -> list[Encoded]:
+    """Return problems as a policy reads them.
+
+    Raises
+    ------
+    StreamplaceError
+        If the policy cannot place one; the message names its graph.
+    """
+    encoded: list[Encoded] = []
+    for number, problem in enumerate(problems):
+        with within(problem.graph.name or f"problem {number}"):
+            policy.check(problem)
+            encoded.append(policy.encode(problem))
+    return encoded
+
+
+def largest_first(encoded: Sequence[Encoded], numbers: np.ndarray) -> np.ndarray:
     """Return these numbers of problems, those with most operators first."""
-    sizes = np.array([prepared[i].size for i in numbers])
+    sizes = np.array([encoded[i].size for i in numbers])
     return numbers[np.argsort(-sizes, kind="stable")]
 
 
 def steps_of(
-    prepared: Sequence[EncodedProblem], own: np.ndarray, problems: int, scores: int, seed: list[int]
+    encoded: Sequence[Encoded], own: np.ndarray, problems: int, scores: int, seed: list[int]
 ) -> list[np.ndarray]:
     """Return an epoch's steps, in random order: which problems, each step's largest first.
 
@@ -77,15 +94,28 @@ def steps_of(
     """
     rng = np.random.default_rng(seed)
     order = rng.permutation(own)
-    devices = np.array([len(prepared[i].problem.cluster.devices) for i in order])
+    devices = np.array([len(encoded[i].problem.cluster.devices) for i in order])
     steps: list[list[int]] = []
     room, before = 0, 0
     for k in np.argsort(devices, kind="stable"):
-        i, cells = int(order[k]), prepared[order[k]].size * int(devices[k])
+        i, cells = int(order[k]), encoded[order[k]].size * int(devices[k])
         too_many = bool(steps) and (len(steps[-1]) == problems or (scores and cells > room))
         if not steps or too_many or devices[k] != before:
             steps.append([])
             room, before = scores, devices[k]
         steps[-1].append(i)
         room -= cells
-    return [largest_first(prepared, np.array(steps[k])) for k in rng.permutation(len(steps))]
+    return [largest_first(encoded, np.array(steps[k])) for k in rng.permutation(len(steps))]
+
+
+def hash_of(problems: Sequence[Problem]) -> str:
+    """Return a hash of graphs, clusters, source rates, constraints and models.
+
+    It hashes reprs, which leave out added fields at their default.
+    """
+    found = hashlib.sha256()
+    for problem in problems:
+        cluster = (problem.cluster.devices, problem.cluster.network)
+        rest = (*cluster, problem.source_rate, problem.constraints, problem.model)
+        found.update(f"{problem.graph.sha256} {rest!r}\n".encode())
+    return found.hexdigest()

@@ -1,29 +1,76 @@
 """Rewards: what a policy is trained to raise."""
 
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
 import numpy as np
+import torch
 
 from sim.engine import Settings
-from streamplace.policy.features import EncodedProblem
+from streamplace.problem.objective import Model
+from streamplace.problem.problem import Problem
+from streamplace.scoring.registry import throughput_evaluator
 from streamplace.scoring.throughput import bound, throughput
 from streamplace.util.arrays import Floats, Ints
 
 ENGINE_SETTINGS = Settings(duration_s=30.0, measure_from_s=20.0)  # half of what a score takes
 
 
-def rewards(encoded: EncodedProblem, placements: Ints, kind: str) -> Floats:
-    """Return the reward of each placement, (S,), from device indices, (S, V).
+class Rewards:
+    """The rewards of placements of some problems, which are named by number.
 
     ``relative`` is relative throughput. ``log`` is log(throughput / bound) with the bound of the
     devices' capacity, at most 0; it tells placements apart wherever the source rate overloads all
     of them, and is the logarithm of the largest utilisation's inverse under ``bottleneck``.
 
-    Raises
-    ------
-    SimulationError
-        If a placement has no score.
+    Parameters
+    ----------
+    kind
+        ``relative`` or ``log``.
+    model
+        The model that throughput follows from; None: each problem's own.
+
+    Attributes
+    ----------
+    evaluations
+        The number of placements scored so far.
     """
-    problem = encoded.problem
-    reached = throughput(problem, placements)
-    if kind == "relative":
-        return reached / problem.source_rate
-    return np.log(np.maximum(reached / bound(problem), 1e-9))
+
+    def __init__(self, problems: Sequence[Problem], kind: str, model: Model | None = None) -> None:
+        self.problems = [under_model(problem, model) for problem in problems]
+        self.kind = kind
+        self.evaluations = 0
+
+    def __call__(self, number: int, placements: Ints) -> Floats:
+        """Return the reward of each placement, (S,), from device indices, (S, V).
+
+        Raises
+        ------
+        SimulationError
+            If a placement has no score.
+        """
+        self.evaluations += len(placements)
+        return self._reward(self.problems[number], placements)
+
+    def of_several(self, numbers: Sequence[int], placements: Sequence[Ints]) -> list[Floats]:
+        """Return the rewards of some placements, (·, V), of each problem."""
+        self.evaluations += sum(map(len, placements))
+        problems = [self.problems[number] for number in numbers]
+        if not any(throughput_evaluator(problem).gains_from_threads for problem in problems):
+            return list(map(self._reward, problems, placements))
+        with ThreadPoolExecutor(torch.get_num_threads()) as threads:
+            return list(threads.map(self._reward, problems, placements))
+
+    def _reward(self, problem: Problem, placements: Ints) -> Floats:
+        reached = throughput(problem, placements)
+        if self.kind == "relative":
+            return reached / problem.source_rate
+        return np.log(np.maximum(reached / bound(problem), 1e-9))
+
+
+def under_model(problem: Problem, model: Model | None) -> Problem:
+    """Return a problem under another model; under its own where that is None."""
+    if model is None:
+        return problem
+    return problem.with_objective(replace(problem.objective, model=model))

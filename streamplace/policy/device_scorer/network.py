@@ -13,17 +13,26 @@ import torch
 from torch import Tensor, nn
 
 from sim.lookahead import CANDIDATE_FEATURES
-from streamplace.policy.batch import Batch
+from streamplace.policy.base import Constructive
 from streamplace.policy.config import DeviceScorerSizes
-from streamplace.policy.decoding import Sampler
+from streamplace.policy.decoding import UNAVAILABLE, Sampler
+from streamplace.policy.device_scorer import features
 from streamplace.policy.device_scorer import numpy_inference as in_numpy
+from streamplace.policy.device_scorer.features import (
+    OF_OPERATOR,
+    OF_PROBLEM,
+    OF_STREAM,
+    EncodedProblem,
+    ScorerBatch,
+)
 from streamplace.policy.device_scorer.numpy_inference import ONE_OF
-from streamplace.policy.device_scorer.state import UNAVAILABLE, DecodingState, Seen
-from streamplace.policy.features import OF_OPERATOR, OF_PROBLEM, OF_STREAM
-from streamplace.policy.rollout import Rollout
+from streamplace.policy.device_scorer.state import DecodingState, Seen
+from streamplace.policy.teachers import Teacher
+from streamplace.policy.trajectories import Trajectories
+from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Bools, Ints
 
-FEW = 256  # rows x devices
+FEW = 256  # rows x devices: below, numpy is faster than torch
 
 
 class Hop(nn.Module):
@@ -36,7 +45,7 @@ class Hop(nn.Module):
         self.stream = nn.Linear(OF_STREAM, 2 * hidden, bias=False)
         self.update = nn.Linear(4 * hidden, hidden)
 
-    def forward(self, h: Tensor, whole: Tensor, batch: Batch) -> Tensor:
+    def forward(self, h: Tensor, whole: Tensor, batch: ScorerBatch) -> Tensor:
         """Return new embeddings, (V, H), from those before and the whole graph's, (V, H)."""
         seen = self.norm(h)
         along = self.stream(batch.streams)
@@ -50,10 +59,11 @@ class Hop(nn.Module):
         return h + torch.relu(self.update(joined))
 
 
-class DeviceScorer(nn.Module):
-    """See the module."""
+class DeviceScorer(Constructive[EncodedProblem, ScorerBatch]):
+    """The network of the module's docstring.
 
-    breaks_symmetry = True  # of equal devices that run nothing, only the first is offered
+    Of equal devices that run nothing, only the first is offered.
+    """
 
     def __init__(self, config: DeviceScorerSizes) -> None:
         super().__init__()
@@ -70,10 +80,22 @@ class DeviceScorer(nn.Module):
         self.mix = nn.Linear(hidden, hidden)
         self.score = nn.Linear(hidden, 1)
 
-    def encode(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Return what scoring needs of every operator, (V, H), and what it leaves on its device."""
+    def encode(self, problem: Problem) -> EncodedProblem:
+        """Compute the features of a problem; see `Policy.encode`."""
+        return features.encode(problem)
+
+    def batch(self, encoded: Sequence[EncodedProblem]) -> ScorerBatch:
+        """Join encoded problems, largest first; see `Policy.batch`."""
+        return ScorerBatch(encoded, self.torch_device)
+
+    def canonical(self, encoded: EncodedProblem, placement: Ints, sample: int) -> Ints:
+        """Return an equal placement that uses equal devices in the order in which it is decoded."""
+        return encoded.relabelled(placement, self.orders[sample % len(self.orders)])
+
+    def embed(self, batch: ScorerBatch) -> tuple[Tensor, Tensor]:
+        """Return embeddings of every operator, (V, H): for scoring, and for its device's sum."""
         h = torch.relu(
-            self.read(torch.cat([batch.operators, batch.whole[batch.problem_of]], dim=1))
+            self.read(torch.cat([batch.operators, batch.totals[batch.problem_of]], dim=1))
         )
         for hop, pool in zip(self.hops, self.pool, strict=False):
             h = hop(h, _largest(pool(h), batch)[batch.problem_of], batch)
@@ -89,7 +111,7 @@ class DeviceScorer(nn.Module):
         Parameters
         ----------
         operator
-            (R, H) see `encode`.
+            (R, H) see `embed`.
         resident
             (R, D, H) summed over the operators on each device.
         seen
@@ -103,59 +125,71 @@ class DeviceScorer(nn.Module):
         scored: Tensor = self.score(z).squeeze(2)
         return scored.masked_fill(~offered, UNAVAILABLE)
 
-    def sample(self, batch: Batch, samples: int, choose: Sampler) -> Ints:
-        """Place every problem `samples` times; return (P, S, V), see `Rollout`."""
+    def sample(self, batch: ScorerBatch, samples: int, sampler: Sampler) -> Ints:
+        """Place every problem `samples` times; see `Constructive.sample`."""
         with torch.inference_mode():
             grown = self._decoding(batch, samples)
             for t in range(grown.steps):
-                grown.take(t, choose(grown.ask(t, *grown.room(t)), samples))
+                grown.take(t, sampler(grown.ask(t, *grown.room(t)), samples))
         return grown.placements
 
-    def _decoding(self, batch: Batch, samples: int) -> DecodingState:
+    def _decoding(self, batch: ScorerBatch, samples: int) -> DecodingState:
         """Return placements to grow, in numpy where they are few."""
         if batch.device.type != "cpu" or len(batch) * samples * batch.columns > FEW:
-            return DecodingState(self, batch, samples, self.encode(batch))
+            return DecodingState(self, batch, samples, self.embed(batch))
         layers = in_numpy.layers_of(self)
         encoded = in_numpy.encode(layers, len(self.hops), batch)
         return in_numpy.NumpyDecodingState(self, batch, samples, encoded, layers)
 
     def rollout(
-        self, batch: Batch, samples: int, choose: Sampler, forced: Ints | None = None
-    ) -> Rollout:
-        """Place every problem `samples` times, for gradients to flow through the likelihood.
+        self,
+        batch: ScorerBatch,
+        samples: int,
+        sampler: Sampler,
+        forced: Ints | None = None,
+        teacher: Teacher | None = None,
+    ) -> Trajectories:
+        """Place every problem `samples` times; see `Constructive.rollout`.
 
         Devices are chosen without gradients; the choices are then scored again all at once.
-
-        Parameters
-        ----------
-        forced
-            (P, S, V) devices to take instead of choosing, -1 where the network chooses.
         """
-        encoded = self.encode(batch)
+        embedded = self.embed(batch)
+        expert = None if teacher is None else teacher.follow(batch.encoded, samples)
+        best: list[Bools] = []
         with torch.no_grad():
-            grown = DecodingState(self, batch, samples, encoded)
+            grown = DecodingState(self, batch, samples, embedded)
             seen, offered = grown.room_for_all()
             chosen = []
             for t, (now, may) in enumerate(zip(seen, offered, strict=True)):
                 forced_now = None if forced is None else grown.of_step(t, forced)
                 if forced_now is None or (forced_now < 0).any():
-                    taken = choose(grown.ask(t, now, may), samples)
+                    taken = sampler(grown.ask(t, now, may), samples)
                     if forced_now is not None:
                         taken = torch.where(forced_now >= 0, forced_now, taken)
                 else:
                     grown.look(t, now, may)
                     taken = forced_now
+                if expert is not None:
+                    devices = taken.cpu().numpy().astype(np.int32)
+                    best.append(expert.judge(grown.operators_within(t), devices) & may)
                 grown.take(t, taken)
                 chosen.append(taken)
-        return grown.rollout(*self._likelihood(grown, encoded, seen, offered, chosen))
+        logs = self._log_probabilities(grown, embedded, seen, offered, chosen)
+        every = torch.cat(chosen)
+        entropy = -(logs.exp() * logs).sum(dim=1)
+        agreement = None
+        if teacher is not None:
+            agreement = teacher.agreement(logs, batch.tensor(np.concatenate(best)))
+        taken_logs = logs.gather(1, every.unsqueeze(1)).squeeze(1)
+        return grown.trajectories(every, taken_logs, entropy, agreement)
 
-    def beam(self, batch: Batch, width: int) -> Ints:
+    def beam(self, batch: ScorerBatch, width: int) -> Ints:
         """Return the `width` likeliest placements that a beam search finds, (width, V).
 
         Of one problem: at every operator the likeliest continuations of all placements are kept.
         """
         with torch.inference_mode():
-            grown = DecodingState(self, batch, width, self.encode(batch))
+            grown = DecodingState(self, batch, width, self.embed(batch))
             likelihood = torch.full((width, 1), UNAVAILABLE, device=batch.device)
             likelihood[0] = 0.0  # the others are copies of it, until it has branched
             for t in range(grown.steps):
@@ -168,16 +202,16 @@ class DeviceScorer(nn.Module):
         placements: Ints = grown.placements[0]
         return placements
 
-    def _likelihood(
+    def _log_probabilities(
         self,
         grown: DecodingState,
-        encoded: tuple[Tensor, Tensor],
+        embedded: tuple[Tensor, Tensor],
         seen: Sequence[Seen],
         offered: Sequence[Bools],
         chosen: Sequence[Tensor],
-    ) -> tuple[Tensor, Tensor]:
-        """Return log-probability and entropy of all decisions, (N,) each, step after step."""
-        operator, left = encoded
+    ) -> Tensor:
+        """Return log-probabilities of all devices in all decisions, (N, D), step after step."""
+        operator, left = embedded
         at = torch.cat([grown.operators(t) for t in range(grown.steps)])
         taken = torch.cat(list(chosen))
         onto = nn.functional.one_hot(taken, grown.batch.columns).to(left.dtype)
@@ -193,12 +227,10 @@ class DeviceScorer(nn.Module):
             torch.from_numpy(np.concatenate(seen)).to(device),
             torch.from_numpy(np.concatenate(offered)).to(device),
         )
-        logs = torch.log_softmax(logits, dim=1)
-        entropy = -(logs.exp() * logs).sum(dim=1)
-        return logs.gather(1, taken.unsqueeze(1)).squeeze(1), entropy
+        return torch.log_softmax(logits, dim=1)
 
 
-def _largest(h: Tensor, batch: Batch) -> Tensor:
+def _largest(h: Tensor, batch: ScorerBatch) -> Tensor:
     """Return the element-wise maximum over each problem's operators, (P, H)."""
     index = batch.problem_of.unsqueeze(1).expand_as(h)
     empty = torch.zeros(len(batch), h.shape[1], dtype=h.dtype, device=h.device)

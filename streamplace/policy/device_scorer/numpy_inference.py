@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from sim.lookahead import CANDIDATE_FEATURES, candidate_features, place_next
-from streamplace.policy.batch import Batch
-from streamplace.policy.device_scorer.state import UNAVAILABLE, DecodingState, Scores, Seen
+from streamplace.policy.decoding import UNAVAILABLE
+from streamplace.policy.device_scorer.features import ScorerBatch
+from streamplace.policy.device_scorer.state import DecodingState, Scores, Seen
 from streamplace.util.arrays import Bools
 
 Single = NDArray[np.float32]
@@ -83,13 +84,13 @@ unwarned = np.errstate(over="ignore", invalid="ignore")  # like torch: whoever a
 
 
 @unwarned
-def encode(layers: Layers, hops: int, batch: Batch) -> tuple[Single, Single]:
+def encode(layers: Layers, hops: int, batch: ScorerBatch) -> tuple[Single, Single]:
     """Return what `DeviceScorer.encode` does."""
-    problem_of, first = batch.problem_of.numpy(), batch.lookahead.first_operator[:-1]
+    problem_of, first = batch.problem_of.numpy(), batch.first_operator[:-1]
     source, target = batch.source.numpy(), batch.target.numpy()
     operators, streams = batch.operators.numpy(), batch.streams.numpy()
     from_above, from_below = MeanBy(target, len(operators)), MeanBy(source, len(operators))
-    h = layers.linear("read", np.concatenate([operators, batch.whole.numpy()[problem_of]], axis=1))
+    h = layers.linear("read", np.concatenate([operators, batch.totals.numpy()[problem_of]], axis=1))
     np.maximum(h, 0.0, out=h)
     for i in range(hops):
         whole = np.maximum.reduceat(layers.linear(f"pool.{i}", h), first)[problem_of]
@@ -114,7 +115,7 @@ class NumpyDecodingState(DecodingState):
     def __init__(
         self,
         network: Scores,
-        batch: Batch,
+        batch: ScorerBatch,
         samples: int,
         encoded: tuple[Single, Single],
         layers: Layers,
@@ -131,7 +132,9 @@ class NumpyDecodingState(DecodingState):
     @unwarned
     def ask(self, t: int, seen: Seen, offered: Bools) -> Tensor:
         """Look, and return the network's logits, (R', D); see `DeviceScorer.logits`."""
-        candidate_features(self.batch.lookahead, self._grown, self._local(t), seen, offered)
+        candidate_features(
+            self.batch.lookahead, self._grown, self.operators_within(t), seen, offered
+        )
         rows, columns, _ = seen.shape
         linear = self._layers.linear
         z = linear("prospect", seen.reshape(rows * columns, -1))
@@ -153,5 +156,7 @@ class NumpyDecodingState(DecodingState):
         """Place the operators of a step on devices, (R',)."""
         devices = chosen.numpy()
         rows = len(devices)
-        place_next(self.batch.lookahead, self._grown, self._local(t), devices.astype(np.int32))
+        place_next(
+            self.batch.lookahead, self._grown, self.operators_within(t), devices.astype(np.int32)
+        )
         self._flat[self._begin[:rows] + devices] += self._leaves[self._numbers[t, :rows]]

@@ -15,12 +15,12 @@ from sim.lookahead import (
     nothing_placed,
     place_next,
 )
-from streamplace.policy.batch import Batch
-from streamplace.policy.rollout import Rollout
+from streamplace.policy import trajectories
+from streamplace.policy.device_scorer.features import ScorerBatch
+from streamplace.policy.trajectories import Trajectories
 from streamplace.util.arrays import Bools, Ints
 
 Seen = NDArray[np.float32]
-UNAVAILABLE = -1e9  # logit of a device that is not offered
 
 
 class Scores(Protocol):
@@ -45,7 +45,7 @@ class DecodingState:
     """
 
     def __init__(
-        self, network: Scores, batch: Batch, samples: int, encoded: tuple[Tensor, Tensor]
+        self, network: Scores, batch: ScorerBatch, samples: int, encoded: tuple[Tensor, Tensor]
     ) -> None:
         self.batch, self.samples, self._network = batch, samples, network
         self._operator, self._left = encoded
@@ -54,7 +54,7 @@ class DecodingState:
         problem_of_row = np.repeat(np.arange(len(batch), dtype=np.int32), samples)
         self._order = np.ascontiguousarray(order.T)  # (T, R), numbered within the problem
         self._at = torch.from_numpy(
-            self._order + batch.lookahead.first_operator[problem_of_row].astype(np.int64)
+            self._order + batch.first_operator[problem_of_row].astype(np.int64)
         )
         self._at = self._at.to(batch.device)
         self._rows = (batch.active(np.arange(len(self._order), dtype=np.int32)) * samples).tolist()
@@ -71,7 +71,7 @@ class DecodingState:
 
     @property
     def placements(self) -> Ints:
-        """(P, S, V), see `Rollout`."""
+        """(P, S, V), see `Trajectories`."""
         return self._grown.on.reshape(len(self.batch), self.samples, -1)
 
     def room(self, t: int) -> tuple[Seen, Bools]:
@@ -86,7 +86,9 @@ class DecodingState:
 
     def look(self, t: int, seen: Seen, offered: Bools) -> None:
         """Fill in what each device would be like at a step; see `sim.lookahead`."""
-        candidate_features(self.batch.lookahead, self._grown, self._local(t), seen, offered)
+        candidate_features(
+            self.batch.lookahead, self._grown, self.operators_within(t), seen, offered
+        )
 
     def ask(self, t: int, seen: Seen, offered: Bools) -> Tensor:
         """Look, and return the network's logits, (R', D)."""
@@ -101,7 +103,7 @@ class DecodingState:
     def take(self, t: int, chosen: Tensor) -> None:
         """Place the operators of a step on devices, (R',)."""
         devices = chosen.cpu().numpy().astype(np.int32)
-        place_next(self.batch.lookahead, self._grown, self._local(t), devices)
+        place_next(self.batch.lookahead, self._grown, self.operators_within(t), devices)
         rows = self._every[: len(chosen)]
         self._resident.index_put_((rows, chosen), self._left[self.operators(t)], accumulate=True)
 
@@ -118,21 +120,20 @@ class DecodingState:
 
     def of_step(self, t: int, forced: Ints) -> Tensor:
         """Return the entries of (P, S, V) that belong to a step's operators, (R',) int64."""
-        local = self._local(t)
+        local = self.operators_within(t)
         forced_now = forced.reshape(len(self._every), -1)[np.arange(len(local)), local]
         return torch.from_numpy(forced_now.astype(np.int64)).to(self.batch.device)
 
-    def rollout(self, log_probability: Tensor, entropy: Tensor) -> Rollout:
-        """Sum what is told of all decisions, (N,) step after step, by placement."""
-        device, shape = self.batch.device, (len(self.batch), self.samples)
-        index = torch.cat([self._every[:rows] for rows in self._rows])
-        length = torch.from_numpy(self.batch.sizes).to(device).unsqueeze(1)
-        nothing = torch.zeros(shape[0] * shape[1], device=device)
-        total = nothing.index_add(0, index, log_probability).reshape(shape)
-        unsure = nothing.index_add(0, index, entropy).reshape(shape) / length
-        return Rollout(self.placements, total, unsure)
+    def trajectories(
+        self, devices: Tensor, log_prob: Tensor, entropy: Tensor, agreement: Tensor | None
+    ) -> Trajectories:
+        """Return the trajectories of all decisions, (N,) step after step."""
+        return trajectories.of_placements(
+            self.placements, self._order, self._rows, devices, log_prob, entropy, agreement
+        )
 
-    def _local(self, t: int) -> Ints:
+    def operators_within(self, t: int) -> Ints:
+        """Return the operators of a step, (R',), numbered within their problems."""
         return self._order[t, : self._rows[t]]
 
     def _new(self, rows: int) -> tuple[Seen, Bools]:

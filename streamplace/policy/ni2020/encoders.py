@@ -5,8 +5,7 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.nn import MessagePassing
 
-from streamplace.policy.batch import Batch
-from streamplace.policy.features import OF_PUBLISHED
+from streamplace.policy.ni2020.features import OF_OPERATOR, Ni2020Batch
 
 
 class View(MessagePassing):  # type: ignore[misc]  # torch-geometric is not typed
@@ -32,14 +31,16 @@ class GraphEncoder(nn.Module):
 
     def __init__(self, length: int, hops: int) -> None:
         super().__init__()
-        sizes = [OF_PUBLISHED, *[length // 2] * hops]
+        sizes = [OF_OPERATOR, *[length // 2] * hops]
         self.views = nn.ModuleList(map(View, sizes, sizes[1:]))
         self.whole = nn.Linear(length, length)
 
-    def forward(self, batch: Batch, at: Tensor, there: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def forward(
+        self, batch: Ni2020Batch, at: Tensor, there: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
         """Return embeddings in decoding order, (P, T, L), and the decoder's first state."""
         down = torch.stack([batch.source, batch.target])
-        above = below = batch.published
+        above = below = batch.operators
         for view in self.views:
             above, below = view(above, down), view(below, down.flip(0))
         h = torch.cat([above, below], dim=1)
@@ -54,12 +55,14 @@ class SequenceEncoder(nn.Module):
 
     def __init__(self, length: int) -> None:
         super().__init__()
-        self.lstm = nn.LSTM(OF_PUBLISHED, length, batch_first=True)
+        self.lstm = nn.LSTM(OF_OPERATOR, length, batch_first=True)
 
-    def forward(self, batch: Batch, at: Tensor, there: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def forward(
+        self, batch: Ni2020Batch, at: Tensor, there: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
         """Return embeddings in decoding order, (P, T, L), and the decoder's first state."""
         packed = nn.utils.rnn.pack_padded_sequence(
-            batch.published[at], torch.from_numpy(batch.sizes.astype(np.int64)), batch_first=True
+            batch.operators[at], torch.from_numpy(batch.sizes.astype(np.int64)), batch_first=True
         )
         read, (state, cell) = self.lstm(packed)
         padded, _ = nn.utils.rnn.pad_packed_sequence(read, batch_first=True)

@@ -4,24 +4,30 @@
 a graph, and ``B+F1&F2`` also tells the decoder where the operator's upstream neighbours went.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from streamplace.errors import UsageError
-from streamplace.policy.batch import Batch
+from streamplace.policy.base import Constructive
 from streamplace.policy.config import EncoderDecoderSizes
-from streamplace.policy.decoding import Sampler
+from streamplace.policy.decoding import UNAVAILABLE, Sampler
+from streamplace.policy.ni2020 import features
 from streamplace.policy.ni2020.encoders import GraphEncoder, SequenceEncoder
+from streamplace.policy.ni2020.features import EncodedProblem, Ni2020Batch
 from streamplace.policy.ni2020.state import Ni2020State
-from streamplace.policy.rollout import Rollout
+from streamplace.policy.teachers import Teacher
+from streamplace.policy.trajectories import Trajectories
+from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Ints
 
 NOWHERE = -1e9  # attention to operators that a shorter graph lacks
 
 
-class EncoderDecoder(nn.Module):
-    """See the module. The decoder is
+class EncoderDecoder(Constructive[EncodedProblem, Ni2020Batch]):
+    """The networks of the module's docstring, by their sizes. The decoder is
 
     s_t = LSTM([h_v : mean of the devices of v's upstream operators : device of the last], s_t-1)
     softmax(MLP([s_t : attention of s_t over all h]))
@@ -29,8 +35,7 @@ class EncoderDecoder(nn.Module):
 
     def __init__(self, config: EncoderDecoderSizes) -> None:
         super().__init__()
-        self.config, self.breaks_symmetry = config, config.breaks_symmetry
-        self.orders = (0,)
+        self.config = config
         length = config.length
         self.encoder: nn.Module = (
             GraphEncoder(length, config.hops)
@@ -46,27 +51,36 @@ class EncoderDecoder(nn.Module):
         self.mix = nn.Linear(2 * length, length // 2)
         self.choose = nn.Linear(length // 2, config.devices)
 
-    def sample(self, batch: Batch, samples: int, choose: Sampler) -> Ints:
-        """Place every problem `samples` times; return (P, S, V), see `Rollout`."""
-        with torch.inference_mode():
-            return self.rollout(batch, samples, choose).placements
+    def encode(self, problem: Problem) -> EncodedProblem:
+        """Compute the features of a problem; see `Policy.encode`."""
+        return features.encode(problem)
 
-    def beam(self, batch: Batch, width: int) -> Ints:
-        """Refuse: the published allocators were not decoded so."""
-        raise UsageError("beam is for networks of the kind device-scorer")
+    def batch(self, encoded: Sequence[EncodedProblem]) -> Ni2020Batch:
+        """Join encoded problems, largest first; see `Policy.batch`."""
+        return Ni2020Batch(encoded, self.torch_device)
+
+    def check(self, problem: Problem) -> None:
+        """Refuse another number of devices than the network has outputs."""
+        devices, wanted = len(problem.cluster.devices), self.config.devices
+        if devices != wanted:
+            raise UsageError(f"this policy places on {wanted} devices only (got {devices})")
+
+    def canonical(self, encoded: EncodedProblem, placement: Ints, sample: int) -> Ints:
+        """Return an equal placement that uses equal devices in decoding order, if told apart."""
+        return encoded.relabelled(placement, 0) if self.config.breaks_symmetry else placement
 
     def rollout(
-        self, batch: Batch, samples: int, choose: Sampler, forced: Ints | None = None
-    ) -> Rollout:
-        """Place every problem `samples` times, in one pass that gradients can flow through.
+        self,
+        batch: Ni2020Batch,
+        samples: int,
+        sampler: Sampler,
+        forced: Ints | None = None,
+        teacher: Teacher | None = None,
+    ) -> Trajectories:
+        """Place every problem `samples` times; see `Constructive.rollout`.
 
         The recurrent state depends on the problem and the devices chosen so far alone, so samples
         that begin alike share it: the surer a policy is, the less there is to compute.
-
-        Parameters
-        ----------
-        forced
-            (P, S, V) devices to take instead of choosing, -1 where the network chooses.
 
         Raises
         ------
@@ -74,40 +88,51 @@ class EncoderDecoder(nn.Module):
             If a cluster has another number of devices than the network.
         """
         config = self.config
-        if np.any(np.diff(batch.lookahead.first_device) != config.devices):
-            raise UsageError(f"this policy places on {config.devices} devices only")
-        state_of_rows = Ni2020State(batch, samples, config.devices, forced)
-        first = batch.lookahead.first_operator[:-1, None].astype(np.int64)
-        at = torch.from_numpy(np.maximum(state_of_rows.order, 0) + first)
-        there = torch.from_numpy(state_of_rows.order >= 0).to(batch.device)
-        embedded, state, cell = self.encoder(batch, at.to(batch.device), there)
-        beginnings = SharedPrefixes(samples, state_of_rows.rows[0], batch.device)
+        for encoded in batch.encoded:
+            self.check(encoded.problem)
+        decoding = Ni2020State(batch, samples, config.devices, forced)
+        expert = None if teacher is None else teacher.follow(batch.encoded, samples)
+        first = batch.first_operator[:-1, None].astype(np.int64)
+        at = batch.tensor(np.maximum(decoding.order, 0) + first)
+        there = batch.tensor(decoding.order >= 0)
+        embedded, state, cell = self.encoder(batch, at, there)
+        beginnings = SharedPrefixes(samples, decoding.rows[0], batch.device)
         absent = torch.where(there, 0.0, NOWHERE).unsqueeze(1)
         from_operator = self.from_operator(embedded).unbind(dim=1)  # slices would cost zeros
         into_gates = self._into_gates()
-        likelihood = torch.zeros(2, len(batch), samples, device=batch.device)
-        for t, now in enumerate(state_of_rows.problems):
+        chosen: list[Tensor] = []
+        log_prob: list[Tensor] = []
+        entropy: list[Tensor] = []
+        agreement: list[Tensor] = []
+        for t, now in enumerate(decoding.problems):
             one = beginnings.row
-            known = [state, state_of_rows.last(t)[one]]
+            known = [state, decoding.last(t)[one]]
             if config.upstream:
-                known.append(state_of_rows.upstream(t)[one])
+                known.append(decoding.upstream(t)[one])
             read_so_far = from_operator[t][one // samples]
             state, cell = _lstm(torch.addmm(read_so_far, torch.cat(known, dim=1), into_gates), cell)
             of_rows = state[beginnings.of].view(now, samples, -1)
             logits = self._look(of_rows, embedded[:now], absent[:now])
-            if self.breaks_symmetry:
-                logits = logits.masked_fill(state_of_rows.spare(t), NOWHERE)
+            if config.breaks_symmetry:
+                logits = logits.masked_fill(decoding.spare(t), UNAVAILABLE)
             logs = torch.log_softmax(logits, dim=1)
-            taken = state_of_rows.take(t, choose(logs.detach(), samples))
-            if t + 1 < len(state_of_rows.rows):
-                kept = beginnings.branch(taken[: state_of_rows.rows[t + 1]], config.devices)
+            taken = decoding.take(t, sampler(logs.detach(), samples))
+            if t + 1 < len(decoding.rows):
+                kept = beginnings.branch(taken[: decoding.rows[t + 1]], config.devices)
                 state, cell = state[kept], cell[kept]
-            entropy = -(logs.exp() * logs).sum(dim=1)
-            found = torch.stack([logs.gather(1, taken.unsqueeze(1)).squeeze(1), entropy])
-            rest = (0, 0, 0, len(batch) - now)
-            likelihood = likelihood + nn.functional.pad(found.view(2, now, samples), rest)
-        length = torch.from_numpy(batch.sizes).to(batch.device).unsqueeze(1)
-        return Rollout(state_of_rows.placements, likelihood[0], likelihood[1] / length)
+            if teacher is not None and expert is not None:
+                devices = taken.cpu().numpy().astype(np.int32)
+                best = batch.tensor(expert.judge(decoding.operators(t), devices))
+                agreement.append(teacher.agreement(logs, best & (logits > UNAVAILABLE / 2)))
+            chosen.append(taken)
+            log_prob.append(logs.gather(1, taken.unsqueeze(1)).squeeze(1))
+            entropy.append(-(logs.exp() * logs).sum(dim=1))
+        return decoding.trajectories(
+            torch.cat(chosen),
+            torch.cat(log_prob),
+            torch.cat(entropy),
+            torch.cat(agreement) if agreement else None,
+        )
 
     def _into_gates(self) -> Tensor:
         """Return what turns the state, the last device and those upstream into gates, (·, 4L)."""

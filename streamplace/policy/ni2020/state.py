@@ -5,7 +5,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from streamplace.policy.batch import Batch
+from streamplace.policy import trajectories
+from streamplace.policy.ni2020.features import Ni2020Batch
+from streamplace.policy.trajectories import Trajectories
 from streamplace.util.arrays import Ints
 
 
@@ -20,7 +22,7 @@ class Ni2020State:
         (P, S, V) devices to take instead of choosing, -1 where the network chooses.
     """
 
-    def __init__(self, batch: Batch, samples: int, devices: int, forced: Ints | None) -> None:
+    def __init__(self, batch: Ni2020Batch, samples: int, devices: int, forced: Ints | None) -> None:
         self.batch, self.samples, self._devices = batch, samples, devices
         self.order = batch.orders(np.zeros(1, dtype=np.int32))[:, 0]  # (P, T)
         self.problems = batch.active(np.arange(self.order.shape[1], dtype=np.int32)).tolist()
@@ -31,7 +33,11 @@ class Ni2020State:
         self._last = torch.zeros(rows, devices, device=where)
         self._used = torch.zeros(rows, devices, dtype=torch.bool, device=where)
         self._upstream = _upstream(batch, self.order).to(where)
-        kind = torch.from_numpy(batch.lookahead.kind).to(where).view(-1, devices)
+        kind = (
+            torch.from_numpy(np.concatenate([one.kind for one in batch.encoded]))
+            .to(where)
+            .view(-1, devices)
+        )
         alike = (kind.unsqueeze(2) == kind.unsqueeze(1)).tril(-1)
         self._alike_before = alike.repeat_interleave(samples, dim=0)
         self._forced: Tensor | None = None
@@ -56,7 +62,7 @@ class Ni2020State:
         return unused & (self._alike_before[:rows] & unused.unsqueeze(1)).any(dim=2)
 
     def take(self, t: int, chosen: Tensor) -> Tensor:
-        """Place the operators of a step on devices, (R',), or where they are forced; say where."""
+        """Place a step's operators on devices, (R',), or where they are forced; return those."""
         now, rows = self.problems[t], self.rows[t]
         if self._forced is not None:
             forced_now = self._forced[:now, :, t].reshape(rows)
@@ -68,13 +74,25 @@ class Ni2020State:
         self.placements[at] = chosen.view(now, self.samples).cpu().numpy()
         return chosen
 
+    def operators(self, t: int) -> Ints:
+        """Return the operators of a step, (R',), numbered within their problems."""
+        return np.repeat(self.order[: self.problems[t], t], self.samples)
 
-def _upstream(batch: Batch, order: Ints) -> Tensor:
+    def trajectories(
+        self, devices: Tensor, log_prob: Tensor, entropy: Tensor, agreement: Tensor | None
+    ) -> Trajectories:
+        """Return the trajectories of all decisions, (N,) step after step."""
+        operators = np.repeat(self.order.T, self.samples, axis=1)
+        return trajectories.of_placements(
+            self.placements, operators, self.rows, devices, log_prob, entropy, agreement
+        )
+
+
+def _upstream(batch: Ni2020Batch, order: Ints) -> Tensor:
     """Return (P, T, T): row t averages over the upstream operators of the one decoded at t."""
     weights = np.zeros((len(batch), order.shape[1], order.shape[1]), dtype=np.float32)
-    for p, one in enumerate(batch.prepared):
+    for p, one in enumerate(batch.encoded):
         position = np.empty(one.size, dtype=np.int64)
         position[order[p, : one.size]] = np.arange(one.size)
-        arrays = one.lookahead.flow
-        weights[p, position[arrays.target], position[arrays.source]] = 1.0
+        weights[p, position[one.flow.target], position[one.flow.source]] = 1.0
     return torch.from_numpy(weights / np.maximum(weights.sum(axis=2, keepdims=True), 1.0))

@@ -1,65 +1,100 @@
-"""Features of a problem, for graphs and clusters of any size.
+"""Features of a problem for the device scorer, for graphs and clusters of any size.
 
 All loads are divided by the problem's reference, the least utilisation that any placement could
 have (`sim.closed_form.bottleneck.lowest_utilisation`), so that neither the source rate nor the size
 of the cluster changes their range.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from sim import orders
 from sim.closed_form.bottleneck import lowest_utilisation
 from sim.flow import Flow
-from sim.lookahead import LookaheadProblem, all_squashed, squashed
+from sim.lookahead import LookaheadProblem, all_squashed, collate, squashed
+from streamplace.policy.graph_batch import EncodedGraph, GraphBatch
+from streamplace.policy.lookahead import lookahead_problem
 from streamplace.problem.problem import Problem
-from streamplace.problem.symmetry import interchangeable
 from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import throughput_evaluator
-from streamplace.util.arrays import Ints
 
 Single = NDArray[np.float32]
 
 OF_OPERATOR, OF_STREAM, OF_PROBLEM = 14, 4, 12  # numbers of each
-OF_PUBLISHED = 2
-MOST = 1e30  # of a feature: float32 holds little more
+EVEN_SHARE = 0.2
 
 
 @dataclass(frozen=True, eq=False)
-class EncodedProblem:
-    """One problem as a policy reads it.
+class EncodedProblem(EncodedGraph):
+    """One problem as the device scorer reads it.
 
     Attributes
     ----------
     lookahead
-        What `sim.lookahead` needs.
-    operators, streams, whole
-        (V, OF_OPERATOR), (E, OF_STREAM) and (OF_JOB,) float32 features.
-    published
-        (V, OF_PUBLISHED) float32, the features of Ni et al. 2020: the operator's utilisation of a
-        mean device, and what it emits as utilisation of a mean link.
-    orders
-        (2, V): the operators level by level and path by path.
+        The arrays from which `sim.lookahead` describes devices during decoding.
+    operators, streams, totals
+        (V, OF_OPERATOR), (E, OF_STREAM) and (OF_PROBLEM,) float32 features of operators, streams
+        and the whole problem.
     """
 
-    problem: Problem
     lookahead: LookaheadProblem
     operators: Single
     streams: Single
-    whole: Single
-    published: Single
-    orders: Ints
+    totals: Single
 
-    @property
-    def size(self) -> int:
-        """Return the number of operators."""
-        return int(self.orders.shape[1])
+
+class ScorerBatch(GraphBatch[EncodedProblem]):
+    """Problems as the device scorer's tensors.
+
+    Attributes
+    ----------
+    lookahead
+        Their arrays end to end, for `sim.lookahead`.
+    operators, streams, totals
+        (V, ·), (E, ·), (P, ·) float32 features, see `EncodedProblem`.
+    """
+
+    def __init__(
+        self, encoded: Sequence[EncodedProblem], device: torch.device | str = "cpu"
+    ) -> None:
+        super().__init__(encoded, device)
+        self.lookahead = collate([one.lookahead for one in encoded])
+        self.operators = self.tensor(np.concatenate([one.operators for one in encoded]))
+        self.streams = self.tensor(np.concatenate([one.streams for one in encoded]))
+        self.totals = self.tensor(np.stack([one.totals for one in encoded]))
+
+    @cached_property
+    def inputs(self) -> Tensor:
+        """(V, 1) streams into each operator, at least 1."""
+        return self._ends(self.target)
+
+    @cached_property
+    def outputs(self) -> Tensor:
+        """(V, 1) streams out of each operator, at least 1."""
+        return self._ends(self.source)
+
+    @cached_property
+    def even_share(self) -> Tensor:
+        """(V, 1) the weight of an operator on its device whatever its load.
+
+        However many operators there are, they come to `EVEN_SHARE` a device on average.
+        """
+        each = EVEN_SHARE * self.devices / self.sizes
+        return self.tensor(each.astype(np.float32))[self.problem_of].unsqueeze(1)
+
+    def _ends(self, operators: Tensor) -> Tensor:
+        count = torch.bincount(operators, minlength=len(self.operators))
+        return count.clamp(min=1).unsqueeze(1).to(self.operators.dtype)
 
 
 def encode(problem: Problem) -> EncodedProblem:
-    """Read a problem.
+    """Return the features of a problem.
 
     Raises
     ------
@@ -67,25 +102,14 @@ def encode(problem: Problem) -> EncodedProblem:
         If tuple rates overflow, or no tuple ever reaches a sink.
     """
     arrays = flow(problem)
-    rules = problem.feasibility
-    allowed, row_of = rules.masks
     overload_counts = throughput_evaluator(problem).overload_matters
-    unit = 1.0 if overload_counts else lowest_utilisation(arrays)
-    lookahead = LookaheadProblem(
-        flow=arrays,
-        unit=unit,
-        kind=interchangeable(problem),
-        leader=rules.first_of[rules.unit_of],
-        row_of=row_of,
-        allowed=np.ascontiguousarray(allowed),
-        memory=problem.graph.memory_bytes,
-        room=problem.cluster.memory_bytes,
-    )
+    lookahead = lookahead_problem(problem)
     both = np.stack([orders.breadth_first(arrays), orders.depth_first(arrays)])
-    return EncodedProblem(problem, lookahead, *_features(arrays, overload_counts), both)
+    features = _features(arrays, overload_counts)
+    return EncodedProblem(problem, arrays, lookahead.kind, both, lookahead, *features)
 
 
-def _features(arrays: Flow, overload_counts: bool) -> tuple[Single, Single, Single, Single]:
+def _features(arrays: Flow, overload_counts: bool) -> tuple[Single, Single, Single]:
     count, devices = arrays.operators, arrays.devices
     reference = lowest_utilisation(arrays)
     traffic = arrays.traffic / reference
@@ -125,7 +149,7 @@ def _features(arrays: Flow, overload_counts: bool) -> tuple[Single, Single, Sing
         traffic / np.maximum(received[arrays.target], 1e-300),
         all_squashed(load[arrays.source] + load[arrays.target]),
     ]
-    whole = [
+    totals = [
         np.log2(devices) / 4.0,
         np.log2(count) / 6.0,
         np.log2(count / devices) / 3.0,
@@ -142,6 +166,5 @@ def _features(arrays: Flow, overload_counts: bool) -> tuple[Single, Single, Sing
     return (
         np.stack(operators, axis=1).astype(np.float32),
         np.stack(streams, axis=1).astype(np.float32),
-        np.array(whole, dtype=np.float32),
-        np.minimum(np.stack([load, sent], axis=1) * reference, MOST).astype(np.float32),
+        np.array(totals, dtype=np.float32),
     )

@@ -1,0 +1,37 @@
+"""Encoded problems and batches of them, as every policy has them."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from streamplace.problem.problem import Problem
+from streamplace.util.arrays import Ints
+
+
+class Encoded(Protocol):
+    """One problem with the features that a policy computes of it."""
+
+    @property
+    def problem(self) -> Problem:
+        """The problem itself."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """The number of operators."""
+        ...
+
+
+class Batch(Protocol):
+    """Several encoded problems as tensors, largest first."""
+
+    @property
+    def encoded(self) -> Sequence[Encoded]:
+        """The problems, largest first."""
+        ...
+
+    @property
+    def sizes(self) -> Ints:
+        """(P,) numbers of operators, falling."""
+        ...
+
+    def __len__(self) -> int: ...

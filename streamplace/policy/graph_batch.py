@@ -1,0 +1,115 @@
+"""The parts of encodings and batches that policies over stream graphs share."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from sim.flow import Flow
+from streamplace.problem.problem import Problem
+from streamplace.problem.symmetry import relabelled
+from streamplace.util.arrays import Ints
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedGraph:
+    """One problem as arrays; policies add their features.
+
+    Attributes
+    ----------
+    flow
+        The problem's arrays.
+    kind
+        (D,) the kind of each device, see `problem.symmetry.interchangeable`.
+    orders
+        (O, V) orders in which the policy may place the operators.
+    """
+
+    problem: Problem
+    flow: Flow
+    kind: Ints
+    orders: Ints
+
+    @property
+    def size(self) -> int:
+        """The number of operators."""
+        return self.flow.operators
+
+    def relabelled(self, placement: Ints, order: int) -> Ints:
+        """Return an equal placement, (V,), that uses interchangeable devices lowest index first."""
+        return relabelled(placement, self.kind, self.orders[order])
+
+
+G = TypeVar("G", bound=EncodedGraph)
+
+
+class GraphBatch(Generic[G]):
+    """P problems end to end, largest first, so that those still being placed always come first.
+
+    Attributes
+    ----------
+    encoded
+        The problems.
+    sizes
+        (P,) numbers of operators, falling.
+    devices
+        (P,) numbers of devices.
+    first_operator
+        (P + 1,) number of each problem's first operator in the batch.
+    source, target
+        (E,) int64 operators of each stream, numbered through the batch.
+    problem_of
+        (V,) int64 problem of each operator.
+
+    Raises
+    ------
+    ValueError
+        If the problems do not come largest first.
+    """
+
+    def __init__(self, encoded: Sequence[G], device: torch.device | str = "cpu") -> None:
+        self.encoded = tuple(encoded)
+        self.sizes: Ints = np.array([one.size for one in encoded], dtype=np.int32)
+        if np.any(np.diff(self.sizes) > 0):
+            raise ValueError("problems must come largest first")
+        self.devices: Ints = np.array([one.flow.devices for one in encoded], dtype=np.int32)
+        self.first_operator: Ints = np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.int32)
+        self.device = torch.device(device)
+        self.source, self.target = (
+            self.tensor(
+                np.concatenate(
+                    [
+                        getattr(one.flow, end) + start
+                        for one, start in zip(encoded, self.first_operator, strict=False)
+                    ]
+                ).astype(np.int64)
+            )
+            for end in ("source", "target")
+        )
+        self.problem_of = self.tensor(np.repeat(np.arange(len(self.sizes)), self.sizes))
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def tensor(self, column: np.ndarray) -> Tensor:
+        """Return an array as a tensor on the batch's device."""
+        return torch.from_numpy(column).to(self.device)
+
+    @property
+    def columns(self) -> int:
+        """The largest number of devices."""
+        return int(self.devices.max())
+
+    def active(self, steps: Ints) -> Ints:
+        """Return how many problems have an operator left at each of these steps, (T,)."""
+        return np.searchsorted(-self.sizes, -steps).astype(np.int32)
+
+    def orders(self, which: Ints) -> Ints:
+        """Return the orders of rows, (P, S, T): row s follows order which[s]; -1 beyond the end."""
+        padded = np.full((len(self), len(which), int(self.sizes[0])), -1, dtype=np.int32)
+        for p, one in enumerate(self.encoded):
+            padded[p, :, : one.size] = one.orders[which]
+        return padded

@@ -1,0 +1,65 @@
+"""Features of a problem for the networks of Ni et al. (AAAI 2020), section 3."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from sim import orders
+from streamplace.policy.graph_batch import EncodedGraph, GraphBatch
+from streamplace.problem.problem import Problem
+from streamplace.problem.symmetry import interchangeable
+from streamplace.scoring.flow import flow
+
+Single = NDArray[np.float32]
+
+OF_OPERATOR = 2
+MOST = 1e30  # of a feature: float32 holds little more
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedProblem(EncodedGraph):
+    """One problem as the networks read it.
+
+    Attributes
+    ----------
+    operators
+        (V, OF_OPERATOR) float32: the operator's utilisation of a mean device, and what it emits as
+        utilisation of a mean link.
+    """
+
+    operators: Single
+
+
+class Ni2020Batch(GraphBatch[EncodedProblem]):
+    """Problems as the networks' tensors.
+
+    Attributes
+    ----------
+    operators
+        (V, OF_OPERATOR) float32 features, see `EncodedProblem`.
+    """
+
+    def __init__(
+        self, encoded: Sequence[EncodedProblem], device: torch.device | str = "cpu"
+    ) -> None:
+        super().__init__(encoded, device)
+        self.operators = self.tensor(np.concatenate([one.operators for one in encoded]))
+
+
+def encode(problem: Problem) -> EncodedProblem:
+    """Return the features of a problem.
+
+    Raises
+    ------
+    GraphError
+        If tuple rates overflow, or no tuple ever reaches a sink.
+    """
+    arrays = flow(problem)
+    load = arrays.work * arrays.devices / float(arrays.capacity.sum())
+    sent = np.bincount(arrays.source, weights=arrays.traffic, minlength=arrays.operators)
+    features = np.minimum(np.stack([load, sent], axis=1), MOST).astype(np.float32)
+    order = orders.breadth_first(arrays)[None]
+    return EncodedProblem(problem, arrays, interchangeable(problem), order, features)

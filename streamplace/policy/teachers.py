@@ -1,0 +1,146 @@
+"""Teachers: experts that name the best actions in any state a policy comes to."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias, get_args
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from sim.lookahead import (
+    CANDIDATE_FEATURES,
+    candidate_features,
+    collate,
+    nothing_placed,
+    place_next,
+)
+from streamplace.policy.encoded import Encoded
+from streamplace.policy.lookahead import lookahead_problem
+from streamplace.problem.problem import Problem
+from streamplace.util.arrays import Bools, Ints
+
+Ties: TypeAlias = Literal["any", "each"]
+TIES: tuple[Ties, ...] = get_args(Ties)
+HIGHEST = CANDIDATE_FEATURES.index("highest")
+WORST = CANDIDATE_FEATURES.index("worst")
+TOLERANCE = 1e-5  # relative: features are single precision
+
+
+class Expert(Protocol):
+    """An expert that follows S samples of each of P problems; R = P·S rows, a problem's together.
+
+    Problems come largest first, so that a step concerns the first R' rows.
+    """
+
+    def judge(self, operators: Ints, devices: Ints) -> Bools:
+        """Return the best devices of a step, then go on with those that the policy chose.
+
+        Parameters
+        ----------
+        operators
+            (R',) the operators of the step, numbered within each row's problem.
+        devices
+            (R',) the policy's choice.
+
+        Returns
+        -------
+        (R', D) bool
+            Where several are equally good, all of them. D is the largest number of devices.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Teacher:
+    """A kind of expert, and the rule for its ties.
+
+    Attributes
+    ----------
+    expert
+        Makes the expert of some problems, largest first, with as many samples each.
+    ties
+        The log-probability of several equally good actions: that of ``any`` of them, log Σ π, or
+        the sum over ``each``, Σ log π (as in the released code of DOPPLER).
+    """
+
+    expert: Callable[[Sequence[Problem], int], Expert]
+    ties: Ties = "any"
+
+    def follow(self, encoded: Sequence[Encoded], samples: int) -> Expert:
+        """Return an expert at the beginning of rollouts."""
+        return self.expert([one.problem for one in encoded], samples)
+
+    def agreement(self, logs: Tensor, best: Tensor) -> Tensor:
+        """Return the log-probability, (N,), of the best actions.
+
+        Parameters
+        ----------
+        logs
+            (N, D) log-probabilities of all actions.
+        best
+            (N, D) bool. A row without a True counts as 0: the policy is offered none of the best.
+        """
+        none = ~best.any(dim=1)
+        if self.ties == "each":
+            return (logs * best).sum(dim=1)
+        chosen = logs.masked_fill(~best & ~none.unsqueeze(1), -torch.inf)
+        return torch.logsumexp(chosen, dim=1).masked_fill(none, 0.0)
+
+
+class LeastUtilisation:
+    """The expert that places each operator where the largest utilisation stays lowest.
+
+    Among devices that leave the largest utilisation of all devices and links alike, the best is the
+    one whose own largest utilisation, and that of the links involved, stays lowest.
+    """
+
+    def __init__(self, problems: Sequence[Problem], samples: int) -> None:
+        arrays = [lookahead_problem(problem) for problem in problems]
+        rows = np.repeat(np.arange(len(problems), dtype=np.int32), samples)
+        self._problems = collate(arrays)
+        self._placed = nothing_placed(self._problems, rows)
+        self._kind = _padded([one.kind for one in arrays])[rows]
+
+    def judge(self, operators: Ints, devices: Ints) -> Bools:
+        """Return the best devices of a step, then go on; see `Expert`."""
+        shape = (len(operators), self._kind.shape[1])
+        features = np.empty((*shape, len(CANDIDATE_FEATURES)), np.float32)
+        offered = np.empty(shape, np.bool_)
+        candidate_features(self._problems, self._placed, operators, features, offered)
+        local = features[:, :, HIGHEST]
+        overall = np.maximum(local, features[:, :, WORST])
+        best = self._with_equals(_lowest(local, _lowest(overall, offered)))
+        place_next(self._problems, self._placed, operators, devices)
+        return best
+
+    def _with_equals(self, best: Bools) -> Bools:
+        """Add the devices, (R', D), that are equal to a best one and as empty."""
+        rows = len(best)
+        empty = self._placed.crew[:rows] == 0
+        kind = self._kind[:rows]
+        same = (kind[:, :, None] == kind[:, None, :]) & empty[:, :, None] & empty[:, None, :]
+        equal: Bools = best | (same & best[:, None, :]).any(axis=2)
+        return equal
+
+
+TEACHERS: dict[str, Callable[[Sequence[Problem], int], Expert]] = {
+    "least-utilisation": LeastUtilisation
+}
+"""The experts by name."""
+
+
+def _lowest(values: np.ndarray, among: Bools) -> Bools:
+    """Return where values, (R, D), are the lowest of their row among some."""
+    considered = np.where(among, values, np.inf)
+    lowest = considered.min(axis=1, keepdims=True)
+    found: Bools = considered <= lowest + TOLERANCE * np.abs(lowest)
+    return found & among
+
+
+def _padded(kinds: Sequence[Ints]) -> Ints:
+    """Return kinds of devices, (P, D), with -1 for devices that a problem lacks."""
+    padded = np.full((len(kinds), max(map(len, kinds))), -1, dtype=np.int32)
+    for row, kind in zip(padded, kinds, strict=True):
+        row[: len(kind)] = kind
+    return padded

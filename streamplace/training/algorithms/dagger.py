@@ -1,0 +1,40 @@
+"""Imitation of an expert in the policy's own states (DAgger; Ross, Gordon and Bagnell 2011)."""
+
+import torch
+from torch import Tensor
+
+from streamplace.policy.decoding import Sampler
+from streamplace.policy.teachers import TEACHERS, Teacher
+from streamplace.policy.trajectories import summed_over_steps
+from streamplace.training.algorithms.base import Algorithm, Record, Step
+from streamplace.training.stages import DaggerStage
+
+
+class Dagger(Algorithm[DaggerStage]):
+    """Maximum likelihood of an expert's actions wherever the policy goes.
+
+    The policy makes the placements; in every state that it comes to, the expert names the best
+    actions, and their log-probability is raised. Several may be equally good.
+    """
+
+    def loss(self, step: Step, record: Record) -> Tensor:
+        """Return the expert's mean negative log-likelihood of a decision."""
+        stage, batch = self.stage, self.learner.batch(step.problems)
+        _, generator = step.generators()
+        exploration = step.between(stage.exploration, stage.final_exploration)
+        sampler = Sampler(generator, exploration=exploration)
+        teacher = Teacher(TEACHERS[stage.teacher], stage.ties)
+        trajectories = self.learner.policy.rollout(batch, stage.samples, sampler, teacher=teacher)
+        agreement = trajectories.agreement
+        assert agreement is not None, "a policy must return the agreement with a teacher"
+        decisions = stage.samples * int(batch.sizes.sum())
+        record["decisions"] = decisions
+        record["entropy"] = float(trajectories.mean_entropy.detach().mean())
+        loss = -summed_over_steps(agreement).sum() / decisions
+        if stage.entropy:
+            loss = loss - stage.entropy * _mean(trajectories.entropy, decisions)
+        return loss
+
+
+def _mean(entropy: Tensor, decisions: int) -> Tensor:
+    return torch.sum(summed_over_steps(entropy)) / decisions

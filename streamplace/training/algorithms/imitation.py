@@ -1,0 +1,79 @@
+"""Imitation of a teacher's placements (behaviour cloning)."""
+
+import math
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from streamplace.execution.parallel import each
+from streamplace.execution.progress import track
+from streamplace.placers.registry import make_placer
+from streamplace.policy.decoding import Sampler
+from streamplace.problem.problem import Problem
+from streamplace.training.algorithms.base import Known, Record, Step
+from streamplace.training.algorithms.remembering import Remembering
+from streamplace.training.elite_buffer import EliteBuffer
+from streamplace.training.learner import Learner, StageInterruptedError
+from streamplace.training.optimiser import Optimiser
+from streamplace.training.rewards import Rewards
+from streamplace.training.stages import ImitationStage
+from streamplace.util.arrays import Ints
+
+
+class Imitation(Remembering[ImitationStage]):
+    """Maximum likelihood of the placements that a placer makes, one of each problem."""
+
+    def __init__(self, stage: ImitationStage, learner: Learner, optimiser: Optimiser) -> None:
+        memory = EliteBuffer(len(learner.encoded), 1, -math.inf)
+        super().__init__(stage, learner, optimiser, memory)
+
+    def begin(self, known: Known) -> None:
+        """Ask the teacher for a placement of every problem of this process.
+
+        Raises
+        ------
+        StageInterruptedError
+            If the run is interrupted meanwhile.
+        """
+        stage, learner = self.stage, self.learner
+        rewards = Rewards(learner.problems, stage.reward, stage.model)
+        task = partial(taught, placer=stage.teacher, seed=learner.seed)
+        asked = [(int(i), _with_full_runs(rewards.problems[i])) for i in learner.own]
+        with closing(each(task, asked, learner.jobs, learner.backend)) as rows:
+            answers: Iterator[Ints] = rows
+            if learner.workers.is_rank_zero:
+                answers = track(rows, len(asked), "placing with the teacher")
+            for i, row in zip(learner.own, answers, strict=True):
+                self.memory.add(int(i), rewards(int(i), row[None]), row[None])
+                if learner.stop.is_set():
+                    break
+        if learner.interrupted():
+            raise StageInterruptedError
+
+    def loss(self, step: Step, record: Record) -> Tensor:
+        """Return the teacher's mean negative log-likelihood of a decision."""
+        policy, batch = self.learner.policy, self.learner.batch(step.problems)
+        forced = np.zeros((len(batch), 1, int(batch.sizes[0])), dtype=np.int32)
+        for p, (i, one) in enumerate(zip(step.problems, batch.encoded, strict=True)):
+            forced[p, 0, : one.size] = policy.canonical(one, self.memory.of(int(i))[0], 0)
+        trajectories = policy.rollout(batch, 1, Sampler(), forced)
+        record["decisions"] = int(batch.sizes.sum())
+        length = torch.from_numpy(batch.sizes).to(trajectories.log_prob.device, torch.float32)
+        return -trajectories.log_probability.sum() / length.sum()
+
+
+def taught(numbered: tuple[int, Problem], *, placer: str, seed: int) -> Ints:
+    """Return a teacher's placement, (V,), of one problem; chance comes from its number."""
+    number, problem = numbered
+    rng = np.random.default_rng([seed, 3, number])
+    return make_placer(placer)(problem, rng).devices
+
+
+def _with_full_runs(problem: Problem) -> Problem:
+    """Return a problem that the engine scores by runs of its full length, unlike rewards."""
+    return problem.with_objective(replace(problem.objective, engine=None))

@@ -1,0 +1,22 @@
+"""The table of algorithms, by the class of their stage."""
+
+from typing import Any
+
+from streamplace.training.algorithms.base import Algorithm
+from streamplace.training.algorithms.dagger import Dagger
+from streamplace.training.algorithms.imitation import Imitation
+from streamplace.training.algorithms.reinforce import Reinforce
+from streamplace.training.learner import Learner
+from streamplace.training.optimiser import Optimiser
+from streamplace.training.stages import DaggerStage, ImitationStage, ReinforceStage, Stage
+
+ALGORITHMS: dict[type[Stage], type[Algorithm[Any]]] = {
+    ImitationStage: Imitation,
+    DaggerStage: Dagger,
+    ReinforceStage: Reinforce,
+}
+
+
+def make_algorithm(stage: Stage, learner: Learner, optimiser: Optimiser) -> Algorithm[Any]:
+    """Return the algorithm of a stage, at its beginning."""
+    return ALGORITHMS[type(stage)](stage, learner, optimiser)

@@ -1,0 +1,20 @@
+"""Types of the numbers in training configs, with their limits."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from streamplace.policy.config import MOST_PLACEMENTS
+
+LARGEST_SEED = 2**62
+MOST = 2**53
+"""The largest of any count."""
+
+Count = Annotated[int, Field(ge=1, le=MOST)]
+CountOrNone = Annotated[int, Field(ge=0, le=MOST)]
+Placements = Annotated[int, Field(ge=0, le=MOST_PLACEMENTS)]
+Share = Annotated[float, Field(ge=0, le=1)]
+PositiveFloat = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+NonNegativeFloat = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Rate = Annotated[float, Field(gt=0, le=1e30)]  # 32 bits hold little more
+Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED)]

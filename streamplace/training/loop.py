@@ -1,0 +1,165 @@
+"""The training loop: the steps of all stages, in memory; it knows no algorithm."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from streamplace.policy.encoded import Encoded
+from streamplace.training.algorithms.base import Algorithm, Record, State, Step
+from streamplace.training.algorithms.registry import make_algorithm
+from streamplace.training.learner import Learner
+from streamplace.training.optimiser import Optimiser
+from streamplace.training.problems import steps_of
+from streamplace.training.stages import (
+    OptimiserSection,
+    Stage,
+    first_epochs,
+    schedule_span,
+    stage_at,
+)
+from streamplace.training.validation import validation
+
+
+@dataclass
+class Position:
+    """How far a run has come.
+
+    Attributes
+    ----------
+    epoch, step_of_epoch
+        The step to do next.
+    step
+        Steps done.
+    seconds
+        Wall time of the steps: without validation, checkpoints and the teacher.
+    schedule_step
+        Steps that were done when the present schedule of the learning rate began.
+    """
+
+    epoch: int = 0
+    step_of_epoch: int = 0
+    step: int = 0
+    seconds: float = 0.0
+    schedule_step: int = 0
+
+
+class Loop:
+    """The steps of a run's stages, one after another.
+
+    Attributes
+    ----------
+    position
+        How far the run has come.
+    algorithm
+        The algorithm of the last step's stage; None before the first step.
+    """
+
+    def __init__(
+        self, learner: Learner, stages: Sequence[Stage], held_out: Sequence[Encoded] = ()
+    ) -> None:
+        self.learner, self.stages = learner, stages
+        self.position = Position()
+        self.algorithm: Algorithm[Any] | None = None
+        self._stage = -1
+        self._held_out = held_out
+        self._first_epochs = first_epochs(stages)
+
+    @property
+    def epochs(self) -> int:
+        """The epochs of all stages."""
+        return self._first_epochs[-1]
+
+    def begin(self) -> None:
+        """Begin the first stage, so that a teacher's faults show before anything is written."""
+        self._algorithm_of(self.position.epoch)
+
+    def steps(self) -> Iterator[Record]:
+        """Do the steps that are left; yield the figures of each."""
+        while self.position.epoch < self.epochs:
+            yield from self._epoch(self.position.epoch)
+
+    def _epoch(self, epoch: int) -> Iterator[Record]:
+        """Do the steps of an epoch that are left."""
+        algorithm = self._algorithm_of(epoch)
+        steps = self.steps_of(epoch)
+        for i in range(self.position.step_of_epoch, len(steps)):
+            started = time.perf_counter()
+            done = epoch + i / len(steps)
+            algorithm.optimiser.set_rate(done, self.position.step)
+            record = algorithm.step(self._step(steps[i], epoch, done))
+            self.position.step += 1
+            self.position.step_of_epoch = i + 1
+            self.position.seconds += time.perf_counter() - started
+            progress = (epoch + (i + 1) / len(steps)) / self.epochs
+            record |= {"step": self.position.step, "epoch": epoch, "progress": progress}
+            if i + 1 == len(steps):
+                self.position.epoch, self.position.step_of_epoch = epoch + 1, 0
+                record |= validation(self.learner.policy, self._held_out, algorithm.stage)
+            yield record
+
+    def _step(self, problems: np.ndarray, epoch: int, done: float) -> Step:
+        """Describe a step to the stage's algorithm."""
+        first, end = self._first_epochs[self._stage : self._stage + 2]
+        learner = self.learner
+        seed = [learner.seed, 2, self.position.step, learner.workers.rank]
+        return Step(problems, seed, epoch - first, (done - first) / (end - first))
+
+    def steps_of(self, epoch: int) -> list[np.ndarray]:
+        """Return the steps of an epoch: the numbers of this process's problems in each."""
+        learner, workers = self.learner, self.learner.workers
+        stage = self.stages[stage_at(self.stages, epoch)]
+        seed = [learner.seed, 1, epoch, workers.rank]
+        problems = max(1, stage.problems_per_step // workers.count)
+        steps = steps_of(learner.encoded, learner.own, problems, stage.scores_per_step, seed)
+        return steps[: min(workers.gathered(len(steps)))]
+
+    def _algorithm_of(self, epoch: int) -> Algorithm[Any]:
+        """Return the algorithm of an epoch; begin its stage, and those without epochs before it."""
+        wanted = stage_at(self.stages, epoch)
+        while self.algorithm is None or self._stage < wanted:
+            self._begin(self._stage + 1)
+        return self.algorithm
+
+    def _begin(self, number: int) -> None:
+        """Begin a stage with the optimiser of the one before, unless it has its own."""
+        before, stage = self.algorithm, self.stages[number]
+        if before is not None and stage.optimiser is None:
+            optimiser = before.optimiser
+        else:
+            self.position.schedule_step = self.position.step
+            optimiser = self._new_optimiser(number)
+        algorithm = make_algorithm(stage, self.learner, optimiser)
+        algorithm.begin({} if before is None else before.known())
+        self._stage, self.algorithm = number, algorithm
+
+    def _new_optimiser(self, number: int) -> Optimiser:
+        """Return an optimiser for a stage; its schedule spans all stages that share it."""
+        sections = [stage.optimiser for stage in self.stages[: number + 1]]
+        section = next((one for one in reversed(sections) if one), OptimiserSection())
+        span = schedule_span(self.stages, number)
+        return Optimiser(self.learner.policy, section, span, self.position.schedule_step)
+
+    def state(self) -> State:
+        """Return the state of the present algorithm, of all processes; all must call it."""
+        return {} if self.algorithm is None else self.algorithm.merge()
+
+    def restore(self, position: Position, state: Mapping[str, Tensor]) -> None:
+        """Go on at a position, with the state of its last step's algorithm.
+
+        Raises
+        ------
+        KeyError, ValueError, RuntimeError
+            If the state is not that of the position's stage.
+        """
+        self.position = position
+        if position.step == 0:
+            return
+        last_epoch = position.epoch if position.step_of_epoch else position.epoch - 1
+        self._stage = stage_at(self.stages, last_epoch)
+        optimiser = self._new_optimiser(self._stage)
+        self.algorithm = make_algorithm(self.stages[self._stage], self.learner, optimiser)
+        self.algorithm.restore(state)

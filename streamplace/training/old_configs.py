@@ -1,0 +1,35 @@
+"""Configs of streamplace 0.2, which had no stages, in their present form."""
+
+from typing import Any
+
+OLD_TABLES = ("sampling", "memory", "teacher", "optimiser")
+_OF_STAGE = ("epochs", "problems_per_step", "scores_per_step", "reward")
+_OF_LOSS = ("normalise", "entropy", "per_decision")
+
+
+def is_old(config: dict[str, Any]) -> bool:
+    """Return whether a config has the tables of 0.2 and no stage."""
+    return "stage" not in config and any(name in config for name in OLD_TABLES)
+
+
+def with_stages(config: dict[str, Any]) -> dict[str, Any]:
+    """Return a config of 0.2 with its four tables as one stage, or as two where it has a teacher.
+
+    Values are moved, not checked; what is no table stays where it is and is refused later.
+    """
+    if not is_old(config) or not all(isinstance(config.get(t, {}), dict) for t in OLD_TABLES):
+        return config
+    sampling, memory, teacher, optimiser = (dict(config.get(t, {})) for t in OLD_TABLES)
+    loss = {name: optimiser.pop(name) for name in _OF_LOSS if name in optimiser}
+    reinforce: dict[str, Any] = {"algorithm": "reinforce", **sampling, **loss, "memory": memory}
+    stages = [reinforce]
+    if teacher.get("placer"):
+        shared = {name: sampling[name] for name in _OF_STAGE[1:] if name in sampling}
+        epochs = teacher.pop("epochs", 0)
+        imitation = {"algorithm": "imitation", **shared, "epochs": epochs}
+        stages.insert(0, imitation | {"teacher": teacher.pop("placer")} | teacher)
+    elif teacher.get("epochs"):
+        return config  # refused: it has epochs and no teacher
+    stages[0]["optimiser"] = optimiser
+    kept = {name: value for name, value in config.items() if name not in OLD_TABLES}
+    return {**kept, "stage": stages}

@@ -1,0 +1,115 @@
+"""Adam with a schedule of its learning rate, clipped gradients and a state that can be saved."""
+
+import math
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor, nn
+
+from streamplace.errors import TrainingError
+from streamplace.training.stages import OptimiserSection
+
+BAD_STEPS = 20  # in a row without a finite gradient before giving up
+PREFIX = "optimiser."
+
+
+class Optimiser:
+    """Adam over all parameters of a policy.
+
+    Parameters
+    ----------
+    epochs
+        First epoch of the schedule, and one past its last.
+    first_step
+        Step of the run at which the schedule begins.
+    """
+
+    def __init__(
+        self,
+        policy: nn.Module,
+        section: OptimiserSection,
+        epochs: tuple[int, int],
+        first_step: int = 0,
+    ) -> None:
+        self._policy, self._section = policy, section
+        self._epochs, self.first_step = epochs, first_step
+        self._adam = torch.optim.Adam(policy.parameters(), lr=section.rate)
+        self._bad = 0
+
+    @property
+    def rate(self) -> float:
+        """The present learning rate."""
+        return float(self._adam.param_groups[0]["lr"])
+
+    def set_rate(self, epoch: float, step: int) -> None:
+        """Set the rate for a step: it warms up, then falls from the first rate to the last.
+
+        Parameters
+        ----------
+        epoch
+            Epoch of the run, with the part of it that is done.
+        step
+            Steps of the run that are done.
+        """
+        section = self._section
+        first, end = self._epochs
+        progress = (epoch - first) / (end - first)
+        last = section.rate if section.final_rate is None else section.final_rate
+        if section.schedule == "cosine":
+            left = 0.5 * (1.0 + math.cos(math.pi * progress))
+        else:
+            left = 1.0 - progress
+        rate = last + (section.rate - last) * left
+        done = step - self.first_step
+        if done < section.warm_up:
+            rate *= (done + 1) / section.warm_up
+        for group in self._adam.param_groups:
+            group["lr"] = rate
+
+    def zero_gradients(self) -> None:
+        """Forget the gradients."""
+        self._adam.zero_grad()
+
+    def update(self) -> None:
+        """Take Adam's step, unless the gradient is not finite.
+
+        Raises
+        ------
+        TrainingError
+            If gradients have not been finite for many steps in a row.
+        """
+        limit = self._section.largest_gradient or math.inf
+        norm = torch.nn.utils.clip_grad_norm_(self._policy.parameters(), limit)
+        if torch.isfinite(norm):
+            self._bad = 0
+            self._adam.step()
+            return
+        self._bad += 1
+        if self._bad >= BAD_STEPS:
+            raise TrainingError(f"{BAD_STEPS} gradients in a row were not finite")
+
+    def state(self) -> dict[str, Tensor]:
+        """Return Adam's moments as tensors by name."""
+        names = [name for name, _ in self._policy.named_parameters()]
+        return {
+            f"{PREFIX}{key}.{names[i]}": x
+            for i, state in self._adam.state_dict()["state"].items()
+            for key, x in state.items()
+        }
+
+    def restore(self, state: Mapping[str, Tensor]) -> None:
+        """Take on what `state` returned.
+
+        Raises
+        ------
+        ValueError
+            If a name or a shape is not that of a parameter.
+        """
+        names = [name for name, _ in self._policy.named_parameters()]
+        moments: dict[int, dict[str, Tensor]] = {}
+        for name, tensor in state.items():
+            if name.startswith(PREFIX):
+                key, _, parameter = name.removeprefix(PREFIX).partition(".")
+                moments.setdefault(names.index(parameter), {})[key] = tensor
+        groups = self._adam.state_dict()["param_groups"]
+        self._adam.load_state_dict({"state": moments, "param_groups": groups})

@@ -1,0 +1,25 @@
+"""The repair of sampled placements, as a placer would repair them."""
+
+from contextlib import suppress
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamplace.errors import PlacementError
+from streamplace.placers.repair import feasible
+from streamplace.problem.problem import Problem
+from streamplace.util.arrays import Ints
+
+Rows = NDArray[np.int64]
+
+
+def repaired(problem: Problem, rows: Rows, placed: Ints) -> tuple[Rows, Ints]:
+    """Return those of some rows of placements, (S, V), that can be repaired, and the repaired."""
+    if problem.feasibility.is_free:
+        return rows, placed[rows]
+    found, kept = [], []
+    for s in rows:
+        with suppress(PlacementError):
+            kept.append(feasible(problem, placed[s]).devices)
+            found.append(s)
+    return np.array(found, dtype=np.int64), np.array(kept, np.int32).reshape(-1, placed.shape[1])

@@ -1,0 +1,29 @@
+"""Validation: the mean reward of greedy placements of problems that are not trained on."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from streamplace.policy.base import AnyPolicy
+from streamplace.policy.decoding import Sampler
+from streamplace.policy.encoded import Encoded
+from streamplace.training.problems import largest_first
+from streamplace.training.repair import repaired
+from streamplace.training.rewards import Rewards
+from streamplace.training.stages import Stage
+
+
+def validation(policy: AnyPolicy, held_out: Sequence[Encoded], stage: Stage) -> dict[str, float]:
+    """Return the mean reward of one greedy placement of each problem; nothing without problems."""
+    rewards = Rewards([one.problem for one in held_out], stage.reward, stage.model)
+    order = largest_first(held_out, np.arange(len(held_out)))
+    found = []
+    for i in range(0, len(order), stage.problems_per_step):
+        numbers = order[i : i + stage.problems_per_step]
+        batch = policy.batch([held_out[k] for k in numbers])
+        placements = policy.sample(batch, 1, Sampler())
+        for number, one, row in zip(numbers, batch.encoded, placements, strict=True):
+            _, rows = repaired(one.problem, np.zeros(1, np.int64), row[:, : one.size])
+            if len(rows):
+                found.append(rewards(int(number), rows)[0])
+    return {"validation": float(np.mean(found))} if found else {}
