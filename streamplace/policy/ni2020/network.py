@@ -125,8 +125,9 @@ class EncoderDecoder(Constructive[EncodedProblem, Ni2020Batch]):
                 best = batch.tensor(expert.judge(decoding.operators(t), devices))
                 agreement.append(teacher.agreement(logs, best & (logits > UNAVAILABLE / 2)))
             chosen.append(taken)
-            log_prob.append(logs.gather(1, taken.unsqueeze(1)).squeeze(1))
+            # entropy first: gradients are added in reverse order, which decides their last bits
             entropy.append(-(logs.exp() * logs).sum(dim=1))
+            log_prob.append(logs.gather(1, taken.unsqueeze(1)).squeeze(1))
         return decoding.trajectories(
             torch.cat(chosen),
             torch.cat(log_prob),

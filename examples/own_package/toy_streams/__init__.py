@@ -1,0 +1,1 @@
+"""A policy and a graph family for streamplace."""

@@ -1,0 +1,121 @@
+"""A policy that sees three things of a device: its load, and the traffic with and without it."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from sim import orders
+from streamplace import Problem
+from streamplace.policy import trajectories
+from streamplace.policy.base import Constructive
+from streamplace.policy.decoding import UNAVAILABLE, Sampler
+from streamplace.policy.graph_batch import EncodedGraph, GraphBatch
+from streamplace.policy.teachers import Teacher
+from streamplace.policy.trajectories import Trajectories
+from streamplace.problem.symmetry import interchangeable
+from streamplace.scoring.flow import flow
+from toy_streams.kind import Sizes
+
+OF_DEVICE = 3  # features
+
+
+class Batch(GraphBatch[EncodedGraph]):
+    """Problems with P x V x V traffic, P x V x D loads and P x D masks, padded with zeros."""
+
+    def __init__(self, encoded: Sequence[EncodedGraph], device: torch.device) -> None:
+        super().__init__(encoded, device)
+        most, columns = int(self.sizes[0]), self.columns
+        traffic = np.zeros((len(self), most, most), np.float32)
+        load = np.zeros((len(self), most, columns), np.float32)
+        for p, one in enumerate(encoded):
+            total = max(float(one.flow.traffic.sum()), 1e-9)
+            np.add.at(traffic[p], (one.flow.source, one.flow.target), one.flow.traffic / total)
+            even = one.flow.work.sum() / one.flow.capacity.sum()
+            load[p, : one.size, : one.flow.devices] = one.flow.work[:, None] / (
+                one.flow.capacity * even
+            )
+        self.traffic = self.tensor(traffic + traffic.transpose(0, 2, 1))
+        self.load = self.tensor(load)
+        self.there = self.tensor(np.arange(columns) < self.devices[:, None])
+
+
+class LoadAware(Constructive[EncodedGraph, Batch]):
+    """A small network scores each device by its features, the same network for every device."""
+
+    def __init__(self, sizes: Sizes) -> None:
+        super().__init__()
+        self.score = nn.Sequential(
+            nn.Linear(OF_DEVICE, sizes.hidden), nn.Tanh(), nn.Linear(sizes.hidden, 1, bias=False)
+        )
+
+    def encode(self, problem: Problem) -> EncodedGraph:
+        """Return the arrays of a problem, and its operators level by level."""
+        arrays = flow(problem)
+        return EncodedGraph(
+            problem, arrays, interchangeable(problem), orders.breadth_first(arrays)[None]
+        )
+
+    def batch(self, encoded: Sequence[EncodedGraph]) -> Batch:
+        """Join problems, largest first."""
+        return Batch(encoded, self.torch_device)
+
+    def rollout(
+        self,
+        batch: Batch,
+        samples: int,
+        sampler: Sampler,
+        forced: np.ndarray | None = None,
+        teacher: Teacher | None = None,
+    ) -> Trajectories:
+        """Place operator after operator; see `Constructive.rollout`."""
+        order = batch.orders(np.zeros(samples, dtype=np.int32))  # (P, S, T)
+        problems, _, steps = order.shape
+        active = batch.active(np.arange(steps, dtype=np.int32)).tolist()
+        on = torch.zeros(problems, samples, steps, batch.columns)
+        loads = torch.zeros(problems, samples, batch.columns)
+        placements = np.full(order.shape, -1, dtype=np.int32)
+        expert = None if teacher is None else teacher.follow(batch.encoded, samples)
+        chosen, log_prob, entropy, agreement = [], [], [], []
+        for t, now in enumerate(active):
+            operators = order[:now, :, t]  # (P', S), the same for every sample
+            rows, at = np.arange(now), operators[:, 0]
+            logits = self._logits(batch, on, loads, rows, at)
+            logs = torch.log_softmax(logits, dim=1)
+            taken = sampler(logs.detach(), samples)
+            if forced is not None:
+                wanted = torch.from_numpy(forced[rows[:, None], np.arange(samples), operators])
+                taken = torch.where(wanted.reshape(-1) >= 0, wanted.reshape(-1), taken)
+            devices = taken.numpy().astype(np.int32)
+            if teacher is not None and expert is not None:
+                best = torch.from_numpy(expert.judge(operators.reshape(-1), devices))
+                agreement.append(teacher.agreement(logs, best))
+            placed = nn.functional.one_hot(taken, batch.columns).view(now, samples, -1)
+            on[rows, :, at] = placed.to(on.dtype)
+            loads[:now] += placed * batch.load[rows, at].unsqueeze(1)
+            placements[rows[:, None], np.arange(samples), operators] = devices.reshape(now, samples)
+            chosen.append(taken)
+            log_prob.append(logs.gather(1, taken.unsqueeze(1)).squeeze(1))
+            entropy.append(-(logs.exp() * logs).sum(dim=1))
+        return trajectories.of_placements(
+            placements,
+            order.reshape(problems * samples, steps).T,
+            [now * samples for now in active],
+            torch.cat(chosen),
+            torch.cat(log_prob),
+            torch.cat(entropy),
+            torch.cat(agreement) if agreement else None,
+        )
+
+    def _logits(
+        self, batch: Batch, on: Tensor, loads: Tensor, rows: np.ndarray, at: np.ndarray
+    ) -> Tensor:
+        """Return the logits, (P'·S, D), of the operators of a step, one a problem."""
+        load = loads[rows] + batch.load[rows, at].unsqueeze(1)
+        local = torch.einsum("pv,psvd->psd", batch.traffic[rows, at], on[rows])
+        crossing = local.sum(dim=2, keepdim=True) - local
+        features = torch.stack([load, local, crossing], dim=3)
+        logits: Tensor = self.score(features).squeeze(3)
+        there = batch.there[rows].unsqueeze(1)
+        return logits.masked_fill(~there, UNAVAILABLE).flatten(0, 1)

@@ -1,0 +1,52 @@
+"""Conformance checks for policies, ours and those of users.
+
+    from streamplace.testing import CHECKS, PolicyCase
+
+    @pytest.mark.parametrize("name", CHECKS)
+    def test_conformance(name):
+        CHECKS[name](PolicyCase("my-kind", {"hidden": 8}))
+
+Every check raises AssertionError with a message that says what the policy does wrong.
+"""
+
+from collections.abc import Callable
+
+from streamplace.testing.batching import check_batches, check_evaluate, check_samples
+from streamplace.testing.case import PolicyCase
+from streamplace.testing.counting import check_evaluations
+from streamplace.testing.feasibility import check_constraints
+from streamplace.testing.gradients import check_gradients
+from streamplace.testing.probabilities import check_probabilities
+from streamplace.testing.renaming import check_device_order, check_names, check_numbering
+from streamplace.testing.resuming import check_resuming
+from streamplace.testing.weights import check_weights
+
+__all__ = ["CHECKS", "PolicyCase", "check_policy"]
+
+CHECKS: dict[str, Callable[[PolicyCase], None]] = {
+    "weights": check_weights,
+    "samples": check_samples,
+    "batches": check_batches,
+    "evaluate": check_evaluate,
+    "probabilities": check_probabilities,
+    "names": check_names,
+    "numbering": check_numbering,
+    "device order": check_device_order,
+    "constraints": check_constraints,
+    "gradients": check_gradients,
+    "evaluations": check_evaluations,
+    "resuming": check_resuming,
+}
+"""The checks by name, quick ones first."""
+
+
+def check_policy(case: PolicyCase) -> None:
+    """Run every check on a policy; it takes some seconds.
+
+    Raises
+    ------
+    AssertionError
+        If the policy fails one; the message begins with the policy and the check.
+    """
+    for check in CHECKS.values():
+        check(case)
