@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 
 import torch
 from torch import nn
@@ -23,7 +23,15 @@ class Policy(nn.Module, ABC, Generic[E, B]):
 
     Parameters are created in the constructor, which takes the sizes of the policy's kind; see
     `policy.registry`.
+
+    Attributes
+    ----------
+    members
+        The number of independent policies that this one is a stack of; every parameter of a stack
+        has a leading axis of that length. See `policy.stacking`.
     """
+
+    members: int = 1
 
     @abstractmethod
     def encode(self, problem: Problem) -> E:
@@ -53,6 +61,15 @@ class Policy(nn.Module, ABC, Generic[E, B]):
         UsageError
             If it cannot, with the reason.
         """
+
+    @classmethod
+    def stacked(cls, policies: Sequence[Self]) -> "Policy[E, B] | None":
+        """Return several policies of the same sizes as a stack; None if the class has none."""
+        return None
+
+    def unstacked(self) -> Sequence["Policy[E, B]"]:
+        """Return the members of a stack as policies of their own."""
+        return [self]
 
     @property
     def torch_device(self) -> torch.device:

@@ -1,7 +1,7 @@
 """The parts of encodings and batches that policies over stream graphs share."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -26,12 +26,15 @@ class EncodedGraph:
         (D,) the kind of each device, see `problem.symmetry.interchangeable`.
     orders
         (O, V) orders in which the policy may place the operators.
+    member
+        The member of a stack of policies that places the problem; see `policy.stacking`.
     """
 
     problem: Problem
     flow: Flow
     kind: Ints
     orders: Ints
+    member: int = field(default=0, kw_only=True)
 
     @property
     def size(self) -> int:
@@ -57,6 +60,8 @@ class GraphBatch(Generic[G]):
         (P,) numbers of operators, falling.
     devices
         (P,) numbers of devices.
+    members
+        (P,) see `EncodedGraph.member`.
     first_operator
         (P + 1,) number of each problem's first operator in the batch.
     source, target
@@ -76,6 +81,7 @@ class GraphBatch(Generic[G]):
         if np.any(np.diff(self.sizes) > 0):
             raise ValueError("problems must come largest first")
         self.devices: Ints = np.array([one.flow.devices for one in encoded], dtype=np.int32)
+        self.members: Ints = np.array([one.member for one in encoded], dtype=np.int32)
         self.first_operator: Ints = np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.int32)
         self.device = torch.device(device)
         self.source, self.target = (

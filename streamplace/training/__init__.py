@@ -9,13 +9,29 @@ from typing import TYPE_CHECKING, Any
 from streamplace.training.config import TrainConfig, config_names, read_config
 
 if TYPE_CHECKING:
-    from streamplace.training.fit import Fitted as Fitted
-    from streamplace.training.fit import fit as fit
+    from streamplace.training.in_memory import Fitted as Fitted
+    from streamplace.training.in_memory import fit as fit
+    from streamplace.training.per_problem import fit_each as fit_each
     from streamplace.training.trainer import Trained as Trained
     from streamplace.training.trainer import train as train
 
-__all__ = ["Fitted", "TrainConfig", "Trained", "config_names", "fit", "read_config", "train"]
-_HEAVY = {"Fitted": "fit", "fit": "fit", "Trained": "trainer", "train": "trainer"}
+__all__ = [
+    "Fitted",
+    "TrainConfig",
+    "Trained",
+    "config_names",
+    "fit",
+    "fit_each",
+    "read_config",
+    "train",
+]
+_HEAVY = {
+    "Fitted": "in_memory",
+    "fit": "in_memory",
+    "fit_each": "per_problem",
+    "Trained": "trainer",
+    "train": "trainer",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from streamplace.execution.backends import LOCAL, Backend
 from streamplace.policy.base import AnyPolicy
@@ -34,6 +35,8 @@ class Learner:
         Processes for a teacher's placements, and where they run; no result depends on them.
     stop
         Set when the run is interrupted.
+    evaluations
+        (P,) the number of placements of each problem that this process scored for rewards.
     """
 
     policy: AnyPolicy
@@ -44,6 +47,10 @@ class Learner:
     jobs: int | None = None
     backend: Backend = LOCAL
     stop: threading.Event = field(default_factory=threading.Event)
+    evaluations: NDArray[np.int64] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "evaluations", np.zeros(len(self.encoded), dtype=np.int64))
 
     def interrupted(self) -> bool:
         """Return whether any process is interrupted; all processes must ask."""

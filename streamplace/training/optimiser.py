@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from streamplace.errors import TrainingError
+from streamplace.policy.base import AnyPolicy
 from streamplace.training.stages import OptimiserSection
 
 BAD_STEPS = 20  # in a row without a finite gradient before giving up
@@ -26,7 +27,7 @@ class Optimiser:
 
     def __init__(
         self,
-        policy: nn.Module,
+        policy: AnyPolicy,
         section: OptimiserSection,
         epochs: tuple[int, int],
         first_step: int = 0,
@@ -34,7 +35,7 @@ class Optimiser:
         self._policy, self._section = policy, section
         self._epochs, self.first_step = epochs, first_step
         self._adam = torch.optim.Adam(policy.parameters(), lr=section.rate)
-        self._bad = 0
+        self._bad = torch.zeros(policy.members, dtype=torch.int64)
 
     @property
     def rate(self) -> float:
@@ -73,20 +74,24 @@ class Optimiser:
     def update(self) -> None:
         """Take Adam's step, unless the gradient is not finite.
 
+        The gradients of a stack's members are clipped and checked one by one.
+
         Raises
         ------
         TrainingError
             If gradients have not been finite for many steps in a row.
         """
         limit = self._section.largest_gradient or math.inf
-        norm = torch.nn.utils.clip_grad_norm_(self._policy.parameters(), limit)
-        if torch.isfinite(norm):
-            self._bad = 0
-            self._adam.step()
-            return
-        self._bad += 1
-        if self._bad >= BAD_STEPS:
+        if self._policy.members > 1:
+            norm = _clip_members(self._policy, limit)
+        else:
+            norm = nn.utils.clip_grad_norm_(self._policy.parameters(), limit).reshape(1)
+        bad = ~torch.isfinite(norm.cpu())
+        self._bad = (self._bad + 1) * bad
+        if int(self._bad.max()) >= BAD_STEPS:
             raise TrainingError(f"{BAD_STEPS} gradients in a row were not finite")
+        if not bad.all():
+            self._adam.step()
 
     def state(self) -> dict[str, Tensor]:
         """Return Adam's moments as tensors by name."""
@@ -113,3 +118,16 @@ class Optimiser:
                 moments.setdefault(names.index(parameter), {})[key] = tensor
         groups = self._adam.state_dict()["param_groups"]
         self._adam.load_state_dict({"state": moments, "param_groups": groups})
+
+
+def _clip_members(policy: nn.Module, limit: float) -> Tensor:
+    """Clip the gradients of a stack's members, and clear those not finite; return norms, (K,)."""
+    gradients = [p.grad for p in policy.parameters() if p.grad is not None]
+    squares = [gradient.flatten(1).pow(2).sum(dim=1) for gradient in gradients]
+    norm = torch.stack(squares).sum(dim=0).sqrt()
+    finite = torch.isfinite(norm)
+    scale = torch.where(finite, (limit / (norm + 1e-6)).clamp(max=1.0), 0.0)
+    for gradient in gradients:
+        wide = (-1, *[1] * (gradient.dim() - 1))
+        gradient.mul_(scale.view(wide)).masked_fill_(~finite.view(wide), 0.0)
+    return norm

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from sim.engine import Settings
 from streamplace.problem.objective import Model
@@ -30,17 +31,26 @@ class Rewards:
         ``relative`` or ``log``.
     model
         The model that throughput follows from; None: each problem's own.
-
-    Attributes
-    ----------
     evaluations
-        The number of placements scored so far.
+        (P,) int64, to which the number of placements scored of each problem is added.
     """
 
-    def __init__(self, problems: Sequence[Problem], kind: str, model: Model | None = None) -> None:
+    def __init__(
+        self,
+        problems: Sequence[Problem],
+        kind: str,
+        model: Model | None = None,
+        evaluations: NDArray[np.int64] | None = None,
+    ) -> None:
         self.problems = [under_model(problem, model) for problem in problems]
         self.kind = kind
-        self.evaluations = 0
+        nothing = np.zeros(len(problems), dtype=np.int64)
+        self._evaluations = nothing if evaluations is None else evaluations
+
+    @property
+    def total(self) -> int:
+        """The number of placements scored, of all problems."""
+        return int(self._evaluations.sum())
 
     def __call__(self, number: int, placements: Ints) -> Floats:
         """Return the reward of each placement, (S,), from device indices, (S, V).
@@ -50,12 +60,13 @@ class Rewards:
         SimulationError
             If a placement has no score.
         """
-        self.evaluations += len(placements)
+        self._evaluations[number] += len(placements)
         return self._reward(self.problems[number], placements)
 
     def of_several(self, numbers: Sequence[int], placements: Sequence[Ints]) -> list[Floats]:
         """Return the rewards of some placements, (·, V), of each problem."""
-        self.evaluations += sum(map(len, placements))
+        for number, rows in zip(numbers, placements, strict=True):
+            self._evaluations[number] += len(rows)
         problems = [self.problems[number] for number in numbers]
         if not any(throughput_evaluator(problem).gains_from_threads for problem in problems):
             return list(map(self._reward, problems, placements))

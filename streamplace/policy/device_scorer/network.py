@@ -7,6 +7,7 @@ device, so that one set of weights serves any number of devices, equal or not.
 """
 
 from collections.abc import Sequence
+from typing import Self
 
 import numpy as np
 import torch
@@ -67,6 +68,7 @@ class DeviceScorer(Constructive[EncodedProblem, ScorerBatch]):
 
     def __init__(self, config: DeviceScorerSizes) -> None:
         super().__init__()
+        self.config = config
         self.orders: Sequence[int] = config.orders
         hidden = config.hidden
         self.read = nn.Linear(OF_OPERATOR + OF_PROBLEM, hidden)
@@ -91,6 +93,13 @@ class DeviceScorer(Constructive[EncodedProblem, ScorerBatch]):
     def canonical(self, encoded: EncodedProblem, placement: Ints, sample: int) -> Ints:
         """Return an equal placement that uses equal devices in the order in which it is decoded."""
         return encoded.relabelled(placement, self.orders[sample % len(self.orders)])
+
+    @classmethod
+    def stacked(cls, policies: Sequence[Self]) -> "DeviceScorer":
+        """Return several device scorers of the same sizes as a stack."""
+        from streamplace.policy.device_scorer.stacked import StackedScorer  # noqa: PLC0415 - a subclass of this one
+
+        return StackedScorer(policies)
 
     def embed(self, batch: ScorerBatch) -> tuple[Tensor, Tensor]:
         """Return embeddings of every operator, (V, H): for scoring, and for its device's sum."""

@@ -93,6 +93,17 @@ class Algorithm(ABC, Generic[S]):
         self.optimiser.update()
         return record
 
+    def combined(self, losses: Tensor, weights: Tensor | None = None) -> Tensor:
+        """Return one loss from those of the problems of a step, (P,).
+
+        It is their mean, or with weights, (P,), their sum over the sum of weights. A stack of
+        policies has one problem a member in a step, and learns each as if it were alone: the losses
+        are added up, each over its own weight.
+        """
+        if self.learner.policy.members > 1:
+            return (losses if weights is None else losses / weights).sum()
+        return losses.mean() if weights is None else losses.sum() / weights.sum()
+
     def known(self) -> Known:
         """Return the good placements that the next stage may begin with."""
         return {}

@@ -27,14 +27,10 @@ class Dagger(Algorithm[DaggerStage]):
         trajectories = self.learner.policy.rollout(batch, stage.samples, sampler, teacher=teacher)
         agreement = trajectories.agreement
         assert agreement is not None, "a policy must return the agreement with a teacher"
-        decisions = stage.samples * int(batch.sizes.sum())
-        record["decisions"] = decisions
+        record["decisions"] = stage.samples * int(batch.sizes.sum())
         record["entropy"] = float(trajectories.mean_entropy.detach().mean())
-        loss = -summed_over_steps(agreement).sum() / decisions
+        loss = -summed_over_steps(agreement)
         if stage.entropy:
-            loss = loss - stage.entropy * _mean(trajectories.entropy, decisions)
-        return loss
-
-
-def _mean(entropy: Tensor, decisions: int) -> Tensor:
-    return torch.sum(summed_over_steps(entropy)) / decisions
+            loss = loss - stage.entropy * summed_over_steps(trajectories.entropy)
+        decisions = torch.from_numpy(stage.samples * batch.sizes).to(loss.device, torch.float32)
+        return self.combined(loss.sum(dim=1), decisions)

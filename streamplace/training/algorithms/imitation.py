@@ -41,7 +41,7 @@ class Imitation(Remembering[ImitationStage]):
             If the run is interrupted meanwhile.
         """
         stage, learner = self.stage, self.learner
-        rewards = Rewards(learner.problems, stage.reward, stage.model)
+        rewards = Rewards(learner.problems, stage.reward, stage.model, learner.evaluations)
         task = partial(taught, placer=stage.teacher, seed=learner.seed)
         asked = [(int(i), _with_full_runs(rewards.problems[i])) for i in learner.own]
         with closing(each(task, asked, learner.jobs, learner.backend)) as rows:
@@ -64,7 +64,7 @@ class Imitation(Remembering[ImitationStage]):
         trajectories = policy.rollout(batch, 1, Sampler(), forced)
         record["decisions"] = int(batch.sizes.sum())
         length = torch.from_numpy(batch.sizes).to(trajectories.log_prob.device, torch.float32)
-        return -trajectories.log_probability.sum() / length.sum()
+        return self.combined(-trajectories.log_probability.sum(dim=1), length)
 
 
 def taught(numbered: tuple[int, Problem], *, placer: str, seed: int) -> Ints:

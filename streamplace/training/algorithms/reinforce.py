@@ -31,7 +31,7 @@ class Reinforce(Remembering[ReinforceStage]):
     def __init__(self, stage: ReinforceStage, learner: Learner, optimiser: Optimiser) -> None:
         memory = EliteBuffer(len(learner.encoded), stage.memory.size, stage.memory.threshold)
         super().__init__(stage, learner, optimiser, memory)
-        self.rewards = Rewards(learner.problems, stage.reward, stage.model)
+        self.rewards = Rewards(learner.problems, stage.reward, stage.model, learner.evaluations)
 
     def begin(self, known: Known) -> None:
         """Remember the placements of earlier stages, whatever their reward."""
@@ -49,9 +49,9 @@ class Reinforce(Remembering[ReinforceStage]):
         exploration = step.between(stage.exploration, stage.final_exploration)
         sampler = Sampler(generator, exploration=exploration)
         trajectories = self.learner.policy.rollout(batch, forced.shape[1], sampler, forced)
-        before = self.rewards.evaluations
+        before = self.rewards.total
         reward = self._reward(batch, numbers, trajectories, counted)
-        record["evaluations"] = self.rewards.evaluations - before
+        record["evaluations"] = self.rewards.total - before
         if not counted.any():
             return None
         self._report(trajectories, reward[:, :samples], counted[:, :samples], numbers, record)
@@ -148,4 +148,4 @@ class Reinforce(Remembering[ReinforceStage]):
         if stage.entropy:
             entropy = trajectories.mean_entropy[:, :samples].mean(dim=1)
             loss = loss - stage.entropy * entropy * length
-        return loss.sum() / length.sum() if stage.per_decision else loss.mean()
+        return self.combined(loss, length if stage.per_decision else None)

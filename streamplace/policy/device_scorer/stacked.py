@@ -1,0 +1,98 @@
+"""Several device scorers as one: each problem of a batch is placed by its own member."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from streamplace.policy.decoding import Sampler
+from streamplace.policy.device_scorer.features import ScorerBatch
+from streamplace.policy.device_scorer.network import DeviceScorer, Hop
+from streamplace.policy.device_scorer.state import DecodingState, Seen
+from streamplace.policy.stacking import MemberRows, Members, StackedLinear, stack_layers
+from streamplace.policy.teachers import Teacher
+from streamplace.policy.trajectories import Trajectories
+from streamplace.util.arrays import Bools, Ints
+
+
+class StackedScorer(DeviceScorer):
+    """K device scorers of the same sizes; see `policy.stacking`.
+
+    The problems of a batch say which member places them: `EncodedGraph.member`.
+    """
+
+    def __init__(self, scorers: Sequence[DeviceScorer]) -> None:
+        super().__init__(scorers[0].config)
+        self.members = len(scorers)
+        self._applied = Members(self.members)
+        self._to_streams = Members(self.members)
+        self._of_row: Tensor | None = None
+        stack_layers(self, scorers, self._applied)
+        for layer in self.modules():
+            if isinstance(layer, Hop) and isinstance(layer.stream, StackedLinear):
+                layer.stream.applied = self._to_streams
+
+    def unstacked(self) -> list[DeviceScorer]:
+        """Return the members as policies of their own."""
+        state = self.state_dict()
+        policies = [DeviceScorer(self.config).to(self.torch_device) for _ in range(self.members)]
+        for k, policy in enumerate(policies):
+            policy.load_state_dict({name: tensor[k] for name, tensor in state.items()})
+        return policies
+
+    def embed(self, batch: ScorerBatch) -> tuple[Tensor, Tensor]:
+        """Return the members' embeddings of their problems' operators; see `DeviceScorer.embed`."""
+        of_problem = batch.tensor(batch.members.astype(np.int64))
+        of_operator = of_problem[batch.problem_of]
+        self._applied.rows = MemberRows(of_operator, self.members)
+        self._to_streams.rows = MemberRows(of_operator[batch.source], self.members)
+        return super().embed(batch)
+
+    def logits(self, operator: Tensor, resident: Tensor, seen: Tensor, offered: Tensor) -> Tensor:
+        """Score devices by each row's member; see `DeviceScorer.logits`."""
+        assert self._of_row is not None, "decoding sets the members of rows"
+        rows = MemberRows(self._of_row[: len(operator)], self.members)
+        self._applied.rows = None
+        inputs = (rows.spread(part) for part in (operator, resident, seen, offered))
+        return rows.collect(super().logits(*inputs))
+
+    def sample(self, batch: ScorerBatch, samples: int, sampler: Sampler) -> Ints:
+        """Place every problem `samples` times; see `Constructive.sample`."""
+        self._of_row = _rows_of(batch, samples)
+        return super().sample(batch, samples, sampler)
+
+    def rollout(
+        self,
+        batch: ScorerBatch,
+        samples: int,
+        sampler: Sampler,
+        forced: Ints | None = None,
+        teacher: Teacher | None = None,
+    ) -> Trajectories:
+        """Place every problem `samples` times; see `Constructive.rollout`."""
+        self._of_row = _rows_of(batch, samples)
+        return super().rollout(batch, samples, sampler, forced, teacher)
+
+    def _decoding(self, batch: ScorerBatch, samples: int) -> DecodingState:
+        """Return placements to grow; the numpy twin knows no members."""
+        return DecodingState(self, batch, samples, self.embed(batch))
+
+    def _log_probabilities(
+        self,
+        grown: DecodingState,
+        embedded: tuple[Tensor, Tensor],
+        seen: Sequence[Seen],
+        offered: Sequence[Bools],
+        chosen: Sequence[Tensor],
+    ) -> Tensor:
+        """Return log-probabilities of all decisions; see `DeviceScorer`."""
+        every = self._of_row
+        assert every is not None, "rollout sets the members of rows"
+        self._of_row = torch.cat([every[: len(taken)] for taken in chosen])
+        return super()._log_probabilities(grown, embedded, seen, offered, chosen)
+
+
+def _rows_of(batch: ScorerBatch, samples: int) -> Tensor:
+    """Return the member of each row, (P·S,)."""
+    return batch.tensor(batch.members.astype(np.int64)).repeat_interleave(samples)

@@ -1,0 +1,117 @@
+"""Training in memory: the loop without a folder, for studies and notebooks."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from streamplace.policy.base import AnyPolicy
+from streamplace.policy.encoded import Encoded
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.training.algorithms.base import Record
+from streamplace.training.algorithms.remembering import Remembering
+from streamplace.training.distributed import Workers
+from streamplace.training.learner import Learner
+from streamplace.training.limits import LARGEST_SEED
+from streamplace.training.loop import Loop
+from streamplace.training.problems import encoded_by
+from streamplace.training.stages import Stage
+from streamplace.util.arrays import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """The outcome of training a policy on P problems.
+
+    Attributes
+    ----------
+    policy
+        The trained policy.
+    records
+        The figures of each of T steps, as in the log of a run.
+    best
+        (P,) the best placement in the memory of the last stage; None where there is none, as under
+        an algorithm without a memory.
+    best_rewards
+        (T, P) the best reward of each problem after each step; -inf while none is known.
+    evaluations
+        (P,) the number of placements of each problem that were scored.
+    """
+
+    policy: AnyPolicy
+    records: tuple[Record, ...]
+    best: tuple[Placement | None, ...]
+    best_rewards: Floats
+    evaluations: tuple[int, ...]
+
+
+def fit(
+    policy: AnyPolicy,
+    problems: Sequence[Problem],
+    stages: Sequence[Stage],
+    rng: np.random.Generator,
+    *,
+    held_out: Sequence[Problem] = (),
+    on_step: Callable[[Record], None] = lambda record: None,
+) -> Fitted:
+    """Train a policy on problems, in this process and without writing anything.
+
+    The same policy, problems, stages and state of `rng` give the same parameters, on the same
+    number of torch's threads. `fit_each` trains a policy of its own for each problem.
+
+    Parameters
+    ----------
+    policy
+        Changed in place; it stays on its device.
+    stages
+        Values such as `ReinforceStage`, or the `stage` of a config that was read.
+    held_out
+        Problems that are placed greedily after each epoch, for ``validation`` in the records.
+    on_step
+        Called with the figures of every step.
+
+    Raises
+    ------
+    StreamplaceError
+        If the policy cannot place a problem; the message names its graph.
+    TrainingError
+        If gradients stop being finite.
+    """
+    encoded = encoded_by(policy, problems)
+    return run_loop(policy, encoded, stages, rng, encoded_by(policy, held_out), on_step)
+
+
+def run_loop(
+    policy: AnyPolicy,
+    encoded: Sequence[Encoded],
+    stages: Sequence[Stage],
+    rng: np.random.Generator,
+    held_out: Sequence[Encoded] = (),
+    on_step: Callable[[Record], None] = lambda record: None,
+) -> Fitted:
+    """Train a policy on encoded problems; see `fit`."""
+    own = np.arange(len(encoded), dtype=np.int32)
+    learner = Learner(policy, encoded, own, int(rng.integers(LARGEST_SEED)), Workers())
+    loop = Loop(learner, stages, held_out)
+    records, rewards = [], []
+    for record in loop.steps():
+        on_step(record)
+        records.append(record)
+        rewards.append(_best_rewards(loop))
+    known = {} if loop.algorithm is None else loop.algorithm.known()
+    best = (
+        Placement(one.problem, known[i][0]) if known.get(i) else None
+        for i, one in enumerate(encoded)
+    )
+    best_rewards = np.array(rewards).reshape(len(records), len(encoded))
+    evaluations = tuple(learner.evaluations.tolist())
+    return Fitted(policy, tuple(records), tuple(best), best_rewards, evaluations)
+
+
+def _best_rewards(loop: Loop) -> Floats:
+    """Return the best reward of each problem so far, (P,)."""
+    if isinstance(loop.algorithm, Remembering):
+        best: Floats = loop.algorithm.memory.best.copy()
+        return best
+    return np.full(len(loop.learner.encoded), -np.inf)

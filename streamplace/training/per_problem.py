@@ -1,0 +1,113 @@
+"""Training of one policy for each problem, for studies of systems that learn graph by graph."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from streamplace.policy.base import AnyPolicy
+from streamplace.policy.registry import PolicySection, make_policy
+from streamplace.problem.problem import Problem
+from streamplace.training.in_memory import Fitted, fit, run_loop
+from streamplace.training.limits import LARGEST_SEED
+from streamplace.training.problems import encoded_by
+from streamplace.training.stages import Stage
+
+
+def fit_each(
+    section: PolicySection,
+    problems: Sequence[Problem],
+    stages: Sequence[Stage],
+    rng: np.random.Generator,
+    *,
+    repeats: int = 1,
+    at_once: int = 64,
+) -> list[list[Fitted]]:
+    """Train a new policy for each problem, several times; return [problem][repeat].
+
+    Policies that can be stacked (`Policy.stacked`) are trained many at once, each on its own
+    problem and with a random start of its own: nothing passes from one to another. The figures in
+    their records are then means over those trained together.
+
+    Parameters
+    ----------
+    section
+        Kind and sizes of the policies.
+    stages
+        As of `fit`. `problems_per_step` does not matter: each step has one problem.
+    repeats
+        The number of policies for each problem, with different seeds.
+    at_once
+        The most policies in a stack.
+
+    Raises
+    ------
+    StreamplaceError
+        If the policy cannot place a problem; the message names its graph.
+    TrainingError
+        If gradients stop being finite.
+    """
+    tasks = [(number, repeat) for number in range(len(problems)) for repeat in range(repeats)]
+    policies = {task: _new_policy(section, int(rng.integers(LARGEST_SEED))) for task in tasks}
+    found: dict[tuple[int, int], Fitted] = {}
+    for group in _groups(problems, tasks, at_once):
+        members = [policies.pop(task) for task in group]
+        fitted = _fit_group(members, [problems[number] for number, _ in group], stages, rng)
+        found.update(zip(group, fitted, strict=True))
+    return [[found[number, repeat] for repeat in range(repeats)] for number in range(len(problems))]
+
+
+def _new_policy(section: PolicySection, seed: int) -> AnyPolicy:
+    """Return a policy with random parameters of a seed; torch's own generator stays as it is."""
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        return make_policy(section)
+
+
+def _groups(
+    problems: Sequence[Problem], tasks: Sequence[tuple[int, int]], at_once: int
+) -> Iterator[list[tuple[int, int]]]:
+    """Yield the tasks that are trained together: at most so many, of as many devices."""
+    by_devices: dict[int, list[tuple[int, int]]] = {}
+    for task in tasks:
+        by_devices.setdefault(len(problems[task[0]].cluster.devices), []).append(task)
+    for alike in by_devices.values():
+        # of similar size, since every problem of a stack is padded to the largest
+        alike.sort(key=lambda task: -len(problems[task[0]].graph.names))
+        yield from (alike[i : i + at_once] for i in range(0, len(alike), at_once))
+
+
+def _fit_group(
+    policies: Sequence[AnyPolicy],
+    problems: Sequence[Problem],
+    stages: Sequence[Stage],
+    rng: np.random.Generator,
+) -> Iterator[Fitted]:
+    """Yield the outcome of each policy on its problem."""
+    stack: Any = type(policies[0]).stacked(policies) if len(policies) > 1 else None
+    if stack is None:
+        for policy, problem in zip(policies, problems, strict=True):
+            alone = [_with_problems(stage, 1) for stage in stages]
+            yield fit(policy, [problem], alone, rng)
+        return
+    encoded = [
+        replace(one, member=k)  # type: ignore[type-var]  # what can be stacked has a member
+        for k, one in enumerate(encoded_by(stack, problems))
+    ]
+    together = [_with_problems(stage, len(problems)) for stage in stages]
+    whole = run_loop(stack, encoded, together, rng)
+    for k, policy in enumerate(stack.unstacked()):
+        yield Fitted(
+            policy,
+            whole.records,
+            whole.best[k : k + 1],
+            whole.best_rewards[:, k : k + 1],
+            whole.evaluations[k : k + 1],
+        )
+
+
+def _with_problems(stage: Stage, count: int) -> Stage:
+    """Return a stage whose every step has so many problems: all that there are."""
+    return stage.model_copy(update={"problems_per_step": count, "scores_per_step": 0})
