@@ -21,10 +21,10 @@ def lookahead_problem(problem: Problem) -> LookaheadProblem:
     arrays = flow(problem)
     rules = problem.feasibility
     allowed, row_of = rules.masks
-    overload_counts = throughput_evaluator(problem).overload_matters
+    overload_matters = throughput_evaluator(problem).overload_matters
     return LookaheadProblem(
         flow=arrays,
-        unit=1.0 if overload_counts else lowest_utilisation(arrays),
+        unit=1.0 if overload_matters else lowest_utilisation(arrays),
         kind=interchangeable(problem),
         leader=rules.first_of[rules.unit_of],
         row_of=row_of,

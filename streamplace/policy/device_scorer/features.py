@@ -102,14 +102,14 @@ def encode(problem: Problem) -> EncodedProblem:
         If tuple rates overflow, or no tuple ever reaches a sink.
     """
     arrays = flow(problem)
-    overload_counts = throughput_evaluator(problem).overload_matters
+    overload_matters = throughput_evaluator(problem).overload_matters
     lookahead = lookahead_problem(problem)
     both = np.stack([orders.breadth_first(arrays), orders.depth_first(arrays)])
-    features = _features(arrays, overload_counts)
+    features = _features(arrays, overload_matters)
     return EncodedProblem(problem, arrays, lookahead.kind, both, lookahead, *features)
 
 
-def _features(arrays: Flow, overload_counts: bool) -> tuple[Single, Single, Single]:
+def _features(arrays: Flow, overload_matters: bool) -> tuple[Single, Single, Single]:
     count, devices = arrays.operators, arrays.devices
     reference = lowest_utilisation(arrays)
     traffic = arrays.traffic / reference
@@ -160,8 +160,8 @@ def _features(arrays: Flow, overload_counts: bool) -> tuple[Single, Single, Sing
         squashed(traffic.sum() / devices),
         squashed(traffic.max(initial=0.0)),
         longest / count,
-        float(overload_counts),
-        np.clip(np.log2(reference), -3.0, 3.0) if overload_counts else 0.0,
+        float(overload_matters),
+        np.clip(np.log2(reference), -3.0, 3.0) if overload_matters else 0.0,
     ]
     return (
         np.stack(operators, axis=1).astype(np.float32),
