@@ -10,7 +10,7 @@ from streamplace.cli.main import main
 from streamplace.files import read_dataset
 from streamplace.policy.weights import read_policy
 from streamplace.training import read_config, train
-from streamplace.training.algorithms.reinforce import Record
+from streamplace.training.algorithms.base import Record
 from streamplace.training.trainer import POLICY
 
 STOP = 3
