@@ -172,7 +172,7 @@ def test_every_parameter_gets_a_finite_gradient(name: str) -> None:
     )
     weight = torch.linspace(-1.0, 2.0, 4)
     loss = (rollout.log_probability * weight).sum() + rollout.mean_entropy.sum()
-    loss.backward()
+    loss.backward()  # type: ignore[no-untyped-call]
     for key, parameter in policy.named_parameters():
         assert parameter.grad is not None, key
         assert torch.isfinite(parameter.grad).all(), key
@@ -187,7 +187,7 @@ def test_a_step_along_the_gradient_makes_a_placement_likelier(name: str) -> None
     batch = batch_of(policy, problem)
     rows = policy.rollout(batch, 1, Sampler(seeded_generator())).placements
     before = policy.rollout(batch, 1, Sampler(), rows).log_probability
-    before.sum().backward()
+    before.sum().backward()  # type: ignore[no-untyped-call]
     uphill = [(p, p.grad) for p in policy.parameters() if p.grad is not None]
     length = float(sum(gradient.pow(2).sum() for _, gradient in uphill))
     step = 1e-2 / length  # by so much the log-probability is to rise
@@ -211,4 +211,4 @@ def test_a_batch_that_was_sampled_can_be_learned_from(name: str) -> None:
     batch = batch_of(policy, *mixed_problems(name))
     policy.sample(batch, 1, Sampler())
     rollout = policy.rollout(batch, 2, Sampler(seeded_generator()))
-    rollout.log_probability.sum().backward()
+    rollout.log_probability.sum().backward()  # type: ignore[no-untyped-call]

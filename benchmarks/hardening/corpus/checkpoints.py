@@ -23,7 +23,8 @@ def written(folder: Path) -> bytes:
     loop = _loop()
     loop.begin()
     policy = loop.learner.policy
-    sum(parameter.sum() for parameter in policy.parameters()).backward()
+    total: Any = sum(parameter.sum() for parameter in policy.parameters())
+    total.backward()
     assert loop.algorithm is not None
     loop.algorithm.optimiser.update()
     for number, (operators, _) in enumerate(SHAPES):
