@@ -11,10 +11,10 @@ at the two rates in turn.
 
 import argparse
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import cycle
+from itertools import count, cycle
 from typing import Any
 
 import numpy as np
@@ -23,18 +23,21 @@ from torch import nn
 
 from sim.lookahead import CANDIDATE_FEATURES
 from streamplace import Problem, Recipe
-from streamplace.policy.batch import Batch
 from streamplace.policy.decoding import Sampler
-from streamplace.policy.features import EncodedProblem, encode
+from streamplace.policy.device_scorer import features
+from streamplace.policy.device_scorer.features import EncodedProblem
+from streamplace.policy.device_scorer.network import DeviceScorer
 from streamplace.policy.placer import TEMPERATURE
-from streamplace.policy.registry import Network
+from streamplace.policy.registry import PolicySection, policy_section
 from streamplace.problem.objective import Model
 from streamplace.scoring.throughput import throughput
-from streamplace.training import TrainConfig
-from streamplace.training.algorithms.reinforce import Learner
+from streamplace.training.algorithms.base import Known, Step
+from streamplace.training.algorithms.registry import make_algorithm
 from streamplace.training.distributed import Workers
-from streamplace.training.problems import largest_first, steps_of
-from streamplace.training.trainer import taught
+from streamplace.training.learner import Learner
+from streamplace.training.optimiser import Optimiser
+from streamplace.training.problems import encoded_by, steps_of
+from streamplace.training.stages import ImitationStage, OptimiserSection, ReinforceStage, Stage
 
 TRAINED, PLACED = 3150, 630
 RATES = (1e4, 2e4)
@@ -43,20 +46,21 @@ TEACHER = "search:evaluations=4000"
 COLUMNS = ("", "one pass", "Q1", "at 2e4", "best of 16", "at 2e4", "minutes")
 LINKS = ("highest", "link", "rise", "local", "heaviest local", "crossing", "open", "open then")
 
-BASE: dict[str, Any] = {
+AT_ONCE = 64  # problems
+BASE: dict[str, dict[str, Any]] = {
     "policy": {"kind": "device-scorer", "sizes": {}},
-    "sampling": {"epochs": 1, "problems_per_step": 64, "samples": 8, "reward": "log"},
-    "memory": {"size": 1, "threshold": -1e9, "samples": 1, "only_better": True, "imitate": 0.3},
-    "optimiser": {
-        "rate": 1e-3,
-        "final_rate": 1e-5,
-        "warm_up": 50,
-        "largest_gradient": 1.0,
+    "stage": {
+        "algorithm": "reinforce",
+        "epochs": 1,
+        "samples": 8,
+        "reward": "log",
         "normalise": True,
         "entropy": 0.01,
         "per_decision": True,
     },
+    "memory": {"size": 1, "threshold": -1e9, "samples": 1, "only_better": True, "imitate": 0.3},
 }
+RATES_OF_LEARNING = OptimiserSection(rate=1e-3, final_rate=1e-5, warm_up=50, largest_gradient=1.0)
 
 
 @dataclass(frozen=True)
@@ -66,14 +70,36 @@ class Variant:
     name: str
     changes: dict[str, dict[str, Any]] = field(default_factory=dict)
     seen_as: Callable[[EncodedProblem], EncodedProblem] = lambda one: one
-    network: Callable[[Network], None] = lambda network: None
+    change: Callable[[DeviceScorer], None] = lambda policy: None
     imitated: float = 0.0  # share of the steps that imitate a teacher first
+
+    def part(self, name: str) -> dict[str, Any]:
+        """Return a part of the base with what differs."""
+        return {**BASE[name], **self.changes.get(name, {})}
+
+    @property
+    def stage(self) -> ReinforceStage:
+        """The stage of reinforcement."""
+        return ReinforceStage.model_validate({**self.part("stage"), "memory": self.part("memory")})
+
+
+class Seeing(DeviceScorer):
+    """A device scorer that sees problems as a variant does."""
+
+    def __init__(self, section: PolicySection, variant: Variant) -> None:
+        super().__init__(section.sizes)  # type: ignore[arg-type]
+        self._seen_as = variant.seen_as
+        variant.change(self)
+
+    def encode(self, problem: Problem) -> EncodedProblem:
+        """Compute the features of a problem."""
+        return self._seen_as(features.encode(problem))
 
 
 def without_names(one: EncodedProblem) -> EncodedProblem:
-    """Let every device have a name of its own: nothing breaks their symmetry."""
-    devices = len(one.problem.cluster.devices)
-    return replace(one, lookahead=one.lookahead._replace(kind=np.arange(devices, dtype=np.int32)))
+    """Let every device be of a kind of its own: nothing breaks their symmetry."""
+    kind = np.arange(len(one.problem.cluster.devices), dtype=np.int32)
+    return replace(one, kind=kind, lookahead=one.lookahead._replace(kind=kind))
 
 
 def without_streams(one: EncodedProblem) -> EncodedProblem:
@@ -81,9 +107,9 @@ def without_streams(one: EncodedProblem) -> EncodedProblem:
     return replace(one, streams=np.zeros_like(one.streams))
 
 
-def blind(columns: Sequence[str], network: Network) -> None:
-    """Let a network not see some prospects."""
-    weight = network.get_submodule("prospect").get_parameter("weight")
+def blind(columns: Sequence[str], policy: DeviceScorer) -> None:
+    """Let a policy not see some prospects."""
+    weight = policy.get_submodule("prospect").get_parameter("weight")
     mask = torch.ones_like(weight)
     mask[:, [CANDIDATE_FEATURES.index(name) for name in columns]] = 0.0
     with torch.no_grad():
@@ -91,9 +117,9 @@ def blind(columns: Sequence[str], network: Network) -> None:
     weight.register_hook(lambda gradient: gradient * mask)  # type: ignore[no-untyped-call]
 
 
-def frozen(module: str, network: Network) -> None:
-    """Let one linear part of a network say nothing, for good."""
-    weight = network.get_submodule(module).get_parameter("weight")
+def frozen(module: str, policy: DeviceScorer) -> None:
+    """Let one linear part of a policy say nothing, for good."""
+    weight = policy.get_submodule(module).get_parameter("weight")
     nn.init.zeros_(weight)
     weight.requires_grad_(False)
 
@@ -102,13 +128,13 @@ VARIANTS = (
     Variant("the whole"),
     Variant("imitating a search for the first tenth", imitated=0.1),
     Variant("without memory", {"memory": {"size": 0, "imitate": 0.0}}),
-    Variant("without normalised advantages", {"optimiser": {"normalise": False}}),
-    Variant("without entropy", {"optimiser": {"entropy": 0.0}}),
-    Variant("reward: relative throughput", {"sampling": {"reward": "relative"}}),
+    Variant("without normalised advantages", {"stage": {"normalise": False}}),
+    Variant("without entropy", {"stage": {"entropy": 0.0}}),
+    Variant("reward: relative throughput", {"stage": {"reward": "relative"}}),
     Variant("without breaking symmetry", seen_as=without_names),
     Variant("without stream features", seen_as=without_streams),
-    Variant("without who is on the device", network=partial(frozen, "resident")),
-    Variant("without prospects of links", network=partial(blind, LINKS)),
+    Variant("without who is on the device", change=partial(frozen, "resident")),
+    Variant("without prospects of links", change=partial(blind, LINKS)),
     Variant("one hop of messages", {"policy": {"sizes": {"hops": 1}}}),
     Variant("both decoding orders", {"policy": {"sizes": {"orders": [0, 1]}}}),
     Variant("path by path", {"policy": {"sizes": {"orders": [1]}}}),
@@ -128,62 +154,66 @@ def main() -> None:
     for variant in VARIANTS:
         if variant.name in arguments.only:
             started = time.process_time()
-            learner = trained(variant, arguments.model, arguments.steps)
+            policy = trained(variant, arguments.model, arguments.steps)
             minutes = (time.process_time() - started) / 60
-            figures = placed(variant, arguments.model, learner.network)
+            figures = placed(arguments.model, policy)
             print(f"| {variant.name} | {figures} | {minutes:.1f} |", flush=True)
 
 
-def problems(
-    count: int, seed: int, model: Model, rates: Sequence[float], variant: Variant
-) -> list[EncodedProblem]:
-    """Return generated problems, their rates in turn, as the variant sees them."""
-    recipe = Recipe("dream", count, seed=seed)
-    made = (
+def problems(number: int, seed: int, model: Model, rates: Sequence[float]) -> list[Problem]:
+    """Return generated problems, their rates in turn."""
+    recipe = Recipe("dream", number, seed=seed)
+    return [
         Problem(recipe.graph(i), model=model, source_rate=rate)
-        for i, rate in zip(range(count), cycle(rates), strict=False)
-    )
-    return [variant.seen_as(encode(problem)) for problem in made]
+        for i, rate in zip(range(number), cycle(rates), strict=False)
+    ]
 
 
-def trained(variant: Variant, model: Model, steps: int) -> Learner:
-    """Train for a number of steps."""
-    told = {name: {**BASE[name], **variant.changes.get(name, {})} for name in BASE}
-    rates = TRAINED_AT[model] if told["sampling"]["reward"] == "log" else RATES[:1]
-    learner = Learner(
-        problems(TRAINED, 1, model, rates, variant), TrainConfig.model_validate(told), Workers()
-    )
-    variant.network(learner.network)
-    every = np.arange(TRAINED)
+def trained(variant: Variant, model: Model, steps: int) -> DeviceScorer:
+    """Train a policy for a number of steps."""
+    torch.manual_seed(0)
+    policy = Seeing(policy_section(variant.part("policy")), variant)
+    reinforce = variant.stage
+    rates = TRAINED_AT[model] if reinforce.reward == "log" else RATES[:1]
+    encoded = encoded_by(policy, problems(TRAINED, 1, model, rates))
+    own = np.arange(TRAINED, dtype=np.int32)
+    learner = Learner(policy, encoded, own, 0, Workers(), jobs=1)
+    optimiser = Optimiser(policy, RATES_OF_LEARNING, (0, 1))
+    stages: list[tuple[Stage, int]] = [(reinforce, steps)]
     if variant.imitated:
-        for i, one in enumerate(learner.prepared):
-            row = taught((i, one.problem), placer=TEACHER, seed=0)
-            learner.remember(i, row)
-    done, epoch = 0, 0
-    while done < steps:
-        for numbers in steps_of(learner.prepared, every, 64, 0, [0, epoch]):
-            learner.set_rate(done / steps, done)
-            learner.step(numbers, done, -1 if done < variant.imitated * steps else 0)
+        imitation = ImitationStage(algorithm="imitation", epochs=1, teacher=TEACHER, reward="log")
+        stages.insert(0, (imitation, round(variant.imitated * steps)))
+    known: Known = {}
+    numbers, done = numbers_of_steps(learner), 0
+    for stage, end in stages:
+        algorithm = make_algorithm(stage, learner, optimiser)
+        algorithm.begin(known)
+        while done < end:
+            optimiser.set_rate(done / steps, done)
+            algorithm.step(Step(next(numbers), [0, 2, done, 0], 0, done / steps))
             done += 1
-            if done == steps:
-                break
-        epoch += 1
-    return learner
+        known = algorithm.known()
+    return policy
 
 
-def placed(variant: Variant, model: Model, network: Network) -> str:
+def numbers_of_steps(learner: Learner) -> Iterator[np.ndarray]:
+    """Yield the problems of each step, epoch after epoch."""
+    for epoch in count():
+        yield from steps_of(learner.encoded, learner.own, AT_ONCE, 0, [0, epoch])
+
+
+def placed(model: Model, policy: DeviceScorer) -> str:
     """Place problems not trained on; return the columns of the table."""
     columns = []
     generator = torch.Generator().manual_seed(0)
     for rate in RATES:
-        prepared = problems(PLACED, 2, model, [rate], variant)
-        order = largest_first(prepared, np.arange(PLACED))
+        made = sorted(problems(PLACED, 2, model, [rate]), key=lambda p: -len(p.graph.names))
         reached = []
-        for i in range(0, PLACED, 64):
-            batch = Batch.of([prepared[k] for k in order[i : i + 64]])
+        for i in range(0, PLACED, AT_ONCE):
+            batch = policy.batch([policy.encode(problem) for problem in made[i : i + AT_ONCE]])
             choose = Sampler(generator, TEMPERATURE, first_is_likeliest=True)
-            rows = network.sample(batch, 16, choose)
-            for one, row in zip(batch.prepared, rows, strict=True):
+            rows = policy.sample(batch, 16, choose)
+            for one, row in zip(batch.encoded, rows, strict=True):
                 reached.append(throughput(one.problem, row[:, : one.size]) / rate)
         columns.append(np.stack(reached))
     low, high = columns

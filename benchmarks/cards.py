@@ -14,8 +14,9 @@ from typing import Any
 import torch
 
 from streamplace.files.atomic import atomic
-from streamplace.policy.config import check_kind
-from streamplace.policy.weights import pack_policy, parameter_hash, read, read_policy, unpacked
+from streamplace.policy.registry import policy_section
+from streamplace.policy.signed_tensors import read, unpacked
+from streamplace.policy.weights import pack_policy, parameter_hash, read_policy
 
 FIELDS = ("dataset", "graphs", "problems", "processes", "config", "epoch", "step", "seconds")
 
@@ -27,15 +28,15 @@ def main() -> None:
     parser.add_argument("--commit", required=True)
     parser.add_argument("results", nargs="+", type=result, metavar="NAME=VALUE")
     arguments = parser.parse_args()
-    network, card = read_policy(arguments.weights)
+    policy, card = read_policy(arguments.weights)
     tensors, words = unpacked(read(arguments.weights), str(arguments.weights))
     half = all(x.dtype == torch.float16 for x in tensors.values())
-    kind = check_kind({"kind": words["kind"], "sizes": json.loads(words["sizes"])})
+    section = policy_section({"kind": words["kind"], "sizes": json.loads(words["sizes"])})
     told: dict[str, Any] = {field: card[field] for field in FIELDS if field in card}
-    told["parameter_hash"] = parameter_hash(network)
+    told["parameter_hash"] = parameter_hash(policy)
     told["commit"], told["results"] = arguments.commit, dict(arguments.results)
     with atomic(arguments.weights) as file:
-        file.write(pack_policy(network, kind, told, half=half))
+        file.write(pack_policy(policy, section, told, half=half))
 
 
 def result(text: str) -> tuple[str, float]:

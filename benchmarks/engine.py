@@ -22,6 +22,7 @@ from itertools import count, islice
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from benchmarks.reference.changes import renamed, shares
 from benchmarks.reference.engine import PlainEngine
@@ -38,15 +39,17 @@ from streamplace import (
     place,
     read_dataset,
 )
-from streamplace.policy.features import encode
+from streamplace.policy.registry import make_policy
 from streamplace.problem.objective import Model
 from streamplace.scoring import engine as runs
 from streamplace.scoring.flow import flow
 from streamplace.scoring.throughput import throughput
 from streamplace.training import TrainConfig, read_config
-from streamplace.training.algorithms.reinforce import Learner
+from streamplace.training.algorithms.base import Step
 from streamplace.training.distributed import Workers
-from streamplace.training.problems import largest_first
+from streamplace.training.learner import Learner
+from streamplace.training.loop import Loop
+from streamplace.training.problems import encoded_by, largest_first
 from streamplace.util.arrays import Ints
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -386,10 +389,15 @@ def training(arguments: argparse.Namespace) -> None:
 
 def step_of(graphs: list[StreamGraph], model: Model, config: TrainConfig) -> Callable[[], object]:
     """Return a call that does one step of training on 64 graphs."""
-    prepared = [encode(Problem(graph, model=model, source_rate=RATE)) for graph in graphs]
-    learner = Learner(prepared, config, Workers())
-    numbers = largest_first(prepared, np.arange(len(prepared)))
-    return partial(learner.step, numbers, 0, 0)
+    torch.manual_seed(0)
+    policy = make_policy(config.policy)
+    encoded = encoded_by(policy, [Problem(g, model=model, source_rate=RATE) for g in graphs])
+    own = np.arange(len(encoded), dtype=np.int32)
+    loop = Loop(Learner(policy, encoded, own, 0, Workers()), config.stage)
+    loop.begin()
+    assert loop.algorithm is not None
+    step = Step(largest_first(encoded, own), [0], epoch=0, progress=0.0)
+    return partial(loop.algorithm.step, step)
 
 
 if __name__ == "__main__":

@@ -22,12 +22,12 @@ from torch.utils.flop_counter import FlopCounterMode
 from benchmarks.speed import report
 from streamplace import Problem, Recipe, StreamGraph
 from streamplace.placers.registry import ready_placer
-from streamplace.policy.batch import Batch
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.device_scorer.network import DeviceScorer
 from streamplace.scoring.throughput import throughput
 from streamplace.training import read_config
 from streamplace.training.distributed import Workers
+from streamplace.training.stages import ReinforceStage
 from streamplace.training.trainer import Run
 
 GRAPHS, PLACED = 640, 630
@@ -82,7 +82,7 @@ def training(folder: Path) -> None:
 def start(graphs: list[StreamGraph], name: str, folder: Path) -> Run:
     """Begin a run of a shipped config."""
     config = read_config(name)
-    return Run.start(graphs, config, folder, "", False, Workers())
+    return Run.start(graphs, config, folder, "", False, Workers.of_torchrun())
 
 
 def flops_of_a_decision(run: Run) -> float:
@@ -90,14 +90,15 @@ def flops_of_a_decision(run: Run) -> float:
 
     Three times those of the forward pass; but once those of a pass that only samples.
     """
-    numbers = run.steps_of(0)[0]
-    batch = Batch.of([run.prepared[i] for i in numbers])
-    samples = run.config.sampling.samples
+    learner, policy = run.loop.learner, run.policy
+    batch: Any = learner.batch(run.loop.steps_of(0)[0])
+    (stage,) = run.config.stage
+    assert isinstance(stage, ReinforceStage)
     choose = Sampler(torch.Generator().manual_seed(0))
-    total = 3.0 * counted(lambda: run.network.rollout(batch, samples, choose))
-    if isinstance(run.network, DeviceScorer):
-        total -= 2.0 * counted(lambda: run.network.sample(batch, samples, choose))
-    return total / (samples * int(batch.sizes.sum()))
+    total = 3.0 * counted(lambda: policy.rollout(batch, stage.samples, choose))
+    if isinstance(policy, DeviceScorer):
+        total -= 2.0 * counted(lambda: policy.sample(batch, stage.samples, choose))
+    return total / (stage.samples * int(batch.sizes.sum()))
 
 
 def counted(call: Callable[[], object]) -> float:

@@ -62,6 +62,12 @@ class UsageError(StreamplaceError):
     names_file = True  # there is none
 
 
+class UnsuitableError(UsageError):
+    """A problem that a placer does not place, whatever its constraints."""
+
+    names_file = False
+
+
 class ConfigError(StreamplaceError):
     """A training config that is none. Names the file."""
 

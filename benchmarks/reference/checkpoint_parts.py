@@ -1,5 +1,7 @@
-"""What a checkpoint is loaded into, without the run around it."""
+"""A loop that checkpoints are loaded into, without the run around it."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -7,12 +9,49 @@ import numpy as np
 import torch
 
 from benchmarks.reference.trainings import config, of_kind, opened
+from streamplace import Cluster, Operator, Problem, StreamGraph
 from streamplace.errors import CheckpointError
-from streamplace.policy.registry import make_network
-from streamplace.training.checkpoint import Position, load_checkpoint, save_checkpoint
+from streamplace.policy.base import AnyPolicy
+from streamplace.policy.registry import PolicySection, make_policy
+from streamplace.training.algorithms.remembering import Remembering
+from streamplace.training.checkpoint import load_checkpoint, save_checkpoint
+from streamplace.training.distributed import Workers
 from streamplace.training.elite_buffer import EliteBuffer
+from streamplace.training.learner import Learner
+from streamplace.training.loop import Loop, Position
+from streamplace.training.stages import Stage
 
-Shapes = list[tuple[int, int]]  # operators and devices of each problem
+Shapes = Sequence[tuple[int, int]]  # operators and devices of each problem
+FIVE: Shapes = ((3, 3),) * 5
+
+
+@dataclass(frozen=True)
+class Sized:
+    """A problem of which a checkpoint asks for no more than its size."""
+
+    problem: Problem
+    size: int
+
+
+def sized(operators: int, devices: int) -> Sized:
+    """Return a problem with these numbers of operators and devices."""
+    graph = StreamGraph([Operator("a", 1.0, 1.0)], [])
+    return Sized(Problem(graph, Cluster.equal(devices), source_rate=1.0), operators)
+
+
+def loop_of(section: PolicySection, stages: Sequence[Stage], shapes: Shapes) -> Loop:
+    """Return a loop before its first step; its problems have these shapes and no features."""
+    torch.manual_seed(99)
+    own = np.arange(len(shapes), dtype=np.int32)
+    encoded = [sized(*shape) for shape in shapes]
+    learner = Learner(make_policy(section), encoded, own, 0, Workers())
+    return Loop(learner, stages)
+
+
+def memory_of(loop: Loop) -> EliteBuffer:
+    """Return the memory of a loop's present stage."""
+    assert isinstance(loop.algorithm, Remembering)
+    return loop.algorithm.memory
 
 
 def shapes_in(file: Path) -> Shapes:
@@ -27,29 +66,42 @@ def shapes_in(file: Path) -> Shapes:
 
 
 class Parts:
-    """What a checkpoint is loaded into: all as it was before the first step."""
+    """A small loop of a kind of policy, as it was before the first step, until it is loaded into.
 
-    def __init__(self, kind: str) -> None:
-        torch.manual_seed(99)
+    Parameters
+    ----------
+    shapes
+        Of the problems; a checkpoint that remembers placements of other shapes is refused.
+    """
+
+    def __init__(self, kind: str, shapes: Shapes = FIVE) -> None:
         wanted = config(of_kind(kind))
-        self.network = make_network(wanted.policy)
-        self.optimiser = torch.optim.Adam(self.network.parameters())
-        self.memory = EliteBuffer(5, wanted.memory.size, wanted.memory.threshold)
+        self.loop = loop_of(wanted.policy, wanted.stage, shapes)
 
-    def load(
-        self, file: Path, run: dict[str, Any] | None = None, shapes: Shapes | None = None
-    ) -> Position:
-        """Load a checkpoint; the problems are as large as it takes them to be, unless told."""
-        parts = (self.network, self.optimiser, self.memory)
-        return load_checkpoint(file, *parts, run or {}, shapes or shapes_in(file))
+    @property
+    def policy(self) -> AnyPolicy:
+        """The policy."""
+        return self.loop.learner.policy
+
+    @property
+    def memory(self) -> EliteBuffer:
+        """The memory of the loop's present stage."""
+        return memory_of(self.loop)
+
+    def load(self, file: Path, run: dict[str, Any] | None = None) -> Position:
+        """Load a checkpoint."""
+        load_checkpoint(file, self.loop, run or {})
+        return self.loop.position
 
     def save(self, file: Path, position: Position, run: dict[str, Any]) -> None:
         """Save a checkpoint."""
-        save_checkpoint(file, self.network, self.optimiser, self.memory, position, run)
+        save_checkpoint(file, self.policy, self.loop.state(), position, run)
 
 
 def remembering(kind: str) -> Parts:
     """Return parts with something in the memory."""
     parts = Parts(kind)
-    parts.memory.add(0, np.array([1.0, 0.5]), np.array([[0, 1, 2], [1, 1, 1]], dtype=np.int32))
+    parts.loop.begin()
+    rows = np.array([[0, 1, 2], [1, 1, 1]], dtype=np.int32)
+    parts.memory.add(0, np.array([1.0, 0.5]), rows)
     return parts

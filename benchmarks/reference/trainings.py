@@ -12,7 +12,7 @@ import torch
 
 from streamplace import StreamGraph
 from streamplace.generate import Recipe
-from streamplace.policy.weights import unpacked
+from streamplace.policy.signed_tensors import unpacked
 from streamplace.training import TrainConfig
 from streamplace.training.distributed import Workers
 from streamplace.training.trainer import Run
@@ -32,21 +32,23 @@ devices = ["3x2500", "1x4000,2x1500"]
 networks = ["pair", "nic"]
 bandwidth_mbps = [10.0, 1000.0]
 
-[sampling]
+[[stage]]
+algorithm = "reinforce"
 epochs = 2
 problems_per_step = 2
 samples = 3
 random_samples = 1.5
 random_decay = 2.0
+normalise = true
+entropy = 0.01
 
-[memory]
+[stage.memory]
 size = 2
 threshold = 0.0
 samples = 2
 
-[optimiser]
-entropy = 0.01
-normalise = true
+[stage.optimiser]
+rate = 1e-3
 
 [run]
 held_out = 1
@@ -57,6 +59,9 @@ POLICIES: dict[str, dict[str, Any]] = {
     "device-scorer": {"hidden": 8, "hops": 1},
     "encoder-decoder": {"length": 8, "hops": 1, "device_length": 4, "devices": 3},
 }
+
+SHARED = ("problems_per_step", "scores_per_step", "reward")
+"""The keys of a stage that one of imitation before it has as well."""
 
 Sections = dict[str, dict[str, Any]]
 
@@ -73,19 +78,42 @@ def of_kind(kind: str) -> Sections:
 
 
 def config(sections: Sections | None = None, **more: dict[str, Any]) -> TrainConfig:
-    """Return the small config with these keys of its sections changed."""
+    """Return the small config with these keys of its sections changed.
+
+    ``stage``, ``memory`` and ``optimiser`` are the table of the reinforce stage and the tables in
+    it; ``teacher`` (its ``placer`` and ``epochs``) puts a stage of imitation before it, whose
+    optimiser both share.
+    """
     value: dict[str, Any] = tomllib.loads(SMALL)
+    (stage,) = value["stage"]
+    places = {"problems": value["problems"][0], "stage": stage}
+    places |= {name: stage[name] for name in ("memory", "optimiser")}
+    teacher: dict[str, Any] = {}
     for name, keys in {**(sections or {}), **more}.items():
-        where = value["problems"][0] if name == "problems" else value.setdefault(name, {})
-        where |= keys
+        if name == "teacher":
+            teacher = keys
+        else:
+            where: dict[str, Any] = places.get(name) or value.setdefault(name, {})
+            where |= keys
+    if teacher:
+        shared = {name: stage[name] for name in SHARED if name in stage}
+        imitation = {"algorithm": "imitation", **shared, "optimiser": stage.pop("optimiser")}
+        imitation |= {"teacher": teacher["placer"], "epochs": teacher["epochs"]}
+        value["stage"].insert(0, imitation)
     return TrainConfig.model_validate(value)
+
+
+def config_of(*stages: dict[str, Any], **sections: dict[str, Any]) -> TrainConfig:
+    """Return the small config with other stages: values of ``[[stage]]`` tables."""
+    value = config(sections).model_dump(mode="json")
+    return TrainConfig.model_validate({**value, "stage": list(stages)})
 
 
 @contextmanager
 def resumed(wanted: TrainConfig, folder: Path) -> Iterator[Run]:
     """Take up a run on the six graphs without going on."""
     with (
-        Workers() as workers,
+        Workers.of_torchrun() as workers,
         closing(Run.start(graphs(), wanted, folder, "", True, workers)) as run,
     ):
         yield run

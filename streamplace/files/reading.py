@@ -25,6 +25,7 @@ MESSAGES = {  # pydantic's words where ours fit a file better
     "extra_forbidden": "is an unknown field",
     "dict_type": "must be an object",
     "model_type": "must be an object",
+    "model_attributes_type": "must be an object",
     "list_type": "must be a list",
     "string_type": "must be a string",
     "string_unicode": "is no valid unicode text",
@@ -154,13 +155,26 @@ def first_fault(error: ValidationError, form: type[BaseModel], within: str = "")
     within
         The place of the value itself, if it is a part of another.
     """
-    first = error.errors(include_url=False, include_context=False)[0]
+    first = _of_tag(error.errors(include_url=False)[0])
     more = f" (and {error.error_count() - 1} more faults)" if error.error_count() > 1 else ""
     message = f"{_place((within, *first['loc']) if within else first['loc'])}{_message(first)}"
     if first["type"] == "extra_forbidden":
         *place, name = first["loc"]
         message += did_you_mean(str(name), fields_at(form, tuple(place)))
     return message + more
+
+
+def _of_tag(fault: Any) -> Any:
+    """Return a fault in the tag of a union as one of the field that holds the tag."""
+    if fault["type"] not in ("union_tag_not_found", "union_tag_invalid"):
+        return fault
+    field = fault["ctx"]["discriminator"].strip("'")
+    own = {**fault, "loc": (*fault["loc"], field)}
+    if fault["type"] == "union_tag_not_found":
+        return own | {"type": "missing"}
+    *others, last = fault["ctx"]["expected_tags"].split(", ")
+    message = f"should be {', '.join(others)} or {last}"
+    return own | {"type": "literal_error", "msg": message, "input": fault["input"][field]}
 
 
 class _DuplicateKeyError(ValueError):

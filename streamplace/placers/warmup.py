@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from streamplace.errors import PlacementError
+from streamplace.errors import PlacementError, UnsuitableError
 from streamplace.placers.base import Placer
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.consolidate import consolidate
@@ -21,7 +21,7 @@ OPERATORS = 8  # enough for every number of parts on five devices
 def warm_up(placer: Placer, model: Model) -> None:
     """Place and score a small graph once; what the placer says of it does not matter."""
     problem, rng = _problem(1e4, model), np.random.default_rng(0)
-    with suppress(PlacementError):
+    with suppress(PlacementError, UnsuitableError):
         simulate(placer(problem, rng))
 
 

@@ -58,7 +58,7 @@ class Policy(nn.Module, ABC, Generic[E, B]):
 
         Raises
         ------
-        UsageError
+        UnsuitableError
             If it cannot, with the reason.
         """
 

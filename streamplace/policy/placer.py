@@ -60,8 +60,10 @@ class PolicyPlacer:
         ------
         CheckpointError
             If the weights cannot be read.
-        UsageError
+        UnsuitableError
             If the network places on another number of devices.
+        UsageError
+            If the network does not decode by beam search, and is asked to.
         PlacementError
             If no placement it makes can be repaired.
         """

@@ -3,7 +3,7 @@
 from typing import Any
 
 OLD_TABLES = ("sampling", "memory", "teacher", "optimiser")
-_OF_STAGE = ("epochs", "problems_per_step", "scores_per_step", "reward")
+_OF_BOTH = ("problems_per_step", "scores_per_step", "reward")
 _OF_LOSS = ("normalise", "entropy", "per_decision")
 
 
@@ -23,13 +23,12 @@ def with_stages(config: dict[str, Any]) -> dict[str, Any]:
     loss = {name: optimiser.pop(name) for name in _OF_LOSS if name in optimiser}
     reinforce: dict[str, Any] = {"algorithm": "reinforce", **sampling, **loss, "memory": memory}
     stages = [reinforce]
-    if teacher.get("placer"):
-        shared = {name: sampling[name] for name in _OF_STAGE[1:] if name in sampling}
-        epochs = teacher.pop("epochs", 0)
-        imitation = {"algorithm": "imitation", **shared, "epochs": epochs}
-        stages.insert(0, imitation | {"teacher": teacher.pop("placer")} | teacher)
-    elif teacher.get("epochs"):
-        return config  # refused: it has epochs and no teacher
+    if teacher.get("placer") or teacher.get("epochs"):
+        shared = {name: sampling[name] for name in _OF_BOTH if name in sampling}
+        imitation = {"algorithm": "imitation", **shared, "epochs": teacher.pop("epochs", 0)}
+        if placer := teacher.pop("placer", ""):  # else its absence is refused later
+            imitation["teacher"] = placer
+        stages.insert(0, imitation | teacher)
     stages[0]["optimiser"] = optimiser
     kept = {name: value for name, value in config.items() if name not in OLD_TABLES}
     return {**kept, "stage": stages}

@@ -118,11 +118,10 @@ def test_in_configs(
     name: str, meant: str, inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     config = tmp_path / "config.toml"
-    config.write_text(SMALL.replace("[sampling]", f"[sampling]\n{name} = 1"))
+    config.write_text(SMALL.replace("epochs = 2", f"epochs = 2\n{name} = 1"))
     words = ("train", inputs.graph, "--config", config, "-o", tmp_path / "run")
-    assert f"sampling.{name}: is an unknown field; did you mean {meant!r}?" in refused(
-        capsys, *words
-    )
+    said = f"stage[0].reinforce.{name}: is an unknown field; did you mean {meant!r}?"
+    assert said in refused(capsys, *words)
 
 
 def test_of_policies(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:

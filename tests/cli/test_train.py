@@ -88,7 +88,7 @@ def test_progress_goes_to_stderr_alone(files: Path, tmp_path: Path, capsys: Capt
     validations = [line for line in err.splitlines() if "validation" in line]
     assert len(validations) == 2, "a line an epoch"
     for epoch, line in enumerate(validations):
-        assert f"epoch {epoch} " in line
+        assert f"epoch {epoch + 1} of 2 " in line
         assert f"step {3 * epoch + 3} " in line
 
 
@@ -210,7 +210,7 @@ def test_a_damaged_checkpoint_is_not_taken_up(
 
 
 def test_work_that_fails_exits_1(files: Path, tmp_path: Path, capsys: Capture) -> None:
-    absurd = SMALL.replace("[optimiser]", "[optimiser]\nrate = 1e30\nfinal_rate = 1e30")
+    absurd = SMALL.replace("rate = 1e-3", "rate = 1e30\nfinal_rate = 1e30")
     (tmp_path / "absurd.toml").write_text(absurd.replace("epochs = 2", "epochs = 20"))
     words = [files / "graphs.jsonl", "--config", tmp_path / "absurd.toml", "-o", tmp_path / "run"]
     assert main(["train", *map(str, words)]) == 1

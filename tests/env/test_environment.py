@@ -18,7 +18,7 @@ from sim.lookahead import F
 from streamplace.env import ID, PlacementEnv
 from streamplace.env.observation import HIGHEST, OF_OPERATOR, OF_PROBLEM, size_of
 from streamplace.errors import FormatError, GraphError, ProblemError, UsageError
-from streamplace.policy import features
+from streamplace.policy.device_scorer import features
 from streamplace.scoring.throughput import throughput
 from tests.support.strategies import constrained_problems
 

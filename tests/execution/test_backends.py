@@ -136,8 +136,9 @@ def test_a_teacher_gives_the_same_labels(
 ) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")  # sums to the last bit
     write_dataset(tmp_path / "graphs.jsonl", graphs())
-    teacher = '\n[teacher]\nplacer = "random"\nepochs = 1\n'
-    (tmp_path / "config.toml").write_text(SMALL.replace("epochs = 2", "epochs = 1") + teacher)
+    imitation = '[[stage]]\nalgorithm = "imitation"\nepochs = 1\nteacher = "random"\n\n[[stage]]'
+    taught = SMALL.replace("[[stage]]", imitation).replace("epochs = 2", "epochs = 1")
+    (tmp_path / "config.toml").write_text(taught)
     train(graphs(), read_config(str(tmp_path / "config.toml")), tmp_path / "here", jobs=1)
     words = ["train", tmp_path / "graphs.jsonl", "--config", tmp_path / "config.toml", "-o"]
     done(*words, tmp_path / "there", *cluster)

@@ -237,7 +237,8 @@ def test_files_have_no_module_imported(folder: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(folder)
     shipped = (ROOT / "streamplace" / "training" / "configs" / "best.toml").read_text()
     config = folder / "config.toml"
-    config.write_text(f'{shipped}\n[teacher]\nplacer = "leaving:Last"\n')
+    imitation = '[[stage]]\nalgorithm = "imitation"\nepochs = 1\nteacher = "leaving:Last"\n'
+    config.write_text(shipped + imitation)
     with pytest.raises(sp.StreamplaceError, match="a file cannot name a module"):
         read_config(str(config))
     with pytest.raises(UsageError, match="is no option=value"):

@@ -1,13 +1,13 @@
-"""Networks as distributions over placements: alone or in a batch, forced or free, they agree."""
+"""Policies as distributions over placements: alone or in a batch, forced or free, they agree."""
 
 import numpy as np
 import pytest
 import torch
 
 from streamplace.policy.decoding import Sampler
-from streamplace.policy.features import encode
 from tests.support.placements import every_placement
 from tests.support.policies import (
+    BREAKING_SYMMETRY,
     ONE_ORDER_KINDS,
     PUBLISHED_KINDS,
     SCORER_KINDS,
@@ -20,8 +20,8 @@ from tests.support.policies import (
     fork_problem,
     greedy_placement,
     mixed_problems,
-    network_of,
     of_every_kind,
+    policy_of,
     rollout_of,
     seeded_generator,
 )
@@ -31,13 +31,13 @@ pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 
 @of_every_kind
 def test_greedy_placements_are_those_made_alone(name: str) -> None:
-    network = network_of(name)
+    policy = policy_of(name)
     problems = mixed_problems(name)
-    together = network.sample(batch_of(*problems), 1, Sampler())[:, 0]
+    together = policy.sample(batch_of(policy, *problems), 1, Sampler())[:, 0]
     used = set()
     for problem, row in zip(problems, together, strict=True):
         size = len(problem.graph.names)
-        assert row[:size].tolist() == greedy_placement(network, problem).tolist()
+        assert row[:size].tolist() == greedy_placement(policy, problem).tolist()
         assert (row[size:] == -1).all()
         used.add(len(set(row[:size].tolist())))
     assert max(used) > 1, "a network that uses one device alone shows nothing"
@@ -46,41 +46,41 @@ def test_greedy_placements_are_those_made_alone(name: str) -> None:
 @of_every_kind
 def test_likelihoods_are_those_found_alone(name: str) -> None:
     """Placements sampled in a batch are as likely when they are scored alone."""
-    network = network_of(name)
+    policy = policy_of(name)
     problems = mixed_problems(name)
-    together = network.rollout(batch_of(*problems), 4, Sampler(seeded_generator()))
+    together = policy.rollout(batch_of(policy, *problems), 4, Sampler(seeded_generator()))
     for p, problem in enumerate(problems):
         rows = together.placements[p, :, : len(problem.graph.names)]
-        alone = rollout_of(network, problem, rows)
+        alone = rollout_of(policy, problem, rows)
         assert (alone.placements[0] == rows).all()
-        for column in ("log_probability", "entropy"):
+        for column in ("log_probability", "mean_entropy"):
             assert_same_likelihood(getattr(alone, column)[0], getattr(together, column)[p])
 
 
 @of_every_kind
-def test_what_was_chosen_is_as_likely_when_it_is_told(name: str) -> None:
-    network = network_of(name)
-    batch = batch_of(*mixed_problems(name))
-    chosen = network.rollout(batch, 6, Sampler(seeded_generator()))
+def test_what_was_chosen_is_as_likely_when_it_is_forced(name: str) -> None:
+    policy = policy_of(name)
+    batch = batch_of(policy, *mixed_problems(name))
+    chosen = policy.rollout(batch, 6, Sampler(seeded_generator()))
     assert len(np.unique(chosen.placements[0], axis=0)) > 1
-    again = network.rollout(batch, 6, Sampler(), chosen.placements)
+    again = policy.rollout(batch, 6, Sampler(), chosen.placements)
     assert (again.placements == chosen.placements).all()
-    for column in ("log_probability", "entropy"):
+    for column in ("log_probability", "mean_entropy"):
         torch.testing.assert_close(getattr(again, column), getattr(chosen, column))
     assert (chosen.log_probability <= 0).all()
-    assert (chosen.entropy >= 0).all()
+    assert (chosen.mean_entropy >= 0).all()
 
 
 @of_every_kind
-def test_some_rows_told_and_others_free(name: str) -> None:
+def test_some_rows_are_forced_and_others_free(name: str) -> None:
     """As in training, forced devices stay; free ones (-1) are chosen greedily here."""
-    network = network_of(name)
-    batch = batch_of(*mixed_problems(name))
-    chosen = network.rollout(batch, 4, Sampler(seeded_generator()))
-    free = network.rollout(batch, 4, Sampler())
+    policy = policy_of(name)
+    batch = batch_of(policy, *mixed_problems(name))
+    chosen = policy.rollout(batch, 4, Sampler(seeded_generator()))
+    free = policy.rollout(batch, 4, Sampler())
     forced = chosen.placements.copy()
     forced[:, :2] = -1
-    both = network.rollout(batch, 4, Sampler(), forced)
+    both = policy.rollout(batch, 4, Sampler(), forced)
     for rollout, rows in ((free, slice(2)), (chosen, slice(2, 4))):
         assert (both.placements[:, rows] == rollout.placements[:, rows]).all()
         now, before = both.log_probability[:, rows], rollout.log_probability[:, rows]
@@ -90,13 +90,13 @@ def test_some_rows_told_and_others_free(name: str) -> None:
 @of_every_kind
 def test_a_placement_begun_goes_on_from_there(name: str) -> None:
     """Forced to begin like a greedy placement, a network completes it alike."""
-    network = network_of(name)
+    policy = policy_of(name)
     problem = mixed_problems(name)[0]
-    row = greedy_placement(network, problem)
-    half = encode(problem).orders[0][: len(row) // 2]
+    row = greedy_placement(policy, problem)
+    half = policy.encode(problem).orders[0][: len(row) // 2]
     forced = np.full((1, 1, len(row)), -1, dtype=np.int32)
     forced[0, 0, half] = row[half]
-    made = network.rollout(batch_of(problem), 1, Sampler(), forced)
+    made = policy.rollout(batch_of(policy, problem), 1, Sampler(), forced)
     assert made.placements[0, 0].tolist() == row.tolist()
 
 
@@ -104,48 +104,48 @@ def test_a_placement_begun_goes_on_from_there(name: str) -> None:
 @pytest.mark.parametrize("name", ONE_ORDER_KINDS)
 def test_probabilities_add_up_to_one(name: str, cluster: str) -> None:
     """Some networks may choose only the first of several equal empty devices."""
-    network, problem = network_of(name), fork_problem(SMALL_CLUSTERS[cluster])
-    rows = choosable_placements(network, problem)
-    alike = network.breaks_symmetry and cluster != "unequal"
+    policy, problem = policy_of(name), fork_problem(SMALL_CLUSTERS[cluster])
+    rows = choosable_placements(policy, problem)
+    alike = name in BREAKING_SYMMETRY and cluster != "unequal"
     assert len(rows) == (5 if alike else 27)
-    likelihood = rollout_of(network, problem, rows).log_probability[0].double()
+    likelihood = rollout_of(policy, problem, rows).log_probability[0].double()
     assert likelihood.exp().sum().item() == pytest.approx(1.0, rel=1e-5)
     if alike:
         others = np.array([row for row in every_placement(problem) if row[0] != 0])
-        assert rollout_of(network, problem, others).log_probability.max().item() < -1e8
+        assert rollout_of(policy, problem, others).log_probability.max().item() < -1e8
 
 
 @pytest.mark.parametrize("cluster", SMALL_CLUSTERS)
 @pytest.mark.parametrize("name", ONE_ORDER_KINDS)
 def test_entropies_of_decisions_make_up_that_of_placements(name: str, cluster: str) -> None:
     """By the chain rule the expected entropy of the decisions is that of placements."""
-    network, problem = network_of(name), fork_problem(SMALL_CLUSTERS[cluster])
-    rows = choosable_placements(network, problem)
-    rollout = rollout_of(network, problem, rows)
+    policy, problem = policy_of(name), fork_problem(SMALL_CLUSTERS[cluster])
+    rows = choosable_placements(policy, problem)
+    rollout = rollout_of(policy, problem, rows)
     logs = rollout.log_probability[0].double()
     entropy = -(logs.exp() * logs).sum()
-    decisions = (logs.exp() * rollout.entropy[0] * rows.shape[1]).sum()
+    decisions = (logs.exp() * rollout.mean_entropy[0] * rows.shape[1]).sum()
     assert decisions.item() == pytest.approx(entropy.item(), rel=1e-4)
     assert entropy.item() > 0.1
 
 
 @of_every_kind
 def test_entropy_of_one_decision_by_hand(name: str) -> None:
-    network, problem = network_of(name), fork_problem(cluster_of(3, seed=4), 1)
-    rollout = rollout_of(network, problem, np.arange(3, dtype=np.int32)[:, None])
+    policy, problem = policy_of(name), fork_problem(cluster_of(3, seed=4), 1)
+    rollout = rollout_of(policy, problem, np.arange(3, dtype=np.int32)[:, None])
     share = rollout.log_probability[0].double().exp().tolist()
     assert sum(share) == pytest.approx(1.0)
     by_hand = -sum(p * np.log(p) for p in share)
-    assert rollout.entropy[0].tolist() == pytest.approx([by_hand] * 3, rel=1e-4)
+    assert rollout.mean_entropy[0].tolist() == pytest.approx([by_hand] * 3, rel=1e-4)
 
 
 @pytest.mark.parametrize("name", ONE_ORDER_KINDS)
 def test_samples_are_as_frequent_as_they_are_likely(name: str) -> None:
     """Frequencies in 4,000 samples are within five standard deviations."""
-    network, problem = network_of(name), fork_problem(cluster_of(3, seed=4), 2)
+    policy, problem = policy_of(name), fork_problem(cluster_of(3, seed=4), 2)
     rows = every_placement(problem)
-    share = rollout_of(network, problem, rows).log_probability[0].double().exp().numpy()
-    drawn = network.sample(batch_of(problem), 4000, Sampler(seeded_generator()))[0]
+    share = rollout_of(policy, problem, rows).log_probability[0].double().exp().numpy()
+    drawn = policy.sample(batch_of(policy, problem), 4000, Sampler(seeded_generator()))[0]
     counts = np.array([(drawn == row).all(axis=1).sum() for row in rows])
     assert counts.sum() == 4000
     spread = np.sqrt(4000 * share * (1 - share))
@@ -166,12 +166,14 @@ def test_temperature_flattens_and_the_first_is_the_likeliest() -> None:
 
 @of_every_kind
 def test_every_parameter_gets_a_finite_gradient(name: str) -> None:
-    network = network_of(name).train()
-    rollout = network.rollout(batch_of(*mixed_problems(name)), 4, Sampler(seeded_generator()))
+    policy = policy_of(name).train()
+    rollout = policy.rollout(
+        batch_of(policy, *mixed_problems(name)), 4, Sampler(seeded_generator())
+    )
     weight = torch.linspace(-1.0, 2.0, 4)
-    loss = (rollout.log_probability * weight).sum() + rollout.entropy.sum()
+    loss = (rollout.log_probability * weight).sum() + rollout.mean_entropy.sum()
     loss.backward()  # type: ignore[no-untyped-call]
-    for key, parameter in network.named_parameters():
+    for key, parameter in policy.named_parameters():
         assert parameter.grad is not None, key
         assert torch.isfinite(parameter.grad).all(), key
         if key != "score.bias":  # adds the same to every device
@@ -181,18 +183,18 @@ def test_every_parameter_gets_a_finite_gradient(name: str) -> None:
 @of_every_kind
 def test_a_step_along_the_gradient_makes_a_placement_likelier(name: str) -> None:
     """The log-probability rises by as much as the gradient predicts."""
-    network, problem = network_of(name), mixed_problems(name)[1]
-    batch = batch_of(problem)
-    rows = network.rollout(batch, 1, Sampler(seeded_generator())).placements
-    before = network.rollout(batch, 1, Sampler(), rows).log_probability
+    policy, problem = policy_of(name), mixed_problems(name)[1]
+    batch = batch_of(policy, problem)
+    rows = policy.rollout(batch, 1, Sampler(seeded_generator())).placements
+    before = policy.rollout(batch, 1, Sampler(), rows).log_probability
     before.sum().backward()  # type: ignore[no-untyped-call]
-    uphill = [(p, p.grad) for p in network.parameters() if p.grad is not None]
+    uphill = [(p, p.grad) for p in policy.parameters() if p.grad is not None]
     length = float(sum(gradient.pow(2).sum() for _, gradient in uphill))
     step = 1e-2 / length  # by so much the log-probability is to rise
     with torch.no_grad():
         for parameter, gradient in uphill:
             parameter.add_(step * gradient)
-    after = network.rollout(batch, 1, Sampler(), rows).log_probability
+    after = policy.rollout(batch, 1, Sampler(), rows).log_probability
     assert (after - before).item() == pytest.approx(1e-2, rel=0.2)
 
 
@@ -205,7 +207,8 @@ def test_a_step_along_the_gradient_makes_a_placement_likelier(name: str) -> None
     ],
 )
 def test_a_batch_that_was_sampled_can_be_learned_from(name: str) -> None:
-    network, batch = network_of(name), batch_of(*mixed_problems(name))
-    network.sample(batch, 1, Sampler())
-    rollout = network.rollout(batch, 2, Sampler(seeded_generator()))
+    policy = policy_of(name)
+    batch = batch_of(policy, *mixed_problems(name))
+    policy.sample(batch, 1, Sampler())
+    rollout = policy.rollout(batch, 2, Sampler(seeded_generator()))
     rollout.log_probability.sum().backward()  # type: ignore[no-untyped-call]

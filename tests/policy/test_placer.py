@@ -16,8 +16,8 @@ from benchmarks.reference.strategies import problems
 from streamplace import Constraints, Problem
 from streamplace.errors import CheckpointError, InfeasibleError, StreamplaceError, UsageError
 from streamplace.placers.registry import make_placer
-from streamplace.policy.decoding import Sampler
-from streamplace.policy.weights import FORMAT, VERSION, pack_policy, packed, read_policy
+from streamplace.policy.signed_tensors import packed
+from streamplace.policy.weights import FORMAT, VERSION, pack_policy, read_policy
 from streamplace.problem.objective import Model
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import bound
@@ -29,10 +29,10 @@ from tests.support.placements import some_placement_is_feasible, throughput_of
 from tests.support.policies import (
     KINDS,
     SCRIPTING,
-    batch_of,
     cluster_of,
+    greedy_placement,
     layered_problem,
-    network_of,
+    policy_of,
 )
 from tests.support.strategies import constrained_problems
 
@@ -48,7 +48,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("policies")
     paths = {name: folder / f"{i}.safetensors" for i, name in enumerate(KINDS)}
     for name, path in paths.items():
-        path.write_bytes(pack_policy(network_of(name), KINDS[name], CARD))
+        path.write_bytes(pack_policy(policy_of(name), KINDS[name], CARD))
     return paths
 
 
@@ -80,22 +80,22 @@ def test_places_as_the_network_it_was_written_from(
     name: str, model: Model, files: dict[str, Path]
 ) -> None:
     problem = layered_problem(12, cluster_of(3, "nic", seed=1), seed=3, model=model)
-    network, card = read_policy(files[name])
+    policy, card = read_policy(files[name])
     assert card == CARD
-    for key, tensor in network_of(name).state_dict().items():
-        assert torch.equal(network.state_dict()[key], tensor), key
+    for key, tensor in policy_of(name).state_dict().items():
+        assert torch.equal(policy.state_dict()[key], tensor), key
     devices = place_by_policy(files[name], problem)
-    assert devices.tolist() == network.sample(batch_of(problem), 1, Sampler())[0, 0].tolist()
+    assert devices.tolist() == greedy_placement(policy, problem).tolist()
     assert len(set(devices.tolist())) > 1
 
 
-@pytest.mark.parametrize("name", ["make_network", "safetensors.torch.load"])
+@pytest.mark.parametrize("name", ["weights.make_policy", "signed_tensors.safetensors.torch.load"])
 def test_no_memory_is_no_fault_of_the_file(
     name: str, files: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A lack of memory was once reported as a fault of the file."""
     asks = lambda *_: torch.empty(2**55, dtype=torch.uint8, device="cpu")  # noqa: E731
-    monkeypatch.setattr(f"streamplace.policy.weights.{name}", asks)
+    monkeypatch.setattr(f"streamplace.policy.{name}", asks)
     with pytest.raises(MemoryError):
         read_policy(files[SCORER])
 
@@ -107,7 +107,7 @@ def test_a_pipe_is_refused(tmp_path: Path) -> None:
 
 
 def test_weights_of_16_bits_are_nearly_the_same(tmp_path: Path) -> None:
-    network = network_of(SCORER)
+    network = policy_of(SCORER)
     whole, half = (pack_policy(network, KINDS[SCORER], CARD, half=h) for h in (False, True))
     assert len(half) < 0.6 * len(whole)
     file = tmp_path / "half.safetensors"
@@ -209,8 +209,18 @@ def test_bad_options_are_told(options: str) -> None:
 
 
 def test_published_networks_have_no_beam(files: dict[str, Path]) -> None:
-    with pytest.raises(UsageError, match="beam is for networks of the kind device-scorer"):
+    with pytest.raises(UsageError) as caught:
         place_by_policy(files["b"], layered_problem(6, cluster_of(3)), beam=2)
+    assert str(caught.value) == "policy: beam: EncoderDecoder does not decode by beam search"
+
+
+def test_a_policy_of_another_number_of_devices_than_five_can_be_solved_with(
+    files: dict[str, Path],
+) -> None:
+    """The small graph that placers are tried on first lies on five devices."""
+    problem = layered_problem(6, cluster_of(3))
+    found = solve(problem, f"policy:file={files['b']}").placement
+    assert found.devices.tolist() == place_by_policy(files["b"], problem).tolist()
 
 
 @pytest.mark.parametrize("name", [name for name in KINDS if not name.startswith(SCORER)])
@@ -219,7 +229,7 @@ def test_another_number_of_devices(name: str, devices: int, files: dict[str, Pat
     with pytest.raises(UsageError) as caught:
         solve(layered_problem(6, cluster_of(devices)), f"policy:file={files[name]}")
     assert "\n" not in str(caught.value)
-    assert str(caught.value).endswith("this policy places on 3 devices only")
+    assert str(caught.value).endswith(f"this policy places on 3 devices only (got {devices})")
 
 
 def test_no_file(tmp_path: Path) -> None:
@@ -275,13 +285,13 @@ def without(key: str) -> dict[str, str]:
 )
 def test_a_hash_makes_no_policy(words: dict[str, str], said: str, tmp_path: Path) -> None:
     """A signed file may still hold values that cannot be used."""
-    data = packed(network_of(SCORER).state_dict(), words)
+    data = packed(policy_of(SCORER).state_dict(), words)
     assert said in refused(tmp_path / "x.safetensors", data)
 
 
 def test_weights_that_are_none(tmp_path: Path) -> None:
     """Tensors may be missing or have another shape."""
-    weights = dict(network_of(SCORER).state_dict())
+    weights = dict(policy_of(SCORER).state_dict())
     last = weights.pop("score.bias")
     assert "score.bias" in refused(tmp_path / "few.safetensors", packed(weights, WORDS))
     weights["score.bias"] = last.repeat(2)

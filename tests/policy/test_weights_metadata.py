@@ -8,7 +8,8 @@ import torch
 from benchmarks.hardening.corpus.own_files import weights
 from streamplace.errors import CheckpointError
 from streamplace.policy.inspect import summary
-from streamplace.policy.weights import packed, read_policy, unpacked
+from streamplace.policy.signed_tensors import packed, unpacked
+from streamplace.policy.weights import read_policy
 
 DEEP = "[" * 100_000 + "]" * 100_000
 
@@ -24,11 +25,13 @@ def test_cards_that_are_none(card: str, tmp_path: Path) -> None:
         assert str(caught.value).startswith(f"{path}: ")
 
 
-def test_sizes_of_another_kind_are_told_in_a_line(tmp_path: Path) -> None:
+def test_sizes_of_another_kind_are_refused_in_a_line(tmp_path: Path) -> None:
     tensors, words = unpacked(weights(), "file")
     path = tmp_path / "file.safetensors"
     path.write_bytes(packed(tensors, {**words, "sizes": '{"hidden": -1}'}))
-    with pytest.raises(CheckpointError, match=r"sizes.hidden: Input should be greater"):
+    with pytest.raises(
+        CheckpointError, match=r"sizes.hidden: should be greater than or equal to 1 \(got -1\)"
+    ):
         read_policy(path)
     path.write_bytes(packed({"a": torch.zeros(1)}, {"format": "x"}))
     with pytest.raises(CheckpointError, match="holds no policy"):

@@ -1,4 +1,4 @@
-"""Small networks with random weights, and problems for them."""
+"""Small policies with random weights, and problems for them."""
 
 from typing import Any
 
@@ -9,15 +9,13 @@ from torch import Tensor
 
 from streamplace import Cluster, Constraints, Device, Problem, StreamGraph
 from streamplace import Network as Links
-from streamplace.policy.batch import Batch
-from streamplace.policy.config import check_kind
+from streamplace.policy.base import AnyPolicy
 from streamplace.policy.decoding import Sampler
-from streamplace.policy.features import encode
-from streamplace.policy.registry import Network, make_network
-from streamplace.policy.rollout import Rollout
+from streamplace.policy.device_scorer import features
+from streamplace.policy.registry import make_policy, policy_section
+from streamplace.policy.trajectories import Trajectories
 from streamplace.problem.cluster import NetworkKind
 from streamplace.problem.objective import Model
-from streamplace.problem.symmetry import relabelled
 from streamplace.util.arrays import Ints
 from tests.support.graphs import preset_graph
 from tests.support.placements import every_placement
@@ -32,11 +30,13 @@ SIZES: dict[str, tuple[str, dict[str, Any]]] = {
     "b+f1&f2": ("encoder-decoder", PUBLISHED),
     "b+f1&f2, one name": ("encoder-decoder", {**PUBLISHED, "breaks_symmetry": True}),
 }
-KINDS = {name: check_kind({"kind": kind, "sizes": own}) for name, (kind, own) in SIZES.items()}
-"""A network of every kind; the published ones place on three devices."""
+KINDS = {name: policy_section({"kind": kind, "sizes": own}) for name, (kind, own) in SIZES.items()}
+"""A policy of every kind; the published ones place on three devices."""
 
 SCORER_KINDS = [name for name in KINDS if name.startswith("device-scorer")]
 PUBLISHED_KINDS = [name for name in KINDS if name not in SCORER_KINDS]
+BREAKING_SYMMETRY = [*SCORER_KINDS, "b+f1&f2, one name"]
+"""Policies that offer only the first of several equal devices that run nothing."""
 ONE_ORDER_KINDS = [name for name in KINDS if "orders" not in name]
 
 of_every_kind = pytest.mark.parametrize("name", KINDS)
@@ -50,15 +50,15 @@ SCRIPTING = "ignore:.torch.jit.script. is deprecated:DeprecationWarning"
 """A warning of torch-geometric when it is first loaded."""
 
 
-def network_of(name: str, seed: int | None = None) -> Network:
-    """Return a network whose weights are so large that its inputs decide, not its biases."""
+def policy_of(name: str, seed: int | None = None) -> AnyPolicy:
+    """Return a policy whose weights are so large that its inputs decide, not its biases."""
     with torch.random.fork_rng():
         torch.manual_seed(SEEDS[KINDS[name].kind] if seed is None else seed)
-        network = make_network(KINDS[name])
+        policy = make_policy(KINDS[name])
     with torch.no_grad():
-        for key, parameter in network.named_parameters():
+        for key, parameter in policy.named_parameters():
             parameter.mul_(0.0 if key.endswith("bias") else 2.5)
-    return network.eval()
+    return policy.eval()
 
 
 def cluster_of(devices: int, kind: NetworkKind = "pair", seed: int | None = None) -> Cluster:
@@ -93,14 +93,14 @@ def fork_problem(cluster: Cluster, operators: int = 3) -> Problem:
     return Problem(graph, cluster, source_rate=10_000.0)
 
 
-def batch_of(*problems: Problem) -> Batch:
-    """Return the problems as one batch."""
-    return Batch.of([encode(problem) for problem in problems])
+def batch_of(policy: AnyPolicy, *problems: Problem) -> Any:
+    """Return the problems as one batch of a policy."""
+    return policy.batch([policy.encode(problem) for problem in problems])
 
 
-def greedy_placement(network: Network, problem: Problem) -> Ints:
+def greedy_placement(policy: AnyPolicy, problem: Problem) -> Ints:
     """Return the placement of the likeliest device of every operator."""
-    devices: Ints = network.sample(batch_of(problem), 1, Sampler())[0, 0]
+    devices: Ints = policy.sample(batch_of(policy, problem), 1, Sampler())[0, 0]
     return devices
 
 
@@ -114,20 +114,18 @@ def seeded_generator(seed: int = 0) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
 
-def rollout_of(network: Network, problem: Problem, rows: Ints) -> Rollout:
-    """Return a rollout of fixed placements, (S, V), which says how likely they are."""
+def rollout_of(policy: AnyPolicy, problem: Problem, rows: Ints) -> Trajectories:
+    """Return the trajectories of fixed placements, (S, V), with their probabilities."""
     with torch.no_grad():
-        return network.rollout(batch_of(problem), len(rows), Sampler(), rows[None])
+        return policy.rollout(batch_of(policy, problem), len(rows), Sampler(), rows[None])
 
 
-def choosable_placements(network: Network, problem: Problem) -> Ints:
-    """Return every placement that a network of one decoding order can choose."""
-    rows = every_placement(problem)
-    if not network.breaks_symmetry:
-        return rows
-    one = encode(problem)
-    first = [relabelled(row, one.lookahead.kind, one.orders[0]) for row in rows]
-    return np.unique(np.stack(first), axis=0)
+def choosable_placements(policy: AnyPolicy, problem: Problem) -> Ints:
+    """Return every placement that a policy of one decoding order can choose."""
+    encoded = policy.encode(problem)
+    return np.unique(
+        [policy.canonical(encoded, row, 0) for row in every_placement(problem)], axis=0
+    )
 
 
 def mixed_problems(name: str) -> list[Problem]:
@@ -151,5 +149,5 @@ SMALL_CLUSTERS: dict[str, Cluster] = {
 
 def scorer_features(problem: Problem) -> list[np.ndarray]:
     """Return what a device scorer reads before it places anything."""
-    one = encode(problem)
-    return [one.operators, one.streams, one.whole]
+    one = features.encode(problem)
+    return [one.operators, one.streams, one.totals]

@@ -10,7 +10,7 @@ from streamplace.cli.main import main
 from streamplace.files import read_dataset
 from streamplace.policy.weights import read_policy
 from streamplace.training import read_config, train
-from streamplace.training.algorithms.reinforce import Record
+from streamplace.training.algorithms.base import Record
 from streamplace.training.trainer import POLICY
 
 STOP = 3
@@ -41,11 +41,11 @@ def run(dataset: str, config: str, folder: Path, *ports: str) -> None:
         ("resumed", "parts", True, nothing),
     ]
     rank = os.environ["RANK"]
-    for port, (name, where, resume, tell) in zip(["", *ports], runs, strict=False):
+    for port, (name, where, resume, on_step) in zip(["", *ports], runs, strict=False):
         if port:
             meet_at(port)
         graphs, wanted = read_dataset(dataset), read_config(config)
-        done = train(graphs, wanted, folder / where, resume=resume, tell=tell)
+        done = train(graphs, wanted, folder / where, resume=resume, on_step=on_step)
         if int(rank) == LEADER:
             card = read_policy(folder / where / POLICY)[1]
             (folder / f"{name}.json").write_text(json.dumps(card))

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from benchmarks.reference.trainings import opened
-from streamplace.training.algorithms.reinforce import Record
+from streamplace.training.algorithms.base import Record
 from streamplace.training.trainer import CHECKPOINT, CONFIG, POLICY
 
 STEPS_AN_EPOCH = 3  # 6 graphs without the one held out, 2 a step

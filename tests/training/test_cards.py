@@ -15,11 +15,11 @@ from streamplace.training.trainer import POLICY
 def test_results_go_on_the_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     train(graphs(), config(), tmp_path / "run")
     path = tmp_path / "run" / POLICY
-    network, before = read_policy(path)
+    policy, before = read_policy(path)
     monkeypatch.setattr(sys, "argv", ["cards", str(path), "--commit", "abc", "mean=0.5"])
     cards.main()
     again, after = read_policy(path)
-    assert parameter_hash(again) == parameter_hash(network) == after["parameter_hash"]
+    assert parameter_hash(again) == parameter_hash(policy) == after["parameter_hash"]
     assert (after["commit"], after["results"]) == ("abc", {"mean": 0.5})
     for key in ("problems", "processes", "config", "step", "seconds"):
         assert after[key] == before[key]

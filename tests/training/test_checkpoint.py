@@ -13,13 +13,14 @@ import numpy as np
 import pytest
 import torch
 
-from benchmarks.reference.checkpoint_parts import Parts, remembering
+from benchmarks.reference.checkpoint_parts import Parts, memory_of, remembering, shapes_in
 from benchmarks.reference.trainings import config, graphs, of_kind, opened, resumed
 from streamplace import StreamGraph
 from streamplace.errors import CheckpointError, TrainingError
-from streamplace.policy.weights import packed, parameter_hash, read_policy
+from streamplace.policy.signed_tensors import packed
+from streamplace.policy.weights import parameter_hash, read_policy
 from streamplace.training import train
-from streamplace.training.checkpoint import Position
+from streamplace.training.loop import Position
 from streamplace.training.trainer import CHECKPOINT, POLICY
 from tests.support.training_runs import check_finite
 
@@ -35,19 +36,24 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 
 
 def kind_of(run: Path) -> str:
-    """Return the kind of network that a run trained."""
+    """Return the kind of policy that a run trained."""
     return run.name
 
 
+def parts_of(run: Path) -> Parts:
+    """Return parts that a run's checkpoint can be loaded into."""
+    return Parts(kind_of(run), shapes_in(run / CHECKPOINT))
+
+
 def test_what_is_loaded_is_what_was_saved(run: Path, tmp_path: Path) -> None:
-    parts = Parts(kind_of(run))
-    before = parameter_hash(parts.network)
+    parts = parts_of(run)
+    before = parameter_hash(parts.policy)
     position = parts.load(run / CHECKPOINT)
     assert (position.epoch, position.step_of_epoch, position.step) == (2, 0, 6)
     assert position.seconds > 0
-    assert parameter_hash(parts.network) != before
-    said = json.loads(opened(run / CHECKPOINT)[1]["run"])
-    parts.save(tmp_path / "again", position, said)
+    assert parameter_hash(parts.policy) != before
+    run_of_it = json.loads(opened(run / CHECKPOINT)[1]["run"])
+    parts.save(tmp_path / "again", position, run_of_it)
     tensors, words = opened(tmp_path / "again")
     expected, expected_words = opened(run / CHECKPOINT)
     assert words == expected_words
@@ -56,22 +62,29 @@ def test_what_is_loaded_is_what_was_saved(run: Path, tmp_path: Path) -> None:
 
 
 def test_the_weights_are_those_of_the_checkpoint(run: Path) -> None:
-    parts = Parts(kind_of(run))
+    parts = parts_of(run)
     parts.load(run / CHECKPOINT)
-    network, card = read_policy(run / POLICY)
-    assert parameter_hash(network) == parameter_hash(parts.network) == card["parameter_hash"]
+    policy, card = read_policy(run / POLICY)
+    assert parameter_hash(policy) == parameter_hash(parts.policy) == card["parameter_hash"]
     assert card["step"] == 6
     check_finite(run)
 
 
 def test_the_optimiser_and_the_memory_are_in_it(run: Path) -> None:
-    parts = Parts(kind_of(run))
+    parts = parts_of(run)
     parts.load(run / CHECKPOINT)
-    states = parts.optimiser.state_dict()["state"]
-    trained = [p for p in parts.network.parameters() if p in parts.optimiser.state]
-    assert len(states) == len(trained) > 5
-    assert {float(state["step"]) for state in states.values()} == {6.0}
-    assert any(bool(state["exp_avg"].any()) for state in states.values())
+    state = parts.loop.state()
+    of_adam: dict[str, dict[str, torch.Tensor]] = {}
+    for name, tensor in state.items():
+        if name.startswith("optimiser."):
+            _, key, parameter = name.split(".", 2)
+            of_adam.setdefault(key, {})[parameter] = tensor
+    assert set(of_adam) == {"step", "exp_avg", "exp_avg_sq"}
+    trained = {name for name, p in parts.policy.named_parameters()}
+    assert len(of_adam["step"]) > 5
+    assert of_adam["step"].keys() == of_adam["exp_avg"].keys() <= trained
+    assert {float(step) for step in of_adam["step"].values()} == {6.0}
+    assert any(bool(moment.any()) for moment in of_adam["exp_avg"].values())
     assert sum(len(parts.memory.of(problem)) for problem in range(5)) > 5
     assert np.isfinite(parts.memory.best).all()
 
@@ -82,8 +95,8 @@ def test_a_memory_with_nothing_in_it(sections: dict[str, dict[str, Any]], tmp_pa
     wanted = config(sections)
     done = train(graphs(), wanted, tmp_path / "run")
     with resumed(wanted, tmp_path / "run") as taken_up:
-        assert parameter_hash(taken_up.network) == done.parameter_hash
-        assert list(taken_up.memory.entries()) == []
+        assert parameter_hash(taken_up.policy) == done.parameter_hash
+        assert list(memory_of(taken_up.loop).entries()) == []
 
 
 @pytest.mark.parametrize("data", [b"", b"\0", b"{}", b"\xff" * 4096, struct.pack("<Q", 2) + b"{}"])
@@ -106,7 +119,7 @@ def test_a_checkpoint_that_cannot_be_read(name: str, tmp_path: Path) -> None:
 
 def test_weights_are_no_checkpoint_and_a_checkpoint_no_weights(run: Path) -> None:
     with pytest.raises(CheckpointError, match="no checkpoint"):
-        Parts(kind_of(run)).load(run / POLICY)
+        parts_of(run).load(run / POLICY)
     with pytest.raises(CheckpointError, match="no policy"):
         read_policy(run / CHECKPOINT)
 
@@ -155,12 +168,11 @@ def test_a_checkpoint_signed_by_others_is_refused_where_it_makes_no_sense(
     position = Position(1, 0, 3, 0.5)
     parts.save(tmp_path / "good", position, {"graphs": "x"})
     tensors, words = opened(tmp_path / "good")
-    shapes = [(3, 3)] * 5
-    assert Parts("device-scorer").load(tmp_path / "good", {"graphs": "x"}, shapes) == position
+    assert Parts("device-scorer").load(tmp_path / "good", {"graphs": "x"}) == position
     ODD[odd](tensors, words)
     (tmp_path / "odd").write_bytes(packed(tensors, words))
     with pytest.raises(CheckpointError):
-        Parts("device-scorer").load(tmp_path / "odd", {"graphs": "x"}, shapes)
+        Parts("device-scorer").load(tmp_path / "odd", {"graphs": "x"})
 
 
 ODD_WEIGHTS: dict[str, Change] = {
@@ -181,7 +193,7 @@ ODD_WEIGHTS: dict[str, Change] = {
 def test_weights_signed_by_others_are_refused_where_they_make_no_sense(
     odd: str, tmp_path: Path
 ) -> None:
-    wanted = config(sampling={"epochs": 1})
+    wanted = config(stage={"epochs": 1})
     train(graphs(), wanted, tmp_path / "run")
     tensors, words = opened(tmp_path / "run" / POLICY)
     ODD_WEIGHTS[odd](tensors, words)
@@ -218,7 +230,7 @@ def test_a_checkpoint_of_other_rates_is_refused(run: Path) -> None:
     [
         {"run": {"seed": 1}},
         {"run": {"held_out": 2}},
-        {"sampling": {"samples": 4}},
+        {"stage": {"samples": 4}},
         {"optimiser": {"rate": 2e-3}},
         {"problems": {"devices": ["3x2000"]}},
     ],
@@ -231,15 +243,16 @@ def test_a_checkpoint_of_another_config_is_refused(
         train(graphs(), config({**of_kind(kind_of(run)), **section}), run, resume=True)
     ((part, names),) = section.items()
     (name,) = names
-    assert "its problems" in str(refused.value) or f"config.{part}.{name}: " in str(refused.value)
+    place = {"stage": "stage[0]", "optimiser": "stage[0].optimiser"}.get(part, part)
+    assert "its problems" in str(refused.value) or f"config.{place}.{name}: " in str(refused.value)
 
 
-def test_a_checkpoint_of_the_other_network_is_refused(run: Path) -> None:
+def test_a_checkpoint_of_the_other_policy_is_refused(run: Path) -> None:
     other = next(kind for kind in KINDS if kind != kind_of(run))
     with pytest.raises(CheckpointError, match=r"config\.policy\.kind: .* there, .* here"):
         train(graphs(), config(of_kind(other)), run, resume=True)
     with pytest.raises(CheckpointError):
-        Parts(other).load(run / CHECKPOINT)
+        Parts(other, shapes_in(run / CHECKPOINT)).load(run / CHECKPOINT)
 
 
 def test_a_parameter_that_is_not_finite_is_not_saved(run: Path, tmp_path: Path) -> None:
@@ -248,7 +261,7 @@ def test_a_parameter_that_is_not_finite_is_not_saved(run: Path, tmp_path: Path) 
     before = (tmp_path / "c").read_bytes()
     for bad in (np.nan, np.inf, -np.inf):
         with torch.no_grad():
-            next(iter(parts.network.parameters())).view(-1)[0] = bad
+            next(iter(parts.policy.parameters())).view(-1)[0] = bad
         with pytest.raises(TrainingError, match="not finite"):
             parts.save(tmp_path / "c", Position(), {})
     assert (tmp_path / "c").read_bytes() == before

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from benchmarks.hardening.corpus.checkpoints import resume, written
 from streamplace.errors import CheckpointError
-from streamplace.policy.weights import packed, unpacked
+from streamplace.policy.signed_tensors import packed, unpacked
 
 Change = Callable[[dict[str, Tensor], dict[str, str]], None]
 POSITION = '{"epoch": 0, "step_of_epoch": 1, "step": 1, "seconds": %s}'
@@ -27,7 +27,7 @@ def _lasts_for_ever(tensors: dict[str, Tensor], words: dict[str, str]) -> None:
     ("change", "said"),
     [
         (_no_placements, "memory.devices: must be of type int16"),
-        (_lasts_for_ever, "tells no run and position: int too large"),
+        (_lasts_for_ever, "no run or position: int too large"),
     ],
 )
 def test_it_is_told_in_a_line(change: Change, said: str, tmp_path: Path) -> None:

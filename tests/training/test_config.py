@@ -10,12 +10,8 @@ from pydantic import ValidationError
 
 from benchmarks.reference.trainings import SMALL, config, graphs
 from streamplace.errors import StreamplaceError
-from streamplace.policy.features import encode
-from streamplace.policy.registry import make_network
-from streamplace.problem.problem import Problem
+from streamplace.policy.registry import make_policy
 from streamplace.training import TrainConfig, config_names, read_config, train
-from streamplace.training.algorithms.reinforce import Learner
-from streamplace.training.distributed import Workers
 from tests.support.training_runs import time_limit
 
 
@@ -40,10 +36,10 @@ def test_some_are_shipped() -> None:
 
 
 @pytest.mark.parametrize("name", config_names())
-def test_every_shipped_config_makes_its_network(name: str) -> None:
+def test_every_shipped_config_makes_its_policy(name: str) -> None:
     wanted = read_config(name)
-    network = make_network(wanted.policy)
-    assert sum(p.numel() for p in network.parameters()) > 0
+    policy = make_policy(wanted.policy)
+    assert sum(p.numel() for p in policy.parameters()) > 0
 
 
 def test_a_name_that_is_shipped_comes_before_a_file(
@@ -66,7 +62,7 @@ def test_a_byte_order_mark_is_skipped(tmp_path: Path) -> None:
     assert read_config(str(file)) == config()
 
 
-def test_an_unknown_name_is_told_the_known_ones() -> None:
+def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
     assert refusal_of("bset") == "no config is called 'bset'; did you mean 'best'?"
     said = refusal_of("nothing like it")
     assert "'nothing like it'" in said
@@ -97,7 +93,7 @@ def test_deep_nesting(opening: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "number", ["9" * 5000, "0x" + "f" * 5000, "[{a = [0o" + "7" * 6000 + "]}]"]
 )
-def test_an_integer_too_long_to_be_told(
+def test_an_integer_too_long_to_be_printed(
     number: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Pydantic failed to print the repr of such integers, and wrote to stderr."""
@@ -161,19 +157,23 @@ def test_a_teacher_whose_weights_are_not_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("memory", "sampling", "said"),
+    ("memory", "stage", "said"),
     [
-        ({"imitate": 1.0, "size": 0}, {}, "no memory.size"),
-        ({"imitate": 1.0, "samples": 0}, {}, "no memory.samples"),
+        ({"imitate": 1.0, "size": 0}, {}, "needs memory.size and memory.samples"),
+        (
+            {"imitate": 1.0, "samples": 0},
+            {},
+            "needs memory.size and memory.samples",
+        ),
         ({"size": 0}, {"samples": 1, "random_samples": 0.0}, "no better than its mean"),
     ],
     ids=["no memory", "nothing remembered", "one placement"],
 )
 def test_configs_that_could_teach_nothing(
-    memory: dict[str, Any], sampling: dict[str, Any], said: str
+    memory: dict[str, Any], stage: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(ValidationError, match=said):
-        config(memory=memory, sampling=sampling)
+        config(memory=memory, stage=stage)
 
 
 @pytest.mark.parametrize(
@@ -181,14 +181,11 @@ def test_configs_that_could_teach_nothing(
     [
         ("threads = 257", "run.threads: should be less than or equal to 256"),
         ("threads = 9007199254740992", "run.threads"),
-        (
-            "[sampling]\nsamples = 1048577",
-            "sampling.samples: should be less than or equal to 1048576",
-        ),
-        ("[sampling]\nrandom_samples = 1e300", "sampling.random_samples"),
-        ("[sampling]\nrandom_if_empty = 9007199254740992", "sampling.random_if_empty"),
-        ("[memory]\nsize = 9007199254740992", "memory.size"),
-        ("[memory]\nsamples = 9007199254740992", "memory.samples"),
+        ("[[stage]]\nsamples = 1048577", "samples: should be less than or equal to 1048576"),
+        ("[[stage]]\nrandom_samples = 1e300", "stage[0].reinforce.random_samples"),
+        ("[[stage]]\nrandom_if_empty = 9007199254740992", "stage[0].reinforce.random_if_empty"),
+        ("[stage.memory]\nsize = 9007199254740992", "stage[0].reinforce.memory.size"),
+        ("[stage.memory]\nsamples = 9007199254740992", "stage[0].reinforce.memory.samples"),
     ],
 )
 def test_more_than_any_array_or_process_has(setting: str, said: str, tmp_path: Path) -> None:
@@ -198,19 +195,3 @@ def test_more_than_any_array_or_process_has(setting: str, said: str, tmp_path: P
     kept = [one for one in SMALL.splitlines() if not one.startswith(f"{name} =")]
     (tmp_path / "large.toml").write_text("\n".join(kept).replace(table, f"{table}\n{line}"))
     assert said in refusal_of(str(tmp_path / "large.toml"))
-
-
-def test_the_rate_stays_unless_told() -> None:
-    """Without a final rate the rate stays as it is; it never rises to a default."""
-    wanted = TrainConfig.model_validate(
-        {
-            "policy": {"kind": "device-scorer"},
-            "sampling": {"epochs": 1},
-            "optimiser": {"rate": 1e-4},
-        }
-    )
-    recipe = [encode(Problem(graph)) for graph in graphs()]
-    learner = Learner(recipe, wanted, Workers())
-    for progress in (0.0, 0.5, 1.0):
-        learner.set_rate(progress, step=5)
-        assert learner.optimiser.param_groups[0]["lr"] == pytest.approx(1e-4)

@@ -55,8 +55,7 @@ def test_keeps_the_best_different_ones(seen: Seen, size: int, threshold: float) 
 def test_what_is_restored_goes_on_as_what_was_kept(seen: Seen, later: Seen, size: int) -> None:
     first, second = EliteBuffer(PROBLEMS, size, 0.0), EliteBuffer(PROBLEMS, size, 0.0)
     see(first, seen)
-    second.restore(first.entries())
-    second.best[:] = first.best
+    second.restore(first.state(), [(3, 3)] * PROBLEMS)
     for _ in range(2):
         assert [(p, r, list(row)) for p, r, row in first.entries()] == [
             (p, r, list(row)) for p, r, row in second.entries()

@@ -9,15 +9,16 @@ import pytest
 from benchmarks.reference.trainings import config, graphs, of_kind, resumed
 from streamplace.errors import StreamplaceError, TrainingError
 from streamplace.training import train
-from streamplace.training.algorithms.reinforce import BAD_STEPS
+from streamplace.training.optimiser import BAD_STEPS
 from streamplace.training.trainer import CHECKPOINT, POLICY
 from tests.support.training_runs import check_finite
 
+CLIPPED = {"rate": 1e30, "final_rate": 1e30, "largest_gradient": 1.0}
 ABSURD: dict[str, dict[str, Any]] = {
-    "rate 1e5": {"rate": 1e5, "final_rate": 1e5},
-    "rate 1e30": {"rate": 1e30, "final_rate": 1e30},
-    "rate 1e30, clipped": {"rate": 1e30, "final_rate": 1e30, "largest_gradient": 1.0},
-    "entropy": {"entropy": 1e300},
+    "rate 1e5": {"optimiser": {"rate": 1e5, "final_rate": 1e5}},
+    "rate 1e30": {"optimiser": {"rate": 1e30, "final_rate": 1e30}},
+    "rate 1e30, clipped": {"optimiser": CLIPPED},
+    "entropy": {"stage": {"entropy": 1e300}},
 }
 
 
@@ -29,7 +30,7 @@ KINDS = ["device-scorer", "encoder-decoder"]
 def test_absurd_configs_end_in_an_error_or_in_finite_weights(
     kind: str, absurd: str, tmp_path: Path
 ) -> None:
-    wanted = config(of_kind(kind), optimiser=ABSURD[absurd], run={"checkpoint_every": 1})
+    wanted = config(of_kind(kind), **ABSURD[absurd], run={"checkpoint_every": 1})
     folder = tmp_path / "run"
     try:
         train(graphs(), wanted, folder)
@@ -41,7 +42,7 @@ def test_absurd_configs_end_in_an_error_or_in_finite_weights(
     check_finite(folder)
     if (folder / CHECKPOINT).exists():
         with resumed(wanted, folder) as run:
-            assert run.position.step > 0
+            assert run.loop.position.step > 0
 
 
 def test_weights_too_large_for_16_bits_are_not_written(tmp_path: Path) -> None:
@@ -56,7 +57,7 @@ def test_gradients_that_stay_bad_end_the_run(kind: str, tmp_path: Path) -> None:
     """The run ends after BAD_STEPS bad steps, and its checkpoint is good."""
     wanted = config(
         of_kind(kind),
-        sampling={"epochs": 20},
+        stage={"epochs": 20},
         optimiser={"rate": 1e30, "final_rate": 1e30},
         run={"checkpoint_every": 1},
     )
@@ -64,7 +65,7 @@ def test_gradients_that_stay_bad_end_the_run(kind: str, tmp_path: Path) -> None:
         train(graphs(), wanted, tmp_path / "run")
     assert failed.value.exit_code == 1
     with resumed(wanted, tmp_path / "run") as run:
-        assert BAD_STEPS - 1 <= run.position.step < 2 * BAD_STEPS
+        assert BAD_STEPS - 1 <= run.loop.position.step < 2 * BAD_STEPS
     check_finite(tmp_path / "run")
 
 

@@ -11,15 +11,16 @@ from streamplace.generate import Recipe
 from streamplace.training import train
 from tests.support.training_runs import log_of
 
-OPTIMISER = {"rate": 1e-2, "final_rate": 1e-3, "entropy": 0.0}
+OPTIMISER = {"rate": 1e-2, "final_rate": 1e-3}
 KINDS = ["device-scorer", "encoder-decoder"]
 
 
 def rewards_of(seed: int, folder: Path) -> list[float]:
     """Return the mean reward of every step of a run; each step uses all six graphs."""
-    sampling = {"epochs": 50, "problems_per_step": 6, "samples": 8, "random_samples": 0.0}
+    stage = {"epochs": 50, "problems_per_step": 6, "samples": 8, "random_samples": 0.0}
+    stage["entropy"] = 0.0
     run = {"held_out": 0, "checkpoint_every": 100, "seed": seed}
-    train(graphs(), config(sampling=sampling, optimiser=OPTIMISER, run=run), folder)
+    train(graphs(), config(stage=stage, optimiser=OPTIMISER, run=run), folder)
     return [line["reward"] for line in log_of(folder)]
 
 
@@ -36,7 +37,7 @@ def test_a_teacher_is_imitated(kind: str, tmp_path: Path) -> None:
     wanted = config(
         of_kind(kind),
         teacher={"placer": "greedy", "epochs": 25},
-        sampling={"epochs": 1, "problems_per_step": 6},
+        stage={"epochs": 1, "problems_per_step": 6, "entropy": 0.0},
         optimiser=OPTIMISER,
         run={"held_out": 0, "checkpoint_every": 100},
     )
@@ -75,7 +76,7 @@ def test_only_what_constraints_allow_is_remembered(random_samples: float, tmp_pa
     """No placement that breaks a rule is learned from, not even a random one."""
     wanted = config(
         problems={"devices": ["3x2500"], "networks": ["pair"], "bandwidth_mbps": [1000.0]},
-        sampling={"epochs": 6, "random_samples": random_samples},
+        stage={"epochs": 6, "random_samples": random_samples},
         run={"held_out": 0},
     )
     graph = pinned_chain()
@@ -91,9 +92,8 @@ def test_only_what_constraints_allow_is_remembered(random_samples: float, tmp_pa
 def test_random_placements_are_never_imitated(tmp_path: Path) -> None:
     """With an empty memory there is nothing to imitate."""
     wanted = config(
-        sampling={"epochs": 1, "random_samples": 2.0},
+        stage={"epochs": 1, "random_samples": 2.0, "entropy": 0.0},
         memory={"imitate": 1000.0, "threshold": 1e9},
-        optimiser={"entropy": 0.0},
     )
     train(graphs(), wanted, tmp_path / "run")
     assert max(abs(line["loss"]) for line in log_of(tmp_path / "run")) < 10.0
@@ -110,7 +110,7 @@ def test_validation_is_of_what_constraints_allow(tmp_path: Path) -> None:
     )
     wanted = config(
         problems={"devices": ["3x2500"], "bandwidth_mbps": [1.0], "networks": ["pair"]},
-        sampling={"epochs": 1},
+        stage={"epochs": 1},
         memory={"threshold": -1e9},
     )
     train([graph, graph], wanted, tmp_path / "run")

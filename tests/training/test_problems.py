@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from streamplace import Cluster, Operator, StreamGraph
+from streamplace import Cluster, Operator, Problem, StreamGraph
 from streamplace.errors import StreamplaceError
 from streamplace.generate import Recipe
-from streamplace.policy.features import EncodedProblem
+from streamplace.policy.ni2020 import features
+from streamplace.policy.ni2020.features import EncodedProblem
 from streamplace.training.config import ProblemsSection
 from streamplace.training.problems import largest_first, make_problems, steps_of
 
@@ -25,14 +26,13 @@ def graphs() -> list[StreamGraph]:
     return [recipe.graph(i) for i in range(COUNT)]
 
 
-def problems_of(*groups: dict[str, object], seed: int = 0) -> list[EncodedProblem]:
+def problems_of(*groups: dict[str, object], seed: int = 0) -> list[Problem]:
     """Return the problems of groups."""
     return make_problems(graphs(), [ProblemsSection.model_validate(g) for g in groups], seed)
 
 
-def identities(prepared: list[EncodedProblem]) -> list[tuple[str, Cluster, float, str]]:
+def identities(problems: list[Problem]) -> list[tuple[str, Cluster, float, str]]:
     """Return the properties that set problems apart."""
-    problems = [one.problem for one in prepared]
     return [(p.graph.name, p.cluster, p.source_rate, p.model) for p in problems]
 
 
@@ -45,7 +45,7 @@ def test_groups_take_graphs_by_their_operators() -> None:
     found = problems_of({"operators": [5, 6]}, {"operators": [9, 100]})
     sizes = [len(g.names) for g in graphs()]
     expected = [n for n in sizes if 5 <= n <= 6] + [n for n in sizes if n >= 9]
-    assert [one.size for one in found] == expected
+    assert [len(one.graph.names) for one in found] == expected
     assert len(set(expected)) == 3
 
 
@@ -59,7 +59,7 @@ def test_every_graph_at_each_rate_on_one_cluster() -> None:
     found = problems_of({"source_rates": [1e4, 3e4, 7.0], "devices": ["2x2500", "3x1000", "4x500"]})
     assert len(found) == 3 * COUNT
     for i, graph in enumerate(graphs()):
-        same = [one.problem for one in found[3 * i : 3 * i + 3]]
+        same = found[3 * i : 3 * i + 3]
         assert [problem.source_rate for problem in same] == [1e4, 3e4, 7.0]
         assert {problem.graph for problem in same} == {graph}
         assert len({problem.cluster for problem in same}) == 1
@@ -70,7 +70,7 @@ def test_clusters_are_drawn_from_all_that_are_named() -> None:
     found = problems_of(
         {"devices": devices, "networks": ["pair", "nic"], "bandwidth_mbps": [3.0, 1e4]}
     )
-    clusters = [one.problem.cluster for one in found]
+    clusters = [one.cluster for one in found]
     drawn = {(c.devices, c.network.kind, c.network.bandwidth_mbps) for c in clusters}
     expected = {
         (Cluster.parse(text).devices, kind, bandwidth)
@@ -83,7 +83,7 @@ def test_clusters_are_drawn_from_all_that_are_named() -> None:
 
 def test_the_model_is_that_of_the_group() -> None:
     found = problems_of({"model": "path-average"}, {})
-    assert [one.problem.model for one in found] == ["path-average"] * COUNT + ["bottleneck"] * COUNT
+    assert [one.model for one in found] == ["path-average"] * COUNT + ["bottleneck"] * COUNT
 
 
 def test_the_same_seed_draws_the_same() -> None:
@@ -116,7 +116,8 @@ def test_a_graph_that_is_no_problem_is_named() -> None:
 @cache
 def mixed() -> list[EncodedProblem]:
     """Return problems of different sizes on different clusters."""
-    return problems_of({"devices": ["2x2500", "3x2500", "1x4000,2x1500", "7x1000"]})
+    problems = problems_of({"devices": ["2x2500", "3x2500", "1x4000,2x1500", "7x1000"]})
+    return [features.encode(problem) for problem in problems]
 
 
 numbers = st.lists(st.integers(0, COUNT - 1), unique=True, max_size=COUNT).map(np.array)

@@ -16,7 +16,7 @@ from streamplace.errors import CheckpointError, FormatError, StreamplaceError
 from streamplace.files.training_logs import read_log
 from streamplace.policy.weights import parameter_hash
 from streamplace.training import TrainConfig, train
-from streamplace.training.algorithms.reinforce import Record
+from streamplace.training.algorithms.base import Record
 from streamplace.training.trainer import CHECKPOINT, CONFIG, POLICY
 from tests.support.training_runs import STEPS_AN_EPOCH, check_finite, check_same, ctrl_c_at, log_of
 
@@ -49,7 +49,7 @@ def whole(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 def test_stopped_and_taken_up(stops: tuple[int, ...], whole: Whole, tmp_path: Path) -> None:
     wanted, expected = whole
     for i, stop in enumerate(stops):
-        done = train(graphs(), wanted, tmp_path / "run", resume=i > 0, tell=ctrl_c_at(stop))
+        done = train(graphs(), wanted, tmp_path / "run", resume=i > 0, on_step=ctrl_c_at(stop))
         assert (done.steps, done.interrupted) == (stop, True)
         check_finite(tmp_path / "run")
         assert [line["step"] for line in log_of(tmp_path / "run")] == [*range(1, stop + 1)]
@@ -68,12 +68,12 @@ def test_a_crash_goes_back_to_the_last_checkpoint(step: int, whole: Whole, tmp_p
             raise RuntimeError("as if the power had failed")
 
     with pytest.raises(RuntimeError, match="power"):
-        train(graphs(), wanted, tmp_path / "run", tell=tell)
+        train(graphs(), wanted, tmp_path / "run", on_step=tell)
     assert len(log_of(tmp_path / "run")) == step
     saved = step - step % wanted.run.checkpoint_every
     if saved:
         with resumed(wanted, tmp_path / "run") as run:
-            assert run.position.step == saved
+            assert run.loop.position.step == saved
         assert len(log_of(tmp_path / "run")) == saved
     train(graphs(), wanted, tmp_path / "run", resume=saved > 0)
     check_same(tmp_path / "run", expected)
@@ -81,13 +81,12 @@ def test_a_crash_goes_back_to_the_last_checkpoint(step: int, whole: Whole, tmp_p
 
 def test_the_log_has_a_line_a_step(whole: Whole) -> None:
     wanted, folder = whole
-    lines, epochs = log_of(folder), wanted.sampling.epochs + wanted.teacher.epochs
-    steps = epochs * STEPS_AN_EPOCH
+    lines, steps = log_of(folder), wanted.epochs * STEPS_AN_EPOCH
     assert [line["step"] for line in lines] == [*range(1, steps + 1)]
     assert [line["epoch"] for line in lines] == [i // STEPS_AN_EPOCH for i in range(steps)]
     validated = [line["step"] for line in lines if "validation" in line]
     assert validated == [*range(STEPS_AN_EPOCH, steps + 1, STEPS_AN_EPOCH)]
-    imitated = wanted.teacher.epochs * STEPS_AN_EPOCH
+    imitated = sum(s.epochs for s in wanted.stage if s.algorithm == "imitation") * STEPS_AN_EPOCH
     assert ["reward" in line for line in lines] == [i >= imitated for i in range(steps)]
     for line in lines[imitated:]:
         assert 0 < line["reward"] <= 1
@@ -95,9 +94,9 @@ def test_the_log_has_a_line_a_step(whole: Whole) -> None:
         assert line["gap"] >= 0
 
 
-def test_what_is_told_is_what_is_logged(tmp_path: Path) -> None:
+def test_every_record_is_logged(tmp_path: Path) -> None:
     records: list[Record] = []
-    train(graphs(), config(), tmp_path / "run", tell=records.append)
+    train(graphs(), config(), tmp_path / "run", on_step=records.append)
     assert records == log_of(tmp_path / "run")
 
 
@@ -122,7 +121,7 @@ def test_how_often_it_is_saved_changes_nothing(every: int, tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     "sections",
-    [{"run": {"seed": 1}}, {"sampling": {"samples": 4}}, {"optimiser": {"rate": 2e-3}}],
+    [{"run": {"seed": 1}}, {"stage": {"samples": 4}}, {"optimiser": {"rate": 2e-3}}],
     ids=str,
 )
 def test_another_config_is_another_run(sections: dict[str, dict[str, Any]], tmp_path: Path) -> None:
@@ -142,14 +141,14 @@ def test_a_signal_is_answered_after_the_step(number: signal.Signals, tmp_path: P
         signal.raise_signal(number)
 
     before = signal.getsignal(number)
-    done = train(graphs(), config(), tmp_path / "run", tell=tell)
+    done = train(graphs(), config(), tmp_path / "run", on_step=tell)
     assert signal.getsignal(number) == before
     assert (done.steps, done.interrupted) == (1, True)
     tensors, _ = opened(tmp_path / "run" / POLICY)
     with resumed(config(), tmp_path / "run") as run:
-        assert run.position.step == 1
-        assert parameter_hash(run.network) == done.parameter_hash
-        state = run.network.state_dict()
+        assert run.loop.position.step == 1
+        assert parameter_hash(run.policy) == done.parameter_hash
+        state = run.policy.state_dict()
         assert [name for name in tensors if not torch.equal(tensors[name], state[name])] == []
 
 
@@ -159,7 +158,7 @@ def test_how_a_run_is_kept_may_change_when_it_is_taken_up(
 ) -> None:
     wanted, expected = whole
     changed = wanted.model_copy(update={"run": wanted.run.model_copy(update=kept)})
-    train(graphs(), wanted, tmp_path / "run", tell=ctrl_c_at(2))
+    train(graphs(), wanted, tmp_path / "run", on_step=ctrl_c_at(2))
     train(graphs(), changed, tmp_path / "run", resume=True)
     assert (tmp_path / "run/log.jsonl").read_text() == (expected / "log.jsonl").read_text()
     (tensors, _), (same, _) = opened(tmp_path / "run" / CHECKPOINT), opened(expected / CHECKPOINT)
@@ -206,7 +205,7 @@ def full_disk(most_bytes: int) -> Iterator[None]:
 def test_a_disk_that_is_full_when_the_run_is_taken_up(tmp_path: Path) -> None:
     """No line of the log is lost, and no step is done again."""
     train(graphs(), config(), tmp_path / "whole")
-    train(graphs(), config(), tmp_path / "run", tell=ctrl_c_at(4))
+    train(graphs(), config(), tmp_path / "run", on_step=ctrl_c_at(4))
     log = tmp_path / "run" / "log.jsonl"
     with full_disk(log.stat().st_size // 2), pytest.raises((StreamplaceError, OSError)):
         train(graphs(), config(), tmp_path / "run", resume=True)
@@ -226,7 +225,7 @@ def test_a_disk_that_fills_while_it_runs(whole: Whole, tmp_path: Path) -> None:
                 later.enter_context(full_disk(size // 2))
 
         with pytest.raises(StreamplaceError, match=r"checkpoint.safetensors: cannot be written"):
-            train(graphs(), wanted, tmp_path / "run", tell=tell)
+            train(graphs(), wanted, tmp_path / "run", on_step=tell)
     names = {path.name for path in (tmp_path / "run").iterdir() if path.is_file()}
     assert names == {CONFIG, CHECKPOINT, POLICY, "log.jsonl"}
     train(graphs(), wanted, tmp_path / "run", resume=True)
@@ -236,7 +235,7 @@ def test_a_disk_that_fills_while_it_runs(whole: Whole, tmp_path: Path) -> None:
 def test_a_log_cut_off_in_a_line_is_mended(tmp_path: Path) -> None:
     """An incomplete last line of the log is dropped, whatever its bytes."""
     train(graphs(), config(), tmp_path / "whole")
-    train(graphs(), config(), tmp_path / "run", tell=ctrl_c_at(4))
+    train(graphs(), config(), tmp_path / "run", on_step=ctrl_c_at(4))
     log = tmp_path / "run" / "log.jsonl"
     log.write_bytes(log.read_bytes() + b'{"loss": 0.1, "step": 5}\n{"loss": 0.2, "st')
     train(graphs(), config(), tmp_path / "run", resume=True)
@@ -251,7 +250,7 @@ def test_a_step_is_logged_at_once(tmp_path: Path) -> None:
         records.append(record)
         assert log_of(tmp_path / "run") == records
 
-    train(graphs(), config(run={"checkpoint_every": 100}), tmp_path / "run", tell=tell)
+    train(graphs(), config(run={"checkpoint_every": 100}), tmp_path / "run", on_step=tell)
     assert records
 
 
@@ -266,7 +265,7 @@ def test_a_log_that_cannot_be_written(tmp_path: Path) -> None:
                 later.enter_context(full_disk((folder / "log.jsonl").stat().st_size + 10))
 
         with pytest.raises(FormatError, match=r"log.jsonl: cannot be written: File too large"):
-            train(graphs(), rare, folder, tell=tell)
+            train(graphs(), rare, folder, on_step=tell)
     assert [line["step"] for line in read_log(folder)] == [1, 2]
     train(graphs(), rare, folder)
 
@@ -293,5 +292,5 @@ def test_two_runs_into_one_folder(whole: Whole, tmp_path: Path) -> None:
         with pytest.raises(FormatError, match="another run of streamplace writes into it"):
             train(graphs(), wanted, tmp_path / "run", resume=record["step"] > 2)
 
-    train(graphs(), wanted, tmp_path / "run", tell=tell)
+    train(graphs(), wanted, tmp_path / "run", on_step=tell)
     check_same(tmp_path / "run", expected)

@@ -8,11 +8,10 @@ from hypothesis import strategies as st
 
 from benchmarks.reference.strategies import batches, problems
 from streamplace import simulate
-from streamplace.policy.features import encode
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.throughput import bound
-from streamplace.training.rewards import rewards
+from streamplace.training.rewards import Rewards
 
 
 @pytest.mark.parametrize("model", ["bottleneck", "path-average"])
@@ -23,10 +22,10 @@ def test_rewards_are_scores(model: str, data: st.DataObject) -> None:
     )
     rows = data.draw(batches(problem, max_size=4))
     scores = [simulate(Placement(problem, row)) for row in rows]
-    prepared = encode(problem)
-    relative = rewards(prepared, rows, "relative")
-    assert relative == pytest.approx([score.relative_throughput for score in scores], rel=1e-12)
-    logs = rewards(prepared, rows, "log")
+    relative = Rewards([problem], "relative")
+    assert relative(0, rows) == pytest.approx([s.relative_throughput for s in scores], rel=1e-12)
+    logs = Rewards([problem], "log")(0, rows)
     expected = [math.log(max(score.throughput / bound(problem), 1e-9)) for score in scores]
     assert logs == pytest.approx(expected, abs=1e-9)
     assert (logs <= 1e-9).all()
+    assert relative.evaluations == len(rows)

@@ -5,42 +5,42 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from benchmarks.hardening.corpus.own_files import tiny
-from streamplace.policy.registry import make_network
-from streamplace.training.checkpoint import Position, load_checkpoint, save_checkpoint
-from streamplace.training.elite_buffer import EliteBuffer
+from benchmarks.reference.checkpoint_parts import loop_of, memory_of
+from streamplace.training.checkpoint import load_checkpoint, save_checkpoint
+from streamplace.training.loop import Loop, Position
+from streamplace.training.stages import MemorySection, ReinforceStage
 
-SHAPES = [(3, 2), (4, 2)]
+SHAPES = ((3, 2), (4, 2))
+STAGE = ReinforceStage(algorithm="reinforce", epochs=1, memory=MemorySection(size=2, threshold=0.0))
 RUN: dict[str, Any] = {"problems": "0a1b", "processes": 1, "config": {"run": {"seed": 0}}}
 
 
 @cache
 def written(folder: Path) -> bytes:
     """Return the bytes of a checkpoint after one step."""
-    state = _state()
-    network, optimiser, memory = state
-    sum(parameter.sum() for parameter in network.parameters()).backward()
-    optimiser.step()
+    loop = _loop()
+    loop.begin()
+    policy = loop.learner.policy
+    total: Any = sum(parameter.sum() for parameter in policy.parameters())
+    total.backward()
+    assert loop.algorithm is not None
+    loop.algorithm.optimiser.update()
     for number, (operators, _) in enumerate(SHAPES):
         rows = np.zeros((1, operators), dtype=np.int32)
-        memory.add(number, np.array([0.5]), rows)
+        memory_of(loop).add(number, np.array([0.5]), rows)
     path = folder / "checkpoint.safetensors"
-    save_checkpoint(path, *state, Position(0, 1, 1, 0.5), RUN)
+    save_checkpoint(path, policy, loop.state(), Position(0, 1, 1, 0.5), RUN)
     return path.read_bytes()
 
 
 def resume(path: str) -> Position:
-    """Load a checkpoint into fresh state; return its position."""
-    return load_checkpoint(Path(path), *_state(), RUN, SHAPES)
+    """Load a checkpoint into a fresh loop; return its position."""
+    loop = _loop()
+    load_checkpoint(Path(path), loop, RUN)
+    return loop.position
 
 
-def _state() -> tuple[Any, Any, EliteBuffer]:
-    torch.manual_seed(0)
-    network = make_network(tiny())
-    return (
-        network,
-        torch.optim.Adam(network.parameters(), lr=1e-3),
-        EliteBuffer(len(SHAPES), 2, 0.0),
-    )
+def _loop() -> Loop:
+    return loop_of(tiny(), [STAGE], SHAPES)

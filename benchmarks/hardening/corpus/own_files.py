@@ -13,6 +13,7 @@ from streamplace.files.clusters import cluster_to
 from streamplace.files.graphs import graph_from, graph_to
 from streamplace.files.npz import write_columns
 from streamplace.files.placements import placement_to
+from streamplace.policy.registry import PolicySection, policy_section
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -37,17 +38,24 @@ networks = ["pair", "nic"]
 bandwidth_mbps = [10.0, 1000.0]
 source_rates = [100.0]
 
-[sampling]
+[[stage]]
+algorithm = "imitation"
+teacher = "greedy"
+epochs = 1
+
+[[stage]]
+algorithm = "dagger"
+epochs = 1
+exploration = 0.1
+
+[[stage]]
+algorithm = "reinforce"
 epochs = 1
 samples = 3
 
-[memory]
+[stage.memory]
 size = 2
 threshold = 0.0
-
-[teacher]
-placer = "greedy"
-epochs = 1
 
 [run]
 threads = 1
@@ -55,9 +63,17 @@ threads = 1
 CONFIG_VALUE: dict[str, Any] = {
     "policy": {"kind": "encoder-decoder", "sizes": {"length": 8, "hops": 1, "devices": 2}},
     "problems": [{"operators": [1, 100], "devices": ["2x2500"], "share": 1.0}],
-    "sampling": {"epochs": 1, "samples": 3, "random_samples": 1.0},
-    "memory": {"size": 2, "threshold": 0.5, "samples": 1, "imitate": 0.1},
-    "optimiser": {"rate": 0.001, "final_rate": 1e-5, "warm_up": 2, "entropy": 0.01},
+    "stage": [
+        {
+            "algorithm": "reinforce",
+            "epochs": 1,
+            "samples": 3,
+            "random_samples": 1.0,
+            "entropy": 0.01,
+            "memory": {"size": 2, "threshold": 0.5, "samples": 1, "imitate": 0.1},
+            "optimiser": {"rate": 0.001, "final_rate": 1e-5, "warm_up": 2},
+        }
+    ],
     "run": {"seed": 1, "checkpoint_every": 1, "threads": 1},
 }
 COSTS_TOML = """\
@@ -134,19 +150,17 @@ def weights() -> bytes:
     """Return the weights of a tiny network."""
     import torch  # noqa: PLC0415 - heavy
 
-    from streamplace.policy.registry import make_network  # noqa: PLC0415
+    from streamplace.policy.registry import make_policy  # noqa: PLC0415
     from streamplace.policy.weights import pack_policy  # noqa: PLC0415
 
     torch.manual_seed(0)
-    kind = tiny()
-    return pack_policy(make_network(kind), kind, {"dataset": "", "epoch": 1})
+    section = tiny()
+    return pack_policy(make_policy(section), section, {"dataset": "", "epoch": 1})
 
 
-def tiny() -> Any:
+def tiny() -> PolicySection:
     """Return the kind and sizes of a tiny network."""
-    from streamplace.policy.config import check_kind  # noqa: PLC0415
-
-    return check_kind({"kind": "device-scorer", "sizes": {"hidden": 4, "hops": 1}})
+    return policy_section({"kind": "device-scorer", "sizes": {"hidden": 4, "hops": 1}})
 
 
 def json_documents(*values: Any) -> tuple[Document, ...]:

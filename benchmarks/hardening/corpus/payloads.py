@@ -23,7 +23,7 @@ import numpy as np
 import torch
 import yaml
 
-from streamplace.policy.weights import packed, unpacked
+from streamplace.policy.signed_tensors import packed, unpacked
 
 MARK = "sprung"  # the folder that an executed payload makes in the current folder
 MODULE = "evil_module"
@@ -66,7 +66,8 @@ def payloads(
         Payload(f"pickle of protocol {n}", pickle.dumps(state, n), pickle.loads)
         for n in (0, 2, pickle.HIGHEST_PROTOCOL)
     ]
-    taught = {**config, "teacher": {"placer": f"{MODULE}:Evil"}}
+    imitation = {"algorithm": "imitation", "epochs": 1, "teacher": f"{MODULE}:Evil"}
+    taught = {**config, "stage": [imitation]}
     placed = {**placement, "placer": f"{MODULE}:Evil"}
     return [
         *pickles,
@@ -155,7 +156,7 @@ def _json(value: object) -> bytes:
 
 
 def _toml() -> bytes:
-    return f'[teacher]\nplacer = "{MODULE}:Evil"\n'.encode()
+    return f'[[stage]]\nalgorithm = "imitation"\nteacher = "{MODULE}:Evil"\n'.encode()
 
 
 def _gunzipped(data: bytes) -> object:
@@ -193,7 +194,7 @@ def _toml_imported(data: bytes) -> object:
 
 
 def _imported(value: dict[str, Any]) -> object:
-    placer: str = value["teacher"]["placer"] if "teacher" in value else value["placer"]
+    placer: str = value["stage"][0]["teacher"] if "stage" in value else value["placer"]
     sys.path.insert(0, "")
     importlib.invalidate_caches()
     try:

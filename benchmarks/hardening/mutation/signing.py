@@ -9,7 +9,7 @@ import struct
 
 import safetensors.torch
 
-from streamplace.policy.weights import WORDS, packed
+from streamplace.policy.signed_tensors import WORDS, packed
 
 MOST_BYTES = 2**20  # of tensors
 

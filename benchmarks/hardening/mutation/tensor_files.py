@@ -14,7 +14,7 @@ def _signed(change: Callable[[Arrays, dict[str, str], random.Random], None]) -> 
     """Return a fault that changes the content of a file of weights, and its hash to fit."""
 
     def fault(data: bytes, chance: random.Random) -> bytes:
-        from streamplace.policy.weights import packed, unpacked  # noqa: PLC0415 - torch is heavy
+        from streamplace.policy.signed_tensors import packed, unpacked  # noqa: PLC0415 - torch is heavy
 
         try:
             tensors, words = unpacked(data, "file")

@@ -9,7 +9,8 @@ from benchmarks.reference.checkpoint_parts import Parts, shapes_in
 from benchmarks.reference.trainings import config, graphs, of_kind
 from streamplace.files import write_dataset
 from streamplace.policy.placer import SHIPPED
-from streamplace.policy.weights import parameter_hash, read_policy
+from streamplace.policy.signed_tensors import hash_of
+from streamplace.policy.weights import read_policy
 from streamplace.training import train
 from streamplace.training.trainer import CHECKPOINT, POLICY
 
@@ -55,17 +56,10 @@ class TrainedFiles:
 
 
 def checkpoint_of(kind: str, path: Path) -> Subject:
-    """Return a checkpoint with a reader that loads it into a network, an optimiser and a memory."""
-    parts, shapes = Parts(kind), shapes_in(path)
+    """Return a checkpoint with a reader that loads it into a policy, an optimiser and a memory."""
+    parts = Parts(kind, shapes_in(path))
 
     def state() -> Hashable:
-        memory = [(p, reward, row.tobytes()) for p, reward, row in parts.memory.entries()]
-        moments = [
-            (i, key, moment.numpy().tobytes())
-            for i, of in parts.optimiser.state_dict()["state"].items()
-            for key, moment in of.items()
-        ]
-        best = parts.memory.best.tobytes()
-        return parameter_hash(parts.network), best, tuple(memory), tuple(moments)
+        return hash_of({**parts.policy.state_dict(), **parts.loop.state()}, {})
 
-    return Subject(kind, path.read_bytes(), lambda file: parts.load(file, shapes=shapes), state)
+    return Subject(kind, path.read_bytes(), parts.load, state)

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from streamplace.errors import UsageError
+from streamplace.errors import UnsuitableError
 from streamplace.policy.base import Constructive
 from streamplace.policy.config import EncoderDecoderSizes
 from streamplace.policy.decoding import UNAVAILABLE, Sampler
@@ -63,7 +63,7 @@ class EncoderDecoder(Constructive[EncodedProblem, Ni2020Batch]):
         """Refuse another number of devices than the network has outputs."""
         devices, wanted = len(problem.cluster.devices), self.config.devices
         if devices != wanted:
-            raise UsageError(f"this policy places on {wanted} devices only (got {devices})")
+            raise UnsuitableError(f"this policy places on {wanted} devices only (got {devices})")
 
     def canonical(self, encoded: EncodedProblem, placement: Ints, sample: int) -> Ints:
         """Return an equal placement that uses equal devices in decoding order, if told apart."""
@@ -84,7 +84,7 @@ class EncoderDecoder(Constructive[EncodedProblem, Ni2020Batch]):
 
         Raises
         ------
-        UsageError
+        UnsuitableError
             If a cluster has another number of devices than the network.
         """
         config = self.config

@@ -11,8 +11,8 @@ from torch import Tensor
 
 from streamplace import Cluster, Constraints, Operator, Problem, Stream, StreamGraph
 from streamplace.policy.decoding import Sampler
+from streamplace.policy.device_scorer.features import encode
 from streamplace.policy.device_scorer.state import DecodingState
-from streamplace.policy.features import encode
 from streamplace.problem.objective import Model
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.util.arrays import Ints
@@ -27,8 +27,8 @@ from tests.support.policies import (
     greedy_placement,
     layered_problem,
     mixed_problems,
-    network_of,
     of_scorers,
+    policy_of,
     rollout_of,
     scorer_features,
     seeded_generator,
@@ -41,12 +41,12 @@ pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 @of_scorers
 def test_decisions_scored_at_once_are_those_scored_in_turn(name: str) -> None:
     """The log-probabilities of the steps add up to that of the rollout."""
-    network: Any = network_of(name)
-    batch = batch_of(*mixed_problems(name))
-    chosen = network.rollout(batch, 4, Sampler(seeded_generator()))
+    policy: Any = policy_of(name)
+    batch = batch_of(policy, *mixed_problems(name))
+    chosen = policy.rollout(batch, 4, Sampler(seeded_generator()))
     total = torch.zeros(len(batch) * 4)
     with torch.no_grad():
-        growth = DecodingState(network, batch, 4, network.encode(batch))
+        growth = DecodingState(policy, batch, 4, policy.embed(batch))
         for t in range(growth.steps):
             logs = torch.log_softmax(growth.ask(t, *growth.room(t)), dim=1)
             taken = growth.of_step(t, chosen.placements)
@@ -60,7 +60,7 @@ def test_decisions_scored_at_once_are_those_scored_in_turn(name: str) -> None:
 @pytest.mark.parametrize("factor", [0.01, 0.3, 40.0])
 def test_under_bottleneck_the_source_rate_has_no_say(name: str, factor: float) -> None:
     """Under bottleneck only the proportions of loads count."""
-    network = network_of(name)
+    policy = policy_of(name)
     for problem in (
         layered_problem(12, cluster_of(4, seed=1)),
         layered_problem(14, cluster_of(3, "nic"), seed=2),
@@ -70,11 +70,10 @@ def test_under_bottleneck_the_source_rate_has_no_say(name: str, factor: float) -
         for one, other in zip(scorer_features(problem), scorer_features(faster), strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
         assert (
-            greedy_placement(network, faster).tolist()
-            == greedy_placement(network, problem).tolist()
+            greedy_placement(policy, faster).tolist() == greedy_placement(policy, problem).tolist()
         )
-        rows = network.sample(batch_of(problem), 5, Sampler(seeded_generator()))[0]
-        before, after = (rollout_of(network, p, rows).log_probability for p in (problem, faster))
+        rows = policy.sample(batch_of(policy, problem), 5, Sampler(seeded_generator()))[0]
+        before, after = (rollout_of(policy, p, rows).log_probability for p in (problem, faster))
         assert_same_likelihood(after, before)
 
 
@@ -82,8 +81,8 @@ def test_under_bottleneck_the_source_rate_has_no_say(name: str, factor: float) -
 @given(closed_form_problems)
 def test_a_scorer_places_whatever_there_is(problem: Problem) -> None:
     """Chosen devices have likelihoods well above those of forbidden ones."""
-    network = network_of("device-scorer, two orders")
-    rollout = network.rollout(batch_of(problem), 3, Sampler(seeded_generator()))
+    policy = policy_of("device-scorer, two orders")
+    rollout = policy.rollout(batch_of(policy, problem), 3, Sampler(seeded_generator()))
     assert ((rollout.placements >= 0) & (rollout.placements < len(problem.cluster.devices))).all()
     assert (rollout.log_probability > -1e4).all()
 
@@ -93,7 +92,8 @@ def test_a_scorer_places_whatever_there_is(problem: Problem) -> None:
 def test_a_scorer_takes_allowed_devices_alone(problem: Problem | None) -> None:
     if problem is None:
         return
-    rows = network_of("device-scorer").sample(batch_of(problem), 4, Sampler(seeded_generator()))[0]
+    policy = policy_of("device-scorer")
+    rows = policy.sample(batch_of(policy, problem), 4, Sampler(seeded_generator()))[0]
     rules = problem.feasibility
     assert rules.allowed[rules.unit_of[None, :], rows].all()
 
@@ -111,9 +111,8 @@ def test_a_scorer_keeps_together_what_is_colocated(names: str) -> None:
     together = Constraints(colocate=[["a", "b"]])
     graph = StreamGraph(rows, [Stream("a", "b")], source_rate=1000.0, constraints=together)
     problem = Problem(graph, cluster_of(3, seed=1))
-    placed = network_of("device-scorer").sample(batch_of(problem), 32, Sampler(seeded_generator()))[
-        0
-    ]
+    policy = policy_of("device-scorer")
+    placed = policy.sample(batch_of(policy, problem), 32, Sampler(seeded_generator()))[0]
     assert len(np.unique(placed[:, 0])) > 1
     assert (placed[:, 0] == placed[:, 1]).all()
 
@@ -146,25 +145,25 @@ def levels_last_first(problem: Problem) -> Ints:
 @pytest.mark.parametrize("seed", range(3))
 def test_names_and_the_order_of_levels_have_no_say(model: Model, seed: int) -> None:
     """The order of the file decides only within a level."""
-    network = network_of("device-scorer")
+    policy = policy_of("device-scorer")
     for cluster in (cluster_of(4, seed=seed), cluster_of(3, "nic")):
         problem = layered_problem(14, cluster, seed=seed, model=model)
-        before = greedy_placement(network, problem)
+        before = greedy_placement(policy, problem)
         order = levels_last_first(problem)
         other = rewritten(problem, order, prefix="x")
         assert other.graph.names != problem.graph.names
-        assert greedy_placement(network, other).tolist() == before[order].tolist()
+        assert greedy_placement(policy, other).tolist() == before[order].tolist()
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_embeddings_are_equivariant(seed: int) -> None:
     """Reordering the operators reorders the embeddings."""
-    network: Any = network_of("device-scorer")
+    policy: Any = policy_of("device-scorer")
     problem = layered_problem(14, cluster_of(4, seed=seed), seed=seed)
     order = np.random.default_rng(seed).permutation(14).astype(np.int32)
     with torch.no_grad():
         before, after = (
-            torch.cat(network.encode(batch_of(p)), dim=1)
+            torch.cat(policy.embed(batch_of(policy, p)), dim=1)
             for p in (problem, rewritten(problem, order))
         )
     assert_same_likelihood(after, before[torch.from_numpy(order).long()])
@@ -172,76 +171,77 @@ def test_embeddings_are_equivariant(seed: int) -> None:
 
 def test_devices_that_are_not_alike_may_be_listed_in_any_order() -> None:
     """A scorer knows devices by their properties, not by their number."""
-    network = network_of("device-scorer")
+    policy = policy_of("device-scorer")
     for seed in range(3):
         problem = layered_problem(12, cluster_of(4, seed=seed), seed=seed)
         order = np.random.default_rng(seed).permutation(4)
         turned = Cluster([problem.cluster.devices[d] for d in order], problem.cluster.network)
         other = Problem(problem.graph, turned, source_rate=problem.source_rate)
         assert (
-            order[greedy_placement(network, other)].tolist()
-            == greedy_placement(network, problem).tolist()
+            order[greedy_placement(policy, other)].tolist()
+            == greedy_placement(policy, problem).tolist()
         )
 
 
 @of_scorers
 def test_one_set_of_weights_places_on_any_number_of_devices(name: str) -> None:
-    network = network_of(name)
+    policy = policy_of(name)
     for devices in (1, 2, 3, 7, 20):
         problem = layered_problem(20, cluster_of(devices, seed=devices), seed=1)
-        rows = network.sample(batch_of(problem), 3, Sampler(seeded_generator()))[0]
+        rows = policy.sample(batch_of(policy, problem), 3, Sampler(seeded_generator()))[0]
         assert 0 <= rows.min() <= rows.max() < devices
         assert len(np.unique(rows)) >= min(devices, 2)
 
 
 @of_scorers
 def test_a_beam_of_one_is_greedy(name: str) -> None:
-    network = network_of(name)
+    policy: Any = policy_of(name)
     for problem in mixed_problems(name):
-        found = network.beam(batch_of(problem), 1)
-        assert found.tolist() == [greedy_placement(network, problem).tolist()]
+        found = policy.beam(batch_of(policy, problem), 1)
+        assert found.tolist() == [greedy_placement(policy, problem).tolist()]
 
 
 @pytest.mark.parametrize("cluster", SMALL_CLUSTERS)
 def test_a_beam_that_is_wide_enough_finds_all_in_order(cluster: str) -> None:
     """Four operators have 15 placements on equal devices and 81 on unequal ones."""
-    network, problem = network_of("device-scorer"), fork_problem(SMALL_CLUSTERS[cluster], 4)
-    rows = choosable_placements(network, problem)
-    found = network.beam(batch_of(problem), len(rows))
+    policy: Any = policy_of("device-scorer")
+    problem = fork_problem(SMALL_CLUSTERS[cluster], 4)
+    rows = choosable_placements(policy, problem)
+    found = policy.beam(batch_of(policy, problem), len(rows))
     assert np.unique(found, axis=0).tolist() == rows.tolist()
-    likelihood = rollout_of(network, problem, found).log_probability[0].tolist()
+    likelihood = rollout_of(policy, problem, found).log_probability[0].tolist()
     assert all(one >= other - 1e-4 for one, other in pairwise(likelihood))
-    alone = rollout_of(network, problem, greedy_placement(network, problem)[None]).log_probability
+    alone = rollout_of(policy, problem, greedy_placement(policy, problem)[None]).log_probability
     assert likelihood[0] >= alone.item() - 1e-4
 
 
 @pytest.mark.parametrize("width", [2, 5, 16])
 def test_beams_hold_different_placements_that_can_be_chosen(width: int) -> None:
-    network = network_of("device-scorer")
+    policy: Any = policy_of("device-scorer")
     for problem in mixed_problems("device-scorer")[:3]:
-        found = network.beam(batch_of(problem), width)
+        found = policy.beam(batch_of(policy, problem), width)
         assert len(np.unique(found, axis=0)) == width
-        likelihood = rollout_of(network, problem, found).log_probability[0].tolist()
+        likelihood = rollout_of(policy, problem, found).log_probability[0].tolist()
         assert min(likelihood) > -1e4
         assert all(one >= other - 1e-3 for one, other in pairwise(likelihood))
 
 
-def test_a_beam_of_a_network_of_two_orders() -> None:
-    network = network_of("device-scorer, two orders")
+def test_a_beam_of_a_policy_of_two_orders() -> None:
+    policy: Any = policy_of("device-scorer, two orders")
     for problem in mixed_problems("device-scorer"):
-        found = network.beam(batch_of(problem), 6)
+        found = policy.beam(batch_of(policy, problem), 6)
         assert (found >= 0).all(), "an operator was not placed"
 
 
 def test_padding_is_not_learned_from() -> None:
     """The content of padding changes no logit."""
-    network: Any = network_of("device-scorer")
+    policy: Any = policy_of("device-scorer")
     problem = layered_problem(6, cluster_of(2))
-    batch = batch_of(problem, fork_problem(cluster_of(5)))
+    batch = batch_of(policy, problem, fork_problem(cluster_of(5)))
     logits: list[Tensor] = []
     for filler in (0.0, 1e3):
         with torch.no_grad():
-            growth = DecodingState(network, batch, 1, network.encode(batch))
+            growth = DecodingState(policy, batch, 1, policy.embed(batch))
             growth._resident[0, 2:] = filler
             logits.append(growth.ask(0, *growth.room(0))[0, :2])
     assert logits[0].tolist() == logits[1].tolist()

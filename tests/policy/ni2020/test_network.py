@@ -5,6 +5,7 @@ import torch
 
 from streamplace import Operator, Problem, Stream, StreamGraph
 from streamplace.errors import UsageError
+from streamplace.policy.base import BeamSearching
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.ni2020.state import Ni2020State
 from tests.support.policies import (
@@ -13,8 +14,8 @@ from tests.support.policies import (
     cluster_of,
     greedy_placement,
     layered_problem,
-    network_of,
     of_published,
+    policy_of,
 )
 
 pytestmark = pytest.mark.filterwarnings(SCRIPTING)
@@ -23,27 +24,28 @@ pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 @of_published
 @pytest.mark.parametrize("devices", [1, 2, 4])
 def test_published_networks_refuse_other_numbers_of_devices(name: str, devices: int) -> None:
-    network = network_of(name)
+    policy = policy_of(name)
     wrong = layered_problem(9, cluster_of(devices))
     with pytest.raises(UsageError, match="places on 3 devices only"):
-        greedy_placement(network, wrong)
+        greedy_placement(policy, wrong)
     with pytest.raises(UsageError, match="places on 3 devices only"):
-        network.rollout(batch_of(layered_problem(12, cluster_of(3)), wrong), 2, Sampler())
+        policy.rollout(batch_of(policy, layered_problem(12, cluster_of(3)), wrong), 2, Sampler())
 
 
 @of_published
 def test_published_networks_have_no_beam(name: str) -> None:
-    with pytest.raises(UsageError, match="device-scorer"):
-        network_of(name).beam(batch_of(layered_problem(9, cluster_of(3))), 2)
+    assert not isinstance(policy_of(name), BeamSearching)
 
 
-def test_a_decoder_is_told_where_upstream_operators_are() -> None:
+def test_a_decoder_sees_where_upstream_operators_are() -> None:
     """The decoder sees a mean over upstream operators, not over streams."""
     ends = ("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("c", "d")
     rows = [Operator(name, 1e5, 10.0) for name in "abcd"]
     graph = StreamGraph(rows, [Stream(*pair) for pair in ends])
     lone = StreamGraph([Operator("e", 1e5, 10.0)], [])
-    batch = batch_of(*(Problem(g, cluster_of(3), source_rate=100.0) for g in (graph, lone)))
+    batch = batch_of(
+        policy_of("b"), *(Problem(g, cluster_of(3), source_rate=100.0) for g in (graph, lone))
+    )
     trail = Ni2020State(batch, 2, 3, None)
     seen = []
     for t, devices in enumerate(([2, 0, 1, 1], [1, 0], [0, 0], [0, 0])):

@@ -87,7 +87,7 @@ def ready() -> Iterator[tuple[CaseFactory, Forks, Forks]]:
 
 def _remove_time(checkpoint: Path) -> None:
     """Set the time in a checkpoint to 0: the rest is the same in every run."""
-    from streamplace.policy.weights import packed, unpacked  # noqa: PLC0415 - torch is heavy
+    from streamplace.policy.signed_tensors import packed, unpacked  # noqa: PLC0415 - torch is heavy
 
     tensors, words = unpacked(checkpoint.read_bytes(), checkpoint.name)
     position = {**json.loads(words["position"]), "seconds": 0.0}

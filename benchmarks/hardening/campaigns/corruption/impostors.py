@@ -13,7 +13,8 @@ from benchmarks.hardening.mutation.damage import Damaged
 from benchmarks.hardening.targets.subject import Subject
 from benchmarks.hardening.targets.trained_files import KINDS, TrainedFiles
 from benchmarks.reference.trainings import Sections, config, graphs, of_kind, resumed
-from streamplace.policy.weights import packed, read_policy, unpacked
+from streamplace.policy.signed_tensors import packed, unpacked
+from streamplace.policy.weights import read_policy
 from streamplace.pyg import to_pyg
 from streamplace.pyg.store import write
 from streamplace.training import train
@@ -21,7 +22,7 @@ from streamplace.training.trainer import CHECKPOINT, POLICY
 
 OTHER_RUNS: dict[str, Sections] = {
     "another seed": {"run": {"seed": 1}},
-    "other samples": {"sampling": {"samples": 4}},
+    "other samples": {"stage": {"samples": 4}},
     "another rate of learning": {"optimiser": {"rate": 2e-3}},
     "other networks between devices": {"problems": {"networks": ["pair"]}},
     "more held out": {"run": {"held_out": 2}},

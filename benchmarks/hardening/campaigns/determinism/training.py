@@ -21,7 +21,7 @@ from benchmarks.hardening.targets.trained_files import KINDS
 from benchmarks.reference.trainings import config, of_kind
 from streamplace.files import write_dataset, write_json
 from streamplace.generate import Recipe
-from streamplace.policy.weights import unpacked
+from streamplace.policy.signed_tensors import unpacked
 from streamplace.training.trainer import CHECKPOINT, CONFIG, POLICY
 
 STEPS = 200
@@ -40,7 +40,7 @@ def training_row(
     dataset = _dataset(folder, 12)
     results = []
     for kind in kinds:
-        wanted = config(of_kind(kind), sampling={"epochs": steps // 2, "problems_per_step": 6})
+        wanted = config(of_kind(kind), stage={"epochs": steps // 2, "problems_per_step": 6})
         told = folder / f"{kind}.json"
         write_json(told, wanted.model_dump(mode="json"))
         results.append((kind, partial(_train, (dataset, "--config", told), COMMAND, steps)))
@@ -51,7 +51,7 @@ def teacher_row(folder: Path, processes: int, rng: np.random.Generator, count: i
     """Train with a teacher that places on 1, 2 and 4 worker processes."""
     dataset, told = _dataset(folder, count + 1), folder / "taught.json"
     teacher = {"placer": "search:evaluations=500", "epochs": 1}
-    wanted = config(teacher=teacher, sampling={"epochs": 1, "problems_per_step": 16})
+    wanted = config(teacher=teacher, stage={"epochs": 1, "problems_per_step": 16})
     steps = 2 * count // 16
     write_json(told, wanted.model_dump(mode="json"))
 
@@ -71,7 +71,7 @@ def torchrun_row(
     order.
     """
     dataset, told = _dataset(folder, 2 * PER_STEP + 1), folder / "together.json"
-    wanted = config(sampling={"epochs": steps // 2, "problems_per_step": PER_STEP})
+    wanted = config(stage={"epochs": steps // 2, "problems_per_step": PER_STEP})
     write_json(told, wanted.model_dump(mode="json"))
     torchrun = (sys.executable, "-m", "torch.distributed.run", "--standalone")
     several = (*torchrun, "--nproc-per-node", count, *COMMAND[1:])

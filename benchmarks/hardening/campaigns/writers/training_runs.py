@@ -15,7 +15,7 @@ from benchmarks.hardening.campaigns.writers.writing_command import (
 )
 from benchmarks.hardening.harness.forks import Ended, Forks, temporaries
 from streamplace.files.training_logs import LOG, read_log
-from streamplace.policy.weights import unpacked
+from streamplace.policy.signed_tensors import unpacked
 from streamplace.training.trainer import CHECKPOINT, WRITTEN
 
 EVERY = 2  # steps per checkpoint
@@ -26,7 +26,8 @@ CONFIG_TEXT = f"""
 [policy]
 kind = "device-scorer"
 sizes = {{ hidden = 8, hops = 1 }}
-[sampling]
+[[stage]]
+algorithm = "reinforce"
 epochs = 6
 problems_per_step = 2
 [run]

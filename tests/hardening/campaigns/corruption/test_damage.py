@@ -30,10 +30,11 @@ from benchmarks.hardening.mutation.damage import (
 from benchmarks.hardening.targets import trained_files
 from benchmarks.hardening.targets.subject import State, Subject
 from benchmarks.hardening.targets.trained_files import KINDS, TrainedFiles
-from benchmarks.reference.checkpoint_parts import Parts
+from benchmarks.reference.checkpoint_parts import Parts, Shapes
 from streamplace.errors import CheckpointError
 from streamplace.policy.inspect import summary
-from streamplace.policy.weights import packed, read_policy, unpacked
+from streamplace.policy.signed_tensors import packed, unpacked
+from streamplace.policy.weights import read_policy
 from streamplace.training.trainer import POLICY
 from tests.support.hardening.row_checks import check
 from tests.support.policies import SCRIPTING
@@ -135,8 +136,8 @@ def test_a_change_of_any_loaded_state_is_noticed(
     """A change of the last bit in the middle of a long tensor counts too."""
     parts: list[Parts] = []
 
-    def kept(kind: str) -> Parts:
-        parts.append(Parts(kind))
+    def kept(kind: str, shapes: Shapes) -> Parts:
+        parts.append(Parts(kind, shapes))
         return parts[-1]
 
     monkeypatch.setattr(trained_files, "Parts", kept)
@@ -147,11 +148,12 @@ def test_a_change_of_any_loaded_state_is_noticed(
     one.load(path)
     before = one.state()
     assert one.state() == before
-    moments = parts[0].optimiser.state_dict()["state"].values()
-    largest = max((of["exp_avg_sq"] for of in moments), key=torch.numel)
+    kept_state = parts[0].loop.state()
+    moments = (x for name, x in kept_state.items() if name.startswith("optimiser.exp_avg_sq."))
+    largest = max(moments, key=torch.numel)
     with torch.no_grad():
         if what == "network":
-            next(parts[0].network.parameters()).view(-1)[0].nextafter_(torch.tensor(9.0))
+            next(parts[0].policy.parameters()).view(-1)[0].nextafter_(torch.tensor(9.0))
         elif what == "memory":
             next(row for *_, row in parts[0].memory.entries())[0] ^= 1
         elif what == "best rewards":

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from streamplace.policy.batch import Batch
-from streamplace.policy.features import encode
+from streamplace.policy.device_scorer.features import encode
+from streamplace.policy.graph_batch import GraphBatch
 from tests.support.policies import (
     SCRIPTING,
     cluster_of,
@@ -17,6 +17,6 @@ pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 def test_problems_come_largest_first() -> None:
     small, large = (encode(layered_problem(n, cluster_of(2))) for n in (6, 9))
     with pytest.raises(ValueError, match="largest first"):
-        Batch.of([small, large])
-    batch = Batch.of([large, small, small])
+        GraphBatch([small, large])
+    batch = GraphBatch([large, small, small])
     assert batch.active(np.arange(9, dtype=np.int32)).tolist() == [3] * 6 + [1] * 3

@@ -1,15 +1,14 @@
-"""The features that policies read of a problem."""
+"""The features that the device scorer reads of a problem."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 
 from streamplace import Cluster, Problem
-from streamplace.policy.features import encode
+from streamplace.policy.device_scorer.features import encode
 from tests.support.graphs import chain_graph
 from tests.support.policies import (
     SCRIPTING,
-    cluster_of,
     scorer_features,
 )
 from tests.support.strategies import closed_form_problems
@@ -33,7 +32,7 @@ def test_under_path_average_overload_is_seen() -> None:
         )
         for r in (300.0, 3000.0)
     )
-    assert (encode(problem).whole != encode(faster).whole).any()
+    assert (encode(problem).totals != encode(faster).totals).any()
     assert encode(problem).lookahead.unit == encode(faster).lookahead.unit == 1.0
 
 
@@ -41,19 +40,9 @@ def test_under_path_average_overload_is_seen() -> None:
 def test_what_is_read_is_finite_and_of_moderate_size(problem: Problem) -> None:
     """This includes graphs without work or streams, and streams that carry nothing."""
     one = encode(problem)
-    for column in (*scorer_features(problem), one.published):
+    for column in scorer_features(problem):
         assert column.dtype == np.float32
         assert np.isfinite(column).all()
     for column in scorer_features(problem):
         assert np.abs(column).max(initial=0.0) < 60
-    assert len(one.published) == len(one.operators) == one.size == len(problem.graph.names)
-
-
-def test_published_features_by_hand() -> None:
-    """1,000 tuples/s of 0.5 million instructions; devices of 1,000 and 3,000 MIPS."""
-    cluster = Cluster.parse("1x1000,1x3000")
-    slow = Cluster(cluster.devices, cluster_of(2).network)
-    graph = chain_graph(5e5, 1e6, payload_bytes=100.0)
-    read = encode(Problem(graph, slow)).published
-    traffic = 1000 * (3e-6 + 800 / 1500e6)
-    np.testing.assert_allclose(read, [[0.25, traffic], [0.5, 0.0]], rtol=1e-6)
+    assert len(one.operators) == one.size == len(problem.graph.names)
