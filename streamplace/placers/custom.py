@@ -1,9 +1,7 @@
 """Placers of users: ``module:Class``, or a name that an installed package registers."""
 
-import inspect
 from typing import Any
 
-from streamplace.errors import UsageError
 from streamplace.placers.base import Placer
 from streamplace.util import plugins
 
@@ -22,7 +20,7 @@ def made(text: str, found: Any, options: list[str]) -> Placer:
     return checked(text, plugins.made(text, found, options, NOUN))
 
 
-def checked(text: str, found: object) -> Placer:
+def checked(text: str, found: Any) -> Placer:
     """Return what is a placer by the arguments it takes.
 
     Raises
@@ -30,18 +28,6 @@ def checked(text: str, found: object) -> Placer:
     UsageError
         If it is none.
     """
-    wanted = "a placer is called with problem, rng and start"
-    if isinstance(found, type) or not callable(found):
-        raise UsageError(f"placer {text!r}: {_kind(found)} is no placer: {wanted}")
-    try:
-        inspect.signature(found).bind(None, None, None)
-    except TypeError as error:
-        raise UsageError(f"placer {text!r}: is no placer: {wanted}, but {error}") from None
-    except ValueError:  # it tells no signature
-        pass
+    plugins.check_call(text, found, NOUN, ("problem", "rng", "start"))
     placer: Placer = found
     return placer
-
-
-def _kind(found: object) -> str:
-    return f"the class {found.__name__}" if isinstance(found, type) else f"a {type(found).__name__}"

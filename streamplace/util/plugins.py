@@ -4,9 +4,10 @@ Nothing is imported but what somebody typed, or installed: files of ours have na
 module that a file names is never looked up. A noun, such as ``placer``, begins every message.
 """
 
+import inspect
 import re
 import sys
-from collections.abc import Collection, Container, Iterable, Iterator
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -170,16 +171,52 @@ def made(text: str, found: Any, options: list[str], noun: str) -> Any:
         return found(**arguments)
 
 
+def check_call(text: str, found: object, noun: str, arguments: Sequence[str]) -> None:
+    """Refuse what cannot be called with these arguments, told by their names.
+
+    Raises
+    ------
+    UsageError
+        If it is a class, cannot be called, or takes other arguments.
+    """
+    *first, last = arguments
+    wanted = f"a {noun} is called with {', '.join(first)} and {last}"
+    if isinstance(found, type) or not callable(found):
+        raise UsageError(f"{noun} {text!r}: {_kind(found)} is no {noun}: {wanted}")
+    try:
+        inspect.signature(found).bind(*arguments)
+    except TypeError as error:
+        raise UsageError(f"{noun} {text!r}: is no {noun}: {wanted}, but {error}") from None
+    except ValueError:  # it tells no signature
+        pass
+
+
+def _kind(found: object) -> str:
+    return f"the class {found.__name__}" if isinstance(found, type) else f"a {type(found).__name__}"
+
+
 @contextmanager
-def named_fault(noun: str, text: str, what: str) -> Iterator[None]:
-    """Turn whatever a user's code raises into one line."""
+def named_fault(noun: str, text: str, what: str = "", place: str = "") -> Iterator[None]:
+    """Turn whatever a user's code raises into one line.
+
+    Parameters
+    ----------
+    what
+        What failed; an error of ours says so itself.
+    place
+        Where, as ``graph 3``.
+    """
+    who = ": ".join(filter(None, (f"{noun} {text!r}", place)))
     try:
         yield
     except StreamplaceError as error:
-        raise UsageError(f"{noun} {text!r}: {error}") from None
+        raise UsageError(f"{who}: {error}") from None
+    except MemoryError:
+        raise
     except (Exception, SystemExit) as error:
         message = " ".join(str(error).split())
-        raise UsageError(f"{noun} {text!r}: {what}: {type(error).__name__}: {message}") from error
+        of_user = f"{type(error).__name__}: {message}"
+        raise UsageError(": ".join(filter(None, (who, what, of_user)))) from error
 
 
 @contextmanager
