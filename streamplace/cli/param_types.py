@@ -79,6 +79,12 @@ def _families(typed: str) -> list[str]:
     return family_names()
 
 
+def _objectives(typed: str) -> list[str]:
+    from streamplace.problem.objectives import objective_names  # noqa: PLC0415 - heavy
+
+    return objective_names()
+
+
 def _configs(typed: str) -> list[str]:
     from importlib.resources import files  # noqa: PLC0415 - only shells ask
 
@@ -103,4 +109,5 @@ FILE = Completed(_nothing, files=True)
 GRAPH = Completed(_datasets, files=True)
 PLACER = Completed(_placers)
 FAMILY = Completed(_families)
+OBJECTIVE = Completed(_objectives)
 CONFIG = Completed(_configs, files=True)

@@ -14,6 +14,7 @@ from streamplace.cli import engine_options, options, param_types
 @options.source_rates
 @options.model
 @options.target_utilisation
+@options.objective
 @engine_options.options
 @options.common
 def simulate(
@@ -24,6 +25,7 @@ def simulate(
     source_rates: tuple[float, ...] | None,
     model: str | None,
     target_utilisation: float | None,
+    objective: str | None,
     seed: int,
     as_json: bool,
     **of_engine: Any,
@@ -48,9 +50,11 @@ def simulate(
     from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.files import read_graph, read_placement  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
+    from streamplace.problem.objectives import only_throughput  # noqa: PLC0415
     from streamplace.scoring.engine_evaluator import score_of_run  # noqa: PLC0415
     from streamplace.scoring.throughput import simulate as score  # noqa: PLC0415
 
+    kind = options.the_objective(objective)
     with working("reading"):
         own = read_graph(graph)
         try:
@@ -61,6 +65,7 @@ def simulate(
                 source_rate=source_rates,
                 model=model,  # type: ignore[arg-type]  # one of MODELS
                 target_utilisation=target_utilisation,
+                objective=kind,
             )
         except OtherGraphError as error:
             raise FormatError(f"{error} (the graph is {name_of(graph)})") from None
@@ -70,6 +75,9 @@ def simulate(
     if chosen and stored.problem.model != "engine":
         name = next(iter(chosen)).replace("_", "-")
         raise click.UsageError(f"--{name} is for --model engine")
+    if chosen:
+        name = next(iter(chosen)).replace("_", "-")
+        only_throughput(stored.problem.objective, f"--{name}: engine options score throughput")
     if as_json and chosen.get("trace") == "-":
         raise click.UsageError("--trace - and --json both want stdout")
     inputs = (graph, placement, cluster_file)

@@ -159,8 +159,9 @@ class Problem(Displayable):
         rates = ", ".join(map(number, self.source_rates))
         most = "" if self.target_utilisation == 1 else f", at most {self.target_utilisation:g} used"
         graph, cluster = view_of(self.graph), view_of(self.cluster)
+        own = "" if type(self.objective) is Throughput else f", {self.objective!r:.80}"
         return View(
-            f"Problem: <{graph}> on <{cluster}> at {rates} tuples/s, {self.model}{most}",
+            f"Problem: <{graph}> on <{cluster}> at {rates} tuples/s, {self.model}{most}{own}",
             body=(*graph.body, *cluster.body),
         )
 

@@ -36,11 +36,19 @@ class ThroughputEvaluator(ABC):
     gains_from_threads
         Whether placements are scored faster by several threads, since scoring takes long and
         releases the interpreter's lock.
+    climbs
+        Whether a search also tries single moves on the score itself, since `local_search` anneals
+        something else and scoring is quick.
     """
 
     linear: ClassVar[bool] = False
-    overload_matters: ClassVar[bool] = False
-    gains_from_threads: ClassVar[bool] = False
+    overload_matters: bool = False
+    gains_from_threads: bool = False
+
+    @property
+    def climbs(self) -> bool:
+        """No: what is annealed is the score, or near it where scoring takes long."""
+        return False
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
