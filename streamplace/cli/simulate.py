@@ -72,11 +72,10 @@ def simulate(
         except UnknownDeviceError as error:
             beside = f" (the cluster is {name_of(cluster_file)})" if cluster_file else ""
             raise FormatError(f"{error}{beside}") from None
-    if chosen and stored.problem.model != "engine":
-        name = next(iter(chosen)).replace("_", "-")
-        raise click.UsageError(f"--{name} is for --model engine")
     if chosen:
         name = next(iter(chosen)).replace("_", "-")
+        if stored.problem.model != "engine":
+            raise click.UsageError(f"--{name} is for --model engine")
         only_throughput(stored.problem.objective, f"--{name}: engine options score throughput")
     if as_json and chosen.get("trace") == "-":
         raise click.UsageError("--trace - and --json both want stdout")

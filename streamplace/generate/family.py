@@ -7,7 +7,8 @@ import numpy as np
 
 from streamplace.errors import UsageError
 from streamplace.problem.graph import StreamGraph
-from streamplace.util import plugins
+from streamplace.util.plugin_calls import check_call
+from streamplace.util.plugins import named_fault
 
 NOUN = "family"
 DEFAULT_SIZES = range(10, 51)
@@ -28,7 +29,7 @@ class Family(Protocol):
         Parameters
         ----------
         operators
-            How many it is to have.
+            How many it is to have, or as near to that as the family can come.
         rng
             The only source of chance.
         name
@@ -56,7 +57,7 @@ class SizedGraphs:
     family: Family
 
     def __post_init__(self) -> None:
-        plugins.check_call(self.text, self.family, NOUN, ("operators", "rng", "name"))
+        check_call(self.text, self.family, NOUN, ("operators", "rng", "name"))
         least, sizes = self._own("least", int), self._own("sizes", range)
         if least is not None and not 1 <= least <= MOST_OPERATORS:
             self._refuse(f"least must be 1 to {MOST_OPERATORS} (got {least})")
@@ -96,7 +97,7 @@ class SizedGraphs:
         """
         sizes = sizes or self.sizes
         operators = sizes[int(rng.random() * len(sizes))]
-        with plugins.named_fault(NOUN, self.text, place=f"graph {number}"):
+        with named_fault(NOUN, self.text, place=f"graph {number}"):
             made: object = self.family(operators, rng, name)
         if not isinstance(made, StreamGraph):
             self._refuse(f"graph {number}: a {type(made).__name__} was returned, not a StreamGraph")

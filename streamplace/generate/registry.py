@@ -8,7 +8,7 @@ import numpy as np
 from streamplace.generate.family import NOUN, Family, SizedGraphs
 from streamplace.problem.graph import StreamGraph
 from streamplace.util import plugins
-from streamplace.util.plugin_options import read_options
+from streamplace.util.plugin_calls import made, read_options
 
 GROUP = "streamplace.families"
 FAMILIES = {
@@ -60,7 +60,7 @@ def graph_source(family: str | Family) -> GraphSource:
 def _named(text: str) -> GraphSource:
     if not plugins.is_ours(text, FAMILIES):
         of_user = plugins.find(text, NOUN, GROUP, FAMILIES, form="module:function")
-        return SizedGraphs(text, plugins.made(text, *of_user, NOUN))
+        return SizedGraphs(text, made(text, *of_user, NOUN))
     name, *options = text.split(":")
     read_options(text, options, {}, NOUN)  # ours have none
     found = plugins.load_ours(FAMILIES[name])

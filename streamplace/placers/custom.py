@@ -3,7 +3,7 @@
 from typing import Any
 
 from streamplace.placers.base import Placer
-from streamplace.util import plugins
+from streamplace.util import plugin_calls
 
 GROUP = "streamplace.placers"
 NOUN = "placer"
@@ -17,7 +17,7 @@ def made(text: str, found: Any, options: list[str]) -> Placer:
     UsageError
         If it is none, the options are not its own, or its constructor refuses them.
     """
-    return checked(text, plugins.made(text, found, options, NOUN))
+    return checked(text, plugin_calls.made(text, found, options, NOUN))
 
 
 def checked(text: str, found: Any) -> Placer:
@@ -28,6 +28,6 @@ def checked(text: str, found: Any) -> Placer:
     UsageError
         If it is none.
     """
-    plugins.check_call(text, found, NOUN, ("problem", "rng", "start"))
+    plugin_calls.check_call(text, found, NOUN, ("problem", "rng", "start"))
     placer: Placer = found
     return placer

@@ -19,7 +19,7 @@ from streamplace.placers.partition.oracle import Oracle
 from streamplace.placers.warmup import warm_up, warm_up_search
 from streamplace.problem.objective import Model
 from streamplace.util import plugins
-from streamplace.util.plugin_options import read_options
+from streamplace.util.plugin_calls import read_options
 
 PLACERS = {
     "single": "streamplace.placers.trivial:Single",

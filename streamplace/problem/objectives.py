@@ -10,7 +10,7 @@ from typing import Any
 from streamplace.errors import UsageError
 from streamplace.problem.objective import Objective, Throughput
 from streamplace.util import plugins
-from streamplace.util.plugin_options import parameters_of, read_options
+from streamplace.util.plugin_calls import parameters_of, read_options
 
 GROUP = "streamplace.objectives"
 NOUN = "objective"
@@ -45,9 +45,11 @@ def make_objective(text: str, from_file: bool = False) -> Objective:
         found, options = plugins.find(text, NOUN, GROUP, OBJECTIVES, from_file=from_file)
     if not (isinstance(found, type) and issubclass(found, Throughput)):
         raise UsageError(f"{NOUN} {text!r}: is no subclass of streamplace.Throughput")
-    arguments = read_options(text, options, _options_of(found), NOUN)
+    cls: Any = found
+    arguments = read_options(text, options, _options_of(cls), NOUN)
     with plugins.named_fault(NOUN, text, "its constructor refuses"):
-        return found(**arguments)
+        made: Objective = cls(**arguments)
+    return made
 
 
 def text_of(objective: Objective) -> str:
@@ -55,13 +57,16 @@ def text_of(objective: Objective) -> str:
 
     The name is ours, that of an installed package's entry point, or else ``module:Class``.
     """
-    options = (
-        f"{name}={_as_text(getattr(objective, name))}"
-        for name in _options_of(type(objective))
-        if getattr(objective, name) != _default(type(objective), name)
+    if type(objective) is Throughput:
+        return "throughput"
+    cls: Any = type(objective)
+    values = {name: getattr(objective, name) for name in _options_of(cls)}
+    changed = (
+        f"{name}={_as_text(value)}"
+        for name, value in values.items()
+        if value != _default(cls, name)
     )
-    name = _name_of(type(objective))  # type: ignore[arg-type]  # classes are hashable
-    return ":".join([name, *options])
+    return ":".join([_name_of(cls), *changed])
 
 
 def only_throughput(objective: Objective, what: str) -> None:
@@ -76,6 +81,7 @@ def only_throughput(objective: Objective, what: str) -> None:
         raise UsageError(f"{what}, not objective {text_of(objective)!r}")
 
 
+@cache
 def _options_of(cls: type[Objective]) -> dict[str, Any]:
     """Return the types of the fields that a class adds to those of `Throughput`."""
     shared = {field.name for field in fields(Throughput)}

@@ -39,6 +39,7 @@ class ObjectiveEvaluator(ThroughputEvaluator):
         self.of_model = model_evaluator(problem)
         self.overload_matters = self.of_model.overload_matters
         self.gains_from_threads = self.of_model.gains_from_threads
+        self.climbs = not self.gains_from_threads
 
     @abstractmethod
     def worth(self, problem: Problem, devices: Placements, throughput: Floats) -> Floats:
@@ -89,11 +90,6 @@ class ObjectiveEvaluator(ThroughputEvaluator):
         """The relative throughput that no placement exceeds; None where that is unknown."""
         return self.of_model.best_possible
 
-    @property
-    def climbs(self) -> bool:
-        """Whether single moves are tried on the objective itself: where runs are not needed."""
-        return self.best_possible is not None
-
     def local_search(self) -> LocalSearch:
         """Return the kernels that anneal throughput: the objective has none of its own."""
         return self.of_model.local_search()
@@ -107,5 +103,4 @@ class ObjectiveEvaluator(ThroughputEvaluator):
             model_evaluator(alone).score(devices),
             throughput=worth,
             relative_throughput=worth / alone.source_rate,
-            objective=text_of(alone.objective),
         )

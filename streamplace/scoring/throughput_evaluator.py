@@ -8,6 +8,7 @@ import numpy as np
 from sim.closed_form.bottleneck import utilisations, worst_utilisation
 from sim.flow import as_rows
 from sim.links import links_crossed
+from streamplace.problem.objectives import text_of
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import at_all_rates, compiled
 from streamplace.scoring.engine import worst_of
@@ -44,11 +45,7 @@ class ThroughputEvaluator(ABC):
     linear: ClassVar[bool] = False
     overload_matters: bool = False
     gains_from_threads: bool = False
-
-    @property
-    def climbs(self) -> bool:
-        """No: what is annealed is the score, or near it where scoring takes long."""
-        return False
+    climbs: bool = False
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -167,6 +164,7 @@ def score_at(
         ),
         devices_used=int(np.count_nonzero(operators)),
         model=problem.model,
+        objective=text_of(problem.objective),
     )
 
 

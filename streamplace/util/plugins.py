@@ -4,10 +4,9 @@ Nothing is imported but what somebody typed, or installed: files of ours have na
 module that a file names is never looked up. A noun, such as ``placer``, begins every message.
 """
 
-import inspect
 import re
 import sys
-from collections.abc import Collection, Container, Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -15,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from streamplace.errors import StreamplaceError, UsageError
-from streamplace.util.plugin_options import parameters_of, read_options
 from streamplace.util.suggest import valid_choices
 
 _DOTTED = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
@@ -153,46 +151,6 @@ def find(
         choices = valid_choices(name, names_of(group, ours))
         raise UsageError(f"no {noun} is called {name!r}{choices} (your own are {form})")
     return load_installed(there[name], noun), options
-
-
-def made(text: str, found: Any, options: list[str], noun: str) -> Any:
-    """Return an instance of a class with its options, or what is no class as it is.
-
-    Raises
-    ------
-    UsageError
-        If the options are not those of the class, or its constructor refuses them.
-    """
-    is_class = isinstance(found, type)
-    arguments = read_options(text, options, parameters_of(found) if is_class else {}, noun)
-    if not is_class:
-        return found
-    with named_fault(noun, text, "its constructor refuses"):
-        return found(**arguments)
-
-
-def check_call(text: str, found: object, noun: str, arguments: Sequence[str]) -> None:
-    """Refuse what cannot be called with these arguments, told by their names.
-
-    Raises
-    ------
-    UsageError
-        If it is a class, cannot be called, or takes other arguments.
-    """
-    *first, last = arguments
-    wanted = f"a {noun} is called with {', '.join(first)} and {last}"
-    if isinstance(found, type) or not callable(found):
-        raise UsageError(f"{noun} {text!r}: {_kind(found)} is no {noun}: {wanted}")
-    try:
-        inspect.signature(found).bind(*arguments)
-    except TypeError as error:
-        raise UsageError(f"{noun} {text!r}: is no {noun}: {wanted}, but {error}") from None
-    except ValueError:  # it tells no signature
-        pass
-
-
-def _kind(found: object) -> str:
-    return f"the class {found.__name__}" if isinstance(found, type) else f"a {type(found).__name__}"
 
 
 @contextmanager

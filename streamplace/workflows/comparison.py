@@ -143,6 +143,11 @@ class Comparison(Displayable):
         own = "" if self.objective == THROUGHPUT else f", objective {quoted(self.objective)}"
         return f"relative throughput over {graphs} ({self.model} model{own})"
 
+    @property
+    def scored_by(self) -> str:
+        """The model, and the objective where it is a user's own."""
+        return self.model if self.objective == THROUGHPUT else f"{self.model}, {self.objective}"
+
     def to_dict(self) -> dict[str, Any]:
         """Return what `compare --json` prints."""
         own = {} if self.objective == THROUGHPUT else {"objective": self.objective}

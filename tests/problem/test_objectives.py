@@ -42,7 +42,7 @@ def test_what_is_written_is_read_back(text: str, objective: sp.Throughput) -> No
         ("nowhere.at_all:Net", "importing nowhere.at_all failed: ModuleNotFoundError"),
     ],
 )
-def test_what_is_wrong_with_a_name_is_told(text: str, said: str) -> None:
+def test_a_fault_names_what_was_typed(text: str, said: str) -> None:
     with pytest.raises(UsageError) as raised:
         make_objective(text)
     assert said in str(raised.value)

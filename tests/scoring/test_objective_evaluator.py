@@ -123,6 +123,7 @@ def test_another_placement_is_the_best() -> None:
     assert two.mean > three.mean
     assert found.to_dict()["objective"] == found.objective == "tests.support.objectives:Net"
     assert "objective 'tests.support.objectives:Net'" in repr(found)
+    assert found.scored_by == "bottleneck, tests.support.objectives:Net"  # in titles of pictures
     again = sp.simulate(sp.place(small(), "4x1000"), objective=Net())
     assert again.throughput == pytest.approx(1000)
 
