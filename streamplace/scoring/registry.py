@@ -12,6 +12,7 @@ from streamplace.scoring.closed_form import (
 from streamplace.scoring.engine_evaluator import EngineEvaluator
 from streamplace.scoring.evaluator import Evaluator
 from streamplace.scoring.throughput_evaluator import ThroughputEvaluator
+from streamplace.util.plugins import named_fault
 
 THROUGHPUT: dict[Model, type[ThroughputEvaluator]] = {
     "bottleneck": BottleneckEvaluator,
@@ -45,7 +46,8 @@ def throughput_evaluator(problem: Problem) -> ThroughputEvaluator:
     if not (isinstance(scored, type) and issubclass(scored, ThroughputEvaluator)):
         wanted = "its class attribute evaluator must be a subclass of ObjectiveEvaluator"
         raise UsageError(f"objective {text_of(problem.objective)!r}: {wanted}")
-    made: ThroughputEvaluator = scored(problem)
+    with named_fault("objective", text_of(problem.objective), "its evaluator failed"):
+        made: ThroughputEvaluator = scored(problem)
     return made
 
 

@@ -238,6 +238,12 @@ def test_a_class_without_an_evaluator_is_refused() -> None:
     class Wrong(Idle):
         evaluator: ClassVar[type] = dict
 
+    @dataclass(frozen=True)
+    class Unfinished(Idle):
+        evaluator: ClassVar[type] = sp.ObjectiveEvaluator  # worth is left out
+
+    with pytest.raises(UsageError, match="Unfinished': its evaluator failed: TypeError: Can't"):
+        sp.place(small(), objective=Unfinished(), placer="single")
     for objective in (Idle(), Wrong()):
         with pytest.raises(UsageError, match="its class attribute evaluator must be a subclass of"):
             sp.place(small(), objective=objective, placer="single")
