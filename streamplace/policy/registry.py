@@ -12,7 +12,7 @@ from pydantic import BaseModel, SerializeAsAny, ValidationError, model_validator
 from streamplace.errors import UsageError
 from streamplace.files.reading import first_fault
 from streamplace.policy.config import DeviceScorerSizes, EncoderDecoderSizes, StrictModel
-from streamplace.util.plugins import installed, load_installed, load_ours
+from streamplace.util.plugins import installed, load_installed, load_ours, named_fault, names_of
 from streamplace.util.suggest import valid_choices
 
 if TYPE_CHECKING:
@@ -61,8 +61,8 @@ def policy_kind(name: str) -> PolicyKind:
         return KINDS[name]
     there = installed(GROUP)
     if name not in there:
-        known = [*KINDS, *sorted(there)]
-        raise UsageError(f"no policy is called {name!r:.80}{valid_choices(name, known)}")
+        choices = valid_choices(name, names_of(GROUP, KINDS))
+        raise UsageError(f"no policy is called {name!r:.80}{choices}")
     found = load_installed(there[name], "policy")
     if not isinstance(found, PolicyKind):
         wanted = "must be a streamplace.policy.registry.PolicyKind"
@@ -121,5 +121,10 @@ def make_policy(section: PolicySection) -> "AnyPolicy":
     UsageError
         If its package cannot be imported, or its class refuses the sizes.
     """
-    policy: AnyPolicy = load_ours(policy_kind(section.kind).policy)(section.sizes)
-    return policy
+    path = policy_kind(section.kind).policy
+    if section.kind in KINDS:
+        made: AnyPolicy = load_ours(path)(section.sizes)
+        return made
+    with named_fault("policy", section.kind, f"making {path} failed"):
+        of_user: AnyPolicy = load_ours(path)(section.sizes)
+    return of_user

@@ -36,8 +36,7 @@ BY_NAME = {  # these may import modules by names from the code or from the user
     "streamplace/__init__.py",
     "streamplace/util/moved.py",
     "streamplace/integrations/registry.py",
-    "streamplace/placers/registry.py",
-    "streamplace/placers/custom.py",
+    "streamplace/util/plugins.py",
 }
 
 
