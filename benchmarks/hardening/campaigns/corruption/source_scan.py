@@ -35,6 +35,8 @@ NUMPY = ("load", "NpzFile", "read_array", "fromregex")  # they unpickle objects 
 BY_NAME = {  # these may import modules by names from the code or from the user
     "streamplace/__init__.py",
     "streamplace/util/moved.py",
+    "streamplace/util/plugins.py",
+    "streamplace/training/__init__.py",
     "streamplace/integrations/registry.py",
     "streamplace/util/plugins.py",
 }
