@@ -59,9 +59,10 @@ def generate(
 ) -> None:
     """Generate benchmark graphs.
 
-    FAMILY is dream (the paper's branched benchmark), series-parallel or layered; or your own,
-    module:function[:OPTION=VALUE…], from file module.py here or an installed package. The same
-    seed gives the same bytes, whatever the machine and the number of processes.
+    FAMILY is dream (the paper's branched benchmark), series-parallel or layered; or your own:
+    module:function[:OPTION=VALUE…], in file module.py here or installed, or a name that an
+    installed package registers. The same seed gives the same bytes, whatever the machine and the
+    number of processes.
 
     \b
     streamplace generate dream --count 3150 --seed 1 -o dream.jsonl.gz
