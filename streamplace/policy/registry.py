@@ -4,6 +4,7 @@ A kind is reached by its name alone: in a config, and in a file of weights. Neit
 network is imported before a policy is made.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -32,15 +33,21 @@ class PolicyKind:
         The form of its sizes, a pydantic model; every size has a default.
     policy
         ``module:Class``, a subclass of `policy.base.Constructive` that is made of sizes.
+    stack
+        ``module:Class``, a policy that is made of several policies and is a stack of them, see
+        `policy.stacking`; empty if there is none.
     """
 
     sizes: type[BaseModel]
     policy: str
+    stack: str = ""
 
 
 KINDS = {
     "device-scorer": PolicyKind(
-        DeviceScorerSizes, "streamplace.policy.device_scorer.network:DeviceScorer"
+        DeviceScorerSizes,
+        "streamplace.policy.device_scorer.network:DeviceScorer",
+        "streamplace.policy.device_scorer.stacked:StackedScorer",
     ),
     "encoder-decoder": PolicyKind(
         EncoderDecoderSizes, "streamplace.policy.ni2020.network:EncoderDecoder"
@@ -121,10 +128,26 @@ def make_policy(section: PolicySection) -> "AnyPolicy":
     UsageError
         If its package cannot be imported, or its class refuses the sizes.
     """
-    path = policy_kind(section.kind).policy
-    if section.kind in KINDS:
-        made: AnyPolicy = load_ours(path)(section.sizes)
+    return _made(section.kind, policy_kind(section.kind).policy, section.sizes)
+
+
+def make_stack(kind: str, policies: Sequence["AnyPolicy"]) -> "AnyPolicy | None":
+    """Return policies of one kind, and of the same sizes, as a stack; None if the kind has none.
+
+    Raises
+    ------
+    UsageError
+        If the class of the stack cannot be imported, or fails.
+    """
+    path = policy_kind(kind).stack
+    return _made(kind, path, policies) if path else None
+
+
+def _made(kind: str, path: str, argument: object) -> "AnyPolicy":
+    """Return what a class makes of its argument; the fault of a user's class is one line."""
+    if kind in KINDS:
+        made: AnyPolicy = load_ours(path)(argument)
         return made
-    with named_fault("policy", section.kind, f"making {path} failed"):
-        of_user: AnyPolicy = load_ours(path)(section.sizes)
+    with named_fault("policy", kind, f"making {path} failed"):
+        of_user: AnyPolicy = load_ours(path)(argument)
     return of_user
