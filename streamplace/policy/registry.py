@@ -12,7 +12,7 @@ from pydantic import BaseModel, SerializeAsAny, ValidationError, model_validator
 from streamplace.errors import UsageError
 from streamplace.files.reading import first_fault
 from streamplace.policy.config import DeviceScorerSizes, EncoderDecoderSizes, StrictModel
-from streamplace.util.plugins import installed, load_installed, load_ours
+from streamplace.util.plugins import installed, load_installed, load_ours, named_fault
 from streamplace.util.suggest import valid_choices
 
 if TYPE_CHECKING:
@@ -119,7 +119,24 @@ def make_policy(section: PolicySection) -> "AnyPolicy":
     Raises
     ------
     UsageError
-        If its package cannot be imported, or its class refuses the sizes.
+        If the package of a kind that is not ours cannot be imported, its class refuses the sizes,
+        or makes no policy.
     """
-    policy: AnyPolicy = load_ours(policy_kind(section.kind).policy)(section.sizes)
-    return policy
+    path = policy_kind(section.kind).policy
+    if section.kind in KINDS:
+        ours: AnyPolicy = load_ours(path)(section.sizes)
+        return ours
+    with named_fault("policy", section.kind, f"loading {path} failed"):
+        cls = load_ours(path)
+    with named_fault("policy", section.kind, "its constructor refuses"):
+        made = cls(section.sizes)
+    return _checked_policy(made, section.kind, path)
+
+
+def _checked_policy(made: Any, kind: str, path: str) -> "AnyPolicy":
+    from streamplace.policy.base import Constructive  # noqa: PLC0415 - torch is heavy
+
+    if not isinstance(made, Constructive):
+        wanted = "makes no streamplace.policy.base.Constructive"
+        raise UsageError(f"policy {kind!r}: {path} {wanted}")
+    return made

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from streamplace.errors import StreamplaceError, UsageError
+from streamplace.util.out_of_memory import is_out_of_memory
 from streamplace.util.plugin_options import parameters_of, read_options
 from streamplace.util.suggest import valid_choices
 
@@ -174,6 +175,8 @@ def named_fault(noun: str, text: str, what: str) -> Iterator[None]:
     except StreamplaceError as error:
         raise UsageError(f"{noun} {text!r}: {error}") from None
     except (Exception, SystemExit) as error:
+        if is_out_of_memory(error):
+            raise MemoryError from None
         message = " ".join(str(error).split())
         raise UsageError(f"{noun} {text!r}: {what}: {type(error).__name__}: {message}") from error
 
