@@ -126,7 +126,8 @@ def make_policy(section: PolicySection) -> "AnyPolicy":
     Raises
     ------
     UsageError
-        If its package cannot be imported, or its class refuses the sizes.
+        If the package of a kind that is not ours cannot be imported, its class refuses the sizes,
+        or makes no policy.
     """
     return _made(section.kind, policy_kind(section.kind).policy, section.sizes)
 
@@ -137,7 +138,7 @@ def make_stack(kind: str, policies: Sequence["AnyPolicy"]) -> "AnyPolicy | None"
     Raises
     ------
     UsageError
-        If the class of the stack cannot be imported, or fails.
+        If the class of the stack cannot be imported, fails, or makes no policy.
     """
     path = policy_kind(kind).stack
     return _made(kind, path, policies) if path else None
@@ -146,8 +147,19 @@ def make_stack(kind: str, policies: Sequence["AnyPolicy"]) -> "AnyPolicy | None"
 def _made(kind: str, path: str, argument: object) -> "AnyPolicy":
     """Return what a class makes of its argument; the fault of a user's class is one line."""
     if kind in KINDS:
-        made: AnyPolicy = load_ours(path)(argument)
-        return made
-    with named_fault("policy", kind, f"making {path} failed"):
-        of_user: AnyPolicy = load_ours(path)(argument)
-    return of_user
+        ours: AnyPolicy = load_ours(path)(argument)
+        return ours
+    with named_fault("policy", kind, f"loading {path} failed"):
+        cls = load_ours(path)
+    with named_fault("policy", kind, "its constructor refuses"):
+        made = cls(argument)
+    return _checked_policy(made, kind, path)
+
+
+def _checked_policy(made: Any, kind: str, path: str) -> "AnyPolicy":
+    from streamplace.policy.base import Constructive  # noqa: PLC0415 - torch is heavy
+
+    if not isinstance(made, Constructive):
+        wanted = "makes no streamplace.policy.base.Constructive"
+        raise UsageError(f"policy {kind!r}: {path} {wanted}")
+    return made

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from streamplace.errors import CheckpointError, TrainingError
+from streamplace.errors import CheckpointError, TrainingError, UsageError
 from streamplace.policy.base import AnyPolicy
 from streamplace.policy.registry import PolicySection, make_policy, policy_section
 from streamplace.policy.signed_tensors import hash_of, packed, parsed, read, unpacked
@@ -74,7 +74,7 @@ def read_policy(path: str | Path) -> tuple[AnyPolicy, dict[str, Any]]:
         card: dict[str, Any] = parsed(words["card"])
         if not isinstance(card, dict):
             raise TypeError("card: must be an object")
-    except (ValueError, KeyError, TypeError, RuntimeError) as error:
+    except (UsageError, ValueError, KeyError, TypeError, RuntimeError) as error:
         if is_out_of_memory(error):
             raise MemoryError from None
         raise CheckpointError(f"{path}: {' '.join(str(error).split())}") from None

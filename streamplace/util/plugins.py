@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from streamplace.errors import StreamplaceError, UsageError
+from streamplace.util.out_of_memory import is_out_of_memory
 from streamplace.util.suggest import valid_choices
 
 _DOTTED = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
@@ -169,9 +170,9 @@ def named_fault(noun: str, text: str, what: str = "", place: str = "") -> Iterat
         yield
     except StreamplaceError as error:
         raise UsageError(f"{who}: {error}") from None
-    except MemoryError:
-        raise
     except (Exception, SystemExit) as error:
+        if is_out_of_memory(error):
+            raise MemoryError from None
         message = " ".join(str(error).split())
         of_user = f"{type(error).__name__}: {message}"
         raise UsageError(": ".join(filter(None, (who, what, of_user)))) from error

@@ -152,18 +152,6 @@ def test_samples_are_as_frequent_as_they_are_likely(name: str) -> None:
     assert (np.abs(counts - 4000 * share) <= 5 * spread + 1).all()
 
 
-def test_temperature_flattens_and_the_first_is_the_likeliest() -> None:
-    """A temperature of 2 takes square roots of odds; the first row is the likeliest."""
-    logits = torch.tensor([[0.0, 1.0, -1e9, -0.5]]).repeat(4000, 1)
-    choose = Sampler(seeded_generator(), temperature=2.0, first_is_likeliest=True)
-    chosen = choose(logits, 1000)
-    assert chosen[::1000].tolist() == [1, 1, 1, 1]
-    share = torch.softmax(logits[0] / 2, dim=0).numpy()
-    counts = np.bincount(chosen.numpy(), minlength=4)
-    assert (np.abs(counts - 4000 * share) <= 5 * np.sqrt(4000 * share * (1 - share)) + 4).all()
-    assert counts[2] == 0
-
-
 @of_every_kind
 def test_every_parameter_gets_a_finite_gradient(name: str) -> None:
     policy = policy_of(name).train()

@@ -22,11 +22,11 @@ LIMIT_S = 20
 def ctrl_c_at(*steps: int) -> Callable[[Record], None]:
     """Return a callback that interrupts the run after each of these steps."""
 
-    def tell(record: Record) -> None:
+    def on_step(record: Record) -> None:
         if record["step"] in steps:
             signal.raise_signal(signal.SIGINT)
 
-    return tell
+    return on_step
 
 
 @contextmanager

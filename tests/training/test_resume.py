@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 import torch
 
-from benchmarks.reference.trainings import config, graphs, of_kind, opened, resumed
+from benchmarks.reference.trainings import config, config_of, graphs, of_kind, opened, resumed
 from streamplace.errors import CheckpointError, FormatError, StreamplaceError
 from streamplace.files.training_logs import read_log
 from streamplace.policy.weights import parameter_hash
 from streamplace.training import TrainConfig, train
 from streamplace.training.algorithms.base import Record
 from streamplace.training.trainer import CHECKPOINT, CONFIG, POLICY
+from tests.support.stages import dagger, imitation, reinforce
 from tests.support.training_runs import STEPS_AN_EPOCH, check_finite, check_same, ctrl_c_at, log_of
 
 EPOCHS = 2
@@ -58,17 +59,83 @@ def test_stopped_and_taken_up(stops: tuple[int, ...], whole: Whole, tmp_path: Pa
     check_same(tmp_path / "run", expected)
 
 
+STAGES = {
+    "imitation, reinforce": (imitation(), reinforce()),
+    "dagger, reinforce": (
+        dagger(exploration=0.5, final_exploration=0.1, optimiser={"rate": 1e-2, "warm_up": 2}),
+        reinforce(optimiser={"rate": 1e-3, "warm_up": 4, "final_rate": 1e-4}),
+    ),
+    "imitation, dagger, reinforce": (
+        imitation(),
+        dagger(entropy=0.01, ties="each", optimiser={"rate": 1e-2, "schedule": "linear"}),
+        reinforce(random_samples=1.5, random_decay=2.0, reward="log"),
+    ),
+    "reinforce, no epoch of imitation, reinforce": (
+        reinforce(exploration=0.2, epochs=2),
+        imitation(epochs=0, optimiser={"rate": 1e-2, "warm_up": 4}),
+        reinforce(model="path-average"),
+    ),
+}
+
+
+@pytest.fixture(scope="module", params=STAGES)
+def staged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    """Return a config of several stages and the folder of its uninterrupted run."""
+    wanted = config_of(*STAGES[request.param])
+    folder = tmp_path_factory.mktemp("staged") / "run"
+    assert train(graphs(), wanted, folder).steps == wanted.epochs * STEPS_AN_EPOCH
+    return wanted, folder
+
+
+def test_stopped_in_every_stage_and_at_its_end(staged: Whole, tmp_path: Path) -> None:
+    """Stages have an epoch each, but for one of two."""
+    wanted, expected = staged
+    for epoch in range(wanted.epochs):
+        for stop in (epoch * STEPS_AN_EPOCH + 1, (epoch + 1) * STEPS_AN_EPOCH):
+            folder = tmp_path / str(stop)
+            done = train(graphs(), wanted, folder, on_step=ctrl_c_at(stop))
+            assert (done.steps, done.interrupted) == (stop, True)
+            train(graphs(), wanted, folder, resume=True)
+            check_same(folder, expected)
+
+
+def test_stopped_after_every_step(staged: Whole, tmp_path: Path) -> None:
+    wanted, expected = staged
+    for step in range(1, wanted.epochs * STEPS_AN_EPOCH):
+        train(graphs(), wanted, tmp_path / "run", resume=step > 1, on_step=ctrl_c_at(step))
+    train(graphs(), wanted, tmp_path / "run", resume=True)
+    check_same(tmp_path / "run", expected)
+
+
+def test_a_crash_in_the_step_after_a_stage(staged: Whole, tmp_path: Path) -> None:
+    """The checkpoint is of the end of the stage before, and knows nothing of the new one."""
+    wanted, expected = staged
+    every = {"checkpoint_every": STEPS_AN_EPOCH}
+    rare = wanted.model_copy(update={"run": wanted.run.model_copy(update=every)})
+
+    def on_step(record: Record) -> None:
+        if record["step"] == STEPS_AN_EPOCH + 1:
+            raise RuntimeError("as if the power had failed")
+
+    with pytest.raises(RuntimeError, match="power"):
+        train(graphs(), rare, tmp_path / "run", on_step=on_step)
+    with resumed(wanted, tmp_path / "run") as run:
+        assert run.loop.position.step == STEPS_AN_EPOCH
+    train(graphs(), wanted, tmp_path / "run", resume=True)
+    check_same(tmp_path / "run", expected)
+
+
 @pytest.mark.parametrize("step", [1, 5])
 def test_a_crash_goes_back_to_the_last_checkpoint(step: int, whole: Whole, tmp_path: Path) -> None:
     """Lines of the log after the last checkpoint are replaced, not repeated."""
     wanted, expected = whole
 
-    def tell(record: Record) -> None:
+    def on_step(record: Record) -> None:
         if record["step"] == step:
             raise RuntimeError("as if the power had failed")
 
     with pytest.raises(RuntimeError, match="power"):
-        train(graphs(), wanted, tmp_path / "run", on_step=tell)
+        train(graphs(), wanted, tmp_path / "run", on_step=on_step)
     assert len(log_of(tmp_path / "run")) == step
     saved = step - step % wanted.run.checkpoint_every
     if saved:
@@ -137,11 +204,11 @@ def test_another_config_is_another_run(sections: dict[str, dict[str, Any]], tmp_
 def test_a_signal_is_answered_after_the_step(number: signal.Signals, tmp_path: Path) -> None:
     """The earlier handler of the signal is restored."""
 
-    def tell(record: Record) -> None:
+    def on_step(record: Record) -> None:
         signal.raise_signal(number)
 
     before = signal.getsignal(number)
-    done = train(graphs(), config(), tmp_path / "run", on_step=tell)
+    done = train(graphs(), config(), tmp_path / "run", on_step=on_step)
     assert signal.getsignal(number) == before
     assert (done.steps, done.interrupted) == (1, True)
     tensors, _ = opened(tmp_path / "run" / POLICY)
@@ -220,12 +287,12 @@ def test_a_disk_that_fills_while_it_runs(whole: Whole, tmp_path: Path) -> None:
     size = (expected / CHECKPOINT).stat().st_size
     with ExitStack() as later:
 
-        def tell(record: Record) -> None:
+        def on_step(record: Record) -> None:
             if record["step"] == 2:
                 later.enter_context(full_disk(size // 2))
 
         with pytest.raises(StreamplaceError, match=r"checkpoint.safetensors: cannot be written"):
-            train(graphs(), wanted, tmp_path / "run", on_step=tell)
+            train(graphs(), wanted, tmp_path / "run", on_step=on_step)
     names = {path.name for path in (tmp_path / "run").iterdir() if path.is_file()}
     assert names == {CONFIG, CHECKPOINT, POLICY, "log.jsonl"}
     train(graphs(), wanted, tmp_path / "run", resume=True)
@@ -246,11 +313,11 @@ def test_a_step_is_logged_at_once(tmp_path: Path) -> None:
     """A kill loses the steps after the checkpoint, not their lines in the log."""
     records: list[Record] = []
 
-    def tell(record: Record) -> None:
+    def on_step(record: Record) -> None:
         records.append(record)
         assert log_of(tmp_path / "run") == records
 
-    train(graphs(), config(run={"checkpoint_every": 100}), tmp_path / "run", on_step=tell)
+    train(graphs(), config(run={"checkpoint_every": 100}), tmp_path / "run", on_step=on_step)
     assert records
 
 
@@ -260,12 +327,12 @@ def test_a_log_that_cannot_be_written(tmp_path: Path) -> None:
     rare = config(run={"checkpoint_every": 100})
     with ExitStack() as later:
 
-        def tell(record: Record) -> None:
+        def on_step(record: Record) -> None:
             if record["step"] == 2:
                 later.enter_context(full_disk((folder / "log.jsonl").stat().st_size + 10))
 
         with pytest.raises(FormatError, match=r"log.jsonl: cannot be written: File too large"):
-            train(graphs(), rare, folder, on_step=tell)
+            train(graphs(), rare, folder, on_step=on_step)
     assert [line["step"] for line in read_log(folder)] == [1, 2]
     train(graphs(), rare, folder)
 
@@ -288,9 +355,9 @@ def test_a_picture_that_cannot_be_written(
 def test_two_runs_into_one_folder(whole: Whole, tmp_path: Path) -> None:
     wanted, expected = whole
 
-    def tell(record: Record) -> None:
+    def on_step(record: Record) -> None:
         with pytest.raises(FormatError, match="another run of streamplace writes into it"):
             train(graphs(), wanted, tmp_path / "run", resume=record["step"] > 2)
 
-    train(graphs(), wanted, tmp_path / "run", on_step=tell)
+    train(graphs(), wanted, tmp_path / "run", on_step=on_step)
     check_same(tmp_path / "run", expected)

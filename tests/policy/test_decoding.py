@@ -1,0 +1,61 @@
+"""The choice of devices from logits."""
+
+import numpy as np
+import pytest
+import torch
+
+from streamplace.policy.decoding import UNAVAILABLE, Sampler
+from tests.support.policies import seeded_generator
+
+ROWS = 4000
+LOGITS = torch.tensor([[0.0, 1.0, UNAVAILABLE, -0.5]]).repeat(ROWS, 1)
+UNIFORM = np.array([1, 1, 0, 1]) / 3
+
+
+def assert_frequencies(chosen: torch.Tensor, share: np.ndarray) -> None:
+    """Check that choices are as frequent as their shares, within five standard deviations."""
+    counts = np.bincount(chosen.numpy(), minlength=len(share))
+    assert (np.abs(counts - len(chosen) * share) <= 5 * np.sqrt(len(chosen) * share)).all()
+
+
+def softmax(temperature: float = 1.0) -> np.ndarray:
+    """Return the probabilities of the logits."""
+    found: np.ndarray = torch.softmax(LOGITS[0] / temperature, dim=0).numpy()
+    return found
+
+
+def test_without_a_generator_the_likeliest_is_chosen() -> None:
+    assert (Sampler(exploration=1.0)(LOGITS, 1) == 1).all()
+
+
+def test_temperature_flattens_and_the_first_is_the_likeliest() -> None:
+    """A temperature of 2 takes square roots of odds; the first row is the likeliest."""
+    choose = Sampler(seeded_generator(), temperature=2.0, first_is_likeliest=True)
+    chosen = choose(LOGITS, 1000)
+    assert chosen[::1000].tolist() == [1, 1, 1, 1]
+    assert_frequencies(chosen, softmax(2.0))
+
+
+def test_full_exploration_is_uniform_among_what_is_offered() -> None:
+    chosen = Sampler(seeded_generator(), exploration=1.0)(LOGITS, 1)
+    assert_frequencies(chosen, UNIFORM)
+
+
+@pytest.mark.parametrize("exploration", [0.1, 0.5])
+def test_exploration_is_the_share_of_uniform_choices(exploration: float) -> None:
+    chosen = Sampler(seeded_generator(), exploration=exploration)(LOGITS, 1)
+    assert_frequencies(chosen, exploration * UNIFORM + (1 - exploration) * softmax())
+
+
+def test_the_likeliest_row_does_not_explore() -> None:
+    choose = Sampler(seeded_generator(), first_is_likeliest=True, exploration=1.0)
+    chosen = choose(LOGITS, 2)
+    assert (chosen[::2] == 1).all()
+    assert_frequencies(chosen[1::2], UNIFORM)
+
+
+def test_without_exploration_nothing_more_is_drawn() -> None:
+    """Runs without exploration are those of 0.2 to the last bit."""
+    plain, none = seeded_generator(), seeded_generator()
+    assert Sampler(plain)(LOGITS, 1).tolist() == Sampler(none, exploration=0.0)(LOGITS, 1).tolist()
+    assert torch.equal(plain.get_state(), none.get_state())

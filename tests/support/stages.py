@@ -1,0 +1,73 @@
+"""Values of ``[[stage]]`` tables, small policies and problems, and loops over them in memory."""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import torch
+from pydantic import TypeAdapter
+
+from benchmarks.reference.trainings import config, graphs, of_kind
+from streamplace import Cluster, Problem
+from streamplace.policy.base import AnyPolicy
+from streamplace.policy.registry import make_policy
+from streamplace.training.distributed import Workers
+from streamplace.training.learner import Learner
+from streamplace.training.loop import Loop
+from streamplace.training.problems import encoded_by
+from streamplace.training.stages import AnyStage
+
+Value = dict[str, Any]
+KINDS = ("device-scorer", "encoder-decoder")
+
+
+def imitation(**keys: Any) -> Value:
+    """Return a stage that imitates greedy placements."""
+    return {"algorithm": "imitation", "epochs": 1, "teacher": "greedy"} | _TWO | keys
+
+
+def dagger(**keys: Any) -> Value:
+    """Return a stage that imitates an expert in the policy's own states."""
+    return {"algorithm": "dagger", "epochs": 1, "samples": 2} | _TWO | keys
+
+
+def reinforce(**keys: Any) -> Value:
+    """Return a stage of REINFORCE that remembers whatever it finds."""
+    memory = {"size": 2, "threshold": 0.0, "samples": 1}
+    return {"algorithm": "reinforce", "epochs": 1, "memory": memory} | _TWO | keys
+
+
+_TWO: Value = {"problems_per_step": 2}
+
+
+def stages_of(*values: Value) -> list[AnyStage]:
+    """Return checked stages."""
+    return TypeAdapter(list[AnyStage]).validate_python(list(values))
+
+
+@cache
+def small_problems() -> list[Problem]:
+    """Return six problems of 4 to 7 operators on three unequal devices."""
+    cluster = Cluster.parse("1x4000,1x2500,1x1500")
+    return [Problem(graph, cluster, source_rate=1e4) for graph in graphs()]
+
+
+def small_policy(kind: str = "device-scorer", seed: int = 0) -> AnyPolicy:
+    """Return a tiny policy with random parameters, the same at every call."""
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        return make_policy(config(of_kind(kind)).policy)
+
+
+def loop_of(
+    values: Sequence[Value],
+    policy: AnyPolicy | None = None,
+    problems: Sequence[Problem] | None = None,
+    seed: int = 0,
+) -> Loop:
+    """Return a loop over stages, before its first step."""
+    policy = small_policy() if policy is None else policy
+    encoded = encoded_by(policy, small_problems() if problems is None else problems)
+    own = np.arange(len(encoded), dtype=np.int32)
+    return Loop(Learner(policy, encoded, own, seed, Workers(), jobs=1), stages_of(*values))

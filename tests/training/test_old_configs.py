@@ -1,0 +1,154 @@
+"""Configs of 0.2, which had no stages: they are read, train alike, and their runs go on."""
+
+import json
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.reference.trainings import config, graphs
+from streamplace.errors import CheckpointError, FormatError
+from streamplace.training import TrainConfig, read_config, train
+from streamplace.training.old_configs import is_old, with_stages
+from streamplace.training.trainer import CHECKPOINT
+from tests.support.old_runs import OLD, TAUGHT, dumped, make_old
+from tests.support.training_runs import STEPS_AN_EPOCH, check_same, ctrl_c_at
+
+TEACHER = {"placer": "greedy", "epochs": 1}
+
+of_both = pytest.mark.parametrize("taught", [False, True], ids=["alone", "taught"])
+
+
+def present(taught: bool) -> TrainConfig:
+    """Return the config with stages that the old one stands for."""
+    return config(teacher=TEACHER) if taught else config()
+
+
+def read(text: str, folder: Path) -> TrainConfig:
+    """Read a config from a file."""
+    (folder / "config.toml").write_text(text)
+    return read_config(str(folder / "config.toml"))
+
+
+@of_both
+def test_an_old_config_is_read_as_stages(taught: bool, tmp_path: Path) -> None:
+    assert read(OLD + TAUGHT * taught, tmp_path) == present(taught)
+
+
+@of_both
+def test_the_config_of_an_old_run_is_read_as_stages(taught: bool, tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text(json.dumps(dumped(taught)))
+    assert read_config(str(tmp_path / "config.json")) == present(taught)
+
+
+@of_both
+def test_both_forms_train_to_the_same_parameters(taught: bool, tmp_path: Path) -> None:
+    hashes = {
+        train(graphs(), wanted, tmp_path / name).parameter_hash
+        for name, wanted in (
+            ("old", read(OLD + TAUGHT * taught, tmp_path)),
+            ("new", present(taught)),
+        )
+    }
+    assert len(hashes) == 1
+
+
+def test_a_teacher_without_epochs_hands_over_its_placements(tmp_path: Path) -> None:
+    found = read(OLD + TAUGHT.replace("epochs = 1", "epochs = 0"), tmp_path)
+    assert found == config(teacher={"placer": "greedy", "epochs": 0})
+
+
+def test_stages_have_the_old_settings_where_they_belong() -> None:
+    value = {
+        "sampling": {"epochs": 3, "samples": 5, "reward": "log", "problems_per_step": 4},
+        "memory": {"size": 7},
+        "teacher": {"placer": "greedy", "epochs": 2},
+        "optimiser": {"rate": 0.5, "entropy": 0.1, "per_decision": True},
+        "run": {"seed": 1},
+    }
+    assert with_stages(value) == {
+        "run": {"seed": 1},
+        "stage": [
+            {
+                "algorithm": "imitation",
+                "teacher": "greedy",
+                "epochs": 2,
+                "reward": "log",
+                "problems_per_step": 4,
+                "optimiser": {"rate": 0.5},
+            },
+            {
+                "algorithm": "reinforce",
+                "epochs": 3,
+                "samples": 5,
+                "reward": "log",
+                "problems_per_step": 4,
+                "entropy": 0.1,
+                "per_decision": True,
+                "memory": {"size": 7},
+            },
+        ],
+    }
+
+
+@pytest.mark.parametrize("value", [{}, {"policy": {}}, {"stage": [], "memory": {}}])
+def test_what_is_not_old_stays_as_it_is(value: dict[str, Any]) -> None:
+    assert not is_old(value)
+    assert with_stages(value) is value
+
+
+def test_a_warning_names_the_file_and_the_tables(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        read(OLD, tmp_path)
+    (message,) = caplog.messages
+    tables = "[sampling], [memory], [optimiser] read as [[stage]], the form since 0.3"
+    assert message == f"{tmp_path / 'config.toml'}: {tables}"
+
+
+def test_the_present_form_is_read_without_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    read_config("best")
+    assert caplog.messages == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("samples = 3", "sample = 3", "stage[0].reinforce.sample: is an unknown field"),
+        ("size = 2", "size = -2", "stage[0].reinforce.memory.size: should be greater"),
+        ("normalise = true", "rate = 0.0", "stage[0].reinforce.optimiser.rate: should be greater"),
+        ("entropy = 0.01", "entropy = nan", "stage[0].reinforce.entropy: must be a finite number"),
+    ],
+)
+def test_a_fault_says_what_to_write_instead(old: str, new: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(FormatError) as refused:
+        read(OLD.replace(old, new, 1), tmp_path)
+    message = str(refused.value)
+    assert message.startswith(f"{tmp_path / 'config.toml'}: {said}")
+    assert message.endswith("; write [sampling], [memory], [optimiser] as [[stage]]: see `best`")
+
+
+def test_a_table_that_is_none_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"write \[memory\] as \[\[stage\]\]"):
+        read('memory = 3\n[policy]\nkind = "device-scorer"\n', tmp_path)
+
+
+@of_both
+@pytest.mark.parametrize("stop", [1, STEPS_AN_EPOCH, STEPS_AN_EPOCH + 1])
+def test_an_old_run_goes_on(taught: bool, stop: int, tmp_path: Path) -> None:
+    """Its checkpoint says nothing of stages, nor of the step at which a schedule began."""
+    wanted = present(taught)
+    train(graphs(), wanted, tmp_path / "whole")
+    train(graphs(), wanted, tmp_path / "run", on_step=ctrl_c_at(stop))
+    make_old(tmp_path / "run" / CHECKPOINT, taught)
+    train(graphs(), wanted, tmp_path / "run", resume=True)
+    check_same(tmp_path / "run", tmp_path / "whole")
+
+
+def test_an_old_run_with_another_config_is_another_run(tmp_path: Path) -> None:
+    train(graphs(), config(), tmp_path / "run", on_step=ctrl_c_at(2))
+    make_old(tmp_path / "run" / CHECKPOINT, taught=False)
+    with pytest.raises(CheckpointError, match=r"config\.stage\[0\]\.samples: 3 there, 4 here"):
+        train(graphs(), config(stage={"samples": 4}), tmp_path / "run", resume=True)
