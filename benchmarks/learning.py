@@ -27,8 +27,8 @@ from streamplace.policy.device_scorer.network import DeviceScorer
 from streamplace.scoring.throughput import throughput
 from streamplace.training import read_config
 from streamplace.training.distributed import Workers
+from streamplace.training.run import Run
 from streamplace.training.stages import ReinforceStage
-from streamplace.training.trainer import Run
 
 GRAPHS, PLACED = 640, 630
 ROUNDS = 7

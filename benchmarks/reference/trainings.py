@@ -15,7 +15,7 @@ from streamplace.generate import Recipe
 from streamplace.policy.signed_tensors import unpacked
 from streamplace.training import TrainConfig
 from streamplace.training.distributed import Workers
-from streamplace.training.trainer import Run
+from streamplace.training.run import Run
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # torch-geometric uses what torch is about to drop

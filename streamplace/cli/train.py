@@ -70,7 +70,7 @@ def train(
 
     # a bad config is refused before torch is loaded
     from streamplace.training.distributed import is_rank_zero  # noqa: PLC0415
-    from streamplace.training.trainer import WRITTEN  # noqa: PLC0415
+    from streamplace.training.run import WRITTEN  # noqa: PLC0415
     from streamplace.training.trainer import train as run  # noqa: PLC0415
 
     # the config may be the run's own config.json, which then stays as it is

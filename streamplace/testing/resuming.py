@@ -6,8 +6,9 @@ from tempfile import TemporaryDirectory
 from streamplace.testing.case import SOURCE_RATE, PolicyCase, graph_of
 from streamplace.training.algorithms.base import Record
 from streamplace.training.config import ProblemsSection, RunSection, TrainConfig
+from streamplace.training.run import Trained
 from streamplace.training.stages import DaggerStage, ReinforceStage
-from streamplace.training.trainer import Trained, train
+from streamplace.training.trainer import train
 
 GRAPHS, OPERATORS = 4, 8
 STOPS = (1, 3)  # in the first stage, and in the second

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from streamplace.training.in_memory import Fitted as Fitted
     from streamplace.training.in_memory import fit as fit
     from streamplace.training.per_problem import fit_each as fit_each
-    from streamplace.training.trainer import Trained as Trained
+    from streamplace.training.run import Trained as Trained
     from streamplace.training.trainer import train as train
 
 __all__ = [
@@ -29,7 +29,7 @@ _HEAVY = {
     "Fitted": "in_memory",
     "fit": "in_memory",
     "fit_each": "per_problem",
-    "Trained": "trainer",
+    "Trained": "run",
     "train": "trainer",
 }
 

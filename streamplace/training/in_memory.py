@@ -10,7 +10,6 @@ from streamplace.policy.encoded import Encoded
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.training.algorithms.base import Record
-from streamplace.training.algorithms.remembering import Remembering
 from streamplace.training.distributed import Workers
 from streamplace.training.learner import Learner
 from streamplace.training.limits import LARGEST_SEED
@@ -98,7 +97,8 @@ def run_loop(
     for record in loop.steps():
         on_step(record)
         records.append(record)
-        rewards.append(_best_rewards(loop))
+        assert loop.algorithm is not None, "a step has an algorithm"
+        rewards.append(loop.algorithm.best_rewards.copy())
     known = {} if loop.algorithm is None else loop.algorithm.known()
     best = (
         Placement(one.problem, known[i][0]) if known.get(i) else None
@@ -107,11 +107,3 @@ def run_loop(
     best_rewards = np.array(rewards).reshape(len(records), len(encoded))
     evaluations = tuple(learner.evaluations.tolist())
     return Fitted(policy, tuple(records), tuple(best), best_rewards, evaluations)
-
-
-def _best_rewards(loop: Loop) -> Floats:
-    """Return the best reward of each problem so far, (P,)."""
-    if isinstance(loop.algorithm, Remembering):
-        best: Floats = loop.algorithm.memory.best.copy()
-        return best
-    return np.full(len(loop.learner.encoded), -np.inf)

@@ -16,7 +16,7 @@ from benchmarks.reference.trainings import SMALL, graphs, opened
 from streamplace.cli.main import main
 from streamplace.files import read_dataset, write_dataset
 from streamplace.training import read_config, train
-from streamplace.training.trainer import CHECKPOINT, POLICY
+from streamplace.training.run import CHECKPOINT, POLICY
 from tests.support.cli import (
     CPU_ENVIRONMENT,
     MODULE,

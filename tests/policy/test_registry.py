@@ -20,7 +20,7 @@ from streamplace.policy.registry import (
 )
 from streamplace.policy.weights import pack_policy, parameter_hash, read_policy
 from streamplace.training import read_config, train
-from streamplace.training.trainer import CONFIG, POLICY
+from streamplace.training.run import CONFIG, POLICY
 from streamplace.workflows.place import solve
 from tests.support.errors import fault_of
 from tests.support.policies import cluster_of, greedy_placement, layered_problem

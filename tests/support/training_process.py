@@ -11,7 +11,7 @@ from streamplace.files import read_dataset
 from streamplace.policy.weights import read_policy
 from streamplace.training import read_config, train
 from streamplace.training.algorithms.base import Record
-from streamplace.training.trainer import POLICY
+from streamplace.training.run import POLICY
 
 STOP = 3
 LEADER, OTHER = range(2)

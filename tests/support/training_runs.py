@@ -13,7 +13,7 @@ import torch
 
 from benchmarks.reference.trainings import opened
 from streamplace.training.algorithms.base import Record
-from streamplace.training.trainer import CHECKPOINT, CONFIG, POLICY
+from streamplace.training.run import CHECKPOINT, CONFIG, POLICY
 
 STEPS_AN_EPOCH = 3  # 6 graphs without the one held out, 2 a step
 LIMIT_S = 20

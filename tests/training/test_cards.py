@@ -9,7 +9,7 @@ from benchmarks import cards
 from benchmarks.reference.trainings import config, graphs
 from streamplace.policy.weights import parameter_hash, read_policy
 from streamplace.training import train
-from streamplace.training.trainer import POLICY
+from streamplace.training.run import POLICY
 
 
 def test_results_go_on_the_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from streamplace.policy.signed_tensors import packed
 from streamplace.policy.weights import parameter_hash, read_policy
 from streamplace.training import train
 from streamplace.training.loop import Position
-from streamplace.training.trainer import CHECKPOINT, POLICY
+from streamplace.training.run import CHECKPOINT, POLICY
 from tests.support.training_runs import check_finite
 
 KINDS = ("device-scorer", "encoder-decoder")

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.reference.trainings import SMALL, graphs, opened
 from streamplace.files import write_dataset
-from streamplace.training.trainer import CHECKPOINT, CONFIG, POLICY
+from streamplace.training.run import CHECKPOINT, CONFIG, POLICY
 from tests.support.cli import CPU_ENVIRONMENT
 from tests.support.paths import ROOT
 from tests.support.processes import free_ports

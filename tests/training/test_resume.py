@@ -17,7 +17,7 @@ from streamplace.files.training_logs import read_log
 from streamplace.policy.weights import parameter_hash
 from streamplace.training import TrainConfig, train
 from streamplace.training.algorithms.base import Record
-from streamplace.training.trainer import CHECKPOINT, CONFIG, POLICY
+from streamplace.training.run import CHECKPOINT, CONFIG, POLICY
 from tests.support.stages import dagger, imitation, reinforce
 from tests.support.training_runs import STEPS_AN_EPOCH, check_finite, check_same, ctrl_c_at, log_of
 

@@ -29,7 +29,7 @@ from streamplace.problem.problem import Problem
 from streamplace.pyg import StreamGraphs
 from streamplace.pyg.store import read_all
 from streamplace.training.config import read_config
-from streamplace.training.trainer import CHECKPOINT
+from streamplace.training.run import CHECKPOINT
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from streamplace.policy.placer import SHIPPED
 from streamplace.policy.signed_tensors import hash_of
 from streamplace.policy.weights import read_policy
 from streamplace.training import train
-from streamplace.training.trainer import CHECKPOINT, POLICY
+from streamplace.training.run import CHECKPOINT, POLICY
 
 KINDS = ("device-scorer", "encoder-decoder")
 PUBLISHED = Path(__file__).parents[2] / "weights" / "b-f1-f2.safetensors"

@@ -12,7 +12,7 @@ from torch import Tensor
 from streamplace.training.learner import Learner
 from streamplace.training.optimiser import Optimiser
 from streamplace.training.stages import Stage
-from streamplace.util.arrays import Ints
+from streamplace.util.arrays import Floats, Ints
 
 Record: TypeAlias = dict[str, float | int]
 """The figures of a step, by name."""
@@ -103,6 +103,11 @@ class Algorithm(ABC, Generic[S]):
         if self.learner.policy.members > 1:
             return (losses if weights is None else losses / weights).sum()
         return losses.mean() if weights is None else losses.sum() / weights.sum()
+
+    @property
+    def best_rewards(self) -> Floats:
+        """(P,) the best reward of each problem so far; -inf where none is known."""
+        return np.full(len(self.learner.encoded), -np.inf)
 
     def known(self) -> Known:
         """Return the good placements that the next stage may begin with."""

@@ -20,7 +20,6 @@ from streamplace.training.algorithms.remembering import Remembering
 from streamplace.training.elite_buffer import EliteBuffer
 from streamplace.training.learner import Learner, StageInterruptedError
 from streamplace.training.optimiser import Optimiser
-from streamplace.training.rewards import Rewards
 from streamplace.training.stages import ImitationStage
 from streamplace.util.arrays import Ints
 
@@ -35,21 +34,22 @@ class Imitation(Remembering[ImitationStage]):
     def begin(self, known: Known) -> None:
         """Ask the teacher for a placement of every problem of this process.
 
+        Placements of earlier stages are forgotten: the teacher's are the ones to imitate.
+
         Raises
         ------
         StageInterruptedError
             If the run is interrupted meanwhile.
         """
         stage, learner = self.stage, self.learner
-        rewards = Rewards(learner.problems, stage.reward, stage.model, learner.evaluations)
         task = partial(taught, placer=stage.teacher, seed=learner.seed)
-        asked = [(int(i), _with_full_runs(rewards.problems[i])) for i in learner.own]
+        asked = [(int(i), _with_full_runs(self.rewards.problems[i])) for i in learner.own]
         with closing(each(task, asked, learner.jobs, learner.backend)) as rows:
             answers: Iterator[Ints] = rows
             if learner.workers.is_rank_zero:
                 answers = track(rows, len(asked), "placing with the teacher")
             for i, row in zip(learner.own, answers, strict=True):
-                self.memory.add(int(i), rewards(int(i), row[None]), row[None])
+                self.memory.add(int(i), self.rewards(int(i), row[None]), row[None])
                 if learner.stop.is_set():
                     break
         if learner.interrupted():

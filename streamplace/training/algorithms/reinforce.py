@@ -9,14 +9,13 @@ from torch import Tensor
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.encoded import Batch
 from streamplace.policy.trajectories import Trajectories
-from streamplace.training.algorithms.base import Known, Record, Step
+from streamplace.training.algorithms.base import Record, Step
 from streamplace.training.algorithms.losses import advantages, policy_loss
 from streamplace.training.algorithms.remembering import Remembering
 from streamplace.training.elite_buffer import EliteBuffer
 from streamplace.training.learner import Learner
 from streamplace.training.optimiser import Optimiser
 from streamplace.training.repair import repaired
-from streamplace.training.rewards import Rewards
 from streamplace.training.stages import ReinforceStage
 from streamplace.util.arrays import Bools, Floats, Ints
 
@@ -31,13 +30,6 @@ class Reinforce(Remembering[ReinforceStage]):
     def __init__(self, stage: ReinforceStage, learner: Learner, optimiser: Optimiser) -> None:
         memory = EliteBuffer(len(learner.encoded), stage.memory.size, stage.memory.threshold)
         super().__init__(stage, learner, optimiser, memory)
-        self.rewards = Rewards(learner.problems, stage.reward, stage.model, learner.evaluations)
-
-    def begin(self, known: Known) -> None:
-        """Remember the placements of earlier stages, whatever their reward."""
-        for number, placements in known.items():
-            rows = np.stack(placements)
-            self.memory.add(number, self.rewards(number, rows), rows, threshold=-math.inf)
 
     def loss(self, step: Step, record: Record) -> Tensor | None:
         """Return the loss of a step; None if no placement of it could be repaired."""

@@ -1,15 +1,19 @@
 """The part of an algorithm's state that is a buffer of placements."""
 
+import math
 from collections.abc import Mapping
 from typing import TypeVar
 
+import numpy as np
 from torch import Tensor
 
 from streamplace.training.algorithms.base import Algorithm, Known, State
 from streamplace.training.elite_buffer import EliteBuffer
 from streamplace.training.learner import Learner
 from streamplace.training.optimiser import Optimiser
+from streamplace.training.rewards import Rewards
 from streamplace.training.stages import Stage
+from streamplace.util.arrays import Floats
 
 S = TypeVar("S", bound=Stage)
 
@@ -21,6 +25,8 @@ class Remembering(Algorithm[S]):
     ----------
     memory
         The placements; each process fills in those of its own problems.
+    rewards
+        The rewards by which they are compared.
     """
 
     def __init__(
@@ -28,6 +34,18 @@ class Remembering(Algorithm[S]):
     ) -> None:
         super().__init__(stage, learner, optimiser)
         self.memory = memory
+        self.rewards = Rewards(learner.problems, stage.reward, stage.model, learner.evaluations)
+
+    def begin(self, known: Known) -> None:
+        """Remember the placements of earlier stages, whatever their reward."""
+        for number, placements in known.items():
+            rows = np.stack(placements)
+            self.memory.add(number, self.rewards(number, rows), rows, threshold=-math.inf)
+
+    @property
+    def best_rewards(self) -> Floats:
+        """(P,) the best reward of each problem so far."""
+        return self.memory.best
 
     def known(self) -> Known:
         """Return the placements in memory, best first."""

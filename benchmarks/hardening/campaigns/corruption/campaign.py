@@ -28,7 +28,7 @@ from benchmarks.hardening.mutation.damage import (
 from benchmarks.hardening.targets import warm_up
 from benchmarks.hardening.targets.subject import Subject
 from benchmarks.hardening.targets.trained_files import KINDS, TrainedFiles
-from streamplace.training.trainer import CHECKPOINT, CONFIG, POLICY
+from streamplace.training.run import CHECKPOINT, CONFIG, POLICY
 
 FLIPS, CUTS, OTHER, COMMANDS = 5000, 1000, 200, 25  # of each file
 

@@ -18,7 +18,7 @@ from streamplace.policy.weights import read_policy
 from streamplace.pyg import to_pyg
 from streamplace.pyg.store import write
 from streamplace.training import train
-from streamplace.training.trainer import CHECKPOINT, POLICY
+from streamplace.training.run import CHECKPOINT, POLICY
 
 OTHER_RUNS: dict[str, Sections] = {
     "another seed": {"run": {"seed": 1}},

@@ -21,7 +21,7 @@ from benchmarks.hardening.targets.trained_files import TrainedFiles
 from benchmarks.reference.trainings import graphs
 from streamplace.errors import StreamplaceError
 from streamplace.files import write_dataset
-from streamplace.training.trainer import CONFIG, POLICY
+from streamplace.training.run import CONFIG, POLICY
 from streamplace.workflows.place import place
 
 RAN, TRACEBACK, UNREAD, NO_TRAP = "ran", "tracebacks", "not read", "traps that are none"

@@ -22,7 +22,7 @@ from benchmarks.reference.trainings import config, of_kind
 from streamplace.files import write_dataset, write_json
 from streamplace.generate import Recipe
 from streamplace.policy.signed_tensors import unpacked
-from streamplace.training.trainer import CHECKPOINT, CONFIG, POLICY
+from streamplace.training.run import CHECKPOINT, CONFIG, POLICY
 
 STEPS = 200
 TORCHRUN = (2, 4)  # processes of one run

@@ -16,7 +16,7 @@ from benchmarks.hardening.campaigns.writers.writing_command import (
 from benchmarks.hardening.harness.forks import Ended, Forks, temporaries
 from streamplace.files.training_logs import LOG, read_log
 from streamplace.policy.signed_tensors import unpacked
-from streamplace.training.trainer import CHECKPOINT, WRITTEN
+from streamplace.training.run import CHECKPOINT, WRITTEN
 
 EVERY = 2  # steps per checkpoint
 LIMIT_S = 120.0

@@ -35,7 +35,7 @@ from streamplace.errors import CheckpointError
 from streamplace.policy.inspect import summary
 from streamplace.policy.signed_tensors import packed, unpacked
 from streamplace.policy.weights import read_policy
-from streamplace.training.trainer import POLICY
+from streamplace.training.run import POLICY
 from tests.support.hardening.row_checks import check
 from tests.support.policies import SCRIPTING
 

@@ -1,0 +1,181 @@
+"""A training run in a folder: checkpoints, weights, log and config."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from streamplace.errors import CheckpointError, ConfigError
+from streamplace.execution.backends import LOCAL, Backend
+from streamplace.files import write_json
+from streamplace.files.atomic import atomic, check_target, make_folder
+from streamplace.files.training_logs import LOG
+from streamplace.placers.registry import ready_placer
+from streamplace.policy.registry import make_policy
+from streamplace.policy.signed_tensors import is_there, unpacked
+from streamplace.policy.weights import pack_policy, parameter_hash
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.problem import Problem
+from streamplace.training.algorithms.base import Record
+from streamplace.training.checkpoint import identity_of, load_checkpoint, save_checkpoint
+from streamplace.training.config import TrainConfig
+from streamplace.training.distributed import Workers, share
+from streamplace.training.learner import Learner
+from streamplace.training.log import TrainingLog
+from streamplace.training.loop import Loop
+from streamplace.training.problems import encoded_by, hash_of, make_problems
+
+CHECKPOINT, POLICY, CONFIG = "checkpoint.safetensors", "policy.safetensors", "config.json"
+WRITTEN = (CHECKPOINT, POLICY, CONFIG, LOG)
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The outcome of a run."""
+
+    steps: int
+    epochs: int
+    parameter_hash: str
+    policy: Path
+    interrupted: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `train --json` prints."""
+        return {**vars(self), "policy": str(self.policy)}
+
+
+class Run:
+    """One run: its loop, and the folder that keeps it.
+
+    Attributes
+    ----------
+    card
+        Facts about the run that its weights carry.
+    """
+
+    def __init__(self, loop: Loop, config: TrainConfig, folder: Path, card: dict[str, Any]) -> None:
+        self.loop, self.config = loop, config
+        self.folder, self.card = folder, card
+        self.policy, self.workers = loop.learner.policy, loop.learner.workers
+        self.log: TrainingLog | None = None
+
+    @classmethod
+    def start(
+        cls,
+        graphs: Sequence[StreamGraph],
+        config: TrainConfig,
+        folder: Path,
+        dataset: str,
+        resume: bool,
+        workers: Workers,
+        *,
+        jobs: int | None = None,
+        backend: Backend = LOCAL,
+    ) -> "Run":
+        """Check everything, then make or resume a run."""
+        _check(graphs, config, folder, resume)
+        torch.manual_seed(config.run.seed)
+        policy = make_policy(config.policy).to(workers.device)
+        trained, held_out = _split(graphs, config)
+        card = {
+            "dataset": dataset,
+            "problems": hash_of([*trained, *held_out]),
+            "processes": workers.count,
+            "config": config.model_dump(mode="json"),
+        }
+        own = np.array(share(range(len(trained)), workers))
+        if not len(own):
+            what = f"{len(trained)} problems for {workers.count} processes"
+            raise ConfigError(f"config: problems: graphs and groups make {what}")
+        encoded = encoded_by(policy, trained)
+        learner = Learner(policy, encoded, own, config.run.seed, workers, jobs, backend)
+        loop = Loop(learner, config.stage, encoded_by(policy, held_out))
+        run = cls(loop, config, folder, card)
+        if resume:
+            load_checkpoint(folder / CHECKPOINT, loop, run._identity)
+        else:
+            loop.begin()
+        if workers.is_rank_zero:
+            make_folder(folder)
+            write_json(folder / CONFIG, card["config"])
+            run.log = TrainingLog(folder, loop.position.step)
+        return run
+
+    @property
+    def _identity(self) -> dict[str, Any]:
+        """What a checkpoint must agree with; how a run is kept may change when it is resumed."""
+        card = self.card
+        return {key: card[key] for key in ("problems", "processes")} | {
+            "config": identity_of(self.config)
+        }
+
+    def steps(self) -> Iterator[Record]:
+        """Do the steps that are left, log them and save; yield the figures of each."""
+        every = self.config.run.checkpoint_every
+        for record in self.loop.steps():
+            if self.log is not None:
+                self.log.write(record)
+            if self.loop.position.step % every == 0:
+                self.save()
+            yield record
+
+    def save(self) -> None:
+        """Write a checkpoint, and the weights as they are."""
+        state = self.loop.state()
+        if not self.workers.is_rank_zero:
+            return
+        if self.log is not None:
+            self.log.flush()
+        position = self.loop.position
+        card = {**self.card, **vars(position), "parameter_hash": parameter_hash(self.policy)}
+        weights = pack_policy(self.policy, self.config.policy, card, half=self.config.run.half)
+        save_checkpoint(self.folder / CHECKPOINT, self.policy, state, position, self._identity)
+        path = self.folder / POLICY
+        with atomic(path, verify=lambda written: unpacked(written, str(path))) as file:
+            file.write(weights)
+
+    def finish(self, interrupted: bool) -> Trained:
+        """Save, and return the outcome."""
+        self.save()
+        position = self.loop.position
+        return Trained(
+            position.step,
+            position.epoch,
+            parameter_hash(self.policy),
+            self.folder / POLICY,
+            interrupted,
+        )
+
+    def close(self) -> None:
+        """Close the log."""
+        if self.log is not None:
+            self.log.close()
+
+
+def _check(graphs: Sequence[StreamGraph], config: TrainConfig, folder: Path, resume: bool) -> None:
+    """Refuse what could never take a step, before anything is computed."""
+    if len(graphs) <= config.run.held_out:
+        message = f"{len(graphs)} graphs, and {config.run.held_out} are held out"
+        raise ConfigError(f"config: run.held_out: {message}")
+    for teacher in config.teachers:
+        ready_placer(teacher, config.problems[0].model)
+    if resume != is_there(folder / CHECKPOINT):
+        message = "holds no checkpoint to resume" if resume else "holds a run; see --resume"
+        raise CheckpointError(f"{folder}: {message}")
+    check_target(folder / CHECKPOINT, make=True)
+
+
+def _split(
+    graphs: Sequence[StreamGraph], config: TrainConfig
+) -> tuple[list[Problem], list[Problem]]:
+    """Return the problems to train on, and those held out for validation."""
+    seed, held_out = config.run.seed, config.run.held_out
+    order = np.random.default_rng([seed, 4]).permutation(len(graphs))
+    trained, held = (
+        make_problems([graphs[i] for i in some], config.problems, seed)
+        for some in (order[held_out:], order[:held_out])
+    )
+    return trained, held
