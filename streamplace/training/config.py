@@ -2,6 +2,7 @@
 
 import logging
 import os
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -14,6 +15,7 @@ from streamplace.policy.config import StrictModel
 from streamplace.policy.registry import PolicySection
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.objective import Model
+from streamplace.problem.objectives import make_objective
 from streamplace.training.limits import (
     LARGEST_SEED,
     Count,
@@ -33,6 +35,10 @@ _log = logging.getLogger(__name__)
 
 def _devices(text: str) -> str:
     return as_value(Cluster.parse, text)
+
+
+def _objective(text: str) -> str:
+    return as_value(partial(make_objective, from_file=True), text)
 
 
 def _range(ends: list[int]) -> list[int]:
@@ -57,6 +63,9 @@ class ProblemsSection(StrictModel):
         [], description="every graph at each; its own if empty"
     )
     model: Model = "bottleneck"
+    objective: Annotated[str, AfterValidator(_objective)] = Field(
+        "throughput", description="or one that an installed package registers, with its options"
+    )
 
 
 class RunSection(StrictModel):

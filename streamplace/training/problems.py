@@ -11,7 +11,7 @@ from streamplace.policy.base import AnyPolicy
 from streamplace.policy.encoded import Encoded
 from streamplace.problem.cluster import Cluster, Network
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.objective import Throughput
+from streamplace.problem.objectives import make_objective, text_of
 from streamplace.problem.problem import Problem
 from streamplace.training.config import ProblemsSection
 from streamplace.training.rewards import ENGINE_SETTINGS
@@ -52,7 +52,9 @@ def _group(
         rates: list[float | None] = [*config.source_rates] or [None]
         for rate in rates:
             with within(graph.name or f"graph {number}"):
-                objective = replace(Throughput.of(rate, config.model), engine=ENGINE_SETTINGS)
+                objective = make_objective(config.objective, from_file=True)
+                objective = objective.with_changes(rate, config.model)
+                objective = replace(objective, engine=ENGINE_SETTINGS)
                 yield Problem(graph, cluster, objective=objective)
 
 
@@ -109,13 +111,15 @@ def steps_of(
 
 
 def hash_of(problems: Sequence[Problem]) -> str:
-    """Return a hash of graphs, clusters, source rates, constraints and models.
+    """Return a hash of graphs, clusters, source rates, constraints, models and objectives.
 
-    It hashes reprs, which leave out added fields at their default.
+    It hashes reprs, which leave out added fields at their default; so is throughput left out.
     """
     found = hashlib.sha256()
     for problem in problems:
         cluster = (problem.cluster.devices, problem.cluster.network)
         rest = (*cluster, problem.source_rate, problem.constraints, problem.model)
-        found.update(f"{problem.graph.sha256} {rest!r}\n".encode())
+        objective = text_of(problem.objective)
+        named = "" if objective == "throughput" else f" {objective}"
+        found.update(f"{problem.graph.sha256} {rest!r}{named}\n".encode())
     return found.hexdigest()

@@ -234,6 +234,7 @@ CONFIGS: list[Fault] = [
     ("config-epochs-of-5000-digits.toml", "", "digits"),
     ("found-config-epochs-of-5000-hexadecimal-digits.toml", "stage[0].epochs", "20000 bits"),
     ("config-misspelt-epochs.toml", "stage[0].reinforce.epoch", "unknown field"),
+    ("config-unknown-objective.toml", "problems[0].objective", "no objective is called 'gold'"),
     ("config-unknown-reward.toml", "stage[0].reinforce.reward", "'gold'"),
     ("config-random-samples-negative.toml", "stage[0].reinforce.random_samples", "-1.0"),
     ("config-samples-zero.toml", "stage[0].reinforce.samples", "got 0"),

@@ -1,6 +1,8 @@
 """Training problems made of graphs, and the steps of an epoch."""
 
+from dataclasses import dataclass
 from functools import cache
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -8,13 +10,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from streamplace import Cluster, Operator, Problem, StreamGraph
+from streamplace import (
+    Cluster,
+    ObjectiveEvaluator,
+    Operator,
+    Problem,
+    StreamGraph,
+    Throughput,
+)
 from streamplace.errors import StreamplaceError
 from streamplace.generate import Recipe
 from streamplace.policy.ni2020 import features
 from streamplace.policy.ni2020.features import EncodedProblem
+from streamplace.problem.objectives import OBJECTIVES
+from streamplace.scoring.evaluator import Placements
 from streamplace.training.config import ProblemsSection
-from streamplace.training.problems import largest_first, make_problems, steps_of
+from streamplace.training.problems import hash_of, largest_first, make_problems, steps_of
+from streamplace.training.rewards import Rewards
+from streamplace.util.arrays import Floats
 
 COUNT = 40
 
@@ -177,3 +190,36 @@ def test_largest_first() -> None:
     found = largest_first(mixed(), np.arange(COUNT))
     sizes = [one.size for one in mixed()]
     assert found.tolist() == sorted(range(COUNT), key=lambda i: -sizes[i])
+
+
+class _FewDevices(ObjectiveEvaluator):
+    """Halves what a placement on more than one device is worth."""
+
+    def worth(self, problem: Problem, devices: Placements, throughput: Floats) -> Floats:
+        several = np.array([len(np.unique(row)) > 1 for row in devices])
+        halved: Floats = throughput / (1 + several)
+        return halved
+
+
+@dataclass(frozen=True)
+class _OneDevice(Throughput):
+    """Throughput, halved on more than one device."""
+
+    evaluator: ClassVar[type] = _FewDevices
+
+
+def test_an_objective_of_an_installed_package_is_trained_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Rewards follow it, and a checkpoint of other objectives is one of other problems."""
+    monkeypatch.setitem(OBJECTIVES, "one-device", f"{__name__}:_OneDevice")
+    classes = dict.fromkeys(OBJECTIVES.values(), Throughput)
+    classes[OBJECTIVES["one-device"]] = _OneDevice
+    monkeypatch.setattr("streamplace.util.plugins.load_ours", classes.get)
+    own, plain = problems_of({"objective": "one-device"}), problems_of({})
+    assert {type(problem.objective) for problem in own} == {_OneDevice}
+    assert hash_of(own) != hash_of(plain)
+    count = len(own[0].graph.names)
+    rows = np.stack([np.zeros(count), np.arange(count) % 2]).astype(np.int32)
+    halved, whole = (Rewards(some, "relative")(0, rows) for some in (own, plain))
+    assert halved.tolist() == [whole[0], whole[1] / 2]
