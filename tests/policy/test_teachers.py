@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -53,7 +54,7 @@ def utilisations_with(problem: Problem, on: On, operator: int, device: int) -> t
             start, end = names[on[source]], names[device]
             nic = problem.cluster.network.kind == "nic"
             links = (f"{start}->", f"->{end}") if nic else (f"{start}->{end}",)
-            involved += [of_devices[start], *(of_links.get(link, 0) for link in links)]
+            involved += [of_devices[start], *(of_links.get(link, Fraction(0)) for link in links)]
     return float(max([*of_devices.values(), *of_links.values()])), float(max(involved))
 
 

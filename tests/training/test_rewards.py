@@ -28,4 +28,4 @@ def test_rewards_are_scores(model: str, data: st.DataObject) -> None:
     expected = [math.log(max(score.throughput / bound(problem), 1e-9)) for score in scores]
     assert logs == pytest.approx(expected, abs=1e-9)
     assert (logs <= 1e-9).all()
-    assert relative.evaluations == len(rows)
+    assert relative.total == len(rows)
