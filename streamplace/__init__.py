@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from streamplace.problem.placement import Placement as Placement
     from streamplace.problem.problem import Problem as Problem
     from streamplace.scoring.engine_score import EngineScore as EngineScore
+    from streamplace.scoring.objective_evaluator import ObjectiveEvaluator as ObjectiveEvaluator
     from streamplace.scoring.score import Score as Score
     from streamplace.scoring.score import ThroughputScore as ThroughputScore
     from streamplace.workflows.capacity_plan import Plan as Plan
@@ -61,6 +62,7 @@ _HOME = {
     "migrate": "workflows.migrate",
     "Migration": "workflows.migrate",
     "Network": "problem.cluster",
+    "ObjectiveEvaluator": "scoring.objective_evaluator",
     "Operator": "problem.graph",
     "place": "workflows.place",
     "Placement": "problem.placement",

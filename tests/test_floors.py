@@ -17,7 +17,7 @@ from docs.floors import (
 )
 
 MODULES = modules()
-WITH_TORCH = {"policy", "training", "pyg"}
+WITH_TORCH = {"policy", "training", "pyg", "testing"}
 
 
 @pytest.mark.parametrize("module", MODULES)

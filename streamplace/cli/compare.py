@@ -25,6 +25,7 @@ from streamplace.plots.formats import KINDS
 )
 @options.model
 @options.target_utilisation
+@options.objective
 @click.option(
     "-o",
     "folder",
@@ -48,6 +49,7 @@ def compare(
     source_rates: tuple[float, ...] | None,
     model: str | None,
     target_utilisation: float | None,
+    objective: str | None,
     folder: str | None,
     plots: str | None,
     jobs: int | None,
@@ -84,6 +86,7 @@ def compare(
     from streamplace.files.folder_lock import held  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
     from streamplace.plots.comparison_folder import names_of, save_report  # noqa: PLC0415
+    from streamplace.problem.objective import Throughput  # noqa: PLC0415
     from streamplace.workflows import compare as workflow  # noqa: PLC0415
 
     pictures = None if plots == "none" else plots or "png"
@@ -91,6 +94,7 @@ def compare(
         inputs = (dataset, cluster_file, *weights_of(placers))
         refuse_folder("-o", folder, names_of(pictures), inputs)
     workers = Backend(backend, address)
+    kind = options.the_objective(objective) or Throughput()
     with nullcontext() if folder is None else held(folder):  # before anything runs
         with working("reading"):
             graphs = open_dataset(dataset)
@@ -101,8 +105,10 @@ def compare(
                 placers.split(","),
                 source_rates or (None,),
                 cluster=cluster,
-                model=model,  # type: ignore[arg-type]  # one of MODELS
-                target_utilisation=target_utilisation,
+                objective=kind.with_changes(
+                    model=model,  # type: ignore[arg-type]  # one of MODELS
+                    target_utilisation=target_utilisation,
+                ),
                 dataset=dataset,
                 seed=seed,
                 jobs=jobs,

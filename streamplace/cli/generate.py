@@ -18,8 +18,21 @@ def sizes(ctx: click.Context, param: click.Parameter, value: str | None) -> rang
     return range(int(match[1]), int(match[2] or match[1]) + 1)
 
 
-@click.command()
-@click.argument("preset", type=param_types.PRESET)
+class WithInstalled(click.Command):
+    """A command whose help ends with the families of installed packages."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write their names, if there are any."""
+        from streamplace.generate.registry import FAMILIES, family_names  # noqa: PLC0415 - heavy
+
+        names = family_names()[len(FAMILIES) :]
+        if names:
+            formatter.write_paragraph()
+            formatter.write_text(f"Families of installed packages: {', '.join(names)}")
+
+
+@click.command(cls=WithInstalled)
+@click.argument("preset", type=param_types.FAMILY, metavar="FAMILY")
 @click.option("--count", type=int, default=1, show_default=True, help="Number of graphs.")
 @click.option("--operators", callback=sizes, metavar="N|MIN-MAX", help="Operators of a graph.")
 @click.option(
@@ -46,8 +59,10 @@ def generate(
 ) -> None:
     """Generate benchmark graphs.
 
-    PRESET is dream (the paper's branched benchmark), series-parallel or layered. The same seed
-    gives the same bytes, whatever the machine and the number of processes.
+    FAMILY is dream (the paper's branched benchmark), series-parallel or layered; or your own:
+    module:function[:OPTION=VALUE…], in file module.py here or installed, or a name that an
+    installed package registers. The same seed gives the same bytes, whatever the machine and the
+    number of processes.
 
     \b
     streamplace generate dream --count 3150 --seed 1 -o dream.jsonl.gz

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from streamplace.cli.param_types import FILE, Choice
+from streamplace.cli.param_types import FILE, OBJECTIVE, Choice
 from streamplace.execution.backends import BACKENDS
 from streamplace.execution.progress import is_quiet, quietly
 from streamplace.problem.objective import MODELS
 
 if TYPE_CHECKING:
     from streamplace.problem.cluster import Cluster
+    from streamplace.problem.objective import Objective
 
 LONGEST_WAIT_S = 10**8
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -112,6 +113,12 @@ target_utilisation = click.option(
     metavar="U",
     help="Share of every device and link to be used, the rest is headroom  [default: 1]",
 )
+objective = click.option(
+    "--objective",
+    type=OBJECTIVE,
+    metavar="NAME",
+    help="What to achieve, NAME[:OPTION=VALUE…]: throughput or your own  [default: throughput]",
+)
 
 
 fold = click.option(
@@ -198,6 +205,15 @@ def the_cluster(cluster_file: str | None, devices: str | None) -> "Cluster | Non
 
         return read_cluster(cluster_file)
     return None
+
+
+def the_objective(text: str | None) -> "Objective | None":
+    """Return the objective that the option names; None if it says nothing."""
+    if text is None:
+        return None
+    from streamplace.problem.objectives import make_objective  # noqa: PLC0415 - see main
+
+    return make_objective(text)
 
 
 def print_json(value: Any) -> None:

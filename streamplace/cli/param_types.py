@@ -73,10 +73,16 @@ def _placers(typed: str) -> list[str]:
     return [f"{stem}{option}=" for option in options_of(name)]
 
 
-def _presets(typed: str) -> tuple[str, ...]:
-    from streamplace.generate import PRESETS  # noqa: PLC0415 - heavy
+def _families(typed: str) -> list[str]:
+    from streamplace.generate.registry import family_names  # noqa: PLC0415 - heavy
 
-    return PRESETS
+    return family_names()
+
+
+def _objectives(typed: str) -> list[str]:
+    from streamplace.problem.objectives import objective_names  # noqa: PLC0415 - heavy
+
+    return objective_names()
 
 
 def _configs(typed: str) -> list[str]:
@@ -102,5 +108,6 @@ def _nothing(typed: str) -> tuple[str, ...]:
 FILE = Completed(_nothing, files=True)
 GRAPH = Completed(_datasets, files=True)
 PLACER = Completed(_placers)
-PRESET = Completed(_presets)
+FAMILY = Completed(_families)
+OBJECTIVE = Completed(_objectives)
 CONFIG = Completed(_configs, files=True)

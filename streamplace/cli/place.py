@@ -8,6 +8,7 @@ from streamplace.cli import options, param_types
 
 if TYPE_CHECKING:
     from streamplace.problem.cluster import Cluster
+    from streamplace.problem.objective import Objective
     from streamplace.problem.problem import Problem
 
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 @options.source_rates
 @options.model
 @options.target_utilisation
+@options.objective
 @click.option(
     "--placer",
     type=param_types.PLACER,
@@ -67,6 +69,7 @@ def place(
     source_rates: tuple[float, ...] | None,
     model: str | None,
     target_utilisation: float | None,
+    objective: str | None,
     placer: str,
     time_limit: float | None,
     start: str | None,
@@ -90,6 +93,9 @@ def place(
     exact                      proves that none is better, or how far off it may be
     greedy, single, round-robin, random
     module:Class               your own: file module.py here, or an installed one
+
+    --objective is throughput or, as for --placer, your own: module:Class, or a name that an
+    installed package registers.
 
     With several source rates one placement is sought for all: the score is that at the worst.
 
@@ -125,17 +131,19 @@ def place(
     inputs = (graph, cluster_file, constraints_file, *weights_of(placer))
     check_targets({"-o": output}, inputs)  # --start may be replaced by what comes of it
     cluster = options.the_cluster(cluster_file, devices)
+    kind = options.the_objective(objective)
     with working("reading"):
         problem = _problem(
             graph,
             cluster,
             constraints_file,
             whole_operators,
+            kind=kind,
             source_rate=source_rates,
             model=model,
             target_utilisation=target_utilisation,
         )
-        old = None if start is None else read_placement(start)
+        old = None if start is None else read_placement(start, objective=kind)
     if time_limit is not None and not limited:
         placer = registry.with_limit(placer, time_limit)
     found = None
@@ -168,21 +176,27 @@ def _problem(
     cluster: "Cluster | None",
     constraints_file: str | None,
     whole: bool = False,
-    **objective: Any,
+    *,
+    kind: "Objective | None",
+    **changes: Any,
 ) -> "Problem":
     """Read the problem; an error names the file that is at fault."""
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.files import read_constraints, read_graph  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
     from streamplace.problem.constraints import Constraints  # noqa: PLC0415 - see place
+    from streamplace.problem.objective import Throughput  # noqa: PLC0415
     from streamplace.problem.problem import Problem  # noqa: PLC0415
     from streamplace.scoring.flow import flow  # noqa: PLC0415
 
     read = read_graph(graph)
     constraints = None if constraints_file is None else read_constraints(constraints_file)
     without = None if constraints is None else Constraints()
+    objective = kind or Throughput()
     with located(name_of(graph)):
-        problem = Problem(read, cluster, constraints=without, **objective)
+        problem = Problem(
+            read, cluster, constraints=without, objective=objective.with_changes(**changes)
+        )
         flow(problem)
     if constraints is None and not whole:
         return problem

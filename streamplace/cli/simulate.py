@@ -14,6 +14,7 @@ from streamplace.cli import engine_options, options, param_types
 @options.source_rates
 @options.model
 @options.target_utilisation
+@options.objective
 @engine_options.options
 @options.common
 def simulate(
@@ -24,6 +25,7 @@ def simulate(
     source_rates: tuple[float, ...] | None,
     model: str | None,
     target_utilisation: float | None,
+    objective: str | None,
     seed: int,
     as_json: bool,
     **of_engine: Any,
@@ -48,9 +50,11 @@ def simulate(
     from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.files import read_graph, read_placement  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
+    from streamplace.problem.objectives import only_throughput  # noqa: PLC0415
     from streamplace.scoring.engine_evaluator import score_of_run  # noqa: PLC0415
     from streamplace.scoring.throughput import simulate as score  # noqa: PLC0415
 
+    kind = options.the_objective(objective)
     with working("reading"):
         own = read_graph(graph)
         try:
@@ -61,15 +65,18 @@ def simulate(
                 source_rate=source_rates,
                 model=model,  # type: ignore[arg-type]  # one of MODELS
                 target_utilisation=target_utilisation,
+                objective=kind,
             )
         except OtherGraphError as error:
             raise FormatError(f"{error} (the graph is {name_of(graph)})") from None
         except UnknownDeviceError as error:
             beside = f" (the cluster is {name_of(cluster_file)})" if cluster_file else ""
             raise FormatError(f"{error}{beside}") from None
-    if chosen and stored.problem.model != "engine":
+    if chosen:
         name = next(iter(chosen)).replace("_", "-")
-        raise click.UsageError(f"--{name} is for --model engine")
+        if stored.problem.model != "engine":
+            raise click.UsageError(f"--{name} is for --model engine")
+        only_throughput(stored.problem.objective, f"--{name}: engine options score throughput")
     if as_json and chosen.get("trace") == "-":
         raise click.UsageError("--trace - and --json both want stdout")
     inputs = (graph, placement, cluster_file)

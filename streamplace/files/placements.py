@@ -18,9 +18,11 @@ from streamplace.files.schema import PlacementForm, ProblemForm
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objective import Model, Objective, Throughput
+from streamplace.problem.objectives import make_objective, text_of
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.util.checks import check_type
+from streamplace.util.plugins import is_custom
 
 RESULTS = ("placer", "score", "bound", "gap")  # what a file may tell of its placement
 
@@ -33,8 +35,11 @@ def read_placement(
     source_rate: float | Iterable[float] | None = None,
     model: Model | None = None,
     target_utilisation: float | None = None,
+    objective: Objective | None = None,
 ) -> Placement:
     """Read a placement. What is not given comes from the file's own problem.
+
+    An objective replaces the file's, but for source rates, model and target utilisation.
 
     Where the file has none (CEPSim), it comes from the graph, the default cluster,
     ``bottleneck`` and a target utilisation of 1.
@@ -42,7 +47,8 @@ def read_placement(
     Raises
     ------
     FormatError
-        If the file is none, or is one of another graph or cluster.
+        If the file is none, is one of another graph or cluster, or one under an objective that no
+        installed package has.
     """
     return placement_from(
         read_json(path),
@@ -52,6 +58,7 @@ def read_placement(
         source_rate=source_rate,
         model=model,
         target_utilisation=target_utilisation,
+        objective=objective,
     )
 
 
@@ -64,6 +71,7 @@ def placement_from(
     source_rate: float | Iterable[float] | None = None,
     model: Model | None = None,
     target_utilisation: float | None = None,
+    objective: Objective | None = None,
 ) -> Placement:
     """Read a placement from a JSON value; see `read_placement`."""
     with located(where, FormatError):
@@ -71,19 +79,42 @@ def placement_from(
             form = check(PlacementForm, value, where)
             own = form.problem
             rates = (own.source_rate, *own.source_rates)
-            objective = Throughput.of(rates, own.model, own.target_utilisation)
-            changed = objective.with_changes(source_rate, model, target_utilisation)
+            kind = _objective_of(own) if objective is None else objective
+            stored = kind.with_changes(rates, own.model, own.target_utilisation)
+            changed = stored.with_changes(source_rate, model, target_utilisation)
             return _ours(form, graph, cluster, changed)
         if graph is None:
             raise ProblemError("a CEPSim placement carries no graph; simulate takes one beside it")
-        problem = Problem(
-            graph,
-            cluster,
-            source_rate=source_rate,
-            model=model,
-            target_utilisation=target_utilisation,
-        )
+        changed = (objective or Throughput()).with_changes(source_rate, model, target_utilisation)
+        problem = Problem(graph, cluster, objective=changed)
         return cepsim.placement_from(value, problem, where)
+
+
+def objective_to(objective: Objective) -> dict[str, str]:
+    """Return an objective of a user's own as an entry of a JSON value; nothing of throughput.
+
+    Raises
+    ------
+    UsageError
+        If its options cannot be read back.
+    """
+    if type(objective) is Throughput:
+        return {}
+    text = text_of(objective)
+    alike = objective.with_changes(1.0, "bottleneck", 1.0)
+    if not is_custom(text) and make_objective(text).with_changes(1.0, "bottleneck", 1.0) != alike:
+        raise UsageError(f"objective {text!r}: a placement file cannot hold its options")
+    return {"objective": text}
+
+
+def _objective_of(own: ProblemForm) -> Objective:
+    if is_custom(own.objective):
+        instead = "type it after --objective, or install it under a name of its own"
+        raise ProblemError(f"problem.objective: {own.objective!r} is in a module: {instead}")
+    try:
+        return make_objective(own.objective, from_file=True)
+    except UsageError as error:
+        raise ProblemError(f"problem.objective: {error}") from None
 
 
 def results_in(value: Any) -> dict[str, Any]:
@@ -120,6 +151,7 @@ def placement_to(placement: Placement, **results: Any) -> dict[str, Any]:
         own["target_utilisation"] = problem.target_utilisation
     if problem.constraints:
         own["constraints"] = graphs.constraints_to(problem.constraints)
+    own |= objective_to(problem.objective)
     return {
         "format": "streamplace-placement",
         "version": 1,

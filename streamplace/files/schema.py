@@ -142,6 +142,9 @@ class ProblemForm(Form):
     target_utilisation: float = Field(
         1.0, gt=0, le=1, allow_inf_nan=False, description="share of devices and links to be used"
     )
+    objective: Title = Field(
+        "throughput", description="or that of an installed package, with its options"
+    )
 
 
 class PlacementForm(Form):

@@ -9,7 +9,7 @@ from streamplace.errors import FormatError
 from streamplace.files import cepsim, clusters, graphs
 from streamplace.files.bundled import resolve
 from streamplace.files.datasets import iter_values, read_dataset
-from streamplace.files.placements import placement_from
+from streamplace.files.placements import objective_to, placement_from
 from streamplace.files.reading import name_of
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
@@ -97,5 +97,6 @@ def _placement(placement: Placement) -> dict[str, Any]:
         "source_rates": list(problem.source_rates),
         "model": problem.model,
         "target_utilisation": problem.target_utilisation,
+        **objective_to(problem.objective),
         "pes": {device: list(operators) for device, operators in placement.pes.items()},
     }

@@ -1,31 +1,20 @@
 """Benchmark graphs from a seed: the same bytes on any machine, by any number of processes.
 
-Only uniform numbers and the four arithmetic operations make a graph, and each graph has a random
-generator of its own, seeded by (seed, number of the graph).
+Only uniform numbers and the four arithmetic operations make a graph of ours, and each graph has a
+random generator of its own, seeded by (seed, number of the graph).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from streamplace.errors import UsageError
-from streamplace.generate.dream import branched, classes_for
-from streamplace.generate.layered import layered
-from streamplace.generate.series_parallel import series_parallel
+from streamplace.generate.family import Family
+from streamplace.generate.registry import FAMILIES, graph_source, name_of
 from streamplace.problem.graph import StreamGraph
-from streamplace.util.suggest import valid_choices
 
-PRESETS = ("dream", "series-parallel", "layered")
-DEFAULT_SIZES = range(10, 51)
-LEAST_OPERATORS = 4
-MOST_OPERATORS = 10**6
+PRESETS = tuple(FAMILIES)
 MOST_GRAPHS = 10**7
-
-_SHAPES: dict[str, Callable[[int, np.random.Generator, str], StreamGraph]] = {
-    "series-parallel": series_parallel,
-    "layered": layered,
-}
 
 
 @dataclass(frozen=True)
@@ -35,12 +24,13 @@ class Recipe:
     Parameters
     ----------
     preset
-        ``dream``, ``series-parallel`` or ``layered``.
+        ``dream``, ``series-parallel`` or ``layered``; a family of one's own by name,
+        ``module:function``, or itself: see `Family`.
     count
         Number of graphs.
     sizes
         Numbers of operators to draw from. ``dream`` keeps the classes within them; None is all of
-        its classes, or 10 to 50 operators for the others.
+        its classes, and for the others what the family says, or 10 to 50 operators.
     seed
         At least 0.
 
@@ -50,38 +40,32 @@ class Recipe:
         On values that make no graphs.
     """
 
-    preset: str
+    preset: str | Family
     count: int
     sizes: range | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.preset not in PRESETS:
-            raise UsageError(
-                f"no preset is called {self.preset!r}{valid_choices(self.preset, PRESETS)}"
-            )
+        source = graph_source(self.preset)
         if not 1 <= self.count <= MOST_GRAPHS:
             raise UsageError(f"count must be 1 to {MOST_GRAPHS} (got {self.count})")
         if self.seed < 0:
             raise UsageError(f"seed must be at least 0 (got {self.seed})")
-        if self.preset == "dream":
-            if not classes_for(self.count, self.sizes):
-                raise UsageError("no class of dream has that many operators; they have 4 to 27")
-        elif self.sizes is not None and not (
-            LEAST_OPERATORS <= self.sizes.start < self.sizes.stop <= MOST_OPERATORS + 1
-        ):
-            raise UsageError(f"operators must be {LEAST_OPERATORS} to {MOST_OPERATORS}")
+        source.check(self.count, self.sizes)
 
     def graph(self, number: int) -> StreamGraph:
-        """Return one graph of the dataset, 0 <= number < count, or raise IndexError."""
+        """Return one graph of the dataset, 0 <= number < count, or raise IndexError.
+
+        Raises
+        ------
+        UsageError
+            If a family of one's own fails, or makes something else.
+        """
         if not 0 <= number < self.count:
             raise IndexError(f"graph {number} of {self.count}")
         rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([self.seed, number])))
-        name = f"{self.preset}_{number}"
-        if self.preset == "dream":
-            return branched(*classes_for(self.count, self.sizes)[number], rng, name)
-        sizes = self.sizes or DEFAULT_SIZES
-        return _SHAPES[self.preset](sizes[int(rng.random() * len(sizes))], rng, name)
+        name = f"{name_of(self.preset)}_{number}"
+        return graph_source(self.preset).graph(number, self.count, self.sizes, rng, name)
 
 
-__all__ = ["PRESETS", "Recipe"]
+__all__ = ["PRESETS", "Family", "Recipe"]

@@ -9,6 +9,7 @@ from functools import cache
 
 import numpy as np
 
+from streamplace.errors import UsageError
 from streamplace.generate.apportion import largest_remainder
 from streamplace.generate.defaults import INSTRUCTIONS_PER_DEVICE, SOURCE_RATE
 from streamplace.problem.graph import StreamGraph
@@ -30,6 +31,21 @@ CLASSES = tuple(
 END_INSTRUCTIONS = 10_000.0  # of the source and of the sink
 LARGEST_PAYLOAD_MBIT = 0.5
 LOAD_OF_SMALL_PAYLOADS = 2  # there a graph draws its own largest payload first
+
+
+class Dream:
+    """The graphs of the benchmark; the class of each follows from its number."""
+
+    def check(self, count: int, sizes: range | None) -> None:
+        """Refuse numbers of operators that no class has."""
+        if not classes_for(count, sizes):
+            raise UsageError("no class of dream has that many operators; they have 4 to 27")
+
+    def graph(
+        self, number: int, count: int, sizes: range | None, rng: np.random.Generator, name: str
+    ) -> StreamGraph:
+        """Return one graph of `count`."""
+        return branched(*classes_for(count, sizes)[number], rng, name)
 
 
 @cache

@@ -6,10 +6,8 @@ which: an option has an equals sign, a class has none. Modules are imported when
 is asked for.
 """
 
-from collections.abc import Mapping
 from dataclasses import fields
 from functools import cache
-from importlib import import_module
 from typing import Any, get_type_hints
 
 from streamplace.errors import UsageError
@@ -20,7 +18,8 @@ from streamplace.placers.partition.base import Partitioner
 from streamplace.placers.partition.oracle import Oracle
 from streamplace.placers.warmup import warm_up, warm_up_search
 from streamplace.problem.objective import Model
-from streamplace.util.suggest import did_you_mean, valid_choices
+from streamplace.util import plugins
+from streamplace.util.plugin_calls import read_options
 
 PLACERS = {
     "single": "streamplace.placers.trivial:Single",
@@ -70,13 +69,10 @@ def make_placer(text: str, from_file: bool = False) -> Placer:
         On an unknown name or option, a value of the wrong type, or a placer of the user's own that
         cannot be had.
     """
+    if not plugins.is_ours(text, NAMES, from_file):
+        of_user = plugins.find(text, custom.NOUN, custom.GROUP, NAMES, from_file=from_file)
+        return custom.made(text, *of_user)
     name, *options = text.split(":")
-    slip = name in NAMES and (from_file or custom.is_missing(name))  # as in `metis:parts`
-    if custom.is_custom(text) and not slip:
-        if from_file:
-            raise UsageError(f"placer {text!r}: a file cannot name a module; type it")
-        path, options = custom.parts_of(text)
-        return custom.made(text, custom.load(text, path), options, _options)
     if name in ORACLES:
         return _oracle(text, name, options)
     if name == "auto":
@@ -84,11 +80,10 @@ def make_placer(text: str, from_file: bool = False) -> Placer:
             tuple(make_placer(tried) for tried in AUTO_TRIES),
             tuple(make_placer(tried) for tried in AUTO_TRIES_OF_LARGE),
             _auto_policy,
-            **_options(text, options, _types_of(name)),
+            **read_options(text, options, _types_of(name), custom.NOUN),
         )
-    if name not in PLACERS:
-        return _installed(text, name, options)
-    made: Placer = _class_of(name)(**_options(text, options, _types_of(name)))
+    arguments = read_options(text, options, _types_of(name), custom.NOUN)
+    made: Placer = _class_of(name)(**arguments)
     return made
 
 
@@ -126,14 +121,13 @@ def _types_of(name: str) -> dict[str, Any]:
 
 
 def _class_of(name: str) -> type[Any]:
-    module, attribute = PLACERS[name].split(":")
-    found: type[Any] = getattr(import_module(module), attribute)
+    found: type[Any] = plugins.load_ours(PLACERS[name])
     return found
 
 
 def is_ours(text: str) -> bool:
     """Return whether the code that a name with options stands for is ours."""
-    return not custom.is_custom(text) and text.partition(":")[0] in NAMES
+    return not plugins.is_custom(text) and text.partition(":")[0] in NAMES
 
 
 def _oracle(text: str, name: str, options: list[str]) -> Placer:
@@ -145,17 +139,6 @@ def _oracle(text: str, name: str, options: list[str]) -> Placer:
     return Oracle(inner)
 
 
-def _installed(text: str, name: str, options: list[str]) -> Placer:
-    """Return the placer that an installed package calls by this name."""
-    there = custom.installed()
-    if name not in there:
-        known = [*NAMES, *sorted(there.keys() - set(NAMES))]
-        raise UsageError(
-            f"no placer is called {name!r}{valid_choices(name, known)} (your own are module:Class)"
-        )
-    return custom.made(text, custom.load_installed(there[name]), options, _options)
-
-
 def with_limit(text: str, seconds: float) -> str:
     """Return the name of the same placer with a limit of time.
 
@@ -164,7 +147,7 @@ def with_limit(text: str, seconds: float) -> str:
     UsageError
         If it has none, or is given one already.
     """
-    name, options = custom.parts_of(text)
+    name, options = plugins.parts_of(text)
     if any(option.partition("=")[0] == "seconds" for option in options):
         raise UsageError(f"placer {text!r} has a limit of time already")
     make_placer(text)
@@ -177,35 +160,3 @@ def with_limit(text: str, seconds: float) -> str:
 
 def _auto_policy() -> Placer:
     return ready_placer(AUTO_POLICY, "bottleneck")
-
-
-def _options(text: str, options: list[str], types: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options, ``option=value``, converted to the types of those there are."""
-    options_read: dict[str, Any] = {}
-    for option in options:
-        key, equals, value = option.partition("=")
-        if not equals or key not in types:
-            there = f"; options are {', '.join(types)}" if types else "; it takes no options"
-            there = there if key in types else did_you_mean(key, types) or there
-            raise UsageError(f"placer {text!r}: {option!r} is no option=value{there}")
-        if key in options_read:
-            raise UsageError(f"placer {text!r}: {key} stands twice")
-        options_read[key] = _converted(text, key, value, types[key])
-    return options_read
-
-
-def _converted(text: str, key: str, value: str, wanted: Any) -> Any:
-    if wanted in (bool, bool | None):
-        if value not in ("true", "false"):
-            raise UsageError(f"placer {text!r}: {key} must be true or false")
-        return value == "true"
-    for kind in (int, float):
-        if wanted in (kind, kind | None):
-            try:
-                return kind(value)
-            except ValueError:
-                what = "a whole number" if kind is int else "a number"
-                raise UsageError(f"placer {text!r}: {key} must be {what}") from None
-    if not value:
-        raise UsageError(f"placer {text!r}: {key} is empty")
-    return value

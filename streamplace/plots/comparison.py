@@ -113,7 +113,7 @@ def _panels(figure: Figure, found: Comparison) -> list[Axes]:
     graphs = "1 graph" if len(found.graphs) == 1 else f"{len(found.graphs):,} graphs"
     for axes, rate in zip(grid, found.source_rates, strict=False):
         at = "own source rates" if rate is None else f"{rate:,.6g} tuples/s"
-        axes.set_title(f"{graphs} at {at} ({found.model})")
+        axes.set_title(f"{graphs} at {at} ({found.scored_by})")
     return list(grid[:count])
 
 

@@ -88,7 +88,7 @@ def _caption(found: Comparison) -> str:
     first, *others = (_rate(rate) for rate in found.source_rates)
     unit = "" if found.source_rates == (None,) else " tuples/s"
     at = f"at {first}{unit}" + (f" (in brackets at {', '.join(others)})" if others else "")
-    return f"relative throughput over {len(found.graphs)} graphs under {found.model}, {at}"
+    return f"relative throughput over {len(found.graphs)} graphs under {found.scored_by}, {at}"
 
 
 def _rate(rate: float | None) -> str:

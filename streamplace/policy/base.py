@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import torch
 from torch import nn
@@ -61,11 +61,6 @@ class Policy(nn.Module, ABC, Generic[E, B]):
         UnsuitableError
             If it cannot, with the reason.
         """
-
-    @classmethod
-    def stacked(cls, policies: Sequence[Self]) -> "Policy[E, B] | None":
-        """Return several policies of the same sizes as a stack; None if the class has none."""
-        return None
 
     def unstacked(self) -> Sequence["Policy[E, B]"]:
         """Return the members of a stack as policies of their own."""

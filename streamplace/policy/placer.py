@@ -17,6 +17,7 @@ from streamplace.placers.repair import feasible, feasible_ones
 from streamplace.policy.base import AnyPolicy, BeamSearching
 from streamplace.policy.config import MOST_PLACEMENTS
 from streamplace.policy.decoding import Sampler
+from streamplace.policy.faults import faults_of
 from streamplace.policy.weights import read_policy
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -68,11 +69,17 @@ class PolicyPlacer:
             If no placement it makes can be repaired.
         """
         policy = _policy(self.file or str(SHIPPED), _changed(self.file or SHIPPED))
+        with faults_of(policy, "placing"):
+            drafts = self._drafts(policy, problem, rng)
+        if len(drafts) == 1:
+            return feasible(problem, drafts[0])
+        found = feasible_ones(problem, np.unique(drafts, axis=0))
+        return found[int(qualities(problem, found).argmax())]
+
+    def _drafts(self, policy: AnyPolicy, problem: Problem, rng: np.random.Generator) -> Ints:
+        """Return the placements that the policy makes, (N, V), as they are."""
         policy.check(problem)
-        if self.beam and not isinstance(policy, BeamSearching):
-            raise UsageError(
-                f"policy: beam: {type(policy).__name__} does not decode by beam search"
-            )
+        searching = _searching(policy) if self.beam else None
         batch = policy.batch([policy.encode(problem)])
         generator = None
         if self.samples > 1:
@@ -80,12 +87,16 @@ class PolicyPlacer:
         sampler = Sampler(generator, TEMPERATURE, first_is_likeliest=True)
         with _one_thread():
             drafts: Ints = policy.sample(batch, self.samples, sampler)[0]
-            if self.beam and isinstance(policy, BeamSearching):
-                drafts = np.concatenate([drafts, policy.beam(batch, self.beam)])
-        if len(drafts) == 1:
-            return feasible(problem, drafts[0])
-        found = feasible_ones(problem, np.unique(drafts, axis=0))
-        return found[int(qualities(problem, found).argmax())]
+            if searching is not None:
+                drafts = np.concatenate([drafts, searching.beam(batch, self.beam)])
+        return drafts
+
+
+def _searching(policy: AnyPolicy) -> BeamSearching:
+    """Return a policy that decodes by beam search; refuse any other."""
+    if isinstance(policy, BeamSearching):
+        return policy
+    raise UsageError(f"policy: beam: {type(policy).__name__} does not decode by beam search")
 
 
 @lru_cache(maxsize=8)

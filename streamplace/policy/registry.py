@@ -4,6 +4,7 @@ A kind is reached by its name alone: in a config, and in a file of weights. Neit
 network is imported before a policy is made.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from pydantic import BaseModel, SerializeAsAny, ValidationError, model_validator
 from streamplace.errors import UsageError
 from streamplace.files.reading import first_fault
 from streamplace.policy.config import DeviceScorerSizes, EncoderDecoderSizes, StrictModel
-from streamplace.util.plugins import installed, load_installed, load_ours, named_fault
+from streamplace.util.plugins import installed, load_installed, load_ours, named_fault, names_of
 from streamplace.util.suggest import valid_choices
 
 if TYPE_CHECKING:
@@ -32,15 +33,21 @@ class PolicyKind:
         The form of its sizes, a pydantic model; every size has a default.
     policy
         ``module:Class``, a subclass of `policy.base.Constructive` that is made of sizes.
+    stack
+        ``module:Class``, a policy that is made of several policies and is a stack of them, see
+        `policy.stacking`; empty if there is none.
     """
 
     sizes: type[BaseModel]
     policy: str
+    stack: str = ""
 
 
 KINDS = {
     "device-scorer": PolicyKind(
-        DeviceScorerSizes, "streamplace.policy.device_scorer.network:DeviceScorer"
+        DeviceScorerSizes,
+        "streamplace.policy.device_scorer.network:DeviceScorer",
+        "streamplace.policy.device_scorer.stacked:StackedScorer",
     ),
     "encoder-decoder": PolicyKind(
         EncoderDecoderSizes, "streamplace.policy.ni2020.network:EncoderDecoder"
@@ -61,8 +68,8 @@ def policy_kind(name: str) -> PolicyKind:
         return KINDS[name]
     there = installed(GROUP)
     if name not in there:
-        known = [*KINDS, *sorted(there)]
-        raise UsageError(f"no policy is called {name!r:.80}{valid_choices(name, known)}")
+        choices = valid_choices(name, names_of(GROUP, KINDS))
+        raise UsageError(f"no policy is called {name!r:.80}{choices}")
     found = load_installed(there[name], "policy")
     if not isinstance(found, PolicyKind):
         wanted = "must be a streamplace.policy.registry.PolicyKind"
@@ -122,15 +129,31 @@ def make_policy(section: PolicySection) -> "AnyPolicy":
         If the package of a kind that is not ours cannot be imported, its class refuses the sizes,
         or makes no policy.
     """
-    path = policy_kind(section.kind).policy
-    if section.kind in KINDS:
-        ours: AnyPolicy = load_ours(path)(section.sizes)
+    return _made(section.kind, policy_kind(section.kind).policy, section.sizes)
+
+
+def make_stack(kind: str, policies: Sequence["AnyPolicy"]) -> "AnyPolicy | None":
+    """Return policies of one kind, and of the same sizes, as a stack; None if the kind has none.
+
+    Raises
+    ------
+    UsageError
+        If the class of the stack cannot be imported, fails, or makes no policy.
+    """
+    path = policy_kind(kind).stack
+    return _made(kind, path, policies) if path else None
+
+
+def _made(kind: str, path: str, argument: object) -> "AnyPolicy":
+    """Return what a class makes of its argument; the fault of a user's class is one line."""
+    if kind in KINDS:
+        ours: AnyPolicy = load_ours(path)(argument)
         return ours
-    with named_fault("policy", section.kind, f"loading {path} failed"):
+    with named_fault("policy", kind, f"loading {path} failed"):
         cls = load_ours(path)
-    with named_fault("policy", section.kind, "its constructor refuses"):
-        made = cls(section.sizes)
-    return _checked_policy(made, section.kind, path)
+    with named_fault("policy", kind, "its constructor refuses"):
+        made = cls(argument)
+    return _checked_policy(made, kind, path)
 
 
 def _checked_policy(made: Any, kind: str, path: str) -> "AnyPolicy":

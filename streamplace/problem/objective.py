@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 from streamplace.errors import ProblemError
 from streamplace.util.checks import check_number, check_type
@@ -20,7 +20,8 @@ SMALLEST, LARGEST = 1e-9, 1e15  # of rates and shares: beyond lies arithmetic th
 class Throughput:
     """The throughput of an endless stream: as many tuples/s as are offered.
 
-    `Throughput.of` takes what people write: one rate or several, in any order.
+    `Throughput.of` takes what people write: one rate or several, in any order. Objectives of users
+    derive from it; the fields that they add are their options.
 
     Parameters
     ----------
@@ -36,11 +37,19 @@ class Throughput:
     engine
         How the engine runs under ``engine``; None: its default settings. Placement files hold none.
 
+    Attributes
+    ----------
+    evaluator
+        The class that scores placements under an objective of a user's own, an
+        `ObjectiveEvaluator`; None: that of the model.
+
     Raises
     ------
     ProblemError
         On a rate, a model or a share that is out of range.
     """
+
+    evaluator: ClassVar[type[Any] | None] = None
 
     source_rates: tuple[float, ...] | None = None
     model: Model = "bottleneck"

@@ -12,6 +12,7 @@ from streamplace.problem.constraints import Constraints
 from streamplace.problem.feasibility import Feasibility
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objective import Model, Objective, Throughput, check_objective
+from streamplace.problem.objectives import text_of
 from streamplace.util.checks import check_type
 
 
@@ -159,8 +160,9 @@ class Problem(Displayable):
         rates = ", ".join(map(number, self.source_rates))
         most = "" if self.target_utilisation == 1 else f", at most {self.target_utilisation:g} used"
         graph, cluster = view_of(self.graph), view_of(self.cluster)
+        own = "" if type(self.objective) is Throughput else f", objective {text_of(self.objective)}"
         return View(
-            f"Problem: <{graph}> on <{cluster}> at {rates} tuples/s, {self.model}{most}",
+            f"Problem: <{graph}> on <{cluster}> at {rates} tuples/s, {self.model}{most}{own}",
             body=(*graph.body, *cluster.body),
         )
 

@@ -10,6 +10,7 @@ import numpy as np
 from streamplace.files.clusters import cluster_to
 from streamplace.files.graphs import constraints_to, graph_to
 from streamplace.problem.graph import StreamGraph
+from streamplace.problem.objectives import only_throughput
 from streamplace.problem.placement import Placement
 from streamplace.report.loads import heaviest_work, sums_of
 from streamplace.scoring.score import ThroughputScore
@@ -75,7 +76,10 @@ def entry(title: str, placement: Placement, placer: str = "", proven: float | No
         If tuple rates overflow, or no tuple ever reaches a sink.
     SimulationError
         If its own model could not be solved.
+    UsageError
+        If its objective is not throughput, which is all that the page computes.
     """
+    only_throughput(placement.problem.objective, "report: the page shows throughput")
     own = simulate(placement)
     objective = placement.problem.objective.with_changes(model="bottleneck")
     problem = placement.problem.with_objective(objective)  # itself where that is its model

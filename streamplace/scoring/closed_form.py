@@ -74,7 +74,7 @@ class BottleneckEvaluator(ClosedFormEvaluator):
 class PathAverageEvaluator(ClosedFormEvaluator):
     """Throughput under ``path-average``: a full link throttles only the streams that cross it."""
 
-    overload_matters: ClassVar[bool] = True
+    overload_matters: bool = True
     parts_in_seconds: ClassVar[int] = 2 * 10**7
 
     def reached(self, flow: Flow, devices: Placements) -> Floats:

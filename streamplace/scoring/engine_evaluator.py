@@ -1,7 +1,6 @@
 """The evaluator of throughput by runs of the engine."""
 
 from dataclasses import fields
-from typing import ClassVar
 
 from sim.engine import EngineError, RunMetrics
 from streamplace.errors import SimulationError
@@ -18,7 +17,7 @@ from streamplace.util.arrays import Floats
 class EngineEvaluator(ThroughputEvaluator):
     """Throughput under ``engine``: each placement is simulated, as the objective's settings say."""
 
-    gains_from_threads: ClassVar[bool] = True
+    gains_from_threads: bool = True
 
     def throughput_at(self, problem: Problem, devices: Placements) -> Floats:
         """Return the throughput of K placements, (K,) tuples/s, at one of the cases.

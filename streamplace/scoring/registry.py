@@ -2,6 +2,7 @@
 
 from streamplace.errors import UsageError
 from streamplace.problem.objective import Model, Throughput
+from streamplace.problem.objectives import text_of
 from streamplace.problem.problem import Problem
 from streamplace.scoring.closed_form import (
     BottleneckEvaluator,
@@ -11,6 +12,7 @@ from streamplace.scoring.closed_form import (
 from streamplace.scoring.engine_evaluator import EngineEvaluator
 from streamplace.scoring.evaluator import Evaluator
 from streamplace.scoring.throughput_evaluator import ThroughputEvaluator
+from streamplace.util.plugins import named_fault
 
 THROUGHPUT: dict[Model, type[ThroughputEvaluator]] = {
     "bottleneck": BottleneckEvaluator,
@@ -24,29 +26,50 @@ CLOSED_FORMS: tuple[Model, ...] = tuple(
 """The models under which throughput follows from equations, without a run."""
 
 
+def model_evaluator(problem: Problem) -> ThroughputEvaluator:
+    """Return the evaluator of throughput under a problem's model, whatever its objective."""
+    return THROUGHPUT[problem.model](problem)
+
+
 def throughput_evaluator(problem: Problem) -> ThroughputEvaluator:
-    """Return the evaluator of a problem whose objective is throughput."""
-    return THROUGHPUT[problem.objective.model](problem)
+    """Return the evaluator of a problem whose objective is throughput, or derives from it.
+
+    Raises
+    ------
+    UsageError
+        If the class of the objective names no evaluator.
+    """
+    kind = type(problem.objective)
+    if kind is Throughput:
+        return model_evaluator(problem)
+    scored = kind.evaluator
+    if not (isinstance(scored, type) and issubclass(scored, ThroughputEvaluator)):
+        wanted = "its class attribute evaluator must be a subclass of ObjectiveEvaluator"
+        raise UsageError(f"objective {text_of(problem.objective)!r}: {wanted}")
+    with named_fault("objective", text_of(problem.objective), "its evaluator failed"):
+        made: ThroughputEvaluator = scored(problem)
+    return made
 
 
 EVALUATORS = {Throughput: throughput_evaluator}
-"""What makes an evaluator, by the class of the objective."""
+"""What makes an evaluator, by the class that the objective is of or derives from."""
 
 
 def evaluator(problem: Problem) -> Evaluator:
     """Return what scores placements of a problem; what is compiled for it is kept and shared."""
-    return EVALUATORS[type(problem.objective)](problem)
+    kinds = type(problem.objective).__mro__
+    return next(EVALUATORS[kind] for kind in kinds if kind in EVALUATORS)(problem)
 
 
 def closed_form(problem: Problem) -> ClosedFormEvaluator:
-    """Return the evaluator of a problem whose throughput has a closed form.
+    """Return the evaluator of throughput under a problem's model, which has a closed form.
 
     Raises
     ------
     UsageError
         Under a model that has none.
     """
-    found = throughput_evaluator(problem)
+    found = model_evaluator(problem)
     if not isinstance(found, ClosedFormEvaluator):
         raise UsageError(f"{problem.model} has no closed form; bottleneck and path-average have")
     return found

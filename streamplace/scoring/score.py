@@ -1,15 +1,17 @@
 """Scores of placements."""
 
 from abc import abstractmethod
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from streamplace.display.mixins import Displayable
-from streamplace.display.text import number
+from streamplace.display.text import number, quoted
 from streamplace.display.view import Line, View
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.loads import Bottleneck, DeviceLoad, LinkLoad, device_grid, link_grids
+
+THROUGHPUT = "throughput"
 
 
 class Score(Displayable):
@@ -67,6 +69,8 @@ class ThroughputScore(Score):
         All of them.
     links
         Those that carry traffic.
+    objective
+        Under a user's own, throughput is what the placement is worth by it.
     """
 
     source_rate: float
@@ -77,6 +81,7 @@ class ThroughputScore(Score):
     links: tuple[LinkLoad, ...]
     devices_used: int
     model: str
+    objective: str = field(default=THROUGHPUT, kw_only=True)
 
     @property
     def value(self) -> float:
@@ -93,16 +98,21 @@ class ThroughputScore(Score):
         """The relative throughput."""
         return min(1.0, self.relative_throughput)
 
+    @property
+    def objective_entry(self) -> dict[str, str]:
+        """The objective as JSON documents have it: only where it is a user's own."""
+        return {} if self.objective == THROUGHPUT else {"objective": self.objective}
+
     def to_dict(self) -> dict[str, Any]:
         """Return what `simulate --json` prints."""
         document = asdict(self)
-        del document["source_rate"]
+        del document["source_rate"], document["objective"]
         document["devices"] = list(document["devices"])
         document["links"] = [
             {"from": link.source, "to": link.target, "utilisation": link.utilisation}
             for link in self.links
         ]
-        return document
+        return document | self.objective_entry
 
     @property
     def headline(self) -> str:
@@ -116,8 +126,9 @@ class ThroughputScore(Score):
     def view_with(self, placement: Placement | None) -> View:
         """Return what the score shows; the placement scored adds which operators run where."""
         used = f"{self.devices_used} of {len(self.devices)} devices used ({self.model} model)"
+        own = "" if self.objective == THROUGHPUT else f", objective {quoted(self.objective)}"
         return View(
-            f"{type(self).__name__}: {self.headline}, {self.bottleneck.headline}, {used}",
+            f"{type(self).__name__}: {self.headline}, {self.bottleneck.headline}, {used}{own}",
             body=(
                 self.achieved(None if placement is None else placement.problem),
                 *self._run_lines(),
@@ -136,7 +147,11 @@ class ThroughputScore(Score):
             at_most = f", at most {problem.target_utilisation:.4g} of any device or link used"
         reached = f"{number(self.throughput)} tuples/s, {self.relative_throughput:.1%}"
         offered = f"{number(self.source_rate)}{worst}"
-        return Line(f"throughput {reached} of {offered} ({self.model}{at_most})")
+        if self.objective == THROUGHPUT:
+            return Line(f"throughput {reached} of {offered} ({self.model}{at_most})")
+        return Line(
+            f"worth {reached} of {offered} by {{}} ({self.model}{at_most})", (self.objective,)
+        )
 
     def _run_lines(self) -> tuple[Line, ...]:
         """Return what is known from a run besides; nothing in closed forms."""

@@ -8,6 +8,7 @@ import numpy as np
 from sim.closed_form.bottleneck import utilisations, worst_utilisation
 from sim.flow import as_rows
 from sim.links import links_crossed
+from streamplace.problem.objectives import text_of
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import at_all_rates, compiled
 from streamplace.scoring.engine import worst_of
@@ -36,11 +37,15 @@ class ThroughputEvaluator(ABC):
     gains_from_threads
         Whether placements are scored faster by several threads, since scoring takes long and
         releases the interpreter's lock.
+    climbs
+        Whether a search also tries single moves on the score itself, since `local_search` anneals
+        something else and scoring is quick.
     """
 
     linear: ClassVar[bool] = False
-    overload_matters: ClassVar[bool] = False
-    gains_from_threads: ClassVar[bool] = False
+    overload_matters: bool = False
+    gains_from_threads: bool = False
+    climbs: bool = False
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -159,6 +164,7 @@ def score_at(
         ),
         devices_used=int(np.count_nonzero(operators)),
         model=problem.model,
+        objective=text_of(problem.objective),
     )
 
 

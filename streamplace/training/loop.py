@@ -9,6 +9,7 @@ import numpy as np
 from torch import Tensor
 
 from streamplace.policy.encoded import Encoded
+from streamplace.policy.faults import faults_of
 from streamplace.training.algorithms.base import Algorithm, Record, State, Step
 from streamplace.training.algorithms.registry import make_algorithm
 from streamplace.training.learner import Learner
@@ -90,7 +91,8 @@ class Loop:
             started = time.perf_counter()
             done = epoch + i / len(steps)
             algorithm.optimiser.set_rate(done, self.position.step)
-            record = algorithm.step(self._step(steps[i], epoch, done))
+            with faults_of(self.learner.policy, "training"):
+                record = algorithm.step(self._step(steps[i], epoch, done))
             self.position.step += 1
             self.position.step_of_epoch = i + 1
             self.position.seconds += time.perf_counter() - started

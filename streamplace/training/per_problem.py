@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from streamplace.policy.base import AnyPolicy
-from streamplace.policy.registry import PolicySection, make_policy
+from streamplace.policy.registry import PolicySection, make_policy, make_stack
 from streamplace.problem.problem import Problem
 from streamplace.training.in_memory import Fitted, fit, run_loop
 from streamplace.training.limits import LARGEST_SEED
@@ -27,7 +27,7 @@ def fit_each(
 ) -> list[list[Fitted]]:
     """Train a new policy for each problem, several times; return [problem][repeat].
 
-    Policies that can be stacked (`Policy.stacked`) are trained many at once, each on its own
+    Policies whose kind has a stack (`PolicyKind.stack`) are trained many at once, each on its own
     problem and with a random start of its own: nothing passes from one to another. The figures in
     their records are then means over those trained together.
 
@@ -54,7 +54,9 @@ def fit_each(
     found: dict[tuple[int, int], Fitted] = {}
     for group in _groups(problems, tasks, at_once):
         members = [policies.pop(task) for task in group]
-        fitted = _fit_group(members, [problems[number] for number, _ in group], stages, rng)
+        fitted = _fit_group(
+            section.kind, members, [problems[number] for number, _ in group], stages, rng
+        )
         found.update(zip(group, fitted, strict=True))
     return [[found[number, repeat] for repeat in range(repeats)] for number in range(len(problems))]
 
@@ -80,13 +82,14 @@ def _groups(
 
 
 def _fit_group(
+    kind: str,
     policies: Sequence[AnyPolicy],
     problems: Sequence[Problem],
     stages: Sequence[Stage],
     rng: np.random.Generator,
 ) -> Iterator[Fitted]:
     """Yield the outcome of each policy on its problem."""
-    stack: Any = type(policies[0]).stacked(policies) if len(policies) > 1 else None
+    stack: Any = make_stack(kind, policies) if len(policies) > 1 else None
     if stack is None:
         for policy, problem in zip(policies, problems, strict=True):
             alone = [_with_problems(stage, 1) for stage in stages]

@@ -1,1 +1,1 @@
-"""Array types, argument checks, suggestions, safe text."""
+"""Array types, argument checks, suggestions, safe text, plugins."""

@@ -6,7 +6,7 @@ module that a file names is never looked up. A noun, such as ``placer``, begins 
 
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -15,7 +15,6 @@ from typing import Any
 
 from streamplace.errors import StreamplaceError, UsageError
 from streamplace.util.out_of_memory import is_out_of_memory
-from streamplace.util.plugin_options import parameters_of, read_options
 from streamplace.util.suggest import valid_choices
 
 _DOTTED = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
@@ -99,32 +98,40 @@ def load_installed(point: EntryPoint, noun: str) -> Any:
         return point.load()
 
 
-def names_of(group: str, ours: Mapping[str, str]) -> list[str]:
+def names_of(group: str, ours: Iterable[str]) -> list[str]:
     """Return our names, then those that installed packages add to them."""
-    return [*ours, *sorted(installed(group).keys() - ours.keys())]
+    own = list(ours)
+    return [*own, *sorted(installed(group).keys() - set(own))]
+
+
+def is_ours(text: str, ours: Container[str], from_file: bool = False) -> bool:
+    """Return whether a name with options is one of ours, which no module or package replaces.
+
+    ``metis:parts`` is, with a slip in its option, unless there is a module ``metis``.
+    """
+    name = text.partition(":")[0]
+    return name in ours and (not is_custom(text) or from_file or is_missing(name))
 
 
 def find(
     text: str,
     noun: str,
     group: str,
-    ours: Mapping[str, str],
+    ours: Collection[str],
     *,
     from_file: bool = False,
     form: str = "module:Class",
 ) -> tuple[Any, list[str]]:
-    """Return what a name stands for, and the options that follow it.
-
-    A name of ours is never that of an installed package.
+    """Return what a name that is not ours stands for, and the options that follow it.
 
     Parameters
     ----------
     text
-        A name or ``module:Class``, perhaps with options.
+        ``module:Class`` or the name of an entry point, perhaps with options.
     group
         The entry points of installed packages.
     ours
-        Name -> ``module:object``.
+        Our names, which a message lists too.
     from_file
         Whether a file says so, rather than somebody who typed it: files have no module imported.
     form
@@ -135,15 +142,11 @@ def find(
     UsageError
         If there is no such name, or what it stands for cannot be loaded.
     """
-    name, *options = text.split(":")
-    slip = name in ours and (from_file or is_missing(name))  # as in `layered:wide`
-    if is_custom(text) and not slip:
+    name, options = parts_of(text)
+    if is_custom(text):
         if from_file:
             raise UsageError(f"{noun} {text!r}: a file cannot name a module; type it")
-        path, options = parts_of(text)
-        return load(text, path, noun), options
-    if name in ours:
-        return load_ours(ours[name]), options
+        return load(text, name, noun), options
     there = installed(group)
     if name not in there:
         choices = valid_choices(name, names_of(group, ours))
@@ -151,34 +154,28 @@ def find(
     return load_installed(there[name], noun), options
 
 
-def made(text: str, found: Any, options: list[str], noun: str) -> Any:
-    """Return an instance of a class with its options, or what is no class as it is.
-
-    Raises
-    ------
-    UsageError
-        If the options are not those of the class, or its constructor refuses them.
-    """
-    is_class = isinstance(found, type)
-    arguments = read_options(text, options, parameters_of(found) if is_class else {}, noun)
-    if not is_class:
-        return found
-    with named_fault(noun, text, "its constructor refuses"):
-        return found(**arguments)
-
-
 @contextmanager
-def named_fault(noun: str, text: str, what: str) -> Iterator[None]:
-    """Turn whatever a user's code raises into one line."""
+def named_fault(noun: str, text: str, what: str = "", place: str = "") -> Iterator[None]:
+    """Turn whatever a user's code raises into one line.
+
+    Parameters
+    ----------
+    what
+        What failed; an error of ours says so itself.
+    place
+        Where, as ``graph 3``.
+    """
+    who = ": ".join(filter(None, (f"{noun} {text!r}", place)))
     try:
         yield
     except StreamplaceError as error:
-        raise UsageError(f"{noun} {text!r}: {error}") from None
+        raise UsageError(f"{who}: {error}") from None
     except (Exception, SystemExit) as error:
         if is_out_of_memory(error):
             raise MemoryError from None
         message = " ".join(str(error).split())
-        raise UsageError(f"{noun} {text!r}: {what}: {type(error).__name__}: {message}") from error
+        of_user = f"{type(error).__name__}: {message}"
+        raise UsageError(": ".join(filter(None, (who, what, of_user)))) from error
 
 
 @contextmanager

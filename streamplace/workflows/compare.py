@@ -16,7 +16,8 @@ from streamplace.placers.base import Placer
 from streamplace.placers.registry import make_placer
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.objective import Model, Objective, Throughput
+from streamplace.problem.objective import Model, Objective, Throughput, check_objective
+from streamplace.problem.objectives import text_of
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
 from streamplace.util.arrays import Floats
@@ -33,6 +34,7 @@ def compare(
     cluster: Cluster | str | None = None,
     model: Model | None = None,
     target_utilisation: float | None = None,
+    objective: Objective | None = None,
     dataset: str = "",
     seed: int = 0,
     jobs: int | None = None,
@@ -53,6 +55,9 @@ def compare(
         Or as text, ``5x2500``; by default the paper's.
     target_utilisation
         The share of every device and link that may be used.
+    objective
+        In place of model and target utilisation. Its source rates, if it has any, are those of
+        graphs where `source_rates` is None.
     jobs
         Processes; None: as many as processors. Results do not depend on it.
     backend
@@ -71,7 +76,11 @@ def compare(
     if not (several.names and named and rates):
         raise UsageError("compare needs at least one graph, one placer and one source rate")
     check_seed(seed)
-    objective = Throughput.of(None, model, target_utilisation)
+    if objective is None:
+        objective = Throughput.of(None, model, target_utilisation)
+    elif model is not None or target_utilisation is not None:
+        raise UsageError("compare: the objective has the model and target utilisation already")
+    check_objective(objective)
     task = partial(
         _one_graph,
         placers=tuple(named.values()),
@@ -90,6 +99,7 @@ def compare(
         tuple(named),
         rates,
         *outcome,
+        objective=text_of(objective),
     )
 
 

@@ -1,6 +1,6 @@
 """The table of a comparison: placers x source rates, over graphs."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from streamplace.display.view import TABLE_ROWS, Grid, Line, View
 from streamplace.files import write_json
 from streamplace.files.atomic import make_folder, write_text
 from streamplace.files.reading import to_csv
+from streamplace.scoring.score import THROUGHPUT
 from streamplace.util.arrays import Floats
 
 TIE = 0.001  # of relative throughput
@@ -80,6 +81,8 @@ class Comparison(Displayable):
         None stands for each graph's own.
     relative_throughput, devices_used, seconds
         (source rates, placers, graphs).
+    objective
+        Under a user's own, relative throughput is what placements are worth by it.
     """
 
     dataset: str
@@ -90,6 +93,7 @@ class Comparison(Displayable):
     relative_throughput: Floats
     devices_used: Floats
     seconds: Floats
+    objective: str = field(default=THROUGHPUT, kw_only=True)
 
     @property
     def rows(self) -> list[ComparisonRow]:
@@ -126,22 +130,32 @@ class Comparison(Displayable):
         if len(rows) > ROWS_SHOWN:
             lines.append(f"and {len(rows) - ROWS_SHOWN} rows more")
         table = Grid(HEAD, len(rows), lambda i: rows[i].cells(), expendable=EXPENDABLE)
-        graphs = f"relative throughput over {len(self.graphs)} graphs ({self.model})"
-        body = (Line(graphs), table)
+        line = Line(f"relative throughput over {len(self.graphs)} graphs ({self.model})")
+        if self.objective != THROUGHPUT:
+            line = Line(f"worth by {{}}, as {line.text}", (self.objective,))
+        body = (line, table)
         return View(f"Comparison: {self.headline}", tuple(lines), body, TABLE_ROWS)
 
     @property
     def headline(self) -> str:
         """What the numbers of the table are, in words."""
         graphs = f"{len(self.graphs):,} graph{'s' if len(self.graphs) > 1 else ''}"
-        return f"relative throughput over {graphs} ({self.model} model)"
+        own = "" if self.objective == THROUGHPUT else f", objective {quoted(self.objective)}"
+        return f"relative throughput over {graphs} ({self.model} model{own})"
+
+    @property
+    def scored_by(self) -> str:
+        """The model, and the objective where it is a user's own."""
+        return self.model if self.objective == THROUGHPUT else f"{self.model}, {self.objective}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `compare --json` prints."""
+        own = {} if self.objective == THROUGHPUT else {"objective": self.objective}
         return {
             "dataset": self.dataset,
             "graphs": len(self.graphs),
             "model": self.model,
+            **own,
             "rows": [row.to_dict() for row in self.rows],
         }
 

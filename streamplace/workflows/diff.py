@@ -93,11 +93,14 @@ class Difference(Displayable):
 
     def _objectives(self) -> tuple[Line, ...]:
         """Return what each placement is scored at, where that differs."""
-        objectives = [(score.source_rate, score.model) for score in self.scores]
+        objectives = [(one.source_rate, one.model, one.objective) for one in self.scores]
         if len(set(objectives)) == 1:
             return ()
-        each = (f"{number(rate)} tuples/s ({model})" for rate, model in objectives)
-        return (Line(f"scored at {' and at '.join(each)}"),)
+        each = [f"{number(rate)} tuples/s ({model})" for rate, model, _ in objectives]
+        names = tuple(objective for *_, objective in objectives)
+        if len(set(names)) == 1:
+            return (Line(f"scored at {' and at '.join(each)}"),)
+        return (Line(f"scored at {' by {} and at '.join(each)} by {{}}", names),)
 
 
 def relative_gain(before: float, after: float) -> str:

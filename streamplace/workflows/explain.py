@@ -7,12 +7,12 @@ import numpy as np
 from sim.closed_form import bottleneck
 from sim.flow import Flow
 from sim.links import links_crossed
+from streamplace.problem.objective import Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring.closed_form import ClosedFormEvaluator
 from streamplace.scoring.flow import flow
 from streamplace.scoring.loads import Bottleneck
-from streamplace.scoring.registry import closed_form, throughput_evaluator
+from streamplace.scoring.registry import CLOSED_FORMS, closed_form, throughput_evaluator
 from streamplace.scoring.throughput import at_worst_rate, simulate
 from streamplace.util.arrays import Floats, Ints
 from streamplace.workflows.explanation import Contribution, Explanation
@@ -21,6 +21,9 @@ from streamplace.workflows.improving_moves import improving_moves
 
 def explain(placement: Placement) -> Explanation:
     """Explain a placement: its bottleneck at the worst source rate, and moves of single units.
+
+    Under an objective of a user's own the moves are those that raise what the placement is worth,
+    also where nothing limits the throughput.
 
     Raises
     ------
@@ -36,7 +39,7 @@ def explain(placement: Placement) -> Explanation:
     rate_factor = problem.target_utilisation / used if used else None
     contributions = _contributions(placement, load)
     found = Explanation(explained, score, rate_factor, contributions, (), True)
-    if not found.limited:
+    if not found.limited and type(problem.objective) is Throughput:
         return found
     units = _units_to_try(problem, load)
     size, devices = len(load.of_operators) + len(load.of_streams), len(problem.cluster.devices)
@@ -49,7 +52,7 @@ def explain(placement: Placement) -> Explanation:
 def _in_closed_form(placement: Placement) -> Placement:
     """Return the placement; under `bottleneck` where its model tells no utilisations offered."""
     problem = placement.problem
-    if isinstance(throughput_evaluator(problem), ClosedFormEvaluator):
+    if problem.model in CLOSED_FORMS:
         return placement
     closed = problem.with_objective(problem.objective.with_changes(model="bottleneck"))
     return Placement(closed, placement.devices)

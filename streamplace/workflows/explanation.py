@@ -7,7 +7,7 @@ from typing import Any
 from streamplace.display.mixins import Displayable
 from streamplace.display.view import Grid, Line, View
 from streamplace.problem.placement import Placement
-from streamplace.scoring.score import ThroughputScore
+from streamplace.scoring.score import THROUGHPUT, ThroughputScore
 from streamplace.workflows.improving_moves import COUNTS, ImprovingMove, move_grid
 
 
@@ -79,6 +79,7 @@ class Explanation(Displayable):
             "moves": [move.to_dict() for move in self.moves],
             "every_move_tried": self.every_move_tried,
             "model": self.score.model,
+            **self.score.objective_entry,
         }
 
     def _view(self) -> View:
@@ -110,7 +111,7 @@ class Explanation(Displayable):
         if self.rate_factor is None:
             return
         yield self._contribution_grid()
-        if not self.limited:
+        if not self.limited and self.score.objective == THROUGHPUT:
             return
         if not self.every_move_tried:
             tried = "only those of units that load it most were tried"

@@ -6,7 +6,7 @@ from typing import overload
 from streamplace.errors import UsageError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.objective import Model
+from streamplace.problem.objective import Model, Objective, check_objective
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.score import ThroughputScore
@@ -23,6 +23,7 @@ def simulate(
     source_rate: float | Iterable[float] | None = None,
     model: Model | None = None,
     target_utilisation: float | None = None,
+    objective: Objective | None = None,
 ) -> ThroughputScore: ...
 @overload
 def simulate(
@@ -33,6 +34,7 @@ def simulate(
     source_rate: float | Iterable[float] | None = None,
     model: Model | None = None,
     target_utilisation: float | None = None,
+    objective: Objective | None = None,
 ) -> ThroughputScore: ...
 def simulate(
     placement: Placement | Result | StreamGraph,
@@ -42,6 +44,7 @@ def simulate(
     source_rate: float | Iterable[float] | None = None,
     model: Model | None = None,
     target_utilisation: float | None = None,
+    objective: Objective | None = None,
 ) -> ThroughputScore:
     """Return what a placement achieves.
 
@@ -54,6 +57,9 @@ def simulate(
         Of a graph: operator name -> device name.
     cluster, source_rate, model, target_utilisation
         As for `place`. Devices of another cluster go by name.
+    objective
+        In place of the placement's, with its model and target utilisation; source rates are still
+        those of the placement where it has none. Of a graph as for `place`.
 
     Raises
     ------
@@ -71,6 +77,7 @@ def simulate(
             source_rate=source_rate,
             model=model,
             target_utilisation=target_utilisation,
+            objective=objective,
         )
         return score_of(Placement.of(problem, assignment))
     if assignment is not None:
@@ -78,8 +85,12 @@ def simulate(
     placed = placement.placement if isinstance(placement, Result) else placement
     instead = "a Result or a StreamGraph will do too; sp.read_placement reads files"
     check_type("simulate: placement", placed, Placement, UsageError, instead)
-    objective = placed.problem.objective.with_changes(source_rate, model, target_utilisation)
+    stored = placed.problem.objective
+    if objective is not None:
+        check_objective(objective)
+        stored = objective.with_changes(objective.source_rates or stored.source_rates)
+    changed = stored.with_changes(source_rate, model, target_utilisation)
     if cluster is None:
-        return score_of(Placement(placed.problem.with_objective(objective), placed.devices))
-    moved = placed.problem.with_cluster(cluster).with_objective(objective)
+        return score_of(Placement(placed.problem.with_objective(changed), placed.devices))
+    moved = placed.problem.with_cluster(cluster).with_objective(changed)
     return score_of(Placement.of(moved, placed.assignment))

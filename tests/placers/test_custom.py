@@ -10,7 +10,6 @@ import pytest
 
 import streamplace as sp
 from streamplace.errors import PlacementError, UsageError
-from streamplace.placers.custom import is_custom, parts_of
 from streamplace.placers.registry import make_placer
 from streamplace.scoring.flow import flow
 from streamplace.training.config import read_config
@@ -148,26 +147,6 @@ def command(folder: Path, *arguments: object) -> tuple[int, str, str]:
     environment = {**ENVIRONMENT, "PYTHONSAFEPATH": "1"}
     done = run(*arguments, cwd=folder, env=environment)
     return done.returncode, done.stdout, done.stderr
-
-
-@pytest.mark.parametrize(
-    ("text", "own", "parts"),
-    [
-        ("mine:Last", True, ("mine:Last", [])),
-        ("mine:Last:before=1:loud=true", True, ("mine:Last", ["before=1", "loud=true"])),
-        ("a.b_c:D.E", True, ("a.b_c:D.E", [])),
-        ("metis", False, ("metis", [])),
-        ("metis:parts=3", False, ("metis", ["parts=3"])),
-        ("policy:file=run:best", False, ("policy", ["file=run", "best"])),
-        ("metis-oracle:parts", False, ("metis-oracle", ["parts"])),
-        ("metis:", False, ("metis", [""])),
-        ("../mine:Last", False, ("../mine", ["Last"])),
-        ("3d:Last", False, ("3d", ["Last"])),
-    ],
-)
-def test_a_class_is_told_from_an_option(text: str, own: bool, parts: tuple[str, list[str]]) -> None:
-    assert is_custom(text) == own
-    assert parts_of(text) == parts
 
 
 @pytest.mark.parametrize(("placer", "device"), FOUND.items())

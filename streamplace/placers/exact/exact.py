@@ -17,6 +17,7 @@ from streamplace.placers.search.search import Search
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.objective import Model
+from streamplace.problem.objectives import only_throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 
@@ -61,10 +62,11 @@ class Exact:
         Raises
         ------
         UsageError
-            Under ``engine``.
+            Under ``engine``, or for an objective of a user's own.
         PlacementError, InfeasibleError
             If no feasible placement was found, or there is none.
         """
+        only_throughput(problem.objective, "placer 'exact' proves throughput")
         close = PROVERS.get(problem.model)
         if close is None:
             models = " and ".join(PROVERS)

@@ -14,6 +14,7 @@ from streamplace.placers.greedy import Greedy
 from streamplace.placers.partition.metis import Metis, MetisRecursive
 from streamplace.placers.repair import feasible
 from streamplace.placers.search.annealing import Annealer, Budget, check_limits, schedule
+from streamplace.placers.search.climb import climb
 from streamplace.placers.trivial import RoundRobin, Single
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -27,6 +28,7 @@ PROBE = 2_000  # changes of the first chain, which tells how fast they go
 FIRST = 100  # changes a unit of the next
 DOUBLING = 4  # chains until they are twice as long
 LONGEST = 20_000, 4_000  # changes of one chain, and those a unit: longer ones gain less than more
+ANNEALED = 0.5  # of a budget, where single moves on the score follow
 PATIENCE = 6  # times those changes may be planned without a better placement
 
 
@@ -93,7 +95,8 @@ def best_of_chains(
     """Anneal from each row, (V,), in turn, until the budget is spent or the bound reached.
 
     It ends too where many changes have found nothing better: small graphs are done then. Of
-    several source rates each chain sees one, in turn.
+    several source rates each chain sees one, in turn. Where chains anneal something else than the
+    score, single moves on the score follow while the budget lasts.
 
     Parameters
     ----------
@@ -101,14 +104,17 @@ def best_of_chains(
         Fields of `sim.search.Instance` that limit moves: `current_device`, `migration_cost` and
         `migration_budget`.
     """
-    annealers = [Annealer(case, rng) for case in throughput_evaluator(problem).cases]
+    scored = throughput_evaluator(problem)
+    climbs = scored.climbs and not rules
+    of_chains = budget.share(ANNEALED) if climbs else budget
+    annealers = [Annealer(case, rng) for case in scored.cases]
     units, first_of = problem.feasibility.unit_count, problem.feasibility.first_of
     longest = LONGEST[0] + LONGEST[1] * units
     first = max(PROBE, FIRST * units)
     best, waited = 0.0, 0
     seen = list(rows)
     for number in count():
-        left = budget.left()
+        left = of_chains.left()
         if left == 0:
             break
         grown = PROBE if number == 0 else int(first * 2 ** min(number / DOUBLING, 60))
@@ -117,12 +123,14 @@ def best_of_chains(
         start = rows[number % len(rows)][first_of]
         annealer = annealers[number % len(annealers)]
         found = annealer.chain(annealer.instance._replace(**rules), start, plan)
-        budget.charge(found.changes, time.perf_counter() - begun)
+        of_chains.charge(found.changes, time.perf_counter() - begun)
         seen.append(found.on[problem.feasibility.unit_of])
         waited += plan.steps
         if found.reached > best * BETTER:
             best, waited = found.reached, 0
-        if waited > PATIENCE * longest or (found.enough and len(annealers) == 1):
+        is_best = found.enough and len(annealers) == 1 and not scored.climbs
+        if waited > PATIENCE * longest or is_best:
             break
     placements = [Placement(problem, row) for row in np.unique(np.stack(seen), axis=0)]
-    return placements[int(qualities(problem, placements).argmax())]
+    chosen = placements[int(qualities(problem, placements).argmax())]
+    return climb(problem, chosen, budget) if climbs else chosen

@@ -7,7 +7,6 @@ device, so that one set of weights serves any number of devices, equal or not.
 """
 
 from collections.abc import Sequence
-from typing import Self
 
 import numpy as np
 import torch
@@ -93,13 +92,6 @@ class DeviceScorer(Constructive[EncodedProblem, ScorerBatch]):
     def canonical(self, encoded: EncodedProblem, placement: Ints, sample: int) -> Ints:
         """Return an equal placement that uses equal devices in the order in which it is decoded."""
         return encoded.relabelled(placement, self.orders[sample % len(self.orders)])
-
-    @classmethod
-    def stacked(cls, policies: Sequence[Self]) -> "DeviceScorer":
-        """Return several device scorers of the same sizes as a stack."""
-        from streamplace.policy.device_scorer.stacked import StackedScorer  # noqa: PLC0415 - a subclass of this one
-
-        return StackedScorer(policies)
 
     def embed(self, batch: ScorerBatch) -> tuple[Tensor, Tensor]:
         """Return embeddings of every operator, (V, H): for scoring, and for its device's sum."""

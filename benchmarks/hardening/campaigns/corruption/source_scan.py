@@ -38,8 +38,6 @@ BY_NAME = {  # these may import modules by names from the code or from the user
     "streamplace/util/plugins.py",
     "streamplace/training/__init__.py",
     "streamplace/integrations/registry.py",
-    "streamplace/placers/registry.py",
-    "streamplace/placers/custom.py",
 }
 
 

@@ -1,11 +1,52 @@
-"""Options after a name, ``name:key=value``, read as the types of a class's parameters."""
+"""Calls of users' classes and functions: options, ``name:key=value``, and arguments."""
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from streamplace.errors import UsageError
+from streamplace.util.plugins import named_fault
 from streamplace.util.suggest import did_you_mean
+
+
+def made(text: str, found: Any, options: list[str], noun: str) -> Any:
+    """Return an instance of a class with its options, or what is no class as it is.
+
+    Raises
+    ------
+    UsageError
+        If the options are not those of the class, or its constructor refuses them.
+    """
+    is_class = isinstance(found, type)
+    arguments = read_options(text, options, parameters_of(found) if is_class else {}, noun)
+    if not is_class:
+        return found
+    with named_fault(noun, text, "its constructor refuses"):
+        return found(**arguments)
+
+
+def check_call(text: str, found: object, noun: str, arguments: Sequence[str]) -> None:
+    """Refuse what cannot be called with these arguments, by position.
+
+    Raises
+    ------
+    UsageError
+        If it is a class, cannot be called, or takes other arguments.
+    """
+    *first, last = arguments
+    wanted = f"a {noun} is called with {', '.join(first)} and {last}"
+    if isinstance(found, type) or not callable(found):
+        raise UsageError(f"{noun} {text!r}: {_kind(found)} is no {noun}: {wanted}")
+    try:
+        inspect.signature(found).bind(*arguments)
+    except TypeError as error:
+        raise UsageError(f"{noun} {text!r}: is no {noun}: {wanted}, but {error}") from None
+    except ValueError:  # it tells no signature
+        pass
+
+
+def _kind(found: object) -> str:
+    return f"the class {found.__name__}" if isinstance(found, type) else f"a {type(found).__name__}"
 
 
 def parameters_of(cls: type) -> dict[str, Any]:

@@ -1,0 +1,38 @@
+"""Steepest ascent on the score itself, one unit at a time."""
+
+import time
+
+import numpy as np
+
+from streamplace.placers.search.annealing import Budget
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.quality import qualities_of_rows
+
+BETTER = 1.0 + 1e-9
+MOST = 4_000_000  # operators in the placements that one step scores
+
+
+def climb(problem: Problem, start: Placement, budget: Budget) -> Placement:
+    """Return a placement that no move of one unit improves, or the last when the budget is spent.
+
+    Where one step would score too many placements, the start is returned.
+    """
+    rules = problem.feasibility
+    units, targets = np.nonzero(rules.allowed)
+    if len(units) * len(start.devices) > MOST:
+        return start
+    moves = rules.unit_of == units[:, None]
+    best, reached = start, float(qualities_of_rows(problem, start.devices[None])[0])
+    while budget.left() > 0:
+        begun = time.perf_counter()
+        rows = np.where(moves, targets[:, None].astype(np.int32), best.devices)
+        found = qualities_of_rows(problem, rows)
+        budget.charge(len(rows), time.perf_counter() - begun)
+        order = np.argsort(-found, kind="stable")
+        better = order[: np.count_nonzero(found > reached * BETTER)]
+        chosen = next((i for i in better if rules.violation(rows[i]) is None), None)
+        if chosen is None:
+            break
+        best, reached = Placement(problem, rows[chosen]), float(found[chosen])
+    return best

@@ -1,0 +1,116 @@
+"""The table of objectives: ours, those of installed packages, and ``module:Class``."""
+
+import sys
+from dataclasses import fields
+from functools import cache
+from importlib.metadata import EntryPoint
+from operator import attrgetter
+from typing import Any
+
+from streamplace.errors import UsageError
+from streamplace.problem.objective import Objective, Throughput
+from streamplace.util import plugins
+from streamplace.util.plugin_calls import parameters_of, read_options
+
+GROUP = "streamplace.objectives"
+NOUN = "objective"
+OBJECTIVES = {"throughput": "streamplace.problem.objective:Throughput"}
+"""Our objectives, by name."""
+
+
+def objective_names() -> list[str]:
+    """Return the names of our objectives, then those of installed packages."""
+    return plugins.names_of(GROUP, OBJECTIVES)
+
+
+def make_objective(text: str, from_file: bool = False) -> Objective:
+    """Return the objective that a name with options stands for.
+
+    Its source rates, model and target utilisation are at their defaults: they are no options.
+
+    Parameters
+    ----------
+    from_file
+        Whether a file says so, rather than somebody who typed it: files have no module imported.
+
+    Raises
+    ------
+    UsageError
+        On an unknown name or option, a value of the wrong type, or a class that is no objective.
+    """
+    if plugins.is_ours(text, OBJECTIVES, from_file):
+        name, *options = text.split(":")
+        found = plugins.load_ours(OBJECTIVES[name])
+    else:
+        found, options = plugins.find(text, NOUN, GROUP, OBJECTIVES, from_file=from_file)
+    if not (isinstance(found, type) and issubclass(found, Throughput)):
+        raise UsageError(f"{NOUN} {text!r}: is no subclass of streamplace.Throughput")
+    cls: Any = found
+    arguments = read_options(text, options, _options_of(cls), NOUN)
+    with plugins.named_fault(NOUN, text, "its constructor refuses"):
+        made: Objective = cls(**arguments)
+    return made
+
+
+def text_of(objective: Objective) -> str:
+    """Return the name of an objective with its options; `make_objective` reads it.
+
+    The name is ours, that of an installed package's entry point, or else ``module:Class``.
+    """
+    if type(objective) is Throughput:
+        return "throughput"
+    cls: Any = type(objective)
+    values = {name: getattr(objective, name) for name in _options_of(cls)}
+    changed = (
+        f"{name}={_as_text(value)}"
+        for name, value in values.items()
+        if value != _default(cls, name)
+    )
+    return ":".join([_name_of(cls), *changed])
+
+
+def only_throughput(objective: Objective, what: str) -> None:
+    """Refuse the objective of a user where nothing but throughput is served.
+
+    Raises
+    ------
+    UsageError
+        If it is one; `what` begins its text, as ``placer 'exact' proves throughput``.
+    """
+    if type(objective) is not Throughput:
+        raise UsageError(f"{what}, not objective {text_of(objective)!r}")
+
+
+@cache
+def _options_of(cls: type[Objective]) -> dict[str, Any]:
+    """Return the types of the fields that a class adds to those of `Throughput`."""
+    shared = {field.name for field in fields(Throughput)}
+    return {name: kind for name, kind in parameters_of(cls).items() if name not in shared}
+
+
+def _default(cls: type[Objective], name: str) -> object:
+    return next(field.default for field in fields(cls) if field.name == name)
+
+
+def _as_text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@cache
+def _name_of(cls: type[Objective]) -> str:
+    path = f"{cls.__module__}:{cls.__qualname__}"
+    ours = (name for name, own in OBJECTIVES.items() if own == path)
+    of_packages = (
+        name
+        for name, point in plugins.installed(GROUP).items()
+        if name not in OBJECTIVES and _loaded(point) is cls
+    )
+    return next(ours, None) or next(of_packages, path)
+
+
+def _loaded(point: EntryPoint) -> object:
+    """Return what an entry point stands for if its module is loaded; no other is for this."""
+    try:
+        return attrgetter(point.attr)(sys.modules[point.module])
+    except (KeyError, AttributeError):
+        return None

@@ -1,0 +1,43 @@
+"""Objectives of users, for tests."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+import streamplace as sp
+
+
+class NetEvaluator(sp.ObjectiveEvaluator):
+    """Takes a price off for every device that is used."""
+
+    def worth(self, problem: sp.Problem, devices: Any, throughput: Any) -> Any:
+        """Return the throughput less the price of the devices."""
+        assert isinstance(problem.objective, Net)
+        used = np.array([len(np.unique(row)) for row in devices])
+        return np.maximum(throughput - problem.objective.price * used, 0.0)
+
+
+@dataclass(frozen=True)
+class Net(sp.Throughput):
+    """Throughput less a price for every device used."""
+
+    evaluator: ClassVar[type] = NetEvaluator
+    price: float = 1000.0
+    title: str = "net"
+    rounded: bool = False
+
+
+class LastEvaluator(sp.ObjectiveEvaluator):
+    """Nothing counts but how many operators are on the last device."""
+
+    def worth(self, problem: sp.Problem, devices: Any, throughput: Any) -> Any:
+        """Return a share of the throughput that grows with those operators."""
+        return throughput * (devices == len(problem.cluster.devices) - 1).mean(axis=1) ** 2
+
+
+@dataclass(frozen=True)
+class Last(sp.Throughput):
+    """Operators on the last device, where annealing the throughput never leads."""
+
+    evaluator: ClassVar[type] = LastEvaluator

@@ -1,0 +1,130 @@
+"""The example package of a user, which adds a policy and a family by entry points."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from streamplace.testing import CHECKS
+from tests.support.cli import CPU_ENVIRONMENT
+from tests.support.paths import ROOT
+
+PACKAGE = ROOT / "examples" / "own_package"
+CONFIG = PACKAGE / "toy.toml"
+COUNT = 24
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the installed package and nothing else."""
+    folder = tmp_path_factory.mktemp("site")
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    options = ["--no-index", "--no-deps", "--no-build-isolation", "--target", str(folder)]
+    subprocess.run([*pip, *options, str(PACKAGE)], check=True, timeout=120)
+    return folder
+
+
+def run(
+    site: Path, cwd: Path, program: Sequence[str], *, code: int = 0
+) -> subprocess.CompletedProcess[str]:
+    """Run a Python program beside the installed package."""
+    done = subprocess.run(
+        [sys.executable, *program],
+        cwd=cwd,
+        env={**CPU_ENVIRONMENT, "PYTHONPATH": f"{site}:{ROOT}"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def streamplace(site: Path, cwd: Path, *arguments: str, code: int = 0) -> str:
+    """Run the command; return what it prints."""
+    return run(site, cwd, ["-m", "streamplace.cli.main", *arguments], code=code).stdout
+
+
+@pytest.fixture(scope="module")
+def trained(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with graphs of the package's family and a run of its policy."""
+    folder = tmp_path_factory.mktemp("toy")
+    count = str(COUNT)
+    made = ("funnel", "--count", count, "--operators", "7-15", "-o", "funnels.jsonl.gz")
+    streamplace(site, folder, "generate", *made)
+    streamplace(
+        site, folder, "train", "funnels.jsonl.gz", "--config", str(CONFIG), "-o", "run", "--json"
+    )
+    return folder
+
+
+def test_its_policy_passes_the_checks(site: Path, tmp_path: Path) -> None:
+    tests = str(PACKAGE / "tests" / "test_conformance.py")
+    done = run(site, tmp_path, ["-m", "pytest", "-q", "-p", "no:cacheprovider", tests])
+    assert done.stdout.startswith("." * len(CHECKS) + " ")
+
+
+def test_its_graphs_are_the_same_from_the_same_seed(
+    site: Path, trained: Path, tmp_path: Path
+) -> None:
+    again = tmp_path / "again.jsonl.gz"
+    arguments = ("--count", str(COUNT), "--operators", "7-15", "--jobs", "2", "-o", str(again))
+    streamplace(site, tmp_path, "generate", "funnel", *arguments)
+    assert again.read_bytes() == (trained / "funnels.jsonl.gz").read_bytes()
+
+
+def test_its_policy_places_and_is_compared(site: Path, trained: Path) -> None:
+    placers = "random,policy:file=run/policy.safetensors"
+    options = ("--devices", "4x2500", "--source-rate", "2e4", "--json")
+    printed = streamplace(
+        site, trained, "compare", "funnels.jsonl.gz", "--placers", placers, *options
+    )
+    random, policy = json.loads(printed)["rows"]
+    assert policy["placer"] == "policy:file=run/policy.safetensors"
+    assert policy["mean"] > random["mean"]
+
+
+def test_its_weights_name_their_kind(site: Path, trained: Path) -> None:
+    about = json.loads(streamplace(site, trained, "info", "run/policy.safetensors", "--json"))
+    assert about["network"] == "load-aware"
+
+
+def test_without_the_package_its_weights_are_refused(trained: Path, tmp_path: Path) -> None:
+    program = ["-m", "streamplace.cli.main", "compare", "funnels.jsonl.gz"]
+    options = ["--placers", "policy:file=run/policy.safetensors", "--devices", "4x2500"]
+    done = run(tmp_path, trained, [*program, *options], code=2)
+    assert "no policy is called 'load-aware'" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_an_interrupted_run_ends_with_the_same_parameters(
+    site: Path, trained: Path, tmp_path: Path
+) -> None:
+    """The run is interrupted as soon as it has logged a step of its second stage."""
+    command = ["-m", "streamplace.cli.main", "train", str(trained / "funnels.jsonl.gz")]
+    options = ["--config", str(CONFIG), "-o", str(tmp_path / "run"), "--json"]
+    with subprocess.Popen(
+        [sys.executable, *command, *options],
+        cwd=tmp_path,
+        env={**CPU_ENVIRONMENT, "PYTHONPATH": f"{site}:{ROOT}"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        log = tmp_path / "run" / "log.jsonl"
+        while process.poll() is None:
+            if log.exists() and '"reward"' in log.read_text():
+                process.send_signal(signal.SIGINT)
+                break
+        process.wait(timeout=120)
+    if process.returncode == 130:
+        run(site, tmp_path, [*command, *options, "--resume"])
+    parameters = [
+        json.loads(streamplace(site, tmp_path, "info", str(path), "--json"))["parameter_hash"]
+        for path in (tmp_path / "run/policy.safetensors", trained / "run/policy.safetensors")
+    ]
+    assert parameters[0] == parameters[1]

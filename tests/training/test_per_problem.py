@@ -1,0 +1,164 @@
+"""Training of one policy for each problem, stacked or one after another."""
+
+import numpy as np
+import pytest
+import torch
+
+from streamplace import Problem, Recipe
+from streamplace.errors import TrainingError
+from streamplace.policy.base import AnyPolicy
+from streamplace.policy.registry import KINDS, PolicyKind, PolicySection, make_stack, policy_section
+from streamplace.policy.weights import parameter_hash
+from streamplace.training import Fitted, fit_each
+from streamplace.training.optimiser import BAD_STEPS, Optimiser
+from streamplace.training.per_problem import _new_policy
+from streamplace.training.stages import (
+    DaggerStage,
+    MemorySection,
+    OptimiserSection,
+    ReinforceStage,
+    Stage,
+)
+from tests.support.policies import SCRIPTING
+
+pytestmark = pytest.mark.filterwarnings(SCRIPTING)
+
+EPOCHS = 12
+SECTION = policy_section({"kind": "device-scorer", "sizes": {"hidden": 8, "hops": 1}})
+REINFORCE = ReinforceStage(
+    algorithm="reinforce",
+    epochs=EPOCHS,
+    samples=6,
+    reward="log",
+    memory=MemorySection(size=1, samples=1, threshold=-1e9),
+    optimiser=OptimiserSection(rate=1e-2, largest_gradient=1.0),
+)
+
+
+def problems(devices: tuple[int, ...] = (3, 3, 4)) -> list[Problem]:
+    """Return problems of 7 to 9 operators on some numbers of devices."""
+    recipe = Recipe("layered", len(devices), range(7, 10), seed=2)
+    return [
+        Problem(recipe.graph(i), f"{count}x2500", source_rate=2e4)
+        for i, count in enumerate(devices)
+    ]
+
+
+def fitted(
+    section: PolicySection = SECTION, stages: list[Stage] | None = None, **options: int
+) -> list[list[Fitted]]:
+    """Train policies of two repeats for each problem."""
+    wanted = [REINFORCE] if stages is None else stages
+    return fit_each(section, problems(), wanted, np.random.default_rng(3), repeats=2, **options)
+
+
+def test_every_problem_and_repeat_has_a_policy_of_its_own() -> None:
+    found = fitted()
+    assert [len(repeats) for repeats in found] == [2, 2, 2]
+    hashes = {parameter_hash(one.policy) for repeats in found for one in repeats}
+    assert len(hashes) == 6
+    for problem, repeats in zip(problems(), found, strict=True):
+        for one in repeats:
+            (best,) = one.best
+            assert best is not None
+            assert best.problem.graph.sha256 == problem.graph.sha256
+            assert one.best_rewards.shape == (EPOCHS, 1)
+            assert (np.diff(one.best_rewards[:, 0]) >= 0).all()
+            assert len(one.evaluations) == 1
+
+
+def test_the_same_seed_gives_the_same_policies() -> None:
+    hashes = [
+        [parameter_hash(one.policy) for repeats in fitted() for one in repeats] for _ in range(2)
+    ]
+    assert hashes[0] == hashes[1]
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 64])
+def test_however_many_are_stacked_each_scores_as_many_placements(at_once: int) -> None:
+    """Six samples in each epoch, and the remembered one from the second on."""
+    found = fitted(at_once=at_once)
+    expected = 6 * EPOCHS + (EPOCHS - 1)
+    assert {one.evaluations for repeats in found for one in repeats} == {(expected,)}
+
+
+def test_stages_follow_one_another() -> None:
+    expert = DaggerStage(algorithm="dagger", epochs=EPOCHS, optimiser=OptimiserSection(rate=1e-2))
+    found = fitted(stages=[expert, REINFORCE])
+    records = found[0][0].records
+    assert len(records) == 2 * EPOCHS
+    assert records[EPOCHS - 1]["loss"] < records[0]["loss"]
+
+
+def test_a_stack_learns_what_its_members_learn_alone() -> None:
+    """With an expert and one sample nothing is drawn but placements; losses agree at first."""
+    stage = DaggerStage(algorithm="dagger", epochs=1, optimiser=OptimiserSection(rate=1e-2))
+    alone, together = (
+        fit_each(SECTION, problems((3, 3, 3)), [stage], np.random.default_rng(0), at_once=n)
+        for n in (1, 3)
+    )
+    losses = sum(float(repeats[0].records[0]["loss"]) for repeats in alone)
+    assert float(together[0][0].records[0]["loss"]) == pytest.approx(losses, rel=0.3)
+
+
+def test_kinds_without_a_stack_are_trained_one_after_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kind = KINDS["device-scorer"]
+    monkeypatch.setitem(KINDS, "device-scorer", PolicyKind(kind.sizes, kind.policy))
+    found = fitted()
+    assert len({parameter_hash(one.policy) for repeats in found for one in repeats}) == 6
+
+
+def test_torch_draws_on_as_if_nothing_had_been_made() -> None:
+    torch.manual_seed(1)
+    expected = torch.rand(1)
+    torch.manual_seed(1)
+    _new_policy(SECTION, 0)
+    assert torch.equal(torch.rand(1), expected)
+
+
+def test_gradients_of_members_are_clipped_one_by_one() -> None:
+    """A member with a gradient that is not finite takes no share in the step."""
+    policies = [_new_policy(SECTION, seed) for seed in range(3)]
+    stack = make_stack("device-scorer", policies)
+    assert stack is not None
+    optimiser = Optimiser(stack, OptimiserSection(rate=1e-2, largest_gradient=2.0), (0, 1))
+    for parameter in stack.parameters():
+        parameter.grad = torch.ones_like(parameter)
+    first = next(iter(stack.parameters()))
+    assert first.grad is not None
+    first.grad[1].view(-1)[0] = torch.nan
+    before = [x.clone() for x in stack.parameters()]
+    optimiser.update()
+    for member, norm in ((0, 2.0), (1, 0.0), (2, 2.0)):
+        gradients = [p.grad[member] for p in stack.parameters() if p.grad is not None]
+        length = torch.stack([g.pow(2).sum() for g in gradients]).sum().sqrt()
+        assert float(length) == pytest.approx(norm, rel=1e-4)
+    moved = [
+        [not torch.equal(a[k], b[k]) for a, b in zip(before, stack.parameters(), strict=True)]
+        for k in range(3)
+    ]
+    assert [any(one) for one in moved] == [True, False, True]
+
+
+def test_a_member_that_stays_without_a_gradient_ends_the_training() -> None:
+    policies = [_new_policy(SECTION, seed) for seed in range(2)]
+    stack = make_stack("device-scorer", policies)
+    assert stack is not None
+    optimiser = Optimiser(stack, OptimiserSection(), (0, 1))
+    for parameter in stack.parameters():
+        parameter.grad = torch.ones_like(parameter)
+    for _ in range(BAD_STEPS - 1):
+        _spoil(stack)
+        optimiser.update()
+    _spoil(stack)
+    with pytest.raises(TrainingError, match="were not finite"):
+        optimiser.update()
+
+
+def _spoil(stack: AnyPolicy) -> None:
+    """Make the gradient of the second member infinite."""
+    for parameter in stack.parameters():
+        assert parameter.grad is not None
+        parameter.grad[1] = torch.inf

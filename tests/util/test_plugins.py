@@ -1,0 +1,65 @@
+"""Objects of users: paths, names, options and faults."""
+
+import pytest
+
+from streamplace.errors import GraphError, UsageError
+from streamplace.util.plugin_calls import read_options
+from streamplace.util.plugins import is_custom, is_ours, named_fault, parts_of
+
+
+@pytest.mark.parametrize(
+    ("text", "own", "parts"),
+    [
+        ("mine:Last", True, ("mine:Last", [])),
+        ("mine:Last:before=1:loud=true", True, ("mine:Last", ["before=1", "loud=true"])),
+        ("a.b_c:D.E", True, ("a.b_c:D.E", [])),
+        ("metis", False, ("metis", [])),
+        ("metis:parts=3", False, ("metis", ["parts=3"])),
+        ("policy:file=run:best", False, ("policy", ["file=run", "best"])),
+        ("metis-oracle:parts", False, ("metis-oracle", ["parts"])),
+        ("metis:", False, ("metis", [""])),
+        ("../mine:Last", False, ("../mine", ["Last"])),
+        ("3d:Last", False, ("3d", ["Last"])),
+    ],
+)
+def test_a_class_is_told_from_an_option(text: str, own: bool, parts: tuple[str, list[str]]) -> None:
+    assert is_custom(text) == own
+    assert parts_of(text) == parts
+
+
+def test_a_name_of_ours_stays_ours_unless_a_module_has_it() -> None:
+    ours = ("layered", "json")
+    assert is_ours("layered", ours)
+    assert is_ours("layered:wide", ours)  # a slip in an option
+    assert is_ours("json", ours)
+    assert not is_ours("json:loads", ours)
+    assert is_ours("json:loads", ours, from_file=True)
+    assert not is_ours("ring", ours)
+
+
+def test_faults_of_users_are_one_line_and_memory_is_nobodys_fault() -> None:
+    faults = {"failed: KeyError: 'a b'": KeyError("a b"), "a cycle": GraphError("a cycle")}
+    for said, fault in faults.items():
+        with (
+            pytest.raises(UsageError, match=f"^family 'ring': graph 3: {said}$"),
+            named_fault("family", "ring", "failed", "graph 3"),
+        ):
+            raise fault
+    with pytest.raises(MemoryError), named_fault("family", "ring"):
+        raise MemoryError
+
+
+def test_an_option_stands_once_and_has_its_type() -> None:
+    types = {"wide": int, "deep": float | None, "open": bool, "name": str}
+    typed = ["wide=3", "deep=0.5", "open=true", "name=a=b"]
+    assert read_options("ring", typed, types, "family") == {
+        "wide": 3, "deep": 0.5, "open": True, "name": "a=b",
+    }  # fmt: skip
+    for options, said in {
+        ("wide=3", "wide=4"): "wide stands twice",
+        ("wide=3.5",): "wide must be a whole number",
+        ("name=",): "name is empty",
+        ("wide",): "'wide' is no option=value",
+    }.items():
+        with pytest.raises(UsageError, match=f"^family 'ring': {said}"):
+            read_options("ring", list(options), types, "family")
