@@ -54,8 +54,7 @@ def utilisations_with(problem: Problem, on: On, operator: int, device: int) -> t
             start, end = names[on[source]], names[device]
             nic = problem.cluster.network.kind == "nic"
             links = (f"{start}->", f"->{end}") if nic else (f"{start}->{end}",)
-            involved.append(of_devices[start])
-            involved.extend(Fraction(of_links.get(link, 0)) for link in links)
+            involved += [of_devices[start], *(of_links.get(link, Fraction(0)) for link in links)]
     return float(max([*of_devices.values(), *of_links.values()])), float(max(involved))
 
 

@@ -12,12 +12,15 @@ import pytest
 import torch
 
 from benchmarks.reference.trainings import config, config_of, graphs, of_kind, opened, resumed
+from streamplace import Problem
 from streamplace.errors import CheckpointError, FormatError, StreamplaceError
 from streamplace.files.training_logs import read_log
 from streamplace.policy.weights import parameter_hash
 from streamplace.training import TrainConfig, train
+from streamplace.training.algorithms import imitation as algorithm
 from streamplace.training.algorithms.base import Record
 from streamplace.training.run import CHECKPOINT, CONFIG, POLICY
+from streamplace.util.arrays import Ints
 from tests.support.stages import dagger, imitation, reinforce
 from tests.support.training_runs import STEPS_AN_EPOCH, check_finite, check_same, ctrl_c_at, log_of
 
@@ -123,6 +126,30 @@ def test_a_crash_in_the_step_after_a_stage(staged: Whole, tmp_path: Path) -> Non
         assert run.loop.position.step == STEPS_AN_EPOCH
     train(graphs(), wanted, tmp_path / "run", resume=True)
     check_same(tmp_path / "run", expected)
+
+
+@pytest.mark.parametrize("own", [{}, {"optimiser": {"rate": 1e-2, "warm_up": 2}}], ids=str)
+def test_a_signal_while_the_teacher_of_a_later_stage_places(
+    own: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The stage has not begun: the teacher places anew when the run goes on."""
+    wanted = config_of(dagger(), imitation(**own), reinforce())
+    train(graphs(), wanted, tmp_path / "whole", jobs=1)
+    asked = []
+
+    def taught(numbered: tuple[int, Problem], *, placer: str, seed: int) -> Ints:
+        asked.append(numbered[0])
+        if len(asked) == 2:
+            signal.raise_signal(signal.SIGINT)
+        return original(numbered, placer=placer, seed=seed)
+
+    original = algorithm.taught
+    with monkeypatch.context() as patched:
+        patched.setattr(algorithm, "taught", taught)
+        done = train(graphs(), wanted, tmp_path / "run", jobs=1)
+    assert (done.steps, done.interrupted, asked) == (STEPS_AN_EPOCH, True, [0, 1])
+    train(graphs(), wanted, tmp_path / "run", resume=True, jobs=1)
+    check_same(tmp_path / "run", tmp_path / "whole")
 
 
 @pytest.mark.parametrize("step", [1, 5])

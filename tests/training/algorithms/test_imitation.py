@@ -1,0 +1,102 @@
+"""Imitation: the loss is the teacher's likelihood, and training raises it."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from streamplace.placers.registry import make_placer
+from streamplace.policy.decoding import Sampler
+from streamplace.training import fit
+from streamplace.training.algorithms.imitation import Imitation
+from streamplace.training.loop import Loop
+from streamplace.util.arrays import Ints
+from tests.support.stages import (
+    KINDS,
+    imitation,
+    loop_of,
+    small_policy,
+    small_problems,
+    stages_of,
+)
+
+of_kinds = pytest.mark.parametrize("kind", KINDS)
+
+
+def taught(number: int) -> Ints:
+    """Return the teacher's placement of a problem."""
+    return make_placer("greedy")(small_problems()[number], np.random.default_rng(0)).devices
+
+
+def begun(loop: Loop) -> Imitation:
+    """Begin the first stage of a loop, and return its algorithm."""
+    loop.begin()
+    assert isinstance(loop.algorithm, Imitation)
+    return loop.algorithm
+
+
+@of_kinds
+def test_the_loss_is_the_likelihood_of_the_teacher_s_decisions(kind: str) -> None:
+    """In nats, over all decisions of a step."""
+    loop = loop_of([imitation(problems_per_step=6)], small_policy(kind))
+    policy, encoded = loop.learner.policy, loop.learner.encoded
+    total, decisions = 0.0, 0
+    for number, one in enumerate(encoded):
+        row = policy.canonical(one, taught(number), 0)
+        with torch.no_grad():
+            found = policy.rollout(policy.batch([one]), 1, Sampler(), row[None, None])
+        total, decisions = total - float(found.log_probability), decisions + one.size
+    record = next(loop.steps())
+    assert record["loss"] == pytest.approx(total / decisions, rel=1e-5)
+    assert record["decisions"] == decisions
+
+
+@of_kinds
+def test_the_teacher_becomes_the_likeliest(kind: str) -> None:
+    optimiser = {"rate": 2e-2, "final_rate": 1e-3}
+    stage = imitation(epochs=150, problems_per_step=6, optimiser=optimiser)
+    policy = small_policy(kind)
+    found = fit(policy, small_problems(), stages_of(stage), np.random.default_rng(0))
+    losses = [record["loss"] for record in found.records]
+    assert losses[0] > 0.3
+    assert losses[-1] < 0.5 * losses[0]
+    agreed = decisions = 0
+    for number, problem in enumerate(small_problems()):
+        one = policy.encode(problem)
+        row = policy.sample(policy.batch([one]), 1, Sampler())[0, 0]
+        expected = policy.canonical(one, taught(number), 0)
+        agreed, decisions = agreed + int((row == expected).sum()), decisions + one.size
+    assert agreed > 0.8 * decisions
+
+
+def test_the_teacher_is_asked_once_for_each_problem() -> None:
+    loop = loop_of([imitation(epochs=3)])
+    algorithm = begun(loop)
+    rows = algorithm.known()
+    for _ in loop.steps():
+        pass
+    assert loop.algorithm is algorithm
+    assert rows.keys() == set(range(6))
+    for number, kept in rows.items():
+        assert [row.tolist() for row in kept] == [taught(number).tolist()]
+    assert loop.learner.evaluations.tolist() == [1] * 6
+
+
+def test_the_chance_of_a_teacher_comes_from_the_seed() -> None:
+    found = [
+        [
+            row.tolist()
+            for (row,) in begun(loop_of([imitation(teacher="random")], seed=seed)).known().values()
+        ]
+        for seed in (0, 0, 1)
+    ]
+    assert found[0] == found[1]
+    assert found[0] != found[2]
+
+
+def test_a_worse_teacher_is_imitated_as_well() -> None:
+    """Everything on one device has a low reward, which does not matter."""
+    loop = loop_of([imitation(teacher="single")])
+    losses = [record["loss"] for record in loop.steps()]
+    assert all(0 < loss < math.inf for loss in losses)
