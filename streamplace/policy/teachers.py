@@ -23,7 +23,6 @@ from streamplace.util.arrays import Bools, Ints
 Ties: TypeAlias = Literal["any", "each"]
 TIES: tuple[Ties, ...] = get_args(Ties)
 HIGHEST = CANDIDATE_FEATURES.index("highest")
-WORST = CANDIDATE_FEATURES.index("worst")
 TOLERANCE = 1e-5  # relative: features are single precision
 
 
@@ -91,8 +90,9 @@ class Teacher:
 class LeastUtilisation:
     """The expert that places each operator where the largest utilisation stays lowest.
 
-    Among devices that leave the largest utilisation of all devices and links alike, the best is the
-    one whose own largest utilisation, and that of the links involved, stays lowest.
+    The best device is the one for which the largest utilisation that the choice touches, of devices
+    and links, stays lowest: no other leaves a lower largest utilisation of all, and among those
+    that leave it alike, it is the least used.
     """
 
     def __init__(self, problems: Sequence[Problem], samples: int) -> None:
@@ -108,9 +108,7 @@ class LeastUtilisation:
         features = np.empty((*shape, len(CANDIDATE_FEATURES)), np.float32)
         offered = np.empty(shape, np.bool_)
         candidate_features(self._problems, self._placed, operators, features, offered)
-        local = features[:, :, HIGHEST]
-        overall = np.maximum(local, features[:, :, WORST])
-        best = self._with_equals(_lowest(local, _lowest(overall, offered)))
+        best = self._with_equals(_lowest(features[:, :, HIGHEST], offered))
         place_next(self._problems, self._placed, operators, devices)
         return best
 

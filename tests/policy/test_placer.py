@@ -129,7 +129,7 @@ def test_a_scorer_places_anything(
 
 @settings(max_examples=40)
 @given(constrained_problems(), st.sampled_from([1, 4]))
-def test_constraints_are_kept_or_it_says_why_not(
+def test_constraints_are_kept_or_proven_infeasible(
     files: dict[str, Path], problem: Problem | None, samples: int
 ) -> None:
     if problem is None:
@@ -196,14 +196,14 @@ def test_same_seed_same_answer(name: str, files: dict[str, Path]) -> None:
     assert len({tuple(row) for row in found}) > 1
 
 
-def test_without_samples_the_seed_has_no_say(files: dict[str, Path]) -> None:
+def test_without_samples_the_seed_changes_nothing(files: dict[str, Path]) -> None:
     problem = layered_problem(14, cluster_of(3, seed=1))
     found = {tuple(place_by_policy(files[SCORER], problem, seed).tolist()) for seed in range(3)}
     assert len(found) == 1
 
 
 @pytest.mark.parametrize("options", ["samples=0", "samples=-1", "beam=-1", "samples=few"])
-def test_bad_options_are_told(options: str) -> None:
+def test_bad_options_are_refused(options: str) -> None:
     with pytest.raises(UsageError):
         make_placer(f"policy:{options}")
 

@@ -30,7 +30,7 @@ def _lasts_for_ever(tensors: dict[str, Tensor], words: dict[str, str]) -> None:
         (_lasts_for_ever, "no run or position: int too large"),
     ],
 )
-def test_it_is_told_in_a_line(change: Change, said: str, tmp_path: Path) -> None:
+def test_it_is_refused_in_a_line(change: Change, said: str, tmp_path: Path) -> None:
     tensors, words = unpacked(written(tmp_path), "file")
     path = tmp_path / "changed.safetensors"
     path.write_bytes(packed(tensors, words))

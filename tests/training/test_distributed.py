@@ -80,7 +80,7 @@ def test_they_do_all_steps(done: Done) -> None:
         assert done.summary("resumed", rank)["steps"] == STEPS
 
 
-def test_ctrl_c_in_one_stops_both_and_both_say_so(done: Done) -> None:
+def test_ctrl_c_in_one_stops_both_and_both_report_it(done: Done) -> None:
     for rank in (LEADER, OTHER):
         assert done.summary("stopped", rank)["interrupted"] is True
         assert done.summary("resumed", rank)["interrupted"] is False

@@ -49,7 +49,7 @@ def identities(problems: list[Problem]) -> list[tuple[str, Cluster, float, str]]
     return [(p.graph.name, p.cluster, p.source_rate, p.model) for p in problems]
 
 
-def test_without_a_word_every_graph_is_a_problem_of_its_own_rate() -> None:
+def test_by_default_every_graph_is_a_problem_at_its_own_rate() -> None:
     expected = [(g.name, Cluster.parse("5x2500"), g.source_rate, "bottleneck") for g in graphs()]
     assert identities(problems_of({})) == expected
 

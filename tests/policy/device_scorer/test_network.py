@@ -58,7 +58,7 @@ def test_decisions_scored_at_once_are_those_scored_in_turn(name: str) -> None:
 
 @of_scorers
 @pytest.mark.parametrize("factor", [0.01, 0.3, 40.0])
-def test_under_bottleneck_the_source_rate_has_no_say(name: str, factor: float) -> None:
+def test_under_bottleneck_the_source_rate_changes_nothing(name: str, factor: float) -> None:
     """Under bottleneck only the proportions of loads count."""
     policy = policy_of(name)
     for problem in (
@@ -143,7 +143,7 @@ def levels_last_first(problem: Problem) -> Ints:
 
 @pytest.mark.parametrize("model", CLOSED_FORMS)
 @pytest.mark.parametrize("seed", range(3))
-def test_names_and_the_order_of_levels_have_no_say(model: Model, seed: int) -> None:
+def test_names_and_the_order_of_levels_change_nothing(model: Model, seed: int) -> None:
     """The order of the file decides only within a level."""
     policy = policy_of("device-scorer")
     for cluster in (cluster_of(4, seed=seed), cluster_of(3, "nic")):
