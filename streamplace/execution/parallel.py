@@ -145,13 +145,26 @@ def _ignore_dropped_work() -> None:
 
 
 def _start_trackers() -> None:
-    """Start what tracks resources of processes; later it would end the blocking of Ctrl-C."""
+    """Start what tracks resources of processes; later it would end the blocking of Ctrl-C.
+
+    Joblib's tracker is a process of its own, which cleans up after workers that were ended, as when
+    one of them raised an error. Its warning that it did would stand beside the error.
+    """
     from multiprocessing import resource_tracker  # noqa: PLC0415 - heavy
 
     from joblib.externals.loky.backend import resource_tracker as of_joblib  # noqa: PLC0415
 
     resource_tracker.ensure_running()
-    of_joblib.ensure_running()
+    before = os.environ.get("PYTHONWARNINGS")
+    quiet = "ignore:resource_tracker:UserWarning"
+    os.environ["PYTHONWARNINGS"] = quiet if before is None else f"{before},{quiet}"
+    try:
+        of_joblib.ensure_running()
+    finally:
+        if before is None:
+            del os.environ["PYTHONWARNINGS"]
+        else:
+            os.environ["PYTHONWARNINGS"] = before
 
 
 def _work_for(parent: int) -> None:

@@ -20,10 +20,11 @@ def with_stages(config: dict[str, Any]) -> dict[str, Any]:
     if not is_old(config) or not all(isinstance(config.get(t, {}), dict) for t in OLD_TABLES):
         return config
     sampling, memory, teacher, optimiser = (dict(config.get(t, {})) for t in OLD_TABLES)
+    memory.setdefault("threshold", 0.8)  # whatever the reward
     loss = {name: optimiser.pop(name) for name in _OF_LOSS if name in optimiser}
     reinforce: dict[str, Any] = {"algorithm": "reinforce", **sampling, **loss, "memory": memory}
     stages = [reinforce]
-    if teacher.get("placer") or teacher.get("epochs"):
+    if any(teacher.values()) or teacher.keys() - {"placer", "epochs"}:
         shared = {name: sampling[name] for name in _OF_BOTH if name in sampling}
         imitation = {"algorithm": "imitation", **shared, "epochs": teacher.pop("epochs", 0)}
         if placer := teacher.pop("placer", ""):  # else its absence is refused later

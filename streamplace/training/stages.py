@@ -4,6 +4,7 @@ A config has one ``[[stage]]`` table a stage. Stages follow one another; each go
 parameters of the one before, and with the good placements that it knows.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Annotated, Literal, Self, TypeAlias
@@ -51,8 +52,11 @@ class MemorySection(StrictModel):
     """The best placements found of every problem."""
 
     size: Placements = Field(3, description="placements kept of each problem")
-    threshold: float = Field(
-        0.8, allow_inf_nan=False, description="reward from which a placement is kept"
+    threshold: float | None = Field(
+        None,
+        allow_inf_nan=False,
+        description="reward from which a placement is kept; if absent 0.8 where the reward is "
+        "relative, and none where it is log",
     )
     samples: Placements = Field(3, description="learned from beside the on-policy ones")
     only_better: bool = Field(
@@ -127,6 +131,13 @@ class ReinforceStage(Stage):
     entropy: NonNegativeFloat = Field(0.0, description="weight of the decisions' entropy")
     per_decision: bool = Field(False, description="gradients are means over decisions")
     memory: MemorySection = MemorySection()
+
+    @property
+    def threshold(self) -> float:
+        """The reward from which a placement is kept."""
+        if self.memory.threshold is not None:
+            return self.memory.threshold
+        return 0.8 if self.reward == "relative" else -math.inf
 
     @model_validator(mode="after")
     def _can_learn(self) -> Self:

@@ -86,7 +86,7 @@ def test_stages_have_the_old_settings_where_they_belong() -> None:
                 "problems_per_step": 4,
                 "entropy": 0.1,
                 "per_decision": True,
-                "memory": {"size": 7},
+                "memory": {"size": 7, "threshold": 0.8},
             },
         ],
     }
@@ -152,3 +152,11 @@ def test_an_old_run_with_another_config_is_another_run(tmp_path: Path) -> None:
     make_old(tmp_path / "run" / CHECKPOINT, taught=False)
     with pytest.raises(CheckpointError, match=r"config\.stage\[0\]\.samples: 3 there, 4 here"):
         train(graphs(), config(stage={"samples": 4}), tmp_path / "run", resume=True)
+
+
+def test_an_unknown_setting_of_a_teacher_is_refused(tmp_path: Path) -> None:
+    setting = '\n[teacher]\nplacer = "greedy"\nepoch = 0\n'
+    with pytest.raises(FormatError, match="epoch: is an unknown field"):
+        read(OLD + setting, tmp_path)
+    with pytest.raises(FormatError, match="teacher: is missing"):
+        read(OLD + setting.replace('placer = "greedy"', ""), tmp_path)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import accumulate
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -21,7 +21,14 @@ from streamplace.problem.objective import Model
 from streamplace.training.loop import Loop
 from streamplace.training.optimiser import Optimiser
 from streamplace.training.rewards import Rewards
-from streamplace.training.stages import Stage, first_epochs, schedule_span, stage_at
+from streamplace.training.stages import (
+    MemorySection,
+    ReinforceStage,
+    Stage,
+    first_epochs,
+    schedule_span,
+    stage_at,
+)
 from streamplace.training.validation import validation
 from streamplace.util.arrays import Ints
 from tests.support.stages import (
@@ -257,3 +264,16 @@ def test_exploration_falls_linearly_over_its_stage(
     last = 0.8 if final is None else final
     falling = [0.8 + (last - 0.8) * part for part in progress(2)]
     assert seen == pytest.approx([0.0] * STEPS_AN_EPOCH + falling)
+
+
+@pytest.mark.parametrize(
+    ("reward", "threshold", "expected"),
+    [("relative", None, 0.8), ("log", None, -math.inf), ("log", 0.5, 0.5), ("relative", 0.0, 0.0)],
+)
+def test_the_default_threshold_suits_the_reward(
+    reward: Literal["relative", "log"], threshold: float | None, expected: float
+) -> None:
+    """Logarithms are never above 0, so a memory of those from 0.8 would stay empty."""
+    memory = MemorySection(threshold=threshold)
+    stage = ReinforceStage(algorithm="reinforce", epochs=1, reward=reward, memory=memory)
+    assert stage.threshold == expected

@@ -28,7 +28,7 @@ class Reinforce(Remembering[ReinforceStage]):
     """
 
     def __init__(self, stage: ReinforceStage, learner: Learner, optimiser: Optimiser) -> None:
-        memory = EliteBuffer(len(learner.encoded), stage.memory.size, stage.memory.threshold)
+        memory = EliteBuffer(len(learner.encoded), stage.memory.size, stage.threshold)
         super().__init__(stage, learner, optimiser, memory)
 
     def loss(self, step: Step, record: Record) -> Tensor | None:
