@@ -27,9 +27,15 @@ CONFIG_TEXT = f"""
 kind = "device-scorer"
 sizes = {{ hidden = 8, hops = 1 }}
 [[stage]]
-algorithm = "reinforce"
-epochs = 6
+algorithm = "dagger"
+epochs = 2
 problems_per_step = 2
+[[stage]]
+algorithm = "reinforce"
+epochs = 4
+problems_per_step = 2
+[stage.optimiser]
+rate = 2e-3
 [run]
 held_out = 1
 checkpoint_every = {EVERY}
