@@ -13,7 +13,6 @@ from streamplace import Cluster, Operator, Problem, StreamGraph
 from streamplace.errors import CheckpointError
 from streamplace.policy.base import AnyPolicy
 from streamplace.policy.registry import PolicySection, make_policy
-from streamplace.training.algorithms.remembering import Remembering
 from streamplace.training.checkpoint import load_checkpoint, save_checkpoint
 from streamplace.training.distributed import Workers
 from streamplace.training.elite_buffer import EliteBuffer
@@ -50,7 +49,7 @@ def loop_of(section: PolicySection, stages: Sequence[Stage], shapes: Shapes) -> 
 
 def memory_of(loop: Loop) -> EliteBuffer:
     """Return the memory of a loop's present stage."""
-    assert isinstance(loop.algorithm, Remembering)
+    assert loop.algorithm is not None
     return loop.algorithm.memory
 
 

@@ -133,6 +133,9 @@ def place(
     cluster = options.the_cluster(cluster_file, devices)
     kind = options.the_objective(objective)
     with working("reading"):
+        old = None if start is None else read_placement(start, objective=kind)
+        if old is not None and kind is None:
+            kind = _inherited(old.problem.objective, str(start))
         problem = _problem(
             graph,
             cluster,
@@ -143,7 +146,6 @@ def place(
             model=model,
             target_utilisation=target_utilisation,
         )
-        old = None if start is None else read_placement(start, objective=kind)
     if time_limit is not None and not limited:
         placer = registry.with_limit(placer, time_limit)
     found = None
@@ -169,6 +171,26 @@ def place(
         print_result(result, to_stderr=output == "-")
         if found is not None:
             print_result(found, to_stderr=output == "-")
+
+
+def _inherited(objective: "Objective", start: str) -> "Objective | None":
+    """Return the objective of a user that a placement was made for, and say so on stderr."""
+    from dataclasses import replace  # noqa: PLC0415 - see place
+
+    from streamplace.problem.objective import Throughput  # noqa: PLC0415
+    from streamplace.problem.objectives import text_of  # noqa: PLC0415
+
+    if type(objective) is Throughput:
+        return None
+    options.tell(f"objective {text_of(objective)} is that of {start}")
+    usual = Throughput()  # rates, model and headroom are not inherited
+    return replace(
+        objective,
+        source_rates=usual.source_rates,
+        model=usual.model,
+        target_utilisation=usual.target_utilisation,
+        engine=usual.engine,
+    )
 
 
 def _problem(

@@ -76,7 +76,7 @@ def train(
     # the config may be the run's own config.json, which then stays as it is
     inputs = (dataset, *(file for teacher in wanted.teachers for file in weights_of(teacher)))
     refuse_folder("-o", output, (*WRITTEN, CURVES), inputs)
-    progress = TrainingProgress(wanted.epochs)
+    progress = TrainingProgress([(stage.algorithm, stage.epochs) for stage in wanted.stage])
     trained = run(
         read_dataset(dataset),
         wanted,

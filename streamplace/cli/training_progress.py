@@ -1,6 +1,7 @@
 """Progress of a training run on stderr."""
 
 import time
+from collections.abc import Sequence
 
 from streamplace.cli.options import tell
 
@@ -13,34 +14,36 @@ class TrainingProgress:
 
     Parameters
     ----------
-    epochs
-        The epochs of the whole run.
+    stages
+        The algorithm and the epochs of each stage.
     """
 
-    def __init__(self, epochs: int) -> None:
-        self._epochs = epochs
+    def __init__(self, stages: Sequence[tuple[str, int]]) -> None:
+        self._algorithms = [name for name, epochs in stages for _ in range(epochs)]
         self._started = self._last = time.monotonic()
-        self._first: float | None = None
+        self._first: tuple[float, float] | None = None
 
     def __call__(self, record: dict[str, float | int]) -> None:
         """Note the figures of a step; see `training.loop`."""
         now, done = time.monotonic(), float(record["progress"])
-        if self._first is None:  # a resumed run has not done its first part in this time
-            self._first = done
+        if self._first is None:  # before it graphs are read and a teacher may place them
+            self._first = now, done
         if now - self._last < EVERY_S and "validation" not in record:
             return
         self._last = now
-        epoch = f"epoch {int(record['epoch']) + 1} of {self._epochs}"
+        number = int(record["epoch"])
+        algorithm = self._algorithms[number]
+        epoch = f"{algorithm}, epoch {number + 1} of {len(self._algorithms)}"
         where = [f"{now - self._started:6.0f} s", epoch, f"step {record['step']}"]
         figures = [f"{name} {record[name]:.4f}" for name in FIGURES if name in record]
         tell("  ".join([*where, *figures, *self._left(now, done)]))
 
     def _left(self, now: float, done: float) -> list[str]:
-        """Return the time left, estimated from the share of the run that this process has done."""
-        share = done - (self._first or 0.0)
-        if share <= 0 or done >= 1:
+        """Return the time left, estimated from the steps since the first of this process."""
+        if self._first is None or done >= 1 or done <= self._first[1]:
             return []
-        seconds = (now - self._started) * (1 - done) / share
+        started, before = self._first
+        seconds = (now - started) * (1 - done) / (done - before)
         return [f"{_duration(seconds)} left"]
 
 

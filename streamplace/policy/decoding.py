@@ -23,12 +23,24 @@ class Sampler:
         Whether the first sample of every problem takes the likeliest choice.
     exploration
         The probability of a uniform choice among what is offered.
+    greedy
+        Whether to take the likeliest choice wherever it does not explore (ε-greedy).
+
+    Raises
+    ------
+    ValueError
+        On exploration without a generator.
     """
 
     generator: torch.Generator | None = None
     temperature: float = 1.0
     first_is_likeliest: bool = False
     exploration: float = 0.0
+    greedy: bool = False
+
+    def __post_init__(self) -> None:
+        if self.exploration and self.generator is None:
+            raise ValueError("exploration needs a generator")
 
     def __call__(self, logits: Tensor, samples: int) -> Tensor:
         """Return the choice of each row, (R,), from logits, (R, D), `samples` rows a problem."""
@@ -38,7 +50,8 @@ class Sampler:
         gumbel = -torch.log(-torch.log(drawn.to(logits.device).clamp_(1e-30, 1 - 1e-7)))
         if self.first_is_likeliest:
             gumbel[::samples] = 0.0
-        chosen = (logits / self.temperature + gumbel).argmax(dim=1)
+        noisy = logits if self.greedy else logits / self.temperature + gumbel
+        chosen = noisy.argmax(dim=1)
         if not self.exploration:
             return chosen
         uniform = gumbel.masked_fill(logits <= UNAVAILABLE / 2, UNAVAILABLE).argmax(dim=1)

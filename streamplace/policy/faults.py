@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from streamplace.errors import StreamplaceError, UsageError
+from streamplace.errors import StreamplaceError
+from streamplace.util.plugins import named_fault
 
 
 @contextmanager
@@ -17,14 +18,13 @@ def faults_of(policy: object, activity: str) -> Iterator[None]:
     activity
         A noun for the message, such as ``placing``.
     """
+    cls = type(policy)
     try:
         yield
-    except (StreamplaceError, MemoryError):
+    except StreamplaceError:
         raise
-    except Exception as error:
-        cls = type(policy)
+    except (Exception, SystemExit):
         if cls.__module__.startswith("streamplace."):
             raise
-        message = " ".join(str(error).split())
-        fault = f"{activity} failed: {type(error).__name__}: {message}"
-        raise UsageError(f"policy {cls.__module__}:{cls.__qualname__}: {fault}") from error
+        with named_fault("policy", f"{cls.__module__}:{cls.__qualname__}", f"{activity} failed"):
+            raise

@@ -74,6 +74,9 @@ def policy_kind(name: str) -> PolicyKind:
     if not isinstance(found, PolicyKind):
         wanted = "must be a streamplace.policy.registry.PolicyKind"
         raise UsageError(f"policy {name!r}: {there[name].value} {wanted}")
+    if not (isinstance(found.sizes, type) and issubclass(found.sizes, BaseModel)):
+        wanted = "its sizes must be a subclass of pydantic.BaseModel"
+        raise UsageError(f"policy {name!r}: {there[name].value}: {wanted}")
     return found
 
 
@@ -95,15 +98,22 @@ class PolicySection(StrictModel):
             raise ValueError(f"kind: {error}") from None
         sizes = value.get("sizes", {})
         if isinstance(sizes, dict):
-            sizes = _checked(form, sizes)
+            sizes = _checked(value["kind"], form, sizes)
+        if not isinstance(sizes, form):
+            raise ValueError(f"sizes: must be those of {value['kind']!r}")
         return {**value, "sizes": sizes}
 
 
-def _checked(form: type[BaseModel], sizes: dict[str, Any]) -> BaseModel:
+def _checked(kind: str, form: type[BaseModel], sizes: dict[str, Any]) -> BaseModel:
     try:
-        return form.model_validate(sizes)
-    except ValidationError as error:
-        raise ValueError(first_fault(error, form, "sizes")) from None
+        with named_fault("policy", kind, "its sizes failed"):
+            try:
+                return form.model_validate(sizes)
+            except ValidationError as error:
+                fault = first_fault(error, form, "sizes")
+    except UsageError as error:
+        raise ValueError(str(error)) from None
+    raise ValueError(fault)
 
 
 def policy_section(value: object) -> PolicySection:

@@ -105,7 +105,7 @@ def of_placements(
         return torch.stack([torch.zeros_like(of_device), of_device], dim=3)
 
     mask = spread(torch.ones_like(devices, dtype=torch.bool), 0)
-    numbers = torch.from_numpy(operators).to(devices)[:, :].view(steps, problems, samples)
+    numbers = torch.from_numpy(operators).to(devices).view(steps, problems, samples)
     numbers = numbers.permute(1, 2, 0).masked_fill(~mask, -1)
     return Trajectories(
         actions=torch.stack([numbers, spread(devices, -1)], dim=3),

@@ -67,17 +67,8 @@ class ObjectiveEvaluator(ThroughputEvaluator):
         most = self.of_model.throughput_at(problem, rows)
         with named_fault(NOUN, text_of(problem.objective), "its evaluator failed"):
             found = np.asarray(self.worth(problem, rows, most.copy()), dtype=np.float64)
-        with np.errstate(invalid="ignore"):
-            fine = (
-                found.shape == most.shape
-                and ((found >= 0) & (found <= most * (1 + ROUNDING))).all()
-            )
-        if not fine:
-            wanted = f"{len(rows)} numbers from 0 to the throughput are wanted"
-            raise UsageError(
-                f"{NOUN} {text_of(problem.objective)!r}: its evaluator returned "
-                f"{np.array2string(found, threshold=4, edgeitems=2)}; {wanted}"
-            )
+        if fault := _fault(found, most):
+            raise UsageError(f"{NOUN} {text_of(problem.objective)!r}: its evaluator {fault}")
         return np.minimum(found, most)
 
     @property
@@ -104,3 +95,16 @@ class ObjectiveEvaluator(ThroughputEvaluator):
             throughput=worth,
             relative_throughput=worth / alone.source_rate,
         )
+
+
+def _fault(worth: Floats, most: Floats) -> str:
+    """Return what is wrong with the worth of K placements of some throughput; empty if nothing."""
+    if worth.shape != most.shape:
+        return f"returned an array of shape {worth.shape}; {most.shape} is wanted"
+    with np.errstate(invalid="ignore"):
+        wrong = ~((worth >= 0) & (worth <= most * (1 + ROUNDING)))
+    if not wrong.any():
+        return ""
+    k = int(wrong.argmax())
+    limits = f"from 0 to the throughput, {most[k]:g}, is wanted"
+    return f"returned {worth[k]:g} for placement {k}; a number {limits}"

@@ -1,6 +1,7 @@
 """Checkpoints: everything that a run needs to resume bit for bit, in one safetensors file."""
 
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -129,6 +130,8 @@ def _difference(before: Any, now: Any, where: str = "") -> str:
 def _position(value: dict[str, Any]) -> Position:
     position = Position(**value)
     counts = (position.epoch, position.step_of_epoch, position.step, position.schedule_step)
-    if not all(isinstance(count, int) and count >= 0 for count in counts):
+    seconds = float(position.seconds)
+    whole = all(type(count) is int and count >= 0 for count in counts)
+    if not whole or position.schedule_step > position.step or not 0 <= seconds < math.inf:
         raise ValueError(f"{value} is no position")
-    return Position(*counts[:3], float(position.seconds), position.schedule_step)
+    return Position(*counts[:3], seconds, position.schedule_step)

@@ -51,32 +51,40 @@ class ProblemsSection(StrictModel):
     """The problems that the graphs of a dataset become."""
 
     operators: Annotated[list[Count], AfterValidator(_range)] = Field(
-        [1, 10**6], min_length=2, max_length=2, description="graphs of so many, least and most"
+        [1, 10**6],
+        min_length=2,
+        max_length=2,
+        description="the fewest and the most operators of a graph that is used",
     )
-    share: Share = Field(1.0, description="of those graphs, drawn")
+    share: Share = Field(1.0, description="the share of those graphs that is drawn")
     devices: list[Annotated[str, AfterValidator(_devices)]] = Field(
-        ["5x2500"], min_length=1, description="clusters, drawn from"
+        ["5x2500"], min_length=1, description="clusters, of which each graph gets one by chance"
     )
-    networks: list[Literal["pair", "nic"]] = Field(["pair"], min_length=1, description="drawn from")
-    bandwidth_mbps: list[PositiveFloat] = Field([1000.0], min_length=1, description="drawn from")
+    networks: list[Literal["pair", "nic"]] = Field(
+        ["pair"], min_length=1, description="kinds of networks, likewise"
+    )
+    bandwidth_mbps: list[PositiveFloat] = Field(
+        [1000.0], min_length=1, description="bandwidths of links, likewise"
+    )
     source_rates: list[PositiveFloat] = Field(
-        [], description="every graph at each; its own if empty"
+        [], description="offered tuples/s: every graph at each of them; its own if empty"
     )
-    model: Model = "bottleneck"
+    model: Model = Field("bottleneck", description="how throughput follows from a placement")
     objective: Annotated[str, AfterValidator(_objective)] = Field(
-        "throughput", description="or one that an installed package registers, with its options"
+        "throughput",
+        description="the objective: throughput, or the name that an installed package registers",
     )
 
 
 class RunSection(StrictModel):
     """Seed, checkpoints and validation."""
 
-    seed: Seed = 0
-    checkpoint_every: Count = Field(100, description="steps")
+    seed: Seed = Field(0, description="the seed of all chance")
+    checkpoint_every: Count = Field(100, description="steps from one checkpoint to the next")
     held_out: CountOrNone = Field(0, description="graphs kept for validation")
     half: bool = Field(False, description="write the policy's weights in 16 bits")
     threads: Annotated[int, Field(ge=0, le=MOST_THREADS)] = Field(
-        0, description="of torch; 0: as many as processors"
+        0, description="threads of torch; 0: as many as there are processors"
     )
 
 
@@ -92,6 +100,8 @@ class TrainConfig(StrictModel):
     def _has_epochs(self) -> Self:
         if not self.epochs:
             raise ValueError("stage: no stage has an epoch")
+        if not self.stage[-1].epochs:
+            raise ValueError("stage: the last has no epoch, and no stage follows that could use it")
         return self
 
     @property

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from streamplace.errors import UsageError
 from streamplace.policy.base import AnyPolicy
 from streamplace.policy.encoded import Encoded
 from streamplace.problem.placement import Placement
@@ -17,6 +18,7 @@ from streamplace.training.loop import Loop
 from streamplace.training.problems import encoded_by
 from streamplace.training.stages import Stage
 from streamplace.util.arrays import Floats
+from streamplace.util.checks import check_type
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,10 +32,11 @@ class Fitted:
     records
         The figures of each of T steps, as in the log of a run.
     best
-        (P,) the best placement in the memory of the last stage; None where there is none, as under
-        an algorithm without a memory.
+        (P,) the best placement in the memory of the last stage; None where none reached the
+        memory's threshold.
     best_rewards
-        (T, P) the best reward of each problem after each step; -inf while none is known.
+        (T, P) the best reward of each problem in its stage, after each step; -inf while none is
+        known. Rewards of stages are of different kinds where the stages say so.
     evaluations
         (P,) the number of placements of each problem that were scored.
     """
@@ -77,8 +80,28 @@ def fit(
     TrainingError
         If gradients stop being finite.
     """
+    check_arguments(problems, stages, rng)
     encoded = encoded_by(policy, problems)
     return run_loop(policy, encoded, stages, rng, encoded_by(policy, held_out), on_step)
+
+
+def check_arguments(
+    problems: Sequence[Problem], stages: Sequence[Stage], rng: np.random.Generator
+) -> None:
+    """Refuse arguments of the wrong type, and empty ones.
+
+    Raises
+    ------
+    UsageError
+        Naming the argument.
+    """
+    for name, several, kind in (("problems", problems, Problem), ("stages", stages, Stage)):
+        check_type(f"{name}:", several, Sequence, UsageError)
+        if not several:
+            raise UsageError(f"{name}: must not be empty")
+        for i, one in enumerate(several):
+            check_type(f"{name}[{i}]:", one, kind, UsageError)
+    check_type("rng:", rng, np.random.Generator, UsageError, "as numpy.random.default_rng(0)")
 
 
 def run_loop(
@@ -91,7 +114,7 @@ def run_loop(
 ) -> Fitted:
     """Train a policy on encoded problems; see `fit`."""
     own = np.arange(len(encoded), dtype=np.int32)
-    learner = Learner(policy, encoded, own, int(rng.integers(LARGEST_SEED)), Workers())
+    learner = Learner(policy, encoded, own, int(rng.integers(LARGEST_SEED)), Workers(), jobs=1)
     loop = Loop(learner, stages, held_out)
     records, rewards = [], []
     for record in loop.steps():

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor
 
+from streamplace.policy.base import AnyPolicy
 from streamplace.policy.encoded import Encoded
 from streamplace.policy.faults import faults_of
 from streamplace.training.algorithms.base import Algorithm, Record, State, Step
@@ -91,8 +93,7 @@ class Loop:
             started = time.perf_counter()
             done = epoch + i / len(steps)
             algorithm.optimiser.set_rate(done, self.position.step)
-            with faults_of(self.learner.policy, "training"):
-                record = algorithm.step(self._step(steps[i], epoch, done))
+            record = self._stepped(algorithm, self._step(steps[i], epoch, done))
             self.position.step += 1
             self.position.step_of_epoch = i + 1
             self.position.seconds += time.perf_counter() - started
@@ -100,8 +101,20 @@ class Loop:
             record |= {"step": self.position.step, "epoch": epoch, "progress": progress}
             if i + 1 == len(steps):
                 self.position.epoch, self.position.step_of_epoch = epoch + 1, 0
-                record |= validation(self.learner.policy, self._held_out, algorithm.stage)
+                with faults_of(self.learner.policy, "validation"):
+                    record |= validation(self.learner.policy, self._held_out, algorithm.stage)
             yield record
+
+    def _stepped(self, algorithm: Algorithm[Any], step: Step) -> Record:
+        """Take a step in training mode; chance that layers draw, as dropout does, is the step's."""
+        policy = self.learner.policy
+        with torch.random.fork_rng(devices=_gpus(policy)), faults_of(policy, "training"):
+            torch.manual_seed(int(np.random.default_rng([*step.seed, 1]).integers(2**62)))
+            policy.train()
+            try:
+                return algorithm.step(step)
+            finally:
+                policy.eval()
 
     def _step(self, problems: np.ndarray, epoch: int, done: float) -> Step:
         """Describe a step to the stage's algorithm."""
@@ -158,6 +171,10 @@ class Loop:
             If the state is not that of the position's stage.
         """
         self.position = position
+        if position.epoch < self.epochs and position.step_of_epoch:
+            steps = len(self.steps_of(position.epoch))
+            if position.step_of_epoch >= steps:
+                raise ValueError(f"step {position.step_of_epoch} of an epoch with {steps} steps")
         if position.step == 0:
             return
         last_epoch = position.epoch if position.step_of_epoch else position.epoch - 1
@@ -165,3 +182,9 @@ class Loop:
         optimiser = self._new_optimiser(self._stage)
         self.algorithm = make_algorithm(self.stages[self._stage], self.learner, optimiser)
         self.algorithm.restore(state)
+
+
+def _gpus(policy: AnyPolicy) -> list[torch.device]:
+    """Return the GPU that a policy is on, if any."""
+    device = policy.torch_device
+    return [device] if device.type == "cuda" else []

@@ -12,6 +12,7 @@ from streamplace.training.stages import OptimiserSection
 
 BAD_STEPS = 20  # in a row without a finite gradient before giving up
 PREFIX = "optimiser."
+MOMENTS = ("exp_avg", "exp_avg_sq")
 
 
 class Optimiser:
@@ -74,12 +75,13 @@ class Optimiser:
     def update(self) -> None:
         """Take Adam's step, unless the gradient is not finite.
 
-        The gradients of a stack's members are clipped and checked one by one.
+        The gradients of a stack's members are clipped and checked one by one; a member whose
+        gradient is not finite stays as it is, while the others go on.
 
         Raises
         ------
         TrainingError
-            If gradients have not been finite for many steps in a row.
+            If gradients, those of all members, have not been finite for many steps in a row.
         """
         limit = self._section.largest_gradient or math.inf
         if self._policy.members > 1:
@@ -88,10 +90,22 @@ class Optimiser:
             norm = nn.utils.clip_grad_norm_(self._policy.parameters(), limit).reshape(1)
         bad = ~torch.isfinite(norm.cpu())
         self._bad = (self._bad + 1) * bad
-        if int(self._bad.max()) >= BAD_STEPS:
+        if int(self._bad.min()) >= BAD_STEPS:
             raise TrainingError(f"{BAD_STEPS} gradients in a row were not finite")
-        if not bad.all():
+        if not bad.any():
             self._adam.step()
+        elif not bad.all():
+            self._step_without(bad.nonzero()[:, 0])
+
+    def _step_without(self, members: Tensor) -> None:
+        """Take Adam's step, and put back what it did to some members of a stack."""
+        moments = (state[key] for state in self._adam.state.values() for key in MOMENTS)
+        tensors = [*self._policy.parameters(), *moments]
+        before = [tensor.detach()[members.to(tensor.device)].clone() for tensor in tensors]
+        self._adam.step()
+        with torch.no_grad():
+            for tensor, kept in zip(tensors, before, strict=False):
+                tensor[members.to(tensor.device)] = kept
 
     def state(self) -> dict[str, Tensor]:
         """Return Adam's moments as tensors by name."""
@@ -107,8 +121,8 @@ class Optimiser:
 
         Raises
         ------
-        ValueError
-            If a name or a shape is not that of a parameter.
+        KeyError, ValueError
+            If a name or a shape is not that of a parameter, or a moment is missing.
         """
         names = [name for name, _ in self._policy.named_parameters()]
         moments: dict[int, dict[str, Tensor]] = {}
@@ -116,6 +130,10 @@ class Optimiser:
             if name.startswith(PREFIX):
                 key, _, parameter = name.removeprefix(PREFIX).partition(".")
                 moments.setdefault(names.index(parameter), {})[key] = tensor
+        parameters = list(self._policy.parameters())
+        for i, kept in moments.items():
+            if any(kept[key].shape != parameters[i].shape for key in MOMENTS):
+                raise ValueError(f"the optimiser's moments of {names[i]} are of another shape")
         groups = self._adam.state_dict()["param_groups"]
         self._adam.load_state_dict({"state": moments, "param_groups": groups})
 

@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 import torch
 
+from streamplace.errors import UsageError
 from streamplace.policy.base import AnyPolicy
 from streamplace.policy.registry import PolicySection, make_policy, make_stack
 from streamplace.problem.problem import Problem
-from streamplace.training.in_memory import Fitted, fit, run_loop
+from streamplace.training.in_memory import Fitted, check_arguments, fit, run_loop
 from streamplace.training.limits import LARGEST_SEED
 from streamplace.training.problems import encoded_by
 from streamplace.training.stages import Stage
+from streamplace.util.checks import check_type
 
 
 def fit_each(
@@ -49,6 +51,11 @@ def fit_each(
     TrainingError
         If gradients stop being finite.
     """
+    check_type("section:", section, PolicySection, UsageError, "as policy_section({...}) returns")
+    check_arguments(problems, stages, rng)
+    for name, count in (("repeats", repeats), ("at_once", at_once)):
+        if count < 1:
+            raise UsageError(f"{name}: must be at least 1 (got {count})")
     tasks = [(number, repeat) for number in range(len(problems)) for repeat in range(repeats)]
     policies = {task: _new_policy(section, int(rng.integers(LARGEST_SEED))) for task in tasks}
     found: dict[tuple[int, int], Fitted] = {}

@@ -9,6 +9,7 @@ import numpy as np
 from streamplace.errors import within
 from streamplace.policy.base import AnyPolicy
 from streamplace.policy.encoded import Encoded
+from streamplace.policy.faults import faults_of
 from streamplace.problem.cluster import Cluster, Network
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objectives import make_objective, text_of
@@ -68,7 +69,8 @@ def encoded_by(policy: AnyPolicy, problems: Sequence[Problem]) -> list[Encoded]:
     """
     encoded: list[Encoded] = []
     for number, problem in enumerate(problems):
-        with within(problem.graph.name or f"problem {number}"):
+        name = problem.graph.name or f"problem {number}"
+        with within(name), faults_of(policy, "encoding"):
             policy.check(problem)
             encoded.append(policy.encode(problem))
     return encoded

@@ -41,9 +41,13 @@ PlacerName = Annotated[str, AfterValidator(partial(as_value, partial(make_placer
 class OptimiserSection(StrictModel):
     """Adam, and the schedule of its learning rate."""
 
-    rate: Rate = 1e-3
-    final_rate: Rate | None = Field(None, description="at the end; the same as rate if absent")
-    schedule: Literal["cosine", "linear"] = Field("cosine", description="from rate to final_rate")
+    rate: Rate = Field(1e-3, description="Adam's learning rate, at first")
+    final_rate: Rate | None = Field(
+        None, description="the learning rate at the end; the same as rate if absent"
+    )
+    schedule: Literal["cosine", "linear"] = Field(
+        "cosine", description="the way from rate to final_rate"
+    )
     warm_up: CountOrNone = Field(0, description="steps in which the rate rises to its first value")
     largest_gradient: NonNegativeFloat = Field(0.0, description="norm to clip at; 0: no clipping")
 
@@ -69,9 +73,9 @@ class Stage(StrictModel):
     """What every algorithm's stage has."""
 
     epochs: Count = Field(description="passes over the problems")
-    problems_per_step: Count = 1
+    problems_per_step: Count = Field(1, description="problems that a step looks at")
     scores_per_step: CountOrNone = Field(
-        0, description="operators x devices a step at most, where problems are large; 0: no limit"
+        0, description="the most operators x devices of a step, for large problems; 0: no limit"
     )
     reward: Literal["relative", "log"] = Field(
         "relative",
@@ -99,13 +103,20 @@ class DaggerStage(Stage):
     """Imitation of an expert in the states that the policy itself comes to (Ross et al. 2011)."""
 
     algorithm: Literal["dagger"]
-    teacher: Literal["least-utilisation"] = "least-utilisation"
+    teacher: Literal["least-utilisation"] = Field(
+        "least-utilisation",
+        description="the expert; so far there is one: the device on which the largest utilisation "
+        "stays lowest",
+    )
     ties: Literal["any", "each"] = Field(
         "any", description="equally good actions: log of their total probability, or sum of logs"
     )
     samples: Annotated[Placements, Field(ge=1)] = Field(1, description="placements of each problem")
     exploration: Share = Field(0.0, description="probability of a uniform choice, at first")
     final_exploration: Share | None = Field(None, description="at the end; the same if absent")
+    greedy: bool = Field(
+        False, description="take the likeliest device wherever it does not explore (ε-greedy)"
+    )
     entropy: NonNegativeFloat = Field(0.0, description="weight of the decisions' entropy")
 
 
@@ -118,6 +129,9 @@ class ReinforceStage(Stage):
     )
     exploration: Share = Field(0.0, description="probability of a uniform choice, at first")
     final_exploration: Share | None = Field(None, description="at the end; the same if absent")
+    greedy: bool = Field(
+        False, description="take the likeliest device wherever it does not explore (ε-greedy)"
+    )
     random_samples: Annotated[float, Field(ge=0, le=MOST_PLACEMENTS)] = Field(
         0.0, description="random placements beside them, at first"
     )

@@ -1,6 +1,6 @@
 """Validation: the mean reward of greedy placements of problems that are not trained on."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -16,10 +16,8 @@ from streamplace.training.stages import Stage
 def validation(policy: AnyPolicy, held_out: Sequence[Encoded], stage: Stage) -> dict[str, float]:
     """Return the mean reward of one greedy placement of each problem; nothing without problems."""
     rewards = Rewards([one.problem for one in held_out], stage.reward, stage.model)
-    order = largest_first(held_out, np.arange(len(held_out)))
     found = []
-    for i in range(0, len(order), stage.problems_per_step):
-        numbers = order[i : i + stage.problems_per_step]
+    for numbers in _batches(held_out, stage.problems_per_step):
         batch = policy.batch([held_out[k] for k in numbers])
         placements = policy.sample(batch, 1, Sampler())
         for number, one, row in zip(numbers, batch.encoded, placements, strict=True):
@@ -27,3 +25,11 @@ def validation(policy: AnyPolicy, held_out: Sequence[Encoded], stage: Stage) -> 
             if len(rows):
                 found.append(rewards(int(number), rows)[0])
     return {"validation": float(np.mean(found))} if found else {}
+
+
+def _batches(problems: Sequence[Encoded], most: int) -> Iterator[np.ndarray]:
+    """Yield the numbers of problems placed together: of as many devices, as in training."""
+    devices = np.array([len(one.problem.cluster.devices) for one in problems], dtype=np.int64)
+    for count in np.unique(devices):
+        alike = largest_first(problems, np.flatnonzero(devices == count))
+        yield from (alike[i : i + most] for i in range(0, len(alike), most))

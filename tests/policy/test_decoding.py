@@ -25,7 +25,20 @@ def softmax(temperature: float = 1.0) -> np.ndarray:
 
 
 def test_without_a_generator_the_likeliest_is_chosen() -> None:
-    assert (Sampler(exploration=1.0)(LOGITS, 1) == 1).all()
+    assert (Sampler()(LOGITS, 1) == 1).all()
+
+
+def test_exploration_needs_a_generator() -> None:
+    with pytest.raises(ValueError, match="exploration needs a generator"):
+        Sampler(exploration=0.5)
+
+
+def test_greedy_choices_are_the_likeliest_but_for_exploration() -> None:
+    """Half of the choices are uniform among three devices, so one in three is another device."""
+    alone = Sampler(seeded_generator(), greedy=True)(LOGITS, 1000)
+    assert (alone == 1).all()
+    half = Sampler(seeded_generator(), greedy=True, exploration=0.5)(LOGITS, 1000)
+    assert_frequencies(half, np.array([1, 4, 0, 1]) / 6)
 
 
 def test_temperature_flattens_and_the_first_is_the_likeliest() -> None:

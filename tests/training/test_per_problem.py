@@ -142,7 +142,24 @@ def test_gradients_of_members_are_clipped_one_by_one() -> None:
     assert [any(one) for one in moved] == [True, False, True]
 
 
-def test_a_member_that_stays_without_a_gradient_ends_the_training() -> None:
+def test_a_member_whose_gradient_is_not_finite_stays_as_it_is() -> None:
+    """Momentum of earlier steps moves it no further; the others go on."""
+    stack = make_stack("device-scorer", [_new_policy(SECTION, seed) for seed in range(2)])
+    assert stack is not None
+    optimiser = Optimiser(stack, OptimiserSection(rate=1e-2), (0, 1))
+    for parameter in stack.parameters():
+        parameter.grad = torch.ones_like(parameter)
+    optimiser.update()
+    before = [x.detach().clone() for x in stack.parameters()]
+    for _ in range(2 * BAD_STEPS):
+        _spoil(stack)
+        optimiser.update()
+    after = list(stack.parameters())
+    assert all(torch.equal(a[1], b[1]) for a, b in zip(before, after, strict=True))
+    assert not any(torch.equal(a[0], b[0]) for a, b in zip(before, after, strict=True))
+
+
+def test_training_ends_where_no_member_has_a_gradient() -> None:
     policies = [_new_policy(SECTION, seed) for seed in range(2)]
     stack = make_stack("device-scorer", policies)
     assert stack is not None
@@ -150,15 +167,15 @@ def test_a_member_that_stays_without_a_gradient_ends_the_training() -> None:
     for parameter in stack.parameters():
         parameter.grad = torch.ones_like(parameter)
     for _ in range(BAD_STEPS - 1):
-        _spoil(stack)
+        _spoil(stack, 0, 1)
         optimiser.update()
-    _spoil(stack)
+    _spoil(stack, 0, 1)
     with pytest.raises(TrainingError, match="were not finite"):
         optimiser.update()
 
 
-def _spoil(stack: AnyPolicy) -> None:
-    """Make the gradient of the second member infinite."""
+def _spoil(stack: AnyPolicy, *members: int) -> None:
+    """Make the gradients of some members infinite, by default that of the second."""
     for parameter in stack.parameters():
         assert parameter.grad is not None
-        parameter.grad[1] = torch.inf
+        parameter.grad[list(members or (1,))] = torch.inf

@@ -73,8 +73,8 @@ class LoadAware(Constructive[EncodedGraph, Batch]):
         order = batch.orders(np.zeros(samples, dtype=np.int32))  # (P, S, T)
         problems, _, steps = order.shape
         active = batch.active(np.arange(steps, dtype=np.int32)).tolist()
-        on = torch.zeros(problems, samples, steps, batch.columns)
-        loads = torch.zeros(problems, samples, batch.columns)
+        on = torch.zeros(problems, samples, steps, batch.columns, device=batch.device)
+        loads = torch.zeros(problems, samples, batch.columns, device=batch.device)
         placements = np.full(order.shape, -1, dtype=np.int32)
         expert = None if teacher is None else teacher.follow(batch.encoded, samples)
         chosen, log_prob, entropy, agreement = [], [], [], []
@@ -85,11 +85,12 @@ class LoadAware(Constructive[EncodedGraph, Batch]):
             logs = torch.log_softmax(logits, dim=1)
             taken = sampler(logs.detach(), samples)
             if forced is not None:
-                wanted = torch.from_numpy(forced[rows[:, None], np.arange(samples), operators])
-                taken = torch.where(wanted.reshape(-1) >= 0, wanted.reshape(-1), taken)
-            devices = taken.numpy().astype(np.int32)
+                of_step = forced[rows[:, None], np.arange(samples), operators].reshape(-1)
+                wanted = batch.tensor(of_step.astype(np.int64))
+                taken = torch.where(wanted >= 0, wanted, taken)
+            devices = taken.cpu().numpy().astype(np.int32)
             if teacher is not None and expert is not None:
-                best = torch.from_numpy(expert.judge(operators.reshape(-1), devices))
+                best = batch.tensor(expert.judge(operators.reshape(-1), devices))
                 agreement.append(teacher.agreement(logs, best))
             placed = nn.functional.one_hot(taken, batch.columns).view(now, samples, -1)
             on[rows, :, at] = placed.to(on.dtype)

@@ -139,7 +139,7 @@ class DeviceScorer(Constructive[EncodedProblem, ScorerBatch]):
         if batch.device.type != "cpu" or len(batch) * samples * batch.columns > FEW:
             return DecodingState(self, batch, samples, self.embed(batch))
         layers = in_numpy.layers_of(self)
-        encoded = in_numpy.encode(layers, len(self.hops), batch)
+        encoded = in_numpy.embed(layers, len(self.hops), batch)
         return in_numpy.NumpyDecodingState(self, batch, samples, encoded, layers)
 
     def rollout(

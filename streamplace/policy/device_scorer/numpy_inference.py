@@ -84,8 +84,8 @@ unwarned = np.errstate(over="ignore", invalid="ignore")  # like torch: whoever a
 
 
 @unwarned
-def encode(layers: Layers, hops: int, batch: ScorerBatch) -> tuple[Single, Single]:
-    """Return what `DeviceScorer.encode` does."""
+def embed(layers: Layers, hops: int, batch: ScorerBatch) -> tuple[Single, Single]:
+    """Return what `DeviceScorer.embed` does."""
     problem_of, first = batch.problem_of.numpy(), batch.first_operator[:-1]
     source, target = batch.source.numpy(), batch.target.numpy()
     operators, streams = batch.operators.numpy(), batch.streams.numpy()

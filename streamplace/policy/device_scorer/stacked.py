@@ -23,7 +23,8 @@ class StackedScorer(DeviceScorer):
     """
 
     def __init__(self, scorers: Sequence[DeviceScorer]) -> None:
-        super().__init__(scorers[0].config)
+        with torch.random.fork_rng(devices=[]):  # its own weights are replaced by the members'
+            super().__init__(scorers[0].config)
         self.members = len(scorers)
         self._applied = Members(self.members)
         self._to_streams = Members(self.members)
@@ -36,9 +37,11 @@ class StackedScorer(DeviceScorer):
     def unstacked(self) -> list[DeviceScorer]:
         """Return the members as policies of their own."""
         state = self.state_dict()
-        policies = [DeviceScorer(self.config).to(self.torch_device) for _ in range(self.members)]
+        with torch.random.fork_rng(devices=[]):
+            policies = [DeviceScorer(self.config) for _ in range(self.members)]
         for k, policy in enumerate(policies):
             policy.load_state_dict({name: tensor[k] for name, tensor in state.items()})
+            policy.to(self.torch_device)
         return policies
 
     def embed(self, batch: ScorerBatch) -> tuple[Tensor, Tensor]:

@@ -1,5 +1,6 @@
 """The frame of training algorithms: what turns trajectories into a loss, step after step."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,8 +10,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from streamplace.policy.config import MOST_PLACEMENTS
+from streamplace.training.elite_buffer import EliteBuffer
 from streamplace.training.learner import Learner
 from streamplace.training.optimiser import Optimiser
+from streamplace.training.rewards import Rewards
 from streamplace.training.stages import Stage
 from streamplace.util.arrays import Floats, Ints
 
@@ -59,14 +63,31 @@ class Algorithm(ABC, Generic[S]):
     """One stage's algorithm.
 
     Everything it needs to go on after an interruption is in its state: the moments of its
-    optimiser, buffers, running means.
+    optimiser, its memory, running means.
+
+    Attributes
+    ----------
+    memory
+        Good placements, which the next stage begins with; each process fills in those of its own
+        problems.
+    rewards
+        The rewards by which placements are compared.
     """
 
     def __init__(self, stage: S, learner: Learner, optimiser: Optimiser) -> None:
         self.stage, self.learner, self.optimiser = stage, learner, optimiser
+        self.memory = self.new_memory()
+        self.rewards = Rewards(learner.problems, stage.reward, stage.model, learner.evaluations)
+
+    def new_memory(self) -> EliteBuffer:
+        """Return an empty memory, which keeps every placement that it is handed."""
+        return EliteBuffer(len(self.learner.encoded), MOST_PLACEMENTS, -math.inf)
 
     def begin(self, known: Known) -> None:
-        """Prepare the stage's first step, with the good placements of the stages before."""
+        """Prepare the stage: remember placements of earlier ones, whatever their reward."""
+        for number, placements in known.items():
+            rows = np.stack(placements)
+            self.memory.add(number, self.rewards(number, rows), rows, threshold=-math.inf)
 
     @abstractmethod
     def loss(self, step: Step, record: Record) -> Tensor | None:
@@ -107,23 +128,29 @@ class Algorithm(ABC, Generic[S]):
     @property
     def best_rewards(self) -> Floats:
         """(P,) the best reward of each problem so far; -inf where none is known."""
-        return np.full(len(self.learner.encoded), -np.inf)
+        return self.memory.best
 
     def known(self) -> Known:
-        """Return the good placements that the next stage may begin with."""
-        return {}
+        """Return the good placements that the next stage may begin with, best first."""
+        kept: Known = {}
+        for problem, _, row in self.memory.entries():
+            kept.setdefault(problem, []).append(row)
+        return kept
 
     def state(self) -> State:
         """Return what this process needs to go on."""
-        return self.optimiser.state()
+        return self.optimiser.state() | self.memory.state()
 
     def merge(self) -> State:
         """Return the state of all processes as one.
 
-        The processes share parameters and optimisers; what each keeps of its own problems is
+        The processes share parameters and optimisers; what each remembers of its own problems is
         gathered. All processes must call it.
         """
-        return self.state()
+        own = set(self.learner.own.tolist())
+        mine = [entry for entry in self.memory.entries() if entry[0] in own]
+        parts = self.learner.workers.gathered((mine, self.memory.best))
+        return self.optimiser.state() | self.memory.merged(parts).state()
 
     def restore(self, state: Mapping[str, Tensor]) -> None:
         """Take on what `merge` returned.
@@ -134,3 +161,4 @@ class Algorithm(ABC, Generic[S]):
             If tensors are missing, or are of other shapes.
         """
         self.optimiser.restore(state)
+        self.memory.restore(state, self.learner.shapes)

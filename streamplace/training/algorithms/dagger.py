@@ -1,23 +1,16 @@
 """Imitation of an expert in the policy's own states (DAgger; Ross, Gordon and Bagnell 2011)."""
 
-import math
-
 import torch
 from torch import Tensor
 
-from streamplace.policy.config import MOST_PLACEMENTS
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.teachers import TEACHERS, Teacher
 from streamplace.policy.trajectories import summed_over_steps
-from streamplace.training.algorithms.base import Record, Step
-from streamplace.training.algorithms.remembering import Remembering
-from streamplace.training.elite_buffer import EliteBuffer
-from streamplace.training.learner import Learner
-from streamplace.training.optimiser import Optimiser
+from streamplace.training.algorithms.base import Algorithm, Record, Step
 from streamplace.training.stages import DaggerStage
 
 
-class Dagger(Remembering[DaggerStage]):
+class Dagger(Algorithm[DaggerStage]):
     """Maximum likelihood of an expert's actions wherever the policy goes.
 
     The policy makes the placements; in every state that it comes to, the expert names the best
@@ -25,16 +18,12 @@ class Dagger(Remembering[DaggerStage]):
     stages are kept for later ones.
     """
 
-    def __init__(self, stage: DaggerStage, learner: Learner, optimiser: Optimiser) -> None:
-        memory = EliteBuffer(len(learner.encoded), MOST_PLACEMENTS, -math.inf)
-        super().__init__(stage, learner, optimiser, memory)
-
     def loss(self, step: Step, record: Record) -> Tensor:
         """Return the expert's mean negative log-likelihood of a decision."""
         stage, batch = self.stage, self.learner.batch(step.problems)
         _, generator = step.generators()
         exploration = step.between(stage.exploration, stage.final_exploration)
-        sampler = Sampler(generator, exploration=exploration)
+        sampler = Sampler(generator, exploration=exploration, greedy=stage.greedy)
         teacher = Teacher(TEACHERS[stage.teacher], stage.ties)
         trajectories = self.learner.policy.rollout(batch, stage.samples, sampler, teacher=teacher)
         agreement = trajectories.agreement

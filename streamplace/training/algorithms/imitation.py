@@ -15,21 +15,19 @@ from streamplace.execution.progress import track
 from streamplace.placers.registry import make_placer
 from streamplace.policy.decoding import Sampler
 from streamplace.problem.problem import Problem
-from streamplace.training.algorithms.base import Known, Record, Step
-from streamplace.training.algorithms.remembering import Remembering
+from streamplace.training.algorithms.base import Algorithm, Known, Record, Step
 from streamplace.training.elite_buffer import EliteBuffer
-from streamplace.training.learner import Learner, StageInterruptedError
-from streamplace.training.optimiser import Optimiser
+from streamplace.training.learner import StageInterruptedError
 from streamplace.training.stages import ImitationStage
 from streamplace.util.arrays import Ints
 
 
-class Imitation(Remembering[ImitationStage]):
+class Imitation(Algorithm[ImitationStage]):
     """Maximum likelihood of the placements that a placer makes, one of each problem."""
 
-    def __init__(self, stage: ImitationStage, learner: Learner, optimiser: Optimiser) -> None:
-        memory = EliteBuffer(len(learner.encoded), 1, -math.inf)
-        super().__init__(stage, learner, optimiser, memory)
+    def new_memory(self) -> EliteBuffer:
+        """Return a memory of one placement of each problem: the teacher's."""
+        return EliteBuffer(len(self.learner.encoded), 1, -math.inf)
 
     def begin(self, known: Known) -> None:
         """Ask the teacher for a placement of every problem of this process.

@@ -9,27 +9,25 @@ from torch import Tensor
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.encoded import Batch
 from streamplace.policy.trajectories import Trajectories
-from streamplace.training.algorithms.base import Record, Step
+from streamplace.training.algorithms.base import Algorithm, Record, Step
 from streamplace.training.algorithms.losses import advantages, policy_loss
-from streamplace.training.algorithms.remembering import Remembering
 from streamplace.training.elite_buffer import EliteBuffer
-from streamplace.training.learner import Learner
-from streamplace.training.optimiser import Optimiser
 from streamplace.training.repair import repaired
 from streamplace.training.stages import ReinforceStage
 from streamplace.util.arrays import Bools, Floats, Ints
 
 
-class Reinforce(Remembering[ReinforceStage]):
+class Reinforce(Algorithm[ReinforceStage]):
     """The policy gradient of sampled, remembered and random placements against their mean.
 
     The rows of a step are S placements of each problem: first the policy's own samples, then those
     remembered, the best first, then random ones.
     """
 
-    def __init__(self, stage: ReinforceStage, learner: Learner, optimiser: Optimiser) -> None:
-        memory = EliteBuffer(len(learner.encoded), stage.memory.size, stage.threshold)
-        super().__init__(stage, learner, optimiser, memory)
+    def new_memory(self) -> EliteBuffer:
+        """Return the memory that the stage asks for."""
+        stage = self.stage
+        return EliteBuffer(len(self.learner.encoded), stage.memory.size, stage.threshold)
 
     def loss(self, step: Step, record: Record) -> Tensor | None:
         """Return the loss of a step; None if no placement of it could be repaired."""
@@ -39,7 +37,7 @@ class Reinforce(Remembering[ReinforceStage]):
         forced, counted, remembered = self._rows(batch, step, rng)
         record["decisions"] = int(counted.sum(axis=1) @ batch.sizes)
         exploration = step.between(stage.exploration, stage.final_exploration)
-        sampler = Sampler(generator, exploration=exploration)
+        sampler = Sampler(generator, exploration=exploration, greedy=stage.greedy)
         trajectories = self.learner.policy.rollout(batch, forced.shape[1], sampler, forced)
         before = self.rewards.total
         reward = self._reward(batch, numbers, trajectories, counted)

@@ -39,7 +39,7 @@ def test_embeddings(policy: Any) -> None:
     problems = batch()
     with torch.inference_mode():
         expected = policy.embed(problems)
-    got = in_numpy.encode(in_numpy.layers_of(policy), len(policy.hops), problems)
+    got = in_numpy.embed(in_numpy.layers_of(policy), len(policy.hops), problems)
     for mine, theirs in zip(got, expected, strict=True):
         np.testing.assert_allclose(mine, theirs.numpy(), rtol=1e-4, atol=1e-4)
 
@@ -49,7 +49,7 @@ def test_scores_while_placements_grow(policy: Any) -> None:
     layers = in_numpy.layers_of(policy)
     with torch.inference_mode():
         one = DecodingState(policy, problems, samples, policy.embed(problems))
-        encoded = in_numpy.encode(layers, len(policy.hops), problems)
+        encoded = in_numpy.embed(layers, len(policy.hops), problems)
         other = in_numpy.NumpyDecodingState(policy, problems, samples, encoded, layers)
         for t in range(one.steps):
             expected, got = one.ask(t, *one.room(t)), other.ask(t, *other.room(t))
@@ -62,12 +62,12 @@ def test_scores_while_placements_grow(policy: Any) -> None:
 
 def test_weights_that_change_are_seen(policy: Any) -> None:
     problems = batch()
-    before = in_numpy.encode(in_numpy.layers_of(policy), len(policy.hops), problems)[0]
+    before = in_numpy.embed(in_numpy.layers_of(policy), len(policy.hops), problems)[0]
     with torch.no_grad():
         policy.operator.bias += 1.0
-    after = in_numpy.encode(in_numpy.layers_of(policy), len(policy.hops), problems)[0]
+    after = in_numpy.embed(in_numpy.layers_of(policy), len(policy.hops), problems)[0]
     np.testing.assert_allclose(after, before + 1.0, rtol=1e-4, atol=1e-4)
     policy.operator.weight = torch.nn.Parameter(torch.zeros_like(policy.operator.weight))
     policy.read.weight = torch.nn.Parameter(policy.read.weight.clone())
-    moved = in_numpy.encode(in_numpy.layers_of(policy), len(policy.hops), problems)[0]
+    moved = in_numpy.embed(in_numpy.layers_of(policy), len(policy.hops), problems)[0]
     assert np.ptp(moved, axis=0).max() == 0.0, "the new weights are all zero"

@@ -1,0 +1,84 @@
+"""The keys of training configs, as a table in docs/training.md.
+
+    python -m docs.config_keys      # writes the table anew
+
+The table follows from the forms that check configs, so it cannot fall behind them; `tests/docs`
+compares the two.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from streamplace.training.config import ProblemsSection, RunSection
+from streamplace.training.stages import (
+    DaggerStage,
+    ImitationStage,
+    MemorySection,
+    OptimiserSection,
+    ReinforceStage,
+    Stage,
+)
+
+PAGE = Path(__file__).parent / "training.md"
+BEGIN, END = "<!-- keys: python -m docs.config_keys -->", "<!-- end of keys -->"
+TABLES: tuple[tuple[str, type[BaseModel], type[BaseModel] | None], ...] = (
+    ("[[problems]]", ProblemsSection, None),
+    ("[[stage]]", Stage, None),
+    ('[[stage]], algorithm = "reinforce"', ReinforceStage, Stage),
+    ('[[stage]], algorithm = "imitation"', ImitationStage, Stage),
+    ('[[stage]], algorithm = "dagger"', DaggerStage, Stage),
+    ("[stage.memory] of reinforce", MemorySection, None),
+    ("[stage.optimiser]", OptimiserSection, None),
+    ("[run]", RunSection, None),
+)
+"""Heading, form, and the form whose keys have a table of their own."""
+
+
+def table() -> str:
+    """Return the keys of all tables as Markdown."""
+    lines = ["| key | default | |", "|---|---|---|"]
+    for heading, form, shared in TABLES:
+        lines.append(f"| **`{heading}`** | | |")
+        lines += _rows(form, shared)
+    return "\n".join(lines)
+
+
+def _rows(form: type[BaseModel], shared: type[BaseModel] | None) -> Iterator[str]:
+    known = {} if shared is None else shared.model_fields
+    for name, field in form.model_fields.items():
+        inherited = name in known and field.description == known[name].description
+        if not inherited and name != "algorithm":
+            yield f"| `{name}` | {_default(field)} | {field.description or ''} |"
+
+
+def _default(field: FieldInfo) -> str:
+    value: Any = field.default
+    if value is PydanticUndefined:
+        return "required"
+    if isinstance(value, BaseModel):
+        return "see below"
+    return "absent" if value is None else f"`{_toml(value)}`"
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    return f'"{value}"' if isinstance(value, str) else f"{value}"
+
+
+def with_table(page: str) -> str:
+    """Return the page with the table as it should be."""
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return f"{before}{BEGIN}\n\n{table()}\n\n{END}{after}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_table(PAGE.read_text()))
