@@ -16,7 +16,7 @@ GROUP = "streamplace.objectives"
 NOUN = "objective"
 OBJECTIVES = {"throughput": "streamplace.problem.objective:Throughput"}
 """Our objectives, by name."""
-_READABLE = {
+_READABLE: dict[Any, str] = {
     **dict.fromkeys((bool, bool | None), "True or False"),
     **dict.fromkeys((int, int | None), "a whole number"),
     **dict.fromkeys((float, float | None), "a number"),
@@ -65,8 +65,9 @@ def text_of(objective: Objective) -> str:
     """
     if type(objective) is Throughput:
         return "throughput"
+    cls: Any = type(objective)
     changed = (f"{name}={_as_text(value)}" for name, value in _changed(objective).items())
-    return ":".join([_name_of(type(objective)), *changed])
+    return ":".join([_name_of(cls), *changed])
 
 
 def check_text(objective: Objective) -> None:
@@ -77,11 +78,12 @@ def check_text(objective: Objective) -> None:
     UsageError
         If the text of an option's value stands for another value, or for none.
     """
-    types = _options_of(type(objective))
+    cls: Any = type(objective)
+    types = _options_of(cls)
     for name, value in _changed(objective).items():
         if not _is_read_back(name, value, types[name]):
             raise UsageError(
-                f"{NOUN} {_name_of(type(objective))!r}: {name}={value!r:.80} cannot be written to "
+                f"{NOUN} {_name_of(cls)!r}: {name}={value!r:.80} cannot be written to "
                 f"a file; choose {_READABLE.get(types[name], _READABLE[str])}"
             )
 
