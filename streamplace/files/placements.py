@@ -18,7 +18,7 @@ from streamplace.files.schema import PlacementForm, ProblemForm
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objective import Model, Objective, Throughput
-from streamplace.problem.objectives import make_objective, text_of
+from streamplace.problem.objectives import check_text, make_objective, text_of
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.util.checks import check_type
@@ -100,6 +100,7 @@ def objective_to(objective: Objective) -> dict[str, str]:
     """
     if type(objective) is Throughput:
         return {}
+    check_text(objective)
     text = text_of(objective)
     alike = objective.with_changes(1.0, "bottleneck", 1.0)
     if not is_custom(text) and make_objective(text).with_changes(1.0, "bottleneck", 1.0) != alike:

@@ -6,7 +6,7 @@ import json
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from streamplace.errors import FormatError
 from streamplace.files.bounded import GZIP, STDIO, read_raw, read_stream, unzipped
-from streamplace.files.schema_fields import fields_at
+from streamplace.files.schema_fields import Place, fields_at, without_tags
 from streamplace.util.suggest import did_you_mean
 
 Form = TypeVar("Form", bound=BaseModel)
@@ -132,8 +132,21 @@ def to_csv(header: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
     return text.getvalue()
 
 
-def check(form: type[Form], value: Any, where: str) -> Form:
-    """Validate a JSON value against one of the forms."""
+def check(
+    form: type[Form], value: Any, where: str, origin: Callable[[Place], Place] | None = None
+) -> Form:
+    """Validate a JSON value against one of the forms.
+
+    Parameters
+    ----------
+    origin
+        Returns the place in the file for a place in the value, where they differ.
+
+    Raises
+    ------
+    FormatError
+        On the first fault, with its place in the file.
+    """
     if not isinstance(value, dict):
         raise FormatError(f"{where}: must be an object, not {_kind(value)}")
     wanted = form.model_fields["format"].default if "format" in form.model_fields else None
@@ -142,10 +155,15 @@ def check(form: type[Form], value: Any, where: str) -> Form:
     try:
         return form.model_validate(value)
     except ValidationError as error:
-        raise FormatError(f"{where}: {first_fault(error, form)}") from None
+        raise FormatError(f"{where}: {first_fault(error, form, origin=origin)}") from None
 
 
-def first_fault(error: ValidationError, form: type[BaseModel], within: str = "") -> str:
+def first_fault(
+    error: ValidationError,
+    form: type[BaseModel],
+    within: str = "",
+    origin: Callable[[Place], Place] | None = None,
+) -> str:
     """Return the first fault that pydantic found in a JSON value, and its place, as one line.
 
     Parameters
@@ -154,13 +172,17 @@ def first_fault(error: ValidationError, form: type[BaseModel], within: str = "")
         The form that the value does not have.
     within
         The place of the value itself, if it is a part of another.
+    origin
+        As of `check`.
     """
     first = _of_tag(error.errors(include_url=False)[0])
     more = f" (and {error.error_count() - 1} more faults)" if error.error_count() > 1 else ""
-    message = f"{_place((within, *first['loc']) if within else first['loc'])}{_message(first)}"
+    place = without_tags(form, first["loc"])
+    place = origin(place) if origin else place
+    message = f"{_text_of((within, *place) if within else place)}{_message(first)}"
     if first["type"] == "extra_forbidden":
-        *place, name = first["loc"]
-        message += did_you_mean(str(name), fields_at(form, tuple(place)))
+        *within_form, name = first["loc"]
+        message += did_you_mean(str(name), fields_at(form, tuple(within_form)))
     return message + more
 
 
@@ -198,9 +220,9 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _place(loc: tuple[int | str, ...]) -> str:
+def _text_of(place: Place) -> str:
     text = ""
-    for part in loc:
+    for part in place:
         text += f"[{part}]" if isinstance(part, int) else f".{part}"
     return f"{text.lstrip('.')}: " if text else ""
 

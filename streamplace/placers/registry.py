@@ -61,7 +61,7 @@ def make_placer(text: str, from_file: bool = False) -> Placer:
     Parameters
     ----------
     from_file
-        Whether a file says so, rather than somebody who typed it: files have no module imported.
+        Whether the text comes from a file: no module is imported because a file names it.
 
     Raises
     ------

@@ -16,6 +16,12 @@ GROUP = "streamplace.objectives"
 NOUN = "objective"
 OBJECTIVES = {"throughput": "streamplace.problem.objective:Throughput"}
 """Our objectives, by name."""
+_READABLE: dict[Any, str] = {
+    **dict.fromkeys((bool, bool | None), "True or False"),
+    **dict.fromkeys((int, int | None), "a whole number"),
+    **dict.fromkeys((float, float | None), "a number"),
+    str: "text that is not empty and has no ':'",
+}
 
 
 def objective_names() -> list[str]:
@@ -31,7 +37,7 @@ def make_objective(text: str, from_file: bool = False) -> Objective:
     Parameters
     ----------
     from_file
-        Whether a file says so, rather than somebody who typed it: files have no module imported.
+        Whether the text comes from a file: no module is imported because a file names it.
 
     Raises
     ------
@@ -60,13 +66,26 @@ def text_of(objective: Objective) -> str:
     if type(objective) is Throughput:
         return "throughput"
     cls: Any = type(objective)
-    values = {name: getattr(objective, name) for name in _options_of(cls)}
-    changed = (
-        f"{name}={_as_text(value)}"
-        for name, value in values.items()
-        if value != _default(cls, name)
-    )
+    changed = (f"{name}={_as_text(value)}" for name, value in _changed(objective).items())
     return ":".join([_name_of(cls), *changed])
+
+
+def check_text(objective: Objective) -> None:
+    """Refuse an objective whose options cannot be read back from its text.
+
+    Raises
+    ------
+    UsageError
+        If the text of an option's value stands for another value, or for none.
+    """
+    cls: Any = type(objective)
+    types = _options_of(cls)
+    for name, value in _changed(objective).items():
+        if not _is_read_back(name, value, types[name]):
+            raise UsageError(
+                f"{NOUN} {_name_of(cls)!r}: {name}={value!r:.80} cannot be written to "
+                f"a file; choose {_READABLE.get(types[name], _READABLE[str])}"
+            )
 
 
 def only_throughput(objective: Objective, what: str) -> None:
@@ -86,6 +105,22 @@ def _options_of(cls: type[Objective]) -> dict[str, Any]:
     """Return the types of the fields that a class adds to those of `Throughput`."""
     shared = {field.name for field in fields(Throughput)}
     return {name: kind for name, kind in parameters_of(cls).items() if name not in shared}
+
+
+def _changed(objective: Objective) -> dict[str, object]:
+    """Return the values of the options that are not at their defaults."""
+    cls: Any = type(objective)
+    values = {name: getattr(objective, name) for name in _options_of(cls)}
+    return {name: value for name, value in values.items() if value != _default(cls, name)}
+
+
+def _is_read_back(name: str, value: object, kind: Any) -> bool:
+    text = _as_text(value)
+    try:
+        read = read_options(name, [f"{name}={text}"], {name: kind}, NOUN)
+    except UsageError:
+        return False
+    return ":" not in text and bool(read[name] == value)
 
 
 def _default(cls: type[Objective], name: str) -> object:

@@ -24,7 +24,7 @@ from streamplace.training.limits import (
     Seed,
     Share,
 )
-from streamplace.training.old_configs import OLD_TABLES, is_old, with_stages
+from streamplace.training.old_configs import OLD_TABLES, is_old, old_place, with_stages
 from streamplace.training.stages import AnyStage, ImitationStage, as_value
 from streamplace.util.suggest import valid_choices
 
@@ -166,7 +166,8 @@ def _checked(value: Any, where: str) -> TrainConfig:
         return check(TrainConfig, value, where)
     tables = ", ".join(f"[{name}]" for name in OLD_TABLES if name in value)
     try:
-        config = check(TrainConfig, with_stages(value), where)
+        present = with_stages(value)
+        config = check(TrainConfig, present, where, partial(old_place, config=present))
     except FormatError as error:
         raise FormatError(f"{error}; write {tables} as [[stage]]: see `best`") from None
     _log.warning("%s: %s read as [[stage]], the form since 0.3", where, tables)

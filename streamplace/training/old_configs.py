@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from streamplace.files.schema_fields import Place
+
 OLD_TABLES = ("sampling", "memory", "teacher", "optimiser")
 _OF_BOTH = ("problems_per_step", "scores_per_step", "reward")
 _OF_LOSS = ("normalise", "entropy", "per_decision")
@@ -33,3 +35,31 @@ def with_stages(config: dict[str, Any]) -> dict[str, Any]:
     stages[0]["optimiser"] = optimiser
     kept = {name: value for name, value in config.items() if name not in OLD_TABLES}
     return {**kept, "stage": stages}
+
+
+def old_place(place: Place, config: dict[str, Any]) -> Place:
+    """Return the place in a config of 0.2 of what is at a place in its present form.
+
+    Parameters
+    ----------
+    config
+        The present form.
+    """
+    match place:
+        case ("stage", int(number), str(name), *rest):
+            algorithm = config["stage"][number]["algorithm"]
+            return (*_OLD_PLACES.get((algorithm, name), (_TABLES[algorithm], name)), *rest)
+        case ("stage", int(_)):
+            return ()  # several settings, which the message names
+    return place
+
+
+_TABLES = {"reinforce": "sampling", "imitation": "teacher"}
+_OLD_PLACES: dict[tuple[str, str], Place] = {
+    **{(algorithm, "optimiser"): ("optimiser",) for algorithm in _TABLES},
+    **{("imitation", name): ("sampling", name) for name in _OF_BOTH},
+    **{("reinforce", name): ("optimiser", name) for name in _OF_LOSS},
+    ("reinforce", "memory"): ("memory",),
+    ("imitation", "teacher"): ("teacher", "placer"),
+}
+"""The settings of stages that other tables held than those in _TABLES, or under another name."""

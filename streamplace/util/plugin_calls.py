@@ -41,7 +41,7 @@ def check_call(text: str, found: object, noun: str, arguments: Sequence[str]) ->
         inspect.signature(found).bind(*arguments)
     except TypeError as error:
         raise UsageError(f"{noun} {text!r}: is no {noun}: {wanted}, but {error}") from None
-    except ValueError:  # it tells no signature
+    except ValueError:  # it has no signature
         pass
 
 
@@ -55,7 +55,7 @@ def parameters_of(cls: type) -> dict[str, Any]:
         known = inspect.signature(cls, eval_str=True).parameters.values()
     except (NameError, TypeError, AttributeError):  # types that are known to checkers alone
         known = inspect.signature(cls).parameters.values()
-    except ValueError:  # it tells no signature
+    except ValueError:  # it has no signature
         return {}
     named = (p for p in known if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY))
     return {p.name: str if p.annotation is p.empty else p.annotation for p in named}
@@ -69,7 +69,7 @@ def read_options(
     Raises
     ------
     UsageError
-        On an unknown option, one that stands twice, or a value of the wrong type.
+        On an unknown option, one that is repeated, or a value of the wrong type.
     """
     options_read: dict[str, Any] = {}
     for option in options:
@@ -79,7 +79,7 @@ def read_options(
             there = there if key in types else did_you_mean(key, types) or there
             raise UsageError(f"{noun} {text!r}: {option!r} is no option=value{there}")
         if key in options_read:
-            raise UsageError(f"{noun} {text!r}: {key} stands twice")
+            raise UsageError(f"{noun} {text!r}: {key} is repeated")
         options_read[key] = _converted(f"{noun} {text!r}: {key}", value, types[key])
     return options_read
 

@@ -45,7 +45,7 @@ def is_missing(module: str) -> bool:
             import_module(module)
         except ModuleNotFoundError as error:
             return error.name is not None and f"{module}.".startswith(f"{error.name}.")
-        except Exception:  # it is there, and `load` tells what is wrong with it
+        except Exception:  # the module exists; the message of `load` says what is wrong
             return False
     return False
 
@@ -133,9 +133,9 @@ def find(
     ours
         Our names, which a message lists too.
     from_file
-        Whether a file says so, rather than somebody who typed it: files have no module imported.
+        Whether the text comes from a file: no module is imported because a file names it.
     form
-        How a message calls what users write.
+        The form of what users write, for messages.
 
     Raises
     ------
@@ -150,7 +150,8 @@ def find(
     there = installed(group)
     if name not in there:
         choices = valid_choices(name, names_of(group, ours))
-        raise UsageError(f"no {noun} is called {name!r}{choices} (your own are {form})")
+        own = "" if from_file else f" (your own are {form})"
+        raise UsageError(f"no {noun} is called {name!r}{choices}{own}")
     return load_installed(there[name], noun), options
 
 
@@ -161,7 +162,7 @@ def named_fault(noun: str, text: str, what: str = "", place: str = "") -> Iterat
     Parameters
     ----------
     what
-        What failed; an error of ours says so itself.
+        What failed; a `StreamplaceError` has a message of its own.
     place
         Where, as ``graph 3``.
     """

@@ -27,7 +27,7 @@ def test_options_reach_the_placer() -> None:
         ("metis:parts=three", "parts must be a whole number"),
         ("metis:parts=0", "parts must be at least 1"),
         ("metis:recursive=true", "'recursive=true' is no option=value"),
-        ("metis:parts=2:parts=3", "parts stands twice"),
+        ("metis:parts=2:parts=3", "parts is repeated"),
         ("metis-oracle:parts=3", "it tries every number of parts"),
         ("metis:weights=heavy", "weights must be instructions or utilisation"),
         ("fuser:parts=-2", "parts must be at least 1"),

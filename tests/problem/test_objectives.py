@@ -1,12 +1,15 @@
 """The table of objectives: names, options, and what is written of one."""
 
+import math
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import streamplace as sp
 from streamplace.errors import UsageError
+from streamplace.files.placements import objective_to
 from streamplace.problem.objectives import make_objective, objective_names, text_of
 from tests.support.objectives import Net
 
@@ -25,7 +28,43 @@ NET = "tests.support.objectives:Net"
 def test_what_is_written_is_read_back(text: str, objective: sp.Throughput) -> None:
     assert make_objective(text) == objective
     assert text_of(objective) == text
-    assert text_of(objective.with_changes([9, 3], "engine", 0.5)) == text  # these stand beside it
+    others = objective.with_changes([9, 3], "engine", 0.5)  # fields of their own hold these
+    assert text_of(others) == text
+
+
+@pytest.mark.parametrize(
+    "objective", [Net(), Net(price=3), Net(title="a=b c"), Net(rounded=True), Net(levels=0)]
+)
+def test_an_objective_that_is_read_back_is_written(objective: sp.Throughput) -> None:
+    (entry,) = objective_to(objective).values()
+    assert make_objective(entry) == objective
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "wanted"),
+    [
+        ("title", "a:b", "text that is not empty and has no ':'"),
+        ("title", "", "text that is not empty and has no ':'"),
+        ("title", None, "text that is not empty and has no ':'"),
+        ("title", ("a", "b"), "text that is not empty and has no ':'"),
+        ("price", None, "a number"),
+        ("price", math.nan, "a number"),
+        ("levels", None, "a whole number"),
+        ("levels", 2.5, "a whole number"),
+        ("rounded", "yes", "True or False"),
+    ],
+)
+def test_a_value_that_is_not_read_back_is_not_written(
+    name: str, value: object, wanted: str, tmp_path: Path
+) -> None:
+    values: dict[str, Any] = {name: value}
+    graph = sp.StreamGraph([("a", 1e5, 10)], [], source_rate=100)
+    placement = sp.Placement(sp.Problem(graph, objective=Net(**values)), [0])
+    with pytest.raises(UsageError) as refused:
+        sp.write_placement(tmp_path / "placement.json", placement)
+    fault = f"{name}={value!r} cannot be written to a file; choose {wanted}"
+    assert str(refused.value) == f"objective {NET!r}: {fault}"
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -56,6 +95,11 @@ def test_a_file_has_no_module_imported(tmp_path: Path, monkeypatch: pytest.Monke
         make_objective("left_alone:Net", from_file=True)
     assert "left_alone" not in sys.modules
     assert make_objective("throughput", from_file=True) == sp.Throughput()
+    with pytest.raises(
+        UsageError, match=r"no objective is called 'net'; there are throughput.*"
+    ) as no:
+        make_objective("net", from_file=True)
+    assert "module:Class" not in str(no.value)
 
 
 def test_ours_are_listed() -> None:

@@ -26,6 +26,7 @@ class Net(sp.Throughput):
     price: float = 1000.0
     title: str = "net"
     rounded: bool = False
+    levels: int | None = 2
 
 
 class LastEvaluator(sp.ObjectiveEvaluator):

@@ -182,10 +182,10 @@ def test_configs_that_could_teach_nothing(
         ("threads = 257", "run.threads: should be less than or equal to 256"),
         ("threads = 9007199254740992", "run.threads"),
         ("[[stage]]\nsamples = 1048577", "samples: should be less than or equal to 1048576"),
-        ("[[stage]]\nrandom_samples = 1e300", "stage[0].reinforce.random_samples"),
-        ("[[stage]]\nrandom_if_empty = 9007199254740992", "stage[0].reinforce.random_if_empty"),
-        ("[stage.memory]\nsize = 9007199254740992", "stage[0].reinforce.memory.size"),
-        ("[stage.memory]\nsamples = 9007199254740992", "stage[0].reinforce.memory.samples"),
+        ("[[stage]]\nrandom_samples = 1e300", "stage[0].random_samples"),
+        ("[[stage]]\nrandom_if_empty = 9007199254740992", "stage[0].random_if_empty"),
+        ("[stage.memory]\nsize = 9007199254740992", "stage[0].memory.size"),
+        ("[stage.memory]\nsamples = 9007199254740992", "stage[0].memory.samples"),
     ],
 )
 def test_more_than_any_array_or_process_has(setting: str, said: str, tmp_path: Path) -> None:

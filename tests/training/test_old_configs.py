@@ -114,19 +114,21 @@ def test_the_present_form_is_read_without_a_warning(caplog: pytest.LogCaptureFix
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "fault"),
     [
-        ("samples = 3", "sample = 3", "stage[0].reinforce.sample: is an unknown field"),
-        ("size = 2", "size = -2", "stage[0].reinforce.memory.size: should be greater"),
-        ("normalise = true", "rate = 0.0", "stage[0].reinforce.optimiser.rate: should be greater"),
-        ("entropy = 0.01", "entropy = nan", "stage[0].reinforce.entropy: must be a finite number"),
+        ("samples = 3", "sample = 3", "sampling.sample: is an unknown field"),
+        ("size = 2", "size = -2", "memory.size: should be greater"),
+        ("normalise = true", "rate = 0.0", "optimiser.rate: should be greater"),
+        ("entropy = 0.01", "entropy = nan", "optimiser.entropy: must be a finite number"),
     ],
 )
-def test_a_fault_says_what_to_write_instead(old: str, new: str, said: str, tmp_path: Path) -> None:
+def test_a_fault_has_the_old_place_and_says_what_to_write_instead(
+    old: str, new: str, fault: str, tmp_path: Path
+) -> None:
     with pytest.raises(FormatError) as refused:
         read(OLD.replace(old, new, 1), tmp_path)
     message = str(refused.value)
-    assert message.startswith(f"{tmp_path / 'config.toml'}: {said}")
+    assert message.startswith(f"{tmp_path / 'config.toml'}: {fault}")
     assert message.endswith("; write [sampling], [memory], [optimiser] as [[stage]]: see `best`")
 
 
@@ -156,7 +158,9 @@ def test_an_old_run_with_another_config_is_another_run(tmp_path: Path) -> None:
 
 def test_an_unknown_setting_of_a_teacher_is_refused(tmp_path: Path) -> None:
     setting = '\n[teacher]\nplacer = "greedy"\nepoch = 0\n'
-    with pytest.raises(FormatError, match="epoch: is an unknown field"):
+    with pytest.raises(FormatError, match=r": teacher\.epoch: is an unknown field"):
         read(OLD + setting, tmp_path)
-    with pytest.raises(FormatError, match="teacher: is missing"):
+    with pytest.raises(FormatError, match=r": teacher\.placer: is missing"):
         read(OLD + setting.replace('placer = "greedy"', ""), tmp_path)
+    with pytest.raises(FormatError, match=r": optimiser\.rate: should be greater"):
+        read(OLD.replace("[optimiser]", "[optimiser]\nrate = -1.0") + TAUGHT, tmp_path)

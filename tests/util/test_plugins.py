@@ -56,7 +56,7 @@ def test_an_option_stands_once_and_has_its_type() -> None:
         "wide": 3, "deep": 0.5, "open": True, "name": "a=b",
     }  # fmt: skip
     for options, said in {
-        ("wide=3", "wide=4"): "wide stands twice",
+        ("wide=3", "wide=4"): "wide is repeated",
         ("wide=3.5",): "wide must be a whole number",
         ("name=",): "name is empty",
         ("wide",): "'wide' is no option=value",
