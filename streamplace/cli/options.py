@@ -208,7 +208,7 @@ def the_cluster(cluster_file: str | None, devices: str | None) -> "Cluster | Non
 
 
 def the_objective(text: str | None) -> "Objective | None":
-    """Return the objective that the option names; None if it says nothing."""
+    """Return the objective that the option names; None without the option."""
     if text is None:
         return None
     from streamplace.problem.objectives import make_objective  # noqa: PLC0415 - see main

@@ -30,7 +30,7 @@ class Recipe:
         Number of graphs.
     sizes
         Numbers of operators to draw from. ``dream`` keeps the classes within them; None is all of
-        its classes, and for the others what the family says, or 10 to 50 operators.
+        its classes, and of other families `Family.sizes`, or 10 to 50 operators.
     seed
         At least 0.
 

@@ -106,7 +106,7 @@ class SizedGraphs:
         return made
 
     def _own(self, attribute: str, kind: type) -> Any:
-        """Return what the family says of itself; None where it says nothing."""
+        """Return an attribute of the family, checked; None if it has none."""
         found = getattr(self.family, attribute, None)
         if found is not None and (isinstance(found, bool) or not isinstance(found, kind)):
             self._refuse(f"{attribute} must be {kind.__name__} (got {found!r:.40})")

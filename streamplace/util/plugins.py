@@ -1,7 +1,7 @@
 """Objects of users: ``module:Class``, or a name that an installed package registers.
 
-Nothing is imported but what somebody typed, or installed: files of ours have names too, and a
-module that a file names is never looked up. A noun, such as ``placer``, begins every message.
+A module is imported if a user typed its name or an installed package registers it, never because a
+file names it. A noun, such as ``placer``, begins every message.
 """
 
 import re

@@ -123,7 +123,7 @@ def test_throughput_is_what_it_is_without_the_option(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--objective", "nett"], "no objective is called 'nett'; there are throughput"),
         (["--objective", "mine:Lost"], "has no 'Lost'"),
@@ -134,10 +134,10 @@ def test_throughput_is_what_it_is_without_the_option(folder: Path) -> None:
         (["--objective", "mine:Net", "--placer", "exact"], "'exact' proves throughput, not object"),
     ],
 )
-def test_what_is_wrong_is_one_line(folder: Path, arguments: list[str], said: str) -> None:
+def test_what_is_wrong_is_one_line(folder: Path, arguments: list[str], message: str) -> None:
     code, out, err = answer(folder, "place", "graph.json", *arguments)
     assert (code, out) == (2, "")
-    assert said in one_line(err)
+    assert message in one_line(err)
 
 
 def test_a_file_that_names_a_module_needs_it_typed(folder: Path) -> None:

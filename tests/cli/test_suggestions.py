@@ -120,8 +120,8 @@ def test_in_configs(
     config = tmp_path / "config.toml"
     config.write_text(SMALL.replace("epochs = 2", f"epochs = 2\n{name} = 1"))
     words = ("train", inputs.graph, "--config", config, "-o", tmp_path / "run")
-    said = f"stage[0].{name}: is an unknown field; did you mean {meant!r}?"
-    assert said in refused(capsys, *words)
+    message = f"stage[0].{name}: is an unknown field; did you mean {meant!r}?"
+    assert message in refused(capsys, *words)
 
 
 def test_of_policies(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:

@@ -130,7 +130,7 @@ def test_a_family_may_say_its_sizes_and_take_options(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("family", "operators", "said"),
+    ("family", "operators", "message"),
     [
         ("mine:Star", 1, "operators must be 2 to 1000000"),
         ("mine:chain", 3, "operators must be 4 to 1000000"),
@@ -138,18 +138,18 @@ def test_a_family_may_say_its_sizes_and_take_options(folder: Path) -> None:
     ],
 )
 def test_fewer_operators_than_it_can_make_are_refused(
-    folder: Path, family: str, operators: int, said: str
+    folder: Path, family: str, operators: int, message: str
 ) -> None:
     code, err = generated(folder, family, "--operators", operators)
     assert code == 2
-    assert said in one_line(err)
+    assert message in one_line(err)
 
 
-@pytest.mark.parametrize(("family", "said"), FAULTS.items())
-def test_what_is_wrong_with_one_is_one_line(folder: Path, family: str, said: str) -> None:
+@pytest.mark.parametrize(("family", "message"), FAULTS.items())
+def test_what_is_wrong_with_one_is_one_line(folder: Path, family: str, message: str) -> None:
     code, err = generated(folder, family)
     assert code == 2
-    assert said in one_line(err)
+    assert message in one_line(err)
     assert not (folder / "x.jsonl").exists()
 
 

@@ -125,10 +125,10 @@ def test_a_kind_is_known_by_its_name() -> None:
 
 def test_sizes_have_the_form_of_their_kind() -> None:
     assert section_of("narrow").model_dump()["sizes"] == {"width": 8}
-    said = refused(policy_section, {"kind": "narrow", "sizes": {"widht": 3}})
-    assert said == "sizes.widht: is an unknown field; did you mean 'width'?"
-    said = refused(policy_section, {"kind": "narrow", "sizes": {"width": 0}})
-    assert said.startswith("sizes.width: should be greater")
+    message = refused(policy_section, {"kind": "narrow", "sizes": {"widht": 3}})
+    assert message == "sizes.widht: is an unknown field; did you mean 'width'?"
+    message = refused(policy_section, {"kind": "narrow", "sizes": {"width": 0}})
+    assert message.startswith("sizes.width: should be greater")
 
 
 def test_no_network_is_imported_before_a_policy_is_made() -> None:
@@ -146,24 +146,24 @@ def test_a_kind_of_ours_cannot_be_shadowed() -> None:
 
 def test_an_unknown_kind_is_answered_with_those_there_are() -> None:
     assert refused(policy_kind, "narow") == "no policy is called 'narow'; did you mean 'narrow'?"
-    said = refused(policy_kind, "xyzzy")
-    assert all(name in said for name in (*KINDS, "narrow", "picky"))
+    message = refused(policy_kind, "xyzzy")
+    assert all(name in message for name in (*KINDS, "narrow", "picky"))
 
 
 @pytest.mark.parametrize(
-    ("kind", "said"),
+    ("kind", "message"),
     [
         ("absent", "policy 'absent': loading own_absent:KIND failed: ModuleNotFoundError: "),
         ("number", "policy 'number': own_sizes:NUMBER must be a streamplace.policy.registry."),
     ],
 )
-def test_a_registration_that_is_broken(kind: str, said: str) -> None:
-    assert refused(policy_kind, kind).startswith(said)
-    assert refused(policy_section, {"kind": kind, "sizes": {}}).startswith(f"kind: {said}")
+def test_a_registration_that_is_broken(kind: str, message: str) -> None:
+    assert refused(policy_kind, kind).startswith(message)
+    assert refused(policy_section, {"kind": kind, "sizes": {}}).startswith(f"kind: {message}")
 
 
 @pytest.mark.parametrize(
-    ("kind", "said"),
+    ("kind", "message"),
     [
         ("nowhere", "loading own_nowhere:Narrow failed: ModuleNotFoundError: No module named"),
         ("nameless", "loading own_network:Broad failed: AttributeError: "),
@@ -171,13 +171,13 @@ def test_a_registration_that_is_broken(kind: str, said: str) -> None:
         ("no-policy", "own_network:number makes no streamplace.policy.base.Constructive"),
     ],
 )
-def test_a_policy_that_cannot_be_made(kind: str, said: str, tmp_path: Path) -> None:
-    assert refused(make_policy, section_of(kind)).startswith(f"policy {kind!r}: {said}")
+def test_a_policy_that_cannot_be_made(kind: str, message: str, tmp_path: Path) -> None:
+    assert refused(make_policy, section_of(kind)).startswith(f"policy {kind!r}: {message}")
     file = tmp_path / "weights.safetensors"
     file.write_bytes(pack_policy(make_policy(section_of("narrow")), section_of(kind), {}))
     with pytest.raises(CheckpointError) as caught:
         read_policy(file)
-    assert fault_of(caught.value, file).startswith(f"policy {kind!r}: {said}")
+    assert fault_of(caught.value, file).startswith(f"policy {kind!r}: {message}")
 
 
 def test_a_lack_of_memory_is_no_fault_of_a_package() -> None:

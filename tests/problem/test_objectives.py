@@ -68,7 +68,7 @@ def test_a_value_that_is_not_read_back_is_not_written(
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("troughput", "no objective is called 'troughput'; did you mean 'throughput'?"),
         ("throughput:price=3", "'price=3' is no option=value; it takes no options"),
@@ -81,10 +81,10 @@ def test_a_value_that_is_not_read_back_is_not_written(
         ("nowhere.at_all:Net", "importing nowhere.at_all failed: ModuleNotFoundError"),
     ],
 )
-def test_a_fault_names_what_was_typed(text: str, said: str) -> None:
+def test_a_fault_names_what_was_typed(text: str, message: str) -> None:
     with pytest.raises(UsageError) as raised:
         make_objective(text)
-    assert said in str(raised.value)
+    assert message in str(raised.value)
     assert repr(text) in str(raised.value) or repr(text.partition(":")[0]) in str(raised.value)
 
 

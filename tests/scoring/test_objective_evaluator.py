@@ -214,7 +214,7 @@ class Faulty(sp.Throughput):
 
 
 @pytest.mark.parametrize(
-    ("fault", "said"),
+    ("fault", "message"),
     [
         ("negative", r"its evaluator returned -1666.* for placement 0; a number from 0 to"),
         ("none", r"its evaluator returned nan for placement 0; a number from 0 to the throughput"),
@@ -224,8 +224,8 @@ class Faulty(sp.Throughput):
         ("raised", "its evaluator failed: IndexError: index 99 is out of bounds"),
     ],
 )
-def test_what_an_evaluator_returns_is_checked(fault: str, said: str) -> None:
-    with pytest.raises(UsageError, match=f":Faulty:fault={fault}': {said}"):
+def test_what_an_evaluator_returns_is_checked(fault: str, message: str) -> None:
+    with pytest.raises(UsageError, match=f":Faulty:fault={fault}': {message}"):
         sp.place(small(), "4x1000", objective=Faulty(fault=fault), placer="single")
 
 

@@ -24,13 +24,13 @@ def _lasts_for_ever(tensors: dict[str, Tensor], words: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (_no_placements, "memory.devices: must be of type int16"),
         (_lasts_for_ever, "no run or position: int too large"),
     ],
 )
-def test_it_is_refused_in_a_line(change: Change, said: str, tmp_path: Path) -> None:
+def test_it_is_refused_in_a_line(change: Change, message: str, tmp_path: Path) -> None:
     tensors, words = unpacked(written(tmp_path), "file")
     path = tmp_path / "changed.safetensors"
     path.write_bytes(packed(tensors, words))
@@ -39,4 +39,4 @@ def test_it_is_refused_in_a_line(change: Change, said: str, tmp_path: Path) -> N
     path.write_bytes(packed(tensors, words))
     with pytest.raises(CheckpointError) as caught:
         resume(str(path))
-    assert str(caught.value).startswith(f"{path}: {said}")
+    assert str(caught.value).startswith(f"{path}: {message}")

@@ -157,7 +157,7 @@ def test_a_teacher_whose_weights_are_not_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("memory", "stage", "said"),
+    ("memory", "stage", "message"),
     [
         ({"imitate": 1.0, "size": 0}, {}, "needs memory.size and memory.samples"),
         (
@@ -170,14 +170,14 @@ def test_a_teacher_whose_weights_are_not_there(tmp_path: Path) -> None:
     ids=["no memory", "nothing remembered", "one placement"],
 )
 def test_configs_that_could_teach_nothing(
-    memory: dict[str, Any], stage: dict[str, Any], said: str
+    memory: dict[str, Any], stage: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(ValidationError, match=said):
+    with pytest.raises(ValidationError, match=message):
         config(memory=memory, stage=stage)
 
 
 @pytest.mark.parametrize(
-    ("setting", "said"),
+    ("setting", "message"),
     [
         ("threads = 257", "run.threads: should be less than or equal to 256"),
         ("threads = 9007199254740992", "run.threads"),
@@ -188,10 +188,10 @@ def test_configs_that_could_teach_nothing(
         ("[stage.memory]\nsamples = 9007199254740992", "stage[0].memory.samples"),
     ],
 )
-def test_more_than_any_array_or_process_has(setting: str, said: str, tmp_path: Path) -> None:
+def test_more_than_any_array_or_process_has(setting: str, message: str, tmp_path: Path) -> None:
     """Such settings once passed as valid and failed in the first step."""
     table, _, line = setting.rpartition("\n")
     table, name = table or "[run]", line.partition(" ")[0]
     kept = [one for one in SMALL.splitlines() if not one.startswith(f"{name} =")]
     (tmp_path / "large.toml").write_text("\n".join(kept).replace(table, f"{table}\n{line}"))
-    assert said in refusal_of(str(tmp_path / "large.toml"))
+    assert message in refusal_of(str(tmp_path / "large.toml"))

@@ -22,7 +22,7 @@ from streamplace.util.plugins import is_custom, is_ours, named_fault, parts_of
         ("3d:Last", False, ("3d", ["Last"])),
     ],
 )
-def test_a_class_is_told_from_an_option(text: str, own: bool, parts: tuple[str, list[str]]) -> None:
+def test_a_class_is_no_option(text: str, own: bool, parts: tuple[str, list[str]]) -> None:
     assert is_custom(text) == own
     assert parts_of(text) == parts
 
@@ -39,9 +39,9 @@ def test_a_name_of_ours_stays_ours_unless_a_module_has_it() -> None:
 
 def test_faults_of_users_are_one_line_and_memory_is_nobodys_fault() -> None:
     faults = {"failed: KeyError: 'a b'": KeyError("a b"), "a cycle": GraphError("a cycle")}
-    for said, fault in faults.items():
+    for message, fault in faults.items():
         with (
-            pytest.raises(UsageError, match=f"^family 'ring': graph 3: {said}$"),
+            pytest.raises(UsageError, match=f"^family 'ring': graph 3: {message}$"),
             named_fault("family", "ring", "failed", "graph 3"),
         ):
             raise fault
@@ -49,17 +49,17 @@ def test_faults_of_users_are_one_line_and_memory_is_nobodys_fault() -> None:
         raise MemoryError
 
 
-def test_an_option_stands_once_and_has_its_type() -> None:
+def test_an_option_is_not_repeated_and_has_its_type() -> None:
     types = {"wide": int, "deep": float | None, "open": bool, "name": str}
     typed = ["wide=3", "deep=0.5", "open=true", "name=a=b"]
     assert read_options("ring", typed, types, "family") == {
         "wide": 3, "deep": 0.5, "open": True, "name": "a=b",
     }  # fmt: skip
-    for options, said in {
+    for options, message in {
         ("wide=3", "wide=4"): "wide is repeated",
         ("wide=3.5",): "wide must be a whole number",
         ("name=",): "name is empty",
         ("wide",): "'wide' is no option=value",
     }.items():
-        with pytest.raises(UsageError, match=f"^family 'ring': {said}"):
+        with pytest.raises(UsageError, match=f"^family 'ring': {message}"):
             read_options("ring", list(options), types, "family")
