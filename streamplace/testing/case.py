@@ -34,6 +34,9 @@ class PolicyCase:
     ordered_devices
         Whether the policy may tell devices apart by their position in the cluster, as one with an
         output for each device does. Otherwise listing them in another order must change nothing.
+    repaired
+        Whether the policy leaves constraints to the placer's repair. Otherwise its samples must
+        keep to pins and allowed devices by themselves.
     scale
         A factor for the random parameters: small ones leave decisions near chance.
     seed
@@ -44,6 +47,7 @@ class PolicyCase:
     sizes: dict[str, Any] = field(default_factory=dict)
     devices: int = 3
     ordered_devices: bool = False
+    repaired: bool = False
     scale: float = 2.0
     seed: int = 0
 

@@ -36,11 +36,17 @@ SHIPPED = {
         "encoder-decoder",
         PUBLISHED | {"encoder": "sequence", "upstream": False},
         ordered_devices=True,
+        repaired=True,
     ),
-    "b+f1": PolicyCase("encoder-decoder", PUBLISHED | {"upstream": False}, ordered_devices=True),
-    "b+f1&f2": PolicyCase("encoder-decoder", PUBLISHED, ordered_devices=True),
+    "b+f1": PolicyCase(
+        "encoder-decoder", PUBLISHED | {"upstream": False}, ordered_devices=True, repaired=True
+    ),
+    "b+f1&f2": PolicyCase("encoder-decoder", PUBLISHED, ordered_devices=True, repaired=True),
     "b+f1&f2, one name": PolicyCase(
-        "encoder-decoder", PUBLISHED | {"breaks_symmetry": True}, ordered_devices=True
+        "encoder-decoder",
+        PUBLISHED | {"breaks_symmetry": True},
+        ordered_devices=True,
+        repaired=True,
     ),
 }
 
