@@ -105,6 +105,12 @@ def batch_of(policy: AnyPolicy, *problems: Problem) -> Batch:
     return batch
 
 
+def copies_of(policy: AnyPolicy, problem: Problem, count: int) -> Batch:
+    """Return the same problem several times as a batch of a policy."""
+    batch: Batch = policy.batch([policy.encode(problem)] * count)
+    return batch
+
+
 def generator(seed: int = 0) -> torch.Generator:
     """Return a random generator of torch."""
     return torch.Generator().manual_seed(seed)

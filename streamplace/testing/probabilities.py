@@ -1,4 +1,4 @@
-"""Checks that the probabilities of a policy's placements add up to 1, and that its entropies fit."""
+"""Checks that the probabilities of placements add up to 1, and that entropies agree with them."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -10,7 +10,7 @@ from streamplace.policy.base import AnyPolicy
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.trajectories import Trajectories, summed_over_steps
 from streamplace.problem.problem import Problem
-from streamplace.testing.case import SOURCE_RATE, PolicyCase, batch_of, graph_of
+from streamplace.testing.case import SOURCE_RATE, PolicyCase, copies_of, graph_of
 from streamplace.util.arrays import Ints
 
 OPERATORS = 4
@@ -66,6 +66,6 @@ def placements_of(policy: AnyPolicy, problem: Problem) -> Ints:
 
 def scored_placements(policy: AnyPolicy, problem: Problem, rows: Ints) -> Trajectories:
     """Return the trajectories, (N, 1, …), of placements, (N, V), in the first decoding order."""
-    batch = batch_of(policy, *[problem] * len(rows))
+    batch = copies_of(policy, problem, len(rows))
     with torch.no_grad():
         return policy.rollout(batch, 1, Sampler(), rows[:, None])

@@ -6,7 +6,7 @@ import torch
 from streamplace.policy.base import AnyPolicy
 from streamplace.policy.decoding import UNAVAILABLE, Sampler
 from streamplace.problem.problem import Problem
-from streamplace.testing.case import PolicyCase, batch_of, generator
+from streamplace.testing.case import PolicyCase, copies_of, generator
 from streamplace.testing.probabilities import placements_of, scored_placements, small_problems
 from streamplace.util.arrays import Floats, Ints
 
@@ -69,12 +69,12 @@ def _compare(
 
 def _drawn(policy: AnyPolicy, problem: Problem, sampler: Sampler) -> Ints:
     """Return samples of a problem, (DRAWS, V), each the first of its own copy."""
-    made: Ints = policy.sample(batch_of(policy, *[problem] * DRAWS), 1, sampler)[:, 0]
+    made: Ints = policy.sample(copies_of(policy, problem, DRAWS), 1, sampler)[:, 0]
     return made
 
 
 def _rolled_out(policy: AnyPolicy, problem: Problem, sampler: Sampler) -> Ints:
     """Return placements of rollouts, (DRAWS, V), each the first of its own copy."""
     with torch.no_grad():
-        made = policy.rollout(batch_of(policy, *[problem] * DRAWS), 1, sampler)
+        made = policy.rollout(copies_of(policy, problem, DRAWS), 1, sampler)
     return made.placements[:, 0]
