@@ -11,14 +11,17 @@ Every check raises AssertionError with a message that says what the policy does 
 
 from collections.abc import Callable
 
+from streamplace.testing.actions import check_actions
 from streamplace.testing.batching import check_batches, check_evaluate, check_samples
 from streamplace.testing.case import PolicyCase
 from streamplace.testing.counting import check_evaluations
 from streamplace.testing.feasibility import check_constraints
 from streamplace.testing.gradients import check_gradients
-from streamplace.testing.probabilities import check_probabilities
+from streamplace.testing.probabilities import check_entropy, check_probabilities
 from streamplace.testing.renaming import check_device_order, check_names, check_numbering
 from streamplace.testing.resuming import check_resuming
+from streamplace.testing.sampling import check_sampling
+from streamplace.testing.teaching import check_teacher
 from streamplace.testing.weights import check_weights
 
 __all__ = ["CHECKS", "PolicyCase", "check_policy"]
@@ -26,9 +29,13 @@ __all__ = ["CHECKS", "PolicyCase", "check_policy"]
 CHECKS: dict[str, Callable[[PolicyCase], None]] = {
     "weights": check_weights,
     "samples": check_samples,
+    "actions": check_actions,
     "batches": check_batches,
     "evaluate": check_evaluate,
     "probabilities": check_probabilities,
+    "entropy": check_entropy,
+    "sampling": check_sampling,
+    "teacher": check_teacher,
     "names": check_names,
     "numbering": check_numbering,
     "device order": check_device_order,

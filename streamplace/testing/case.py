@@ -34,6 +34,9 @@ class PolicyCase:
     ordered_devices
         Whether the policy may tell devices apart by their position in the cluster, as one with an
         output for each device does. Otherwise listing them in another order must change nothing.
+    repaired
+        Whether the policy leaves constraints to the placer's repair. Otherwise its samples must
+        keep to pins and allowed devices by themselves.
     scale
         A factor for the random parameters: small ones leave decisions near chance.
     seed
@@ -44,6 +47,7 @@ class PolicyCase:
     sizes: dict[str, Any] = field(default_factory=dict)
     devices: int = 3
     ordered_devices: bool = False
+    repaired: bool = False
     scale: float = 2.0
     seed: int = 0
 
@@ -98,6 +102,12 @@ def graph_of(operators: int, seed: int) -> StreamGraph:
 def batch_of(policy: AnyPolicy, *problems: Problem) -> Batch:
     """Return problems, largest first, as a batch of a policy."""
     batch: Batch = policy.batch([policy.encode(problem) for problem in problems])
+    return batch
+
+
+def copies_of(policy: AnyPolicy, problem: Problem, count: int) -> Batch:
+    """Return the same problem several times as a batch of a policy."""
+    batch: Batch = policy.batch([policy.encode(problem)] * count)
     return batch
 
 

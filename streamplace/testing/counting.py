@@ -1,19 +1,23 @@
 """The check that evaluations, by which searches and policies are compared, are all counted."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
 from streamplace.policy.decoding import Sampler
-from streamplace.scoring.registry import THROUGHPUT
+from streamplace.scoring.throughput_evaluator import ThroughputEvaluator
 from streamplace.testing.case import PolicyCase, batch_of, generator
 from streamplace.training.in_memory import fit
 from streamplace.training.stages import ReinforceStage
 
 SAMPLES = 3
+OF_PLACEMENTS = ("throughput", "quality", "loss", "trace", "score", "worst_case")
+OF_A_PROBLEM = ("throughput_at",)  # takes the problem at one source rate before the placements
 
 
 @dataclass
@@ -29,6 +33,7 @@ def check_evaluations(case: PolicyCase) -> None:
     batch = batch_of(policy, *problems)
     with counted_evaluations() as count:
         policy.rollout(batch, SAMPLES, Sampler(generator()))
+        policy.sample(batch, SAMPLES, Sampler(generator()))
     fault = f"a rollout scores {count.placements} placements, which nobody counts"
     case.require(count.placements == 0, "evaluations", fault)
     stage = ReinforceStage(algorithm="reinforce", epochs=1, problems_per_step=2, samples=SAMPLES)
@@ -41,21 +46,40 @@ def check_evaluations(case: PolicyCase) -> None:
 
 @contextmanager
 def counted_evaluations() -> Iterator[Count]:
-    """Count the placements that any evaluator scores meanwhile, at every source rate."""
+    """Count the placements that any evaluator scores meanwhile, at every source rate.
+
+    Evaluators of users' objectives count as well. A method that scores by another counts nothing of
+    its own.
+    """
     count = Count()
-    before = {cls: cls.throughput_at for cls in THROUGHPUT.values()}
-
-    def counting(original: Any) -> Any:
-        def throughput_at(self: Any, problem: Any, devices: Any) -> Any:
-            count.placements += len(np.atleast_2d(devices))
-            return original(self, problem, devices)
-
-        return throughput_at
-
-    for cls, original in before.items():
-        setattr(cls, "throughput_at", counting(original))  # noqa: B010 - types of methods are fixed
-    try:
+    with ExitStack() as patches:
+        for cls in _with_subclasses(ThroughputEvaluator):
+            for name in (*OF_A_PROBLEM, *OF_PLACEMENTS):
+                method = vars(cls).get(name)
+                if method is not None and not getattr(method, "__isabstractmethod__", False):
+                    counting = _counting(method, count, first=int(name in OF_A_PROBLEM))
+                    patches.enter_context(patch.object(cls, name, counting))
         yield count
-    finally:
-        for cls, original in before.items():
-            setattr(cls, "throughput_at", original)  # noqa: B010
+
+
+def _with_subclasses(cls: type) -> set[type]:
+    """Return a class and all that derive from it."""
+    return {cls}.union(*map(_with_subclasses, cls.__subclasses__()))
+
+
+def _counting(method: Callable[..., Any], count: Count, first: int) -> Callable[..., Any]:
+    """Return a method of an evaluator that counts its placements, which come as argument `first`.
+
+    Where the method calls another that counts, nothing is added.
+    """
+
+    @wraps(method)
+    def counted(self: Any, *arguments: Any, **named: Any) -> Any:
+        before = count.placements
+        made = method(self, *arguments, **named)
+        if count.placements == before:
+            devices = named["devices"] if "devices" in named else arguments[first]
+            count.placements += len(np.atleast_2d(devices))
+        return made
+
+    return counted

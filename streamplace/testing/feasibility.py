@@ -6,38 +6,63 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from streamplace.policy.base import AnyPolicy
+from streamplace.policy.decoding import Sampler
 from streamplace.policy.placer import PolicyPlacer
 from streamplace.policy.weights import pack_policy
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.problem import Problem
-from streamplace.testing.case import PolicyCase
+from streamplace.testing.case import PolicyCase, batch_of, generator
 
 SAMPLES = 3
 
 
 def check_constraints(case: PolicyCase) -> None:
-    """Check pins, groups together and apart, and allowed devices, by the placer `policy:file=…`.
+    """Check the devices that samples use, and whole placements of the placer `policy:file=…`.
 
-    The placer repairs what a policy leaves undone; a policy need not know constraints itself.
+    Samples keep to pins and allowed devices, unless the case says that they are `repaired`. Groups
+    together and apart may be left to the placer's repair.
     """
+    policy = case.policy()
+    if not case.repaired:
+        for problem in _restricted(case):
+            _check_samples(case, policy, problem)
     with TemporaryDirectory() as folder:
         file = Path(folder) / "policy.safetensors"
-        file.write_bytes(pack_policy(case.policy(), case.section, {}))
+        file.write_bytes(pack_policy(policy, case.section, {}))
         placer = PolicyPlacer(samples=SAMPLES, file=str(file))
-        for problem in _constrained(case):
+        for problem in (*_restricted(case), *_grouped(case)):
             placed = placer(problem, np.random.default_rng(0))
             broken = problem.feasibility.violation(placed.devices)
             case.require(broken is None, "constraints", f"a placement breaks a rule: {broken}")
 
 
-def _constrained(case: PolicyCase) -> Iterator[Problem]:
-    """Yield problems with constraints of every kind."""
+def _check_samples(case: PolicyCase, policy: AnyPolicy, problem: Problem) -> None:
+    """Require samples to use allowed devices before anything is repaired."""
+    rules, names = problem.feasibility, problem.graph.names
+    rows = policy.sample(batch_of(policy, problem), SAMPLES, Sampler(generator()))[0]
+    for sample, operator in np.argwhere(~rules.allowed[rules.unit_of, rows]).tolist():
+        device = problem.cluster.names[rows[sample, operator]]
+        fault = (
+            f"a sample places operator {names[operator]!r} on device {device!r}, where it may not "
+            "run; a policy that leaves constraints to repair needs PolicyCase(repaired=True)"
+        )
+        raise AssertionError(f"{case.kind}: constraints: {fault}")
+
+
+def _restricted(case: PolicyCase) -> Iterator[Problem]:
+    """Yield problems with a pin, and with allowed devices."""
     for problem in case.problems():
         names, devices = problem.graph.names, problem.cluster.names
-        for constraints in (
-            Constraints(pins={names[0]: devices[-1]}),
-            Constraints(colocate=[names[:3]]),
-            Constraints(exlocate=[names[: min(3, len(devices))]]),
-            Constraints(allowed=dict.fromkeys(names[1:4], devices[:1])),
-        ):
-            yield problem.with_constraints(constraints)
+        yield problem.with_constraints(Constraints(pins={names[0]: devices[-1]}))
+        few = dict.fromkeys(names[1:4], devices[:1])
+        yield problem.with_constraints(Constraints(allowed=few))
+
+
+def _grouped(case: PolicyCase) -> Iterator[Problem]:
+    """Yield problems with a group together, and with one apart."""
+    for problem in case.problems():
+        names, devices = problem.graph.names, problem.cluster.names
+        yield problem.with_constraints(Constraints(colocate=[names[:3]]))
+        apart = names[: min(3, len(devices))]
+        yield problem.with_constraints(Constraints(exlocate=[apart]))

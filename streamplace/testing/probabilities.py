@@ -1,5 +1,6 @@
-"""The check that a policy's placements have probabilities that add up to 1."""
+"""Checks that the probabilities of placements add up to 1, and that entropies agree with them."""
 
+from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
@@ -7,8 +8,9 @@ import torch
 
 from streamplace.policy.base import AnyPolicy
 from streamplace.policy.decoding import Sampler
+from streamplace.policy.trajectories import Trajectories, summed_over_steps
 from streamplace.problem.problem import Problem
-from streamplace.testing.case import SOURCE_RATE, PolicyCase, batch_of, graph_of
+from streamplace.testing.case import SOURCE_RATE, PolicyCase, copies_of, graph_of
 from streamplace.util.arrays import Ints
 
 OPERATORS = 4
@@ -21,17 +23,37 @@ def check_probabilities(case: PolicyCase) -> None:
     Only the first decoding order counts, where samples take several in turn.
     """
     policy = case.policy()
-    for seed in (None, 1):
-        problem = Problem(graph_of(OPERATORS, 0), case.cluster(seed), source_rate=SOURCE_RATE)
+    for problem in small_problems(case):
         rows = placements_of(policy, problem)
-        with torch.no_grad():
-            logs = [
-                policy.rollout(batch_of(policy, problem), 1, Sampler(), row[None, None])
-                for row in rows
-            ]
-        total = sum(float(made.log_probability.double().exp()) for made in logs)
+        scored = scored_placements(policy, problem, rows)
+        total = float(scored.log_probability.double().exp().sum())
         fault = f"the probabilities of all {len(rows)} placements add up to {total:.6f}"
         case.require(abs(total - 1.0) <= TOLERANCE, "probabilities", fault)
+
+
+def check_entropy(case: PolicyCase) -> None:
+    """Check that entropies of steps add up, by the chain rule, to that of the placements.
+
+    The entropy of a distribution over placements is the expectation, over placements, of the
+    entropies of their steps. Only the first decoding order counts.
+    """
+    policy = case.policy()
+    for problem in small_problems(case):
+        scored = scored_placements(policy, problem, placements_of(policy, problem))
+        likely = scored.log_probability.double().exp()
+        whole = float(torch.special.entr(likely).sum())
+        steps = float((likely * summed_over_steps(scored.entropy)).sum())
+        fault = (
+            f"the entropies of steps amount to {steps:.4f} nats on average, the placements that "
+            f"they make have {whole:.4f}"
+        )
+        case.require(abs(steps - whole) <= TOLERANCE * max(1.0, whole), "entropy", fault)
+
+
+def small_problems(case: PolicyCase) -> Iterator[Problem]:
+    """Yield problems with few placements, on equal and on unequal devices."""
+    for seed in (None, 1):
+        yield Problem(graph_of(OPERATORS, 0), case.cluster(seed), source_rate=SOURCE_RATE)
 
 
 def placements_of(policy: AnyPolicy, problem: Problem) -> Ints:
@@ -40,3 +62,10 @@ def placements_of(policy: AnyPolicy, problem: Problem) -> Ints:
     operators, devices = len(problem.graph.names), len(problem.cluster.devices)
     every = np.array(list(product(range(devices), repeat=operators)), dtype=np.int32)
     return np.unique([policy.canonical(encoded, row, 0) for row in every], axis=0)
+
+
+def scored_placements(policy: AnyPolicy, problem: Problem, rows: Ints) -> Trajectories:
+    """Return the trajectories, (N, 1, …), of placements, (N, V), in the first decoding order."""
+    batch = copies_of(policy, problem, len(rows))
+    with torch.no_grad():
+        return policy.rollout(batch, 1, Sampler(), rows[:, None])

@@ -6,12 +6,17 @@ from tempfile import TemporaryDirectory
 from streamplace.testing.case import SOURCE_RATE, PolicyCase, graph_of
 from streamplace.training.algorithms.base import Record
 from streamplace.training.config import ProblemsSection, RunSection, TrainConfig
-from streamplace.training.run import Trained
+from streamplace.training.run import CHECKPOINT, Trained
 from streamplace.training.stages import DaggerStage, ReinforceStage
 from streamplace.training.trainer import train
 
 GRAPHS, OPERATORS = 4, 8
-STOPS = (1, 3)  # in the first stage, and in the second
+CUTS = ((1, 1), (1, 3), (2, 1), (2, 2), (2, 3))
+"""Steps from checkpoint to checkpoint, and the last step of a run that is cut off.
+
+The second stage begins after step 2. A cut comes right after a checkpoint, a step later, or before
+there is any.
+"""
 
 
 class _PowerFailure(Exception):  # noqa: N818 - an event of the check, not a fault
@@ -20,20 +25,20 @@ class _PowerFailure(Exception):  # noqa: N818 - an event of the check, not a fau
 
 def check_resuming(case: PolicyCase) -> None:
     """Check that a run cut off in either of two stages ends with the same parameters."""
-    config = _config(case)
     with TemporaryDirectory() as folder:
-        expected = _run(config, Path(folder) / "whole").parameter_hash
-        for stop in STOPS:
-            cut = Path(folder) / f"cut-{stop}"
+        expected = _run(_config(case), Path(folder) / "whole").parameter_hash
+        for every, stop in CUTS:
+            config, cut = _config(case, every), Path(folder) / f"cut-{every}-{stop}"
             try:
                 _run(config, cut, stop)
             except _PowerFailure:
-                found = _run(config, cut, resume=True).parameter_hash
+                resume = (cut / CHECKPOINT).exists()
+                found = _run(config, cut, resume=resume).parameter_hash
             fault = f"a run resumed after step {stop} ends with other parameters"
             case.require(found == expected, "resuming", fault)
 
 
-def _config(case: PolicyCase) -> TrainConfig:
+def _config(case: PolicyCase, checkpoint_every: int = 1) -> TrainConfig:
     """Return a run of two stages with two steps each: by an expert, then by REINFORCE."""
     devices = f"{case.devices}x2500"
     return TrainConfig(
@@ -43,7 +48,7 @@ def _config(case: PolicyCase) -> TrainConfig:
             DaggerStage(algorithm="dagger", epochs=1, problems_per_step=2),
             ReinforceStage(algorithm="reinforce", epochs=1, problems_per_step=2),
         ],
-        run=RunSection(checkpoint_every=1, threads=1, seed=case.seed),
+        run=RunSection(checkpoint_every=checkpoint_every, threads=1, seed=case.seed),
     )
 
 

@@ -1,0 +1,119 @@
+"""The check of agreement with a teacher, by an expert whose best devices are known."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from streamplace.policy.decoding import Sampler
+from streamplace.policy.teachers import Teacher, Ties
+from streamplace.problem.problem import Problem
+from streamplace.testing.case import PolicyCase, batch_of, generator
+from streamplace.util.arrays import Bools, Ints
+
+SAMPLES = 3
+TOLERANCE = 1e-3  # of log-probabilities in single precision
+
+
+@dataclass
+class _Expert:
+    """An expert that names the devices of placements, and follows forced ones.
+
+    Attributes
+    ----------
+    best
+        Placements, (P, S, V) each, whose devices are the best.
+    forced
+        (P, S, V) what the policy must say that it chose.
+    devices
+        The number of devices.
+    misled
+        Whether it was told otherwise.
+    """
+
+    best: Sequence[Ints]
+    forced: Ints
+    devices: int
+    misled: bool = False
+
+    def __call__(self, problems: Sequence[Problem], samples: int) -> "_Expert":
+        return self
+
+    def judge(self, operators: Ints, devices: Ints) -> Bools:
+        """Return the best devices of a step; see `policy.teachers.Expert`."""
+        row = np.arange(len(operators))
+        at = (row // SAMPLES, row % SAMPLES, operators)
+        self.misled |= not np.array_equal(self.forced[at], devices)
+        named = np.zeros((len(operators), self.devices), dtype=np.bool_)
+        for placements in self.best:
+            named[row, placements[at]] = True
+        return named
+
+
+def check_teacher(case: PolicyCase) -> None:
+    """Check `agreement` against the log-probabilities of the devices that an expert names.
+
+    Two placements of every problem differ in the operator that is placed last, so that all states
+    are the same whichever is forced; the expert names the devices of the one, or of both.
+    """
+    policy = case.policy()
+    problems = case.problems()[1:3]  # on unequal devices, of which all are offered
+    batch = batch_of(policy, *problems)
+
+    def rollout(forced: Ints, *best: Ints, ties: Ties = "any") -> Tensor:
+        """Return the agreement of each step, (P, S, T)."""
+        expert = _Expert(best, forced, case.devices)
+        with torch.no_grad():
+            made = policy.rollout(batch, SAMPLES, Sampler(), forced, Teacher(expert, ties))
+        if made.agreement is None:
+            fault = "a rollout with a teacher has no agreement; see teacher.agreement(logs, best)"
+            raise AssertionError(f"{case.kind}: teacher: {fault}")
+        fault = "the expert is told other operators or devices than those of the rollout"
+        case.require(not expert.misled, "teacher", fault)
+        return made.agreement.sum(dim=3)
+
+    with torch.no_grad():
+        free = policy.rollout(batch, SAMPLES, Sampler(generator()))
+        one = free.placements
+        other = _another_end(one, free.actions, free.mask, case.devices)
+        of_one, of_other = (
+            policy.rollout(batch, SAMPLES, Sampler(), forced).log_prob.sum(dim=3)
+            for forced in (one, other)
+        )
+    last = _last(free.mask)
+    both = {"any": torch.logaddexp(of_one, of_other), "each": of_one + of_other}
+    for forced, best, ties, expected in (
+        (one, (one,), "any", of_one),
+        (other, (one,), "any", of_one),
+        (one, (one,), "each", of_one),
+        (other, (one, other), "any", torch.where(last, both["any"], of_one)),
+        (other, (one, other), "each", torch.where(last, both["each"], of_one)),
+    ):
+        found = rollout(forced, *best, ties=ties)  # type: ignore[arg-type]
+        shape = tuple(found.shape)
+        fault = f"agreement has shape {shape} without parts, log_prob {tuple(expected.shape)}"
+        case.require(found.shape == expected.shape, "teacher", fault)
+        worst = float((found - expected)[free.mask].abs().max())
+        fault = (
+            f"agreement differs by {worst:.2g} from the log-probability of the devices that the "
+            f"expert names, with ties={ties!r}"
+        )
+        case.require(worst <= TOLERANCE, "teacher", fault)
+
+
+def _last(mask: Tensor) -> Tensor:
+    """Return which step is the last, (P, S, T) bool."""
+    after = torch.zeros_like(mask)
+    after[:, :, :-1] = mask[:, :, 1:]
+    return mask & ~after
+
+
+def _another_end(placements: Ints, actions: Tensor, mask: Tensor, devices: int) -> Ints:
+    """Return placements, (P, S, V), with another device for the operator that is placed last."""
+    operators = actions[..., 0][_last(mask)].view(placements.shape[:2]).cpu().numpy()
+    ends = placements.copy()
+    at = (*np.indices(operators.shape), operators)
+    ends[at] = (placements[at] + 1) % devices
+    return ends
