@@ -509,3 +509,21 @@ def test_evaluations_are_counted_by_placement() -> None:
         throughput(problem, rows[0])
     throughput(problem, rows)
     assert counted.placements == 6
+
+
+class DropsOut(DeviceScorer):
+    """A policy with dropout, whose chance is not that of the sampler."""
+
+    def embed(self, batch: ScorerBatch) -> tuple[torch.Tensor, torch.Tensor]:
+        """Drop a fifth of the embeddings while training."""
+        operator, left = super().embed(batch)
+        return nn.functional.dropout(operator, 0.2, self.training), left
+
+
+@pytest.mark.parametrize("check", ["resuming", "samples", "weights"])
+def test_a_policy_with_dropout_passes(check: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Training draws it from the seed of each step; placing and validation leave it out."""
+    kind = PolicyKind(DeviceScorerSizes, f"{__name__}:DropsOut")
+    monkeypatch.setitem(KINDS, "drops-out", kind)
+    monkeypatch.setattr("streamplace.policy.registry.load_ours", lambda path: DropsOut)
+    CHECKS[check](PolicyCase("drops-out", SCORER))
