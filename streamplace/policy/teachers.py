@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias, get_args
+from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 import torch
@@ -21,7 +21,6 @@ from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Bools, Ints
 
 Ties: TypeAlias = Literal["any", "each"]
-TIES: tuple[Ties, ...] = get_args(Ties)
 HIGHEST = CANDIDATE_FEATURES.index("highest")
 TOLERANCE = 1e-5  # relative: features are single precision
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import numpy as np
 import torch
@@ -42,7 +41,10 @@ class Rewards:
         model: Model | None = None,
         evaluations: NDArray[np.int64] | None = None,
     ) -> None:
-        self.problems = [under_model(problem, model) for problem in problems]
+        self.problems = [
+            problem.with_objective(problem.objective.with_changes(model=model))
+            for problem in problems
+        ]
         self.kind = kind
         nothing = np.zeros(len(problems), dtype=np.int64)
         self._evaluations = nothing if evaluations is None else evaluations
@@ -78,10 +80,3 @@ class Rewards:
         if self.kind == "relative":
             return reached / problem.source_rate
         return np.log(np.maximum(reached / bound(problem), 1e-9))
-
-
-def under_model(problem: Problem, model: Model | None) -> Problem:
-    """Return a problem under another model; under its own where that is None."""
-    if model is None:
-        return problem
-    return problem.with_objective(replace(problem.objective, model=model))
