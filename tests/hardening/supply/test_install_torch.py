@@ -54,7 +54,7 @@ def install(
         text=True,
         check=False,
     )
-    show = [environment, "-c", "import importlib.metadata as m; print(m.version('torch'))"]
+    show: list[str | Path] = [environment, "-c", "import importlib.metadata as m; print(m.version('torch'))"]
     shown = subprocess.run(show, capture_output=True, text=True, check=False)
     return run, shown.stdout.strip()
 
