@@ -17,6 +17,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.quality import qualities
 from streamplace.scoring.registry import evaluator
+from streamplace.util import work_clock
 
 SECONDS = 1.0
 LARGE = 5_000  # operators x devices
@@ -105,7 +106,7 @@ class Auto:
         best_possible = evaluator(problem).best_possible
         limit = inf if best_possible is None else best_possible * CLOSE
         found, failure = [] if start is None else [start], PlacementError("no placer was asked")
-        for placer in self._whom(problem, budget):
+        for placer in self._placers_for(problem):
             try:
                 found.append(placer(problem, deepcopy(rng), start))
             except PlacementError as error:
@@ -119,12 +120,12 @@ class Auto:
             raise failure
         return found, False
 
-    def _whom(self, problem: Problem, budget: Budget) -> Iterator[Placer]:
+    def _placers_for(self, problem: Problem) -> Iterator[Placer]:
         if _is_large(problem):
             yield from self.of_large
             return
         yield from self.placers
-        with budget.paused():
+        with work_clock.loading():
             policy = self.policy()
         yield policy
 

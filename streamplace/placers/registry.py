@@ -99,10 +99,13 @@ def ready_placer(text: str, model: Model) -> Placer:
         On an unknown name or option.
     """
     placer = make_placer(text)
-    if is_ours(text):
+    if isinstance(placer, Auto):
+        # Without the policy, which takes a second to load: few graphs are hard enough to need it.
+        for tried in AUTO_TRIES:
+            ready_placer(tried, model)
+        warm_up_search(model)
+    elif is_ours(text):
         warm_up(placer, model)
-        if text.partition(":")[0] == "auto":
-            warm_up_search(model)
     return placer
 
 

@@ -1,6 +1,5 @@
 """Placing and scoring in one call."""
 
-import time
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -19,6 +18,7 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import digest, forget
 from streamplace.scoring.registry import evaluator
 from streamplace.scoring.throughput import bound, simulate
+from streamplace.util import work_clock
 from streamplace.util.checks import check_seed
 from streamplace.workflows.result import Result
 
@@ -158,12 +158,12 @@ def _answer(
     place_it = ready_placer(placer, problem.model) if isinstance(placer, str) else placer
     own = not isinstance(placer, str) or not is_ours(placer)
     before = digest(problem) if own else b""
-    started = time.perf_counter()
+    started = work_clock.now()
     with within(name):
         if isinstance(place_it, Prover):
             proof = place_it.prove(problem, rng, start)
         placement = place_it(problem, rng, start) if proof is None else proof.placement
-    seconds = time.perf_counter() - started
+    seconds = work_clock.now() - started
     if own and digest(problem) != before:
         forget(problem)
         raise PlacementError(f"placer {name!r} changed arrays of the problem; copy them first")

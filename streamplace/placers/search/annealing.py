@@ -1,8 +1,5 @@
 """Annealing within a budget: one problem, one seed, many chains."""
 
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from math import inf
 from typing import NamedTuple
@@ -13,6 +10,7 @@ from sim.search import Instance, Schedule, search_state
 from streamplace.errors import UsageError
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
+from streamplace.util import work_clock
 from streamplace.util.arrays import Ints
 
 HOTTEST, COLDEST = 0.2, 0.002  # temperatures of a thorough chain
@@ -29,7 +27,7 @@ class Budget:
     evaluations: int | None = None
     _whole: "Budget | None" = None
     _spent: int = 0
-    _begun: float = field(default_factory=time.perf_counter)
+    _begun: float = field(default_factory=work_clock.now)
     _pace: float = 2e-7  # seconds a change, until there is a measurement
 
     def left(self) -> int:
@@ -41,14 +39,7 @@ class Budget:
         """Return the seconds left; inf without a limit of time."""
         if self.seconds is None:
             return inf
-        return self.seconds - (time.perf_counter() - self._begun)
-
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Let the clock stand: what is loaded once is not what a placement costs."""
-        stopped = time.perf_counter()
-        yield
-        self._begun += time.perf_counter() - stopped
+        return self.seconds - (work_clock.now() - self._begun)
 
     def charge(self, changes: int, seconds: float) -> None:
         """Note what a chain cost; one that was at the bound already does not come for nothing."""
