@@ -8,6 +8,8 @@ from streamplace.errors import UsageError
 from streamplace.util.plugins import named_fault
 from streamplace.util.suggest import did_you_mean
 
+LITERAL = inspect.Parameter.empty  # the type of an option without annotation
+
 
 def made(text: str, found: Any, options: list[str], noun: str) -> Any:
     """Return an instance of a class with its options, or what is no class as it is.
@@ -50,7 +52,11 @@ def _kind(found: object) -> str:
 
 
 def parameters_of(cls: type) -> dict[str, Any]:
-    """Return the type of each parameter of a class; text where it has no annotation."""
+    """Return the type of each parameter of a class.
+
+    Without an annotation it is `str` if the default value is text, and otherwise `LITERAL`: the
+    value decides.
+    """
     try:
         known = inspect.signature(cls, eval_str=True).parameters.values()
     except (NameError, TypeError, AttributeError):  # types that are known to checkers alone
@@ -58,7 +64,13 @@ def parameters_of(cls: type) -> dict[str, Any]:
     except ValueError:  # it has no signature
         return {}
     named = (p for p in known if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY))
-    return {p.name: str if p.annotation is p.empty else p.annotation for p in named}
+    return {p.name: _type_of(p) for p in named}
+
+
+def _type_of(parameter: inspect.Parameter) -> Any:
+    if parameter.annotation is not parameter.empty:
+        return parameter.annotation
+    return str if isinstance(parameter.default, str) else LITERAL
 
 
 def read_options(
@@ -98,4 +110,16 @@ def _converted(what: str, value: str, wanted: Any) -> Any:
                 raise UsageError(f"{what} must be {number}") from None
     if not value:
         raise UsageError(f"{what} is empty")
+    return _literal(value) if wanted is LITERAL else value
+
+
+def _literal(value: str) -> bool | int | float | str:
+    """Return a value as a bool (true, false), int or float if it reads as one, else as text."""
+    if value in ("true", "false"):
+        return value == "true"
+    for kind in (int, float):
+        try:
+            return kind(value)
+        except ValueError:
+            continue
     return value

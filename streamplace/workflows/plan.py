@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import inf
 
 import numpy as np
 
@@ -104,7 +105,13 @@ def _row(
     if before is not None and loaded.feasibility.violation(before) is None:
         rows.insert(0, before)
     best = best_of_chains(loaded, rng, rows, budget.share(0.5)).devices
-    sustained = full / float(worst_utilisation(flow(loaded), best)[0])
+    worst = float(worst_utilisation(flow(loaded), best)[0])
+    sustained = full / worst if worst else inf
+    if sustained == inf:
+        raise ProblemError(
+            "operators: nothing limits the source rate, since instructions times tuple rate is 0 "
+            "for every operator; state their instructions"
+        )
     relative = min(1.0, sustained / rate)
     if not throughput_evaluator(problem).linear and relative < 1.0:
         found = best_of_chains(problem, rng, [best, *rows], budget)

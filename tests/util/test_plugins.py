@@ -3,6 +3,7 @@
 import pytest
 
 from streamplace.errors import GraphError, UsageError
+from streamplace.util import plugin_calls
 from streamplace.util.plugin_calls import read_options
 from streamplace.util.plugins import is_custom, is_ours, named_fault, parts_of
 
@@ -47,6 +48,18 @@ def test_faults_of_users_are_one_line_and_memory_is_nobodys_fault() -> None:
             raise fault
     with pytest.raises(MemoryError), named_fault("family", "ring"):
         raise MemoryError
+
+
+class Unannotated:
+    def __init__(self, depth, name="a", width=2, deep=False, anything=None):  # type: ignore[no-untyped-def]
+        self.options = (depth, name, width, deep, anything)
+
+
+def test_options_without_annotation_are_read_by_their_values() -> None:
+    options = ["depth=5", "name=7", "width=0.5", "deep=true", "anything=x"]
+    made = plugin_calls.made("m:Unannotated", Unannotated, options, "placer")
+    assert made.options == (5, "7", 0.5, True, "x")
+    assert [type(option) for option in made.options] == [int, str, float, bool, str]
 
 
 def test_an_option_is_not_repeated_and_has_its_type() -> None:

@@ -12,6 +12,7 @@ from streamplace import (
     Network,
     Operator,
     Problem,
+    Stream,
     StreamGraph,
 )
 from streamplace.errors import InfeasibleError, ProblemError, UsageError
@@ -118,6 +119,15 @@ def test_what_no_plan_can_be_made_for_is_told() -> None:
         plan(GRAPH, SLOW, most=0)
     with pytest.raises(UsageError, match="seconds must be"):
         plan(GRAPH, SLOW, seconds=-1.0)
+
+
+@pytest.mark.parametrize("instructions", [0.0, 1e-305])
+def test_a_graph_without_work_has_no_plan(instructions: float) -> None:
+    graph = StreamGraph(
+        [Operator("a", instructions, 0.0), Operator("b", 0.0, 0.0)], [Stream("a", "b")]
+    )
+    with pytest.raises(ProblemError, match="nothing limits the source rate"):
+        plan(graph, source_rate=1.0)
 
 
 def test_same_seed_same_plan() -> None:

@@ -54,7 +54,11 @@ def install(
         text=True,
         check=False,
     )
-    show: list[str | Path] = [environment, "-c", "import importlib.metadata as m; print(m.version('torch'))"]
+    show: list[str | Path] = [
+        environment,
+        "-c",
+        "import importlib.metadata as m; print(m.version('torch'))",
+    ]
     shown = subprocess.run(show, capture_output=True, text=True, check=False)
     return run, shown.stdout.strip()
 
