@@ -148,6 +148,8 @@ def place(
         )
     if time_limit is not None and not limited:
         placer = registry.with_limit(placer, time_limit)
+    if warning := registry.warning_for(placer, len(problem.graph.names)):
+        options.tell(warning)
     found = None
     with working("placing"), located(constraints_file or name_of(graph)):
         if old is None:

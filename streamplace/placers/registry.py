@@ -36,6 +36,8 @@ PLACERS = {
 }
 PARTITIONERS = ("metis", "metis-recursive", "fuser")
 ORACLES = tuple(f"{name}-oracle" for name in PARTITIONERS)
+QUADRATIC = ("fuser", "fuser-oracle")  # time grows with the square of the number of operators
+MANY_OPERATORS = 5_000  # from which a quadratic placer takes seconds
 AUTO_TRIES = (
     "greedy",
     "single",
@@ -157,8 +159,21 @@ def with_limit(text: str, seconds: float) -> str:
     try:
         make_placer(f"{text}:seconds={seconds!r}")
     except UsageError:
-        raise UsageError(f"placer {name!r} has no limit of time") from None
+        limited = ", ".join(n for n in NAMES if "seconds" in options_of(n))
+        message = f"placer {name!r} does not accept a time limit; these do: {limited}"
+        raise UsageError(message) from None
     return f"{text}:seconds={seconds!r}"
+
+
+def warning_for(text: str, operators: int) -> str | None:
+    """Return a warning if a placer takes long on a graph of so many operators, else None."""
+    name = text.partition(":")[0]
+    if name not in QUADRATIC or operators < MANY_OPERATORS or not is_ours(text):
+        return None
+    return (
+        f"{name} takes time that grows with the square of the number of operators, and may take "
+        f"minutes for {operators:,}; multilevel and auto place large graphs faster"
+    )
 
 
 def _auto_policy() -> Placer:

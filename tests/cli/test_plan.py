@@ -94,7 +94,10 @@ def test_any_number_may_move_without_a_limit(
         (["--start", "OLD", "--placer", "metis"], "sets out from no placement"),
         (["--start", "OLD", "--placer", "search", "--max-moves", "1"], "there is one placer"),
         (["--start", "OTHER"], "places none of the graph's operators"),
-        (["--placer", "metis", "--time-limit", "1"], "has no limit of time"),
+        (
+            ["--placer", "metis", "--time-limit", "1"],
+            "does not accept a time limit; these do: auto, search, exact",
+        ),
         (["--placer", "search:seconds=1", "--time-limit", "1"], "a limit of time already"),
     ],
 )

@@ -184,7 +184,7 @@ def test_a_time_limit_is_an_option_of_its_own(folder: Path) -> None:
     limited = ("place", "graph.json", "--time-limit", 1, "--placer", "mine:Last")
     code, _, err = command(folder, *limited)
     assert code == 2
-    assert "placer 'mine:Last' has no limit of time" in one_line(err)
+    assert "placer 'mine:Last' does not accept a time limit; these do: auto," in one_line(err)
 
 
 def test_an_installed_package_gives_its_placer_a_name(folder: Path) -> None:

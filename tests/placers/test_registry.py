@@ -6,7 +6,7 @@ from streamplace.errors import UsageError
 from streamplace.placers.partition.fuser import Fuser
 from streamplace.placers.partition.metis import Metis
 from streamplace.placers.partition.oracle import Oracle
-from streamplace.placers.registry import make_placer
+from streamplace.placers.registry import make_placer, warning_for
 
 
 def test_options_reach_the_placer() -> None:
@@ -47,3 +47,17 @@ def test_wrong_names_and_options_are_told(name: str, said: str) -> None:
     with pytest.raises(UsageError) as caught:
         make_placer(name)
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("placer", "operators", "warned"),
+    [
+        ("fuser", 20_000, True),
+        ("fuser-oracle", 5_000, True),
+        ("fuser", 4_999, False),
+        ("metis-oracle", 20_000, False),
+        ("fuser:Class", 20_000, False),
+    ],
+)
+def test_a_warning_where_a_placer_takes_minutes(placer: str, operators: int, warned: bool) -> None:
+    assert (warning_for(placer, operators) is not None) == warned
