@@ -1,1 +1,1 @@
-"""Flink, Storm and others: their documents in, placements out."""
+"""Integrations with Flink, Storm and others: readers of documents, writers of placements."""
