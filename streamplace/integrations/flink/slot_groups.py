@@ -10,8 +10,9 @@ from streamplace.problem.placement import Placement
 
 HEAD = """\
 # Written by `streamplace export --to flink`: operator = slot-sharing group. The class
-# StreamplaceMapping (`--to flink-helper`) reads this file. A group takes one slot: give each
-# TaskManager one slot (taskmanager.numberOfTaskSlots: 1) and start one TaskManager per group.
+# StreamplaceMapping (`--to flink-helper`) reads this file. A group takes one slot unless its line
+# below says otherwise. Give each TaskManager one slot (taskmanager.numberOfTaskSlots: 1) and
+# start one TaskManager per slot.
 """
 
 

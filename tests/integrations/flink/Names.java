@@ -12,7 +12,7 @@ public final class Names {
     public static void main(String[] args) throws Exception {
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
         env.setParallelism(1);
-        DataStream<Long> events = env.fromSequence(0, 10).name("events"); // a source, also a step below
+        DataStream<Long> events = env.fromSequence(0, 10).name("events"); // also a step below
         events.print(); // the first of several sinks with the same name
         step(events.rebalance(), "Partition") // also the name of the rebalancing
                 .sinkTo(new DiscardingSink<Long>())
