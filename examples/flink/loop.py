@@ -32,7 +32,7 @@ TOLERANCE = {"instructions": 0.25, "payload": 0.05, "selectivity": 0.02}
 
 
 def loop(home: Path) -> int:
-    """Run the loop with the Flink at `home`; return 0 if all checks pass."""
+    """Run the loop with the Flink installation at `home`; return 0 if all checks pass."""
     FOLDER.mkdir(exist_ok=True)
     job = build("SampleJob", home, [HERE / "Work.java", HERE / "SampleJob.java"])
     with LocalFlink(home, FOLDER, TASK_MANAGERS) as flink:
@@ -124,7 +124,7 @@ def place(mips: float) -> dict[str, str]:
 def work_of_a_source_tuple() -> float:
     """Return the instructions of all operators per tuple of the source.
 
-    This uses the true numbers, which is fair: the loads to run and to place for are free choices.
+    The true numbers are used here only to choose the loads to run and to place for.
     """
     tuples = {"Source: events": 1.0}
     for (source, target), selectivity in SELECTIVITY.items():  # upstream first

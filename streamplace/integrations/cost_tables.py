@@ -1,4 +1,4 @@
-"""Parsers of cost files, TOML and CSV."""
+"""Parsers of costs files, TOML and CSV."""
 
 import csv
 import io

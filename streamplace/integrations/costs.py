@@ -1,4 +1,4 @@
-"""Costs files: the user's numbers, for those that a document lacks or has wrong."""
+"""Costs files: the user's numbers, which complete or correct those of a document."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ class CostForm(Form):
 
 
 class CostsForm(Form):
-    """A file of costs."""
+    """A costs file."""
 
     source_rate: Positive | None = None
     source_shares: dict[Name, Number] | None = Field(None, description="of the rate; sum 1")

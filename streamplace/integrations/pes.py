@@ -22,6 +22,6 @@ def cores_needed(placement: Placement) -> dict[str, float]:
     """
     problem = placement.problem
     shares, _ = utilisations(flow(problem), placement.devices)
-    used = shares * problem.target_utilisation  # `flow` reduces devices to their target
+    used = shares * problem.target_utilisation  # relative to the whole device, not to its target
     devices = problem.cluster.devices
     return {d.name: float(u) * d.cores for d, u in zip(devices, used, strict=True)}

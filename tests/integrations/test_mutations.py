@@ -87,7 +87,7 @@ def test_corrupted_documents_of_real_engines(kind: str, name: str, inert: None) 
 
 
 @pytest.mark.parametrize("kind", DOCUMENTS)
-def test_good_documents(kind: str) -> None:
+def test_valid_documents(kind: str) -> None:
     for text in DOCUMENTS[kind]:
         assert read_corrupted(kind, text.encode())
         assert read_corrupted(kind, b"\xef\xbb\xbf" + text.encode())

@@ -34,7 +34,7 @@ class Chain:
 
 
 def chain_of(description: str) -> Chain:
-    """Parse a description: lines that end with an HTML break each, or ``A -> (B, C -> D)``.
+    """Parse a description: lines that each end with an HTML break, or ``A -> (B, C -> D)``.
 
     A name may contain an arrow, so arrows separate operators only in descriptions without breaks,
     which older versions of Flink write.
@@ -76,7 +76,7 @@ def _arrows(text: str) -> Chain:
 
 
 def _forks(text: str) -> list[str]:
-    """Return the parts of a text that brackets enclose and commas separate; [] for other texts."""
+    """Return the comma-separated parts of a text in brackets; [] if it is not such a list."""
     text = text.strip()
     if not (text.startswith("(") and text.endswith(")")):
         return []

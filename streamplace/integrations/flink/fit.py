@@ -22,7 +22,7 @@ from streamplace.problem.logical import Distribution, LogicalGraph
 from streamplace.util.arrays import Floats
 
 NEVER_IDLE = 0.95  # share of time, busy or under backpressure, from which a source may be blocked
-HELD_BACK = 0.05  # share of time under backpressure above which a rate is only a bound
+BACKPRESSURED = 0.05  # share of time under backpressure above which a rate is only a bound
 BUFFER_WEIGHT = 1e-4  # bytes sent are counted by whole buffers; bytes received are exact
 MS_PER_S = 1000.0
 TOO_FEW = "the server's metrics changed fewer than two times; increase --seconds"
@@ -298,7 +298,7 @@ def _source_rate(growth: _Growth) -> tuple[Estimate, dict[str, float] | None]:
         vertex = growth.vertex_of[name]
         held = growth.vertex_counter(vertex, "backpressured_ms")
         share = growth.ratio(held, growth.dt * MS_PER_S * vertex.parallelism).value or 0.0
-        if share > HELD_BACK:
+        if share > BACKPRESSURED:
             waiting = f"at least: {name!r} is under backpressure {share:.0%} of the time"
             if len(growth.sources) > 1:
                 waiting += "; the sources' shares are as measured"

@@ -153,7 +153,7 @@ def running(value: Any, where: str) -> RunningPlan:
 
 
 def _vertices(nodes: Sequence[VertexForm], chains: Sequence[Chain]) -> list[Vertex]:
-    """Return the vertices; repeated names are numbered from the sources onwards, as in the job.
+    """Return the vertices; repeated names are numbered from the sources onwards.
 
     The document lists the vertices from the sinks to the sources.
     """

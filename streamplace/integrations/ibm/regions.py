@@ -32,7 +32,7 @@ def regions(
     """
     fed = {target for targets in feeds.values() for target in targets}
     entered: dict[str, Enclosing] = {name: () for name in feeds if name not in fed}
-    merged: dict[str, str] = {}  # region -> the region that it is the same as
+    merged: dict[str, str] = {}  # region -> the region that it was merged into
     found: dict[str, Enclosing] = {}
     waiting = [*entered]
     while waiting:

@@ -67,7 +67,7 @@ class _Graph(ForeignForm):
 def read(text: str, where: str) -> LogicalGraph:
     """Read a graph; operators that share a colocation tag stay together.
 
-    Channels of a parallel region are instances. Inside the region they feed one another one to one,
+    Channels of a parallel region are instances. Inside the region they are connected one to one,
     and each channel has its own splitter into a region that begins after it. If all operators that
     share a tag are in one region, they stay together channel by channel.
 

@@ -102,7 +102,7 @@ def current_assignment(
     counts = Counter(graph.owners)
     for operator, count in counts.items():
         if len(task_managers.get(operator, ())) != count:
-            raise ProblemError(f"unknown TaskManager of operator {operator!r}")
+            raise ProblemError(f"the TaskManager of operator {operator!r} is unknown")
     remaining = {operator: iter(task_managers[operator]) for operator in counts}
     pairs = zip(graph.names, graph.owners, strict=True)
     return {name: next(remaining[operator]) for name, operator in pairs}

@@ -16,7 +16,7 @@ STRATEGY = "org.apache.storm.scheduler.resource.strategies.scheduling.Constraint
 CPU = "topology.component.cpu.pcore.percent"
 HEAP = "topology.component.resources.onheap.memory.mb"
 MIB = 2**20
-MOST_COMPONENTS = 2_000  # their pairs are listed
+MOST_COMPONENTS = 2_000  # the file lists pairs of them
 HEADER = """\
 # Merge this into the Flux file of the topology. Nimbus must run with
 # storm.scheduler: org.apache.storm.scheduler.resource.ResourceAwareScheduler

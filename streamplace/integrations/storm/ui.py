@@ -15,8 +15,8 @@ from streamplace.problem.logical import LogicalGraph
 def read(text: str, where: str) -> LogicalGraph:
     """Read a visualization, ``/metrics``, or an object of several documents.
 
-    A stream's selectivity is the tuples that its source emitted on it ÷ the tuples that the source
-    executed. A spout counts as executing all tuples that it emits, on all streams together.
+    A stream's selectivity is the number of tuples that its source emitted on it ÷ the number that
+    the source executed. A spout counts as executing all tuples that it emits on all its streams.
 
     Raises
     ------

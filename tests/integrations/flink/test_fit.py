@@ -94,7 +94,7 @@ def test_chain_of_operators() -> None:
     now = current_placement(graph, hosts, {"t": 2, "v": 1}, MIPS)
     assert now.assignment == {"s": "t", "a": "t", "z": "u"}
     assert [device.cores for device in now.problem.cluster.devices] == [2, 1, 1]
-    with pytest.raises(ProblemError, match="unknown TaskManager of operator 'z'"):
+    with pytest.raises(ProblemError, match="the TaskManager of operator 'z' is unknown"):
         current_placement(graph, {"s": ["t"], "a": ["t"]}, {"t": 1}, MIPS)
 
 

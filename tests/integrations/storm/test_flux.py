@@ -50,7 +50,7 @@ def test_flux_expands_into_executors() -> None:
         ('to: "split"', 'to: "lines"', "streams[0].to: 'lines' is a spout, not a bolt"),
         ('to: "log"', 'to: "split"', "streams: a cycle, split -> count -> split"),
         ('- id: "log"', '- id: "count"\n  - id: "log"', "operators[3].name: 'count' is operators"),
-        ("config:", "topologySource:", "topologySource: not supported, since a class builds it"),
+        ("config:", "topologySource:", "topologySource: not supported, since a class builds"),
     ],
 )
 def test_invalid_flux_files(old: str, new: str, message: str) -> None:
