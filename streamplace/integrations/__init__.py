@@ -1,1 +1,1 @@
-"""Integrations with Flink, Storm and others: readers of documents, writers of placements."""
+"""Readers and writers for Flink, Storm and others."""
