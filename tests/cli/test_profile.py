@@ -138,19 +138,19 @@ def test_what_cannot_be_asked(wrong: list[str], capsys: Capture) -> None:
 
 def test_an_address_that_is_none(capsys: Capture) -> None:
     said = refused(capsys, "profile", "flink", "file:///x", "--job", "x", "--mips", "1")
-    assert "is no address" in said
+    assert "is not an address" in said
 
 
 def test_a_topology_of_storm(tmp_path: Path, capsys: Capture) -> None:
     saved, graph = tmp_path / "metrics.json", tmp_path / "graph.json"
     saved.write_text(json.dumps(METRICS))
     printed = succeeds(capsys, "profile", "storm", saved, "--mips", 1000, "-o", graph)
-    assert "Storm counts no bytes" in printed
+    assert "Storm does not count bytes" in printed
     assert "not known: payload_bytes" in printed
     assert len(json.loads(graph.read_text())["operators"]) == 3
     refused(capsys, "profile", "storm", saved, "--mips", 1000, "--topology", "x")
     saved.write_text("{}")
-    assert "none of Storm's" in refused(capsys, "profile", "storm", saved, "--mips", 1000)
+    assert "not a Storm document" in refused(capsys, "profile", "storm", saved, "--mips", 1000)
 
 
 def test_a_ui_of_storm_that_fails_meanwhile(tmp_path: Path, capsys: Capture) -> None:

@@ -1,4 +1,4 @@
-"""Spoilt documents, each read as a graph or refused in one line, quickly."""
+"""Corrupted documents: each one is read as a graph or rejected in one line, quickly."""
 
 import subprocess
 import time
@@ -19,7 +19,7 @@ from tests.support.errors import fault_of
 from tests.support.released_data import engine_document
 
 COUNT = 2_000
-EVERY = 40  # of the numbers of bad files; the campaign of tests/hardening reads others
+EVERY = 40  # step between the numbers of bad files; tests/hardening reads others
 REAL = (
     ("flink-plan", "flink23_mixed_chained_plan.json"),
     ("flink-plan", "flink23_mixed_nochain_job.json"),
@@ -29,8 +29,8 @@ REAL = (
 SMALL = 1000
 
 
-def read_spoilt(kind: str, data: bytes) -> bool:
-    """Read a document like the command line, and return whether it was accepted."""
+def read_corrupted(kind: str, data: bytes) -> bool:
+    """Read a document as the command line does; return whether it was accepted."""
     try:
         job = read_text_as(decode(data, "file"), "file", kind)
     except FormatError as error:
@@ -41,17 +41,17 @@ def read_spoilt(kind: str, data: bytes) -> bool:
     if sum(job.parallelism.values()) < SMALL:
         try:
             to_instances(job)
-        except GraphError:  # an instance is called as an operator is
+        except GraphError:  # an instance has the same name as an operator
             assert "[" in " ".join(job.graph.names)
     return True
 
 
 @pytest.fixture
 def inert(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    """Fail if anything is run or written during the test."""
+    """Fail if the test runs a program or writes a file."""
 
     def nothing_runs(*_: object, **__: object) -> None:
-        raise AssertionError("a document made something run")
+        raise AssertionError("reading a document ran a program")
 
     monkeypatch.setattr(subprocess, "Popen", nothing_runs)
     monkeypatch.setattr("os.system", nothing_runs)
@@ -60,35 +60,35 @@ def inert(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     assert not [*tmp_path.iterdir()]
 
 
-def spoil(kind: str, documents: tuple[str, ...]) -> None:
-    """Read spoilt documents, 500 in all.
+def read_many_corrupted(kind: str, documents: tuple[str, ...]) -> None:
+    """Read corrupted documents, 2,000 in all.
 
-    A second of this process's own time fails: it is a guard against hangs, not a measurement. The
-    slowest seen took 0.09 s, and other processes do not count.
+    A document may take one second of this process's CPU time. This guards against hangs; the
+    slowest document so far took 0.09 s.
     """
     read = 0
     files = tuple(Document("file", text.encode()) for text in documents)
     for number in range(COUNT):
         data = spoilt(files, number * EVERY).data
         began = time.process_time()
-        read += read_spoilt(kind, data)
+        read += read_corrupted(kind, data)
         assert time.process_time() - began < 1, data[:200]
-    assert 0 < read < COUNT, "faults of all sorts, and none at all"
+    assert 0 < read < COUNT, "expected valid and invalid documents"
 
 
 @pytest.mark.parametrize("kind", DOCUMENTS)
-def test_spoilt_documents(kind: str, inert: None) -> None:
-    spoil(kind, DOCUMENTS[kind])
+def test_corrupted_documents(kind: str, inert: None) -> None:
+    read_many_corrupted(kind, DOCUMENTS[kind])
 
 
 @pytest.mark.parametrize(("kind", "name"), REAL)
-def test_spoilt_documents_of_real_engines(kind: str, name: str, inert: None) -> None:
-    spoil(kind, (engine_document(name),))
+def test_corrupted_documents_of_real_engines(kind: str, name: str, inert: None) -> None:
+    read_many_corrupted(kind, (engine_document(name),))
 
 
 @pytest.mark.parametrize("kind", DOCUMENTS)
-def test_good_documents(kind: str) -> None:
+def test_valid_documents(kind: str) -> None:
     for text in DOCUMENTS[kind]:
-        assert read_spoilt(kind, text.encode())
-        assert read_spoilt(kind, b"\xef\xbb\xbf" + text.encode())
-    assert not read_spoilt(kind, DOCUMENTS[kind][0].encode("utf-16"))
+        assert read_corrupted(kind, text.encode())
+        assert read_corrupted(kind, b"\xef\xbb\xbf" + text.encode())
+    assert not read_corrupted(kind, DOCUMENTS[kind][0].encode("utf-16"))
