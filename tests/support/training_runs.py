@@ -2,8 +2,7 @@
 
 import json
 import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ from streamplace.training.algorithms.base import Record
 from streamplace.training.run import CHECKPOINT, CONFIG, POLICY
 
 STEPS_AN_EPOCH = 3  # 6 graphs without the one held out, 2 a step
-LIMIT_S = 20
 
 
 def ctrl_c_at(*steps: int) -> Callable[[Record], None]:
@@ -27,22 +25,6 @@ def ctrl_c_at(*steps: int) -> Callable[[Record], None]:
             signal.raise_signal(signal.SIGINT)
 
     return on_step
-
-
-@contextmanager
-def time_limit() -> Iterator[None]:
-    """Fail a block that does not end."""
-
-    def fail(number: int, frame: object) -> None:
-        raise AssertionError(f"has not ended after {LIMIT_S} s")
-
-    before = signal.signal(signal.SIGALRM, fail)
-    signal.alarm(LIMIT_S)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def log_of(folder: Path) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ from benchmarks.reference.trainings import SMALL, config, graphs
 from streamplace.errors import StreamplaceError
 from streamplace.policy.registry import make_policy
 from streamplace.training import TrainConfig, config_names, read_config, train
-from tests.support.training_runs import time_limit
+from tests.support.guards import hang_guard
 
 
 def refusal_of(name: str) -> str:
@@ -130,7 +130,7 @@ def test_groups_that_leave_no_problem(
     problems: dict[str, object], named: str, tmp_path: Path
 ) -> None:
     """Without graphs to learn from no step would ever be done."""
-    with time_limit(), pytest.raises(StreamplaceError, match=named):
+    with hang_guard(), pytest.raises(StreamplaceError, match=named):
         train(graphs(), config(problems=problems), tmp_path / "run")
     assert list(tmp_path.iterdir()) == []
 
