@@ -5,6 +5,7 @@ import re
 import signal
 from collections.abc import Callable
 from contextlib import suppress
+from socket import socket
 from socketserver import BaseRequestHandler, ThreadingTCPServer
 from threading import Event, Thread
 from urllib.parse import unquote
@@ -172,10 +173,10 @@ def test_queries_are_short_enough_for_flink() -> None:
 
 
 def test_no_server() -> None:
-    with serving(never) as url:
-        pass
-    with pytest.raises(BackendError, match="refused"):
-        watch(url)
+    with socket() as bound:  # its port is taken, and nothing listens there
+        bound.bind(("127.0.0.1", 0))
+        with pytest.raises(BackendError, match="refused"):
+            watch(f"http://127.0.0.1:{bound.getsockname()[1]}")
 
 
 @pytest.mark.parametrize(
