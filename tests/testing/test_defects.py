@@ -4,8 +4,8 @@ import pytest
 
 from streamplace.policy.device_scorer.network import DeviceScorer
 from streamplace.testing import CHECKS
-from tests.testing.conftest import CaseOf
-from tests.testing.defects import DEFECTS
+from tests.support.defects import DEFECTS
+from tests.support.defects.case import case_of
 
 
 def test_every_check_has_a_defect() -> None:
@@ -16,7 +16,7 @@ def test_every_check_has_a_defect() -> None:
     ("policy", "check", "fault"), DEFECTS, ids=lambda x: getattr(x, "__name__", None)
 )
 def test_defects_are_found(
-    policy: type[DeviceScorer], check: str, fault: str, case_of: CaseOf
+    policy: type[DeviceScorer], check: str, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(AssertionError, match=f"^tested: {check}: .*{fault}"):
-        CHECKS[check](case_of(policy))
+        CHECKS[check](case_of(policy, monkeypatch))

@@ -7,7 +7,7 @@ from torch import nn
 from streamplace.policy.device_scorer.features import ScorerBatch
 from streamplace.policy.device_scorer.network import DeviceScorer
 from streamplace.testing import CHECKS
-from tests.testing.conftest import CaseOf
+from tests.support.defects.case import case_of
 
 
 class DropsOut(DeviceScorer):
@@ -20,6 +20,6 @@ class DropsOut(DeviceScorer):
 
 
 @pytest.mark.parametrize("check", ["resuming", "samples", "weights"])
-def test_a_policy_with_dropout_passes(check: str, case_of: CaseOf) -> None:
+def test_a_policy_with_dropout_passes(check: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Training draws dropout from the seed of each step; placing and validation disable it."""
-    CHECKS[check](case_of(DropsOut))
+    CHECKS[check](case_of(DropsOut, monkeypatch))

@@ -8,7 +8,7 @@ import torch
 from streamplace.policy.config import DeviceScorerSizes
 from streamplace.policy.device_scorer.features import ScorerBatch
 from streamplace.policy.device_scorer.network import DeviceScorer
-from tests.testing.defects.altered import Defect
+from tests.support.defects.altered import Defect
 
 
 class Detached(DeviceScorer):

@@ -10,7 +10,7 @@ from streamplace.policy.device_scorer.features import EncodedProblem
 from streamplace.policy.device_scorer.network import DeviceScorer
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.problem import Problem
-from tests.testing.defects.altered import Defect
+from tests.support.defects.altered import Defect
 
 
 class ReadsNames(DeviceScorer):

@@ -6,7 +6,7 @@ from streamplace.policy.device_scorer.features import ScorerBatch
 from streamplace.policy.trajectories import Trajectories
 from streamplace.scoring.registry import evaluator
 from streamplace.scoring.throughput import throughput
-from tests.testing.defects.altered import Altered, Defect
+from tests.support.defects.altered import Altered, Defect
 
 
 class Scores(Altered):

@@ -6,7 +6,7 @@ import torch
 
 from streamplace.policy.device_scorer.features import ScorerBatch
 from streamplace.policy.trajectories import Trajectories
-from tests.testing.defects.altered import Altered, Defect
+from tests.support.defects.altered import Altered, Defect
 
 
 class HalvesLogProbabilities(Altered):

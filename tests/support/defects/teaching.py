@@ -8,7 +8,7 @@ from streamplace.policy.teachers import Expert, Teacher
 from streamplace.policy.trajectories import Trajectories
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Bools, Ints
-from tests.testing.defects.altered import Altered, Defect
+from tests.support.defects.altered import Altered, Defect
 
 
 class AgreesWithItself(Altered):

@@ -1,6 +1,6 @@
 """Defective policies, each with the check and the message that find its defect."""
 
-from tests.testing.defects import (
+from tests.support.defects import (
     decisions,
     invariance,
     parameters,
@@ -10,7 +10,7 @@ from tests.testing.defects import (
     scoring,
     teaching,
 )
-from tests.testing.defects.altered import Defect
+from tests.support.defects.altered import Defect
 
 DEFECTS: list[Defect] = [
     *samples.DEFECTS,

@@ -5,7 +5,7 @@ from dataclasses import replace
 import torch
 
 from streamplace.policy.decoding import Sampler
-from tests.testing.defects.altered import Altered, Defect
+from tests.support.defects.altered import Altered, Defect
 
 
 class IgnoresSampler(Altered):

@@ -10,7 +10,7 @@ from streamplace.policy.device_scorer.features import ScorerBatch
 from streamplace.policy.device_scorer.network import DeviceScorer
 from streamplace.policy.trajectories import Trajectories
 from streamplace.util.arrays import Ints
-from tests.testing.defects.altered import Altered, Defect
+from tests.support.defects.altered import Altered, Defect
 
 
 class IgnoresGenerator(DeviceScorer):
