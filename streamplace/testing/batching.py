@@ -1,4 +1,4 @@
-"""Checks that samples do not depend on the batch, and that forced placements are scored alike."""
+"""Checks of samples, batches and the evaluation of actions."""
 
 import numpy as np
 import torch

@@ -120,7 +120,7 @@ def test_a_checkpoint_that_cannot_be_read(name: str, tmp_path: Path) -> None:
 def test_weights_are_no_checkpoint_and_a_checkpoint_no_weights(run: Path) -> None:
     with pytest.raises(CheckpointError, match="no checkpoint"):
         parts_of(run).load(run / POLICY)
-    with pytest.raises(CheckpointError, match="no policy"):
+    with pytest.raises(CheckpointError, match="not a policy of version 1"):
         read_policy(run / CHECKPOINT)
 
 

@@ -42,8 +42,8 @@ class Ni2020State:
             .to(where)
             .view(-1, devices)
         )
-        alike = (kind.unsqueeze(2) == kind.unsqueeze(1)).tril(-1)
-        self._alike_before = alike.repeat_interleave(samples, dim=0)
+        same_kind = (kind.unsqueeze(2) == kind.unsqueeze(1)).tril(-1)
+        self._same_kind_before = same_kind.repeat_interleave(samples, dim=0)
         self._forced: Tensor | None = None
         if forced is not None:
             forced_now = np.take_along_axis(forced, np.maximum(self.order, 0)[:, None, :], axis=2)
@@ -63,7 +63,7 @@ class Ni2020State:
         """Return the unused devices, (R', D) bool, that follow an unused one of the same kind."""
         rows = self.rows[t]
         unused = ~self._used[:rows]
-        return unused & (self._alike_before[:rows] & unused.unsqueeze(1)).any(dim=2)
+        return unused & (self._same_kind_before[:rows] & unused.unsqueeze(1)).any(dim=2)
 
     def take(self, t: int, chosen: Tensor) -> Tensor:
         """Place a step's operators on chosen or forced devices, (R',), and return these devices."""
