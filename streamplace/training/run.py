@@ -15,7 +15,7 @@ from streamplace.files.atomic import atomic, check_target, make_folder
 from streamplace.files.training_logs import LOG
 from streamplace.placers.registry import ready_placer
 from streamplace.policy.registry import make_policy
-from streamplace.policy.signed_tensors import is_there, unpacked
+from streamplace.policy.signed_tensors import exists, unpacked
 from streamplace.policy.weights import pack_policy, parameter_hash
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.problem import Problem
@@ -162,7 +162,7 @@ def _check(graphs: Sequence[StreamGraph], config: TrainConfig, folder: Path, res
         raise ConfigError(f"config: run.held_out: {message}")
     for teacher in config.teachers:
         ready_placer(teacher, config.problems[0].model)
-    if resume != is_there(folder / CHECKPOINT):
+    if resume != exists(folder / CHECKPOINT):
         message = "holds no checkpoint to resume" if resume else "holds a run; see --resume"
         raise CheckpointError(f"{folder}: {message}")
     check_target(folder / CHECKPOINT, make=True)

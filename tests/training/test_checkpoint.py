@@ -103,9 +103,9 @@ def test_a_memory_with_nothing_in_it(sections: dict[str, dict[str, Any]], tmp_pa
 def test_what_is_no_checkpoint_at_all(data: bytes, tmp_path: Path) -> None:
     file = tmp_path / "none"
     file.write_bytes(data)
-    with pytest.raises(CheckpointError, match="no safetensors file"):
+    with pytest.raises(CheckpointError, match="not a safetensors file"):
         Parts("device-scorer").load(file)
-    with pytest.raises(CheckpointError, match="no safetensors file"):
+    with pytest.raises(CheckpointError, match="not a safetensors file"):
         read_policy(file)
 
 
@@ -120,7 +120,7 @@ def test_a_checkpoint_that_cannot_be_read(name: str, tmp_path: Path) -> None:
 def test_weights_are_no_checkpoint_and_a_checkpoint_no_weights(run: Path) -> None:
     with pytest.raises(CheckpointError, match="no checkpoint"):
         parts_of(run).load(run / POLICY)
-    with pytest.raises(CheckpointError, match="no policy"):
+    with pytest.raises(CheckpointError, match="not a policy of version 1"):
         read_policy(run / CHECKPOINT)
 
 

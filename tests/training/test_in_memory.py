@@ -147,5 +147,5 @@ def test_a_problem_that_the_policy_cannot_place_is_named() -> None:
         source_rate=1e4,
     )
     policy, stages = small_policy("encoder-decoder"), stages_of(dagger())
-    with pytest.raises(UnsuitableError, match=r"^lonely: this policy places on 3 devices only"):
+    with pytest.raises(UnsuitableError, match=r"^lonely: this policy requires 3 devices"):
         fit(policy, [named], stages, np.random.default_rng(0))
