@@ -91,11 +91,14 @@ def test_any_number_may_move_without_a_limit(
         (["--start", "OLD", "--max-moves", "1", "--move-cost", "1"], "not both"),
         (["--start", "OLD", "--max-moves", "-1"], "--max-moves"),
         (["--start", "OLD", "--move-cost", "inf"], "--move-cost"),
-        (["--start", "OLD", "--placer", "metis"], "sets out from no placement"),
+        (
+            ["--start", "OLD", "--placer", "metis"],
+            "placer 'metis' does not accept an initial placement",
+        ),
         (["--start", "OLD", "--placer", "search", "--max-moves", "1"], "there is one placer"),
-        (["--start", "OTHER"], "places none of the graph's operators"),
-        (["--placer", "metis", "--time-limit", "1"], "has no limit of time"),
-        (["--placer", "search:seconds=1", "--time-limit", "1"], "a limit of time already"),
+        (["--start", "OTHER"], "contains none of the graph's operators"),
+        (["--placer", "metis", "--time-limit", "1"], "'metis' does not accept a time limit"),
+        (["--placer", "search:seconds=1", "--time-limit", "1"], "already has a time limit"),
     ],
 )
 def test_starts_and_limits_that_make_no_sense(
