@@ -31,14 +31,17 @@ def test_a_plan_is_a_table_a_curve_and_json(
     found = json_of(capsys, *options, "--most", "1", "--target-utilisation", "0.5")
     assert found["fewest_devices"] is None
     assert found["rows"][0]["max_source_rate"] == pytest.approx(1000 / 3)
-    assert "none of these keeps up" in succeeds(capsys, *options, "--most", "1")
+    assert "1 device is not enough for 1,000 tuples/s" in succeeds(capsys, *options, "--most", "1")
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
         (["--devices", "1x4,1x5"], "devices of one kind"),
-        (["--model", "engine"], "the engine tells no rate"),
+        (
+            ["--model", "engine"],
+            "plan: does not support the model engine; choose from bottleneck, path-average",
+        ),
         (["--plot", "plan.txt"], "a picture's name ends in"),
         (["--plot", "/nowhere/plan.png"], "/nowhere"),
         (["--most", "0"], "--most"),
@@ -58,7 +61,7 @@ def test_what_moves_after_a_loss(inputs: InputFiles, tmp_path: Path, capsys: Cap
     )
     options = ("place", inputs.graph, "--devices", "2x4", "--start", old, "--time-limit", "0.02")
     lines = succeeds(capsys, *options, "--max-moves", "0").splitlines()
-    assert lines[-1].startswith("1 operators have to move, 0 more do; throughput ")
+    assert lines[-1].startswith("1 forced move, 0 further moves; throughput ")
     assert lines[-2].split()[1:3] == ["d2", "d0"]
     found = json_of(capsys, *options, "--max-moves", "1")
     forced = [move for move in found["moves"] if move["forced"]]

@@ -258,7 +258,7 @@ def test_a_function_is_a_placer() -> None:
 @pytest.mark.parametrize(
     ("placer", "message"),
     [
-        (as_text, "'as_text' returned a str; a Placement is wanted"),
+        (as_text, r"'as_text' must return a Placement \(got str\)"),
         (on_another, "'on_another' returned a placement of another problem"),
     ],
 )
@@ -271,7 +271,7 @@ def test_the_result_is_checked(placer: sp.Placer, message: str) -> None:
 
 def test_a_violated_constraint_is_reported() -> None:
     apart = sp.Constraints(exlocate=[["a", "b"]])
-    with pytest.raises(PlacementError, match="'on_first' broke a constraint: device 'd0'"):
+    with pytest.raises(PlacementError, match="'on_first' violated a constraint: device 'd0'"):
         sp.place(small_graph(), placer=on_first, constraints=apart)
 
 
