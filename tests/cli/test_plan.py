@@ -42,7 +42,10 @@ def test_a_plan_is_a_table_a_curve_and_json(
             ["--model", "engine"],
             "plan: does not support the model engine; choose from bottleneck, path-average",
         ),
-        (["--plot", "plan.txt"], "a picture's name ends in"),
+        (
+            ["--plot", "plan.txt"],
+            "'plan.txt': unknown picture format 'txt'; choose from png, svg, pdf",
+        ),
         (["--plot", "/nowhere/plan.png"], "/nowhere"),
         (["--most", "0"], "--most"),
         (["--time-limit", "-1"], "--time-limit"),
