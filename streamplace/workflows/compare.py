@@ -50,7 +50,7 @@ def compare(
         Names with options, or placers themselves, as for `place`; a mapping gives them the names
         that the table shows.
     source_rates
-        In tuples/s. None stands for each graph's own.
+        In tuples/s. None means each graph's own.
     cluster
         A cluster, or text such as ``5x2500``; by default the paper's.
     target_utilisation

@@ -79,7 +79,7 @@ class Comparison(Displayable):
     Parameters
     ----------
     source_rates
-        In tuples/s. None stands for each graph's own.
+        In tuples/s. None means each graph's own.
     relative_throughput, devices_used, seconds
         Arrays of shape (source rates, placers, graphs).
     objective

@@ -213,9 +213,8 @@ def test_figures_are_not_cut_in_a_narrow_window(width: int, reports: Reports) ->
     page = report.page
     page.set_viewport_size({"width": width, "height": 800})
     report.type("#rate", "1234567890123.5")  # the longest note: an edit changes the throughput
-    small = width <= 600
-    figures = "#figures strong, #figures .more" if small else "#figures .main > *"
-    assert page.locator(figures).evaluate_all(CUT) == []
+    where = "#figures" if width <= 600 else "#figures .main"
+    assert page.locator(f"{where} strong, {where} .more").evaluate_all(CUT) == []
     assert page.locator("#figures .main").evaluate(
         "one => one.getBoundingClientRect().right <= innerWidth"
     )

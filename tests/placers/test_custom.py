@@ -45,7 +45,7 @@ class Plain:
         self.size = (depth, width)
 
     def __call__(self, problem, rng, start):
-        raise RuntimeError("a fault of its own")
+        raise RuntimeError("a fault")
 
 class Number:
     pass

@@ -57,7 +57,7 @@ def test_a_misspelt_format_gets_a_suggestion() -> None:
         random_comparison(("a", "a"), (1.0,)),
         random_comparison(("few", "many"), most=200),
     ],
-    ids=["hard names", "one of all", "one name twice", "many devices"],
+    ids=["hard names", "one of each", "equal names", "many devices"],
 )
 @pytest.mark.parametrize("draw", [throughput_picture, devices_picture])
 def test_any_comparison_is_drawn(
@@ -97,6 +97,6 @@ def test_pictures_of_an_earlier_comparison_are_removed(kind: str | None, tmp_pat
 
 
 def test_pictures_in_a_folder_without_a_comparison_are_kept(tmp_path: Path) -> None:
-    (tmp_path / "throughput.svg").write_text("of somebody else")
+    (tmp_path / "throughput.svg").write_text("of a user")
     assert save_report(tmp_path, comparison_by_hand(), "png") == ()
-    assert (tmp_path / "throughput.svg").read_text() == "of somebody else"
+    assert (tmp_path / "throughput.svg").read_text() == "of a user"

@@ -32,7 +32,7 @@ def test_rows_summarise_the_graphs() -> None:
     assert found.rows[0].tied_with_metis == 1
 
 
-def test_without_metis_there_are_no_shares_against_it() -> None:
+def test_without_metis_no_shares_are_compared_with_it() -> None:
     (row,) = compare(GRAPHS[:3], ["single"]).rows
     assert row.source_rate is None
     assert row.better_than_metis is row.tied_with_metis is row.worse_than_metis is None
