@@ -25,7 +25,7 @@ from streamplace.util.arrays import Ints
 CHANGES, CHANGES_PER_UNIT = 100_000, 100  # tried by default: a constant, and more per unit
 BETTER = 1.0 + 1e-6
 PROBE = 2_000  # changes of the first chain, which measures the time per change
-FIRST = 100  # changes per unit of the second chain
+FIRST = 100  # changes per unit from which later chains grow
 DOUBLING = 4  # number of chains after which the length has doubled
 LONGEST = 20_000, 4_000  # most changes of a chain, plus per unit: beyond, more chains gain more
 ANNEALED = 0.5  # share of the budget for annealing when single moves on the score follow
@@ -37,8 +37,8 @@ class Search:
     """Anneal chains of placements and return the best placement found.
 
     Chains start in turn from `start` (if any), METIS's placements, the greedy placement, and all
-    operators on one device. Each chain is longer than the one before, whatever the limit: with the
-    same seed, a longer search repeats every chain of a shorter one except its last.
+    operators on one device. They grow in length in the same way whatever the limit: with the same
+    seed, a longer search repeats every chain of a shorter one except its last.
 
     Parameters
     ----------
