@@ -86,10 +86,12 @@ def read_options(
     options_read: dict[str, Any] = {}
     for option in options:
         key, equals, value = option.partition("=")
-        if not equals or key not in types:
-            there = f"; options are {', '.join(types)}" if types else "; it takes no options"
-            there = there if key in types else did_you_mean(key, types) or there
-            raise UsageError(f"{noun} {text!r}: {option!r} is no option=value{there}")
+        if key not in types:
+            known = f"; options are {', '.join(types)}" if types else "; it takes no options"
+            hint = did_you_mean(key, types) or known
+            raise UsageError(f"{noun} {text!r}: unknown option {key!r}{hint}")
+        if not equals:
+            raise UsageError(f"{noun} {text!r}: option {key!r} has no value; expected {key}=VALUE")
         if key in options_read:
             raise UsageError(f"{noun} {text!r}: {key} is repeated")
         options_read[key] = _converted(f"{noun} {text!r}: {key}", value, types[key])

@@ -177,4 +177,4 @@ def test_without_json_the_same_is_printed_for_people(
     assert "0 moves" in succeeds(capsys, "diff", placement, placement)
     assert "operators: 3" in succeeds(capsys, "info", inputs.graph)
     command = ["compare", inputs.graph, "--placers", "single,metis", "--jobs", "1"]
-    assert "relative throughput over 1 graphs" in succeeds(capsys, *command)
+    assert "relative throughput over 1 graph (bottleneck)" in succeeds(capsys, *command)

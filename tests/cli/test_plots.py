@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.cli import Capture, json_of, refused, succeeds
+from tests.support.cli import Capture, json_of, refused, run, succeeds
 from tests.support.input_files import InputFiles
 
 TABLES = {"compare.json", "table.csv", "graphs.csv", "by_rate.csv", "by_rate.md", "by_rate.tex"}
@@ -26,6 +26,22 @@ def test_what_compare_writes(
     succeeds(capsys, *words, "--jobs", "1", "-o", tmp_path / "new/out", *options)
     pictures = {f"throughput.{kind}", f"devices.{kind}"} if kind else set()
     assert {path.name for path in (tmp_path / "new/out").iterdir()} == TABLES | pictures
+
+
+def test_compare_removes_pictures_of_an_earlier_format(inputs: InputFiles, tmp_path: Path) -> None:
+    words = ("compare", inputs.graph, "--placers", "single", "--jobs", "1", "-o", tmp_path / "out")
+    first = run(*words)
+    assert first.returncode == 0
+    assert "removed" not in first.stderr
+    second = run(*words, "--plots", "svg")
+    assert second.returncode == 0
+    removed = [line for line in second.stderr.splitlines() if line.startswith("removed")]
+    assert removed == [
+        f"removed {tmp_path / 'out' / name}.png, a picture of an earlier comparison"
+        for name in ("throughput", "devices")
+    ]
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert names == TABLES | {"throughput.svg", "devices.svg"}
 
 
 def test_bad_kinds_and_folders_are_refused_before_the_work(
@@ -59,6 +75,7 @@ def test_curves_of_runs(tmp_path: Path, capsys: Capture) -> None:
 
 def test_what_no_curves_are_drawn_of(tmp_path: Path, capsys: Capture) -> None:
     assert "holds no log.jsonl" in refused(capsys, "curves", tmp_path, "-o", tmp_path / "x.png")
-    assert "ends in .png" in refused(capsys, "curves", tmp_path / "absent", "-o", "x.gif")
+    message = "'x.gif': unknown picture format 'gif'; choose from png, svg, pdf"
+    assert message in refused(capsys, "curves", tmp_path / "absent", "-o", "x.gif")
     assert "RUN" in refused(capsys, "curves")
     assert list(tmp_path.iterdir()) == []

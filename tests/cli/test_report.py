@@ -57,6 +57,19 @@ def test_where_it_cannot_be_written(inputs: InputFiles, tmp_path: Path, capsys: 
     assert "Missing argument" in refused(capsys, "report", "-o", there)
 
 
+@pytest.mark.parametrize("name", ["r.pdf", "r.html.gz", "html", "r"])
+def test_only_html_is_written(
+    name: str, inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    file = tmp_path / name
+    message = f"-o {file}: a report is HTML; its name must end in .html or .htm"
+    assert message in refused(capsys, "report", inputs.placement, "-o", file)
+    assert not file.exists()
+    for suffix in ("htm", "HTML"):
+        succeeds(capsys, "report", inputs.placement, "-o", tmp_path / f"r.{suffix}")
+        assert (tmp_path / f"r.{suffix}").read_text().startswith("<!DOCTYPE html>")
+
+
 def test_a_placer_that_is_no_text_is_refused(
     inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:

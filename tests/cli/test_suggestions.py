@@ -18,7 +18,10 @@ CASES = [
     (["place", "GRAPH", "--placer", "METIS"], "did you mean 'metis'?"),
     (["compare", "GRAPH", "--placers", "metis,fusser"], "did you mean 'fuser'?"),
     (["place", "GRAPH", "--placer", "metis:prats=3"], "did you mean 'parts'?"),
-    (["place", "GRAPH", "--placer", "auto:second=3"], "did you mean 'seconds'?"),
+    (
+        ["place", "GRAPH", "--placer", "auto:second=3"],
+        "placer 'auto:second=3': unknown option 'second'; did you mean 'seconds'?",
+    ),
     (["place", "GRAPH", "--placer", "policy:colour=red"], "options are "),
     (["place", "GRAPH", "--placer", "metis:weights=utilization"], "did you mean 'utilisation'?"),
     (["generate", "drem", "-o", "x.jsonl"], "did you mean 'dream'?"),

@@ -75,13 +75,13 @@ FAULTS = {
     "mine:cyclic": "family 'mine:cyclic': graph 0: ",
     "mine:text": "family 'mine:text': graph 0: a str was returned, not a StreamGraph",
     "mine:nameless": "graph 0: its name must be 'mine:nameless_0', not ''",
-    "mine:chain:depth=3": "'depth=3' is no option=value; it takes no options",
-    "mine:Star:copy=true": "'copy=true' is no option=value; did you mean 'copies'",
+    "mine:chain:depth=3": "unknown option 'depth'; it takes no options",
+    "mine:Star:copy=true": "unknown option 'copy'; did you mean 'copies'",
     "mine:Star:copies=yes": "copies must be true or false",
     "mine:Narrow": "family 'mine:Narrow': sizes must be 4 to 1000000 (got range(0, 3))",
     "mine:Odd": "family 'mine:Odd': sizes must be range (got 5)",
-    "layered:wide": "family 'layered:wide': 'wide' is no option=value; it takes no options",
-    "dream:size=3": "family 'dream:size=3': 'size=3' is no option=value; it takes no options",
+    "layered:wide": "family 'layered:wide': unknown option 'wide'; it takes no options",
+    "dream:size=3": "family 'dream:size=3': unknown option 'size'; it takes no options",
     "ring": "no family is called 'ring'; there are dream, series-parallel, layered",
 }
 

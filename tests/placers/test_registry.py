@@ -1,4 +1,4 @@
-"""Placers by name, with options."""
+"""Tests for placers by name, with options."""
 
 import pytest
 
@@ -17,18 +17,19 @@ def test_options_reach_the_placer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("metsi", "no placer is called 'metsi'; did you mean 'metis'?"),
         ("xyz", "no placer is called 'xyz'; there are auto, single"),
         ("", "no placer is called ''"),
-        ("metis:", "'' is no option=value; options are parts, weights"),
-        ("metis:part=3", "'part=3' is no option=value"),
+        ("metis:", "unknown option ''; options are parts, weights"),
+        ("metis:parts", "option 'parts' has no value; expected parts=VALUE"),
+        ("metis:part=3", "placer 'metis:part=3': unknown option 'part'; did you mean 'parts'?"),
         ("metis:parts=three", "parts must be a whole number"),
         ("metis:parts=0", "parts must be at least 1"),
-        ("metis:recursive=true", "'recursive=true' is no option=value"),
+        ("metis:recursive=true", "unknown option 'recursive'"),
         ("metis:parts=2:parts=3", "parts is repeated"),
-        ("metis-oracle:parts=3", "it tries every number of parts"),
+        ("metis-oracle:parts=3", "cannot set 'parts'; it tries every number of parts"),
         ("metis:weights=heavy", "weights must be instructions or utilisation"),
         ("fuser:parts=-2", "parts must be at least 1"),
         ("greedy:depth=3", "it takes no options"),
@@ -43,10 +44,10 @@ def test_options_reach_the_placer() -> None:
         ("policy:samples=1e3", "samples must be a whole number"),
     ],
 )
-def test_wrong_names_and_options_are_told(name: str, said: str) -> None:
+def test_wrong_names_and_options_are_reported(name: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         make_placer(name)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -250,7 +250,7 @@ def test_a_class_without_an_evaluator_is_refused() -> None:
 
 
 def test_numbers_beside_an_objective_are_refused() -> None:
-    with pytest.raises(UsageError, match="compare: the objective has the model and target"):
+    with pytest.raises(UsageError, match="compare: cannot combine objective with model"):
         sp.compare(small(), "single", model="engine", objective=Net())
     with pytest.raises(ProblemError, match="objective: must be Throughput"):
         sp.compare(small(), "single", objective="net")  # type: ignore[arg-type]

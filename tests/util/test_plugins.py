@@ -72,7 +72,8 @@ def test_an_option_is_not_repeated_and_has_its_type() -> None:
         ("wide=3", "wide=4"): "wide is repeated",
         ("wide=3.5",): "wide must be a whole number",
         ("name=",): "name is empty",
-        ("wide",): "'wide' is no option=value",
+        ("wide",): "option 'wide' has no value; expected wide=VALUE",
+        ("wid=3",): "unknown option 'wid'; did you mean 'wide'",
     }.items():
         with pytest.raises(UsageError, match=f"^family 'ring': {message}"):
             read_options("ring", list(options), types, "family")
