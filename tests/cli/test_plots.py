@@ -58,7 +58,9 @@ def test_curves_of_runs(tmp_path: Path, capsys: Capture) -> None:
 
 
 def test_what_no_curves_are_drawn_of(tmp_path: Path, capsys: Capture) -> None:
-    assert "holds no log.jsonl" in refused(capsys, "curves", tmp_path, "-o", tmp_path / "x.png")
+    assert "no log.jsonl: no training run has started in this folder" in refused(
+        capsys, "curves", tmp_path, "-o", tmp_path / "x.png"
+    )
     assert "ends in .png" in refused(capsys, "curves", tmp_path / "absent", "-o", "x.gif")
     assert "RUN" in refused(capsys, "curves")
     assert list(tmp_path.iterdir()) == []

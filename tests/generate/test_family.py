@@ -75,14 +75,14 @@ FAULTS = {
     "mine:cyclic": "family 'mine:cyclic': graph 0: ",
     "mine:text": "family 'mine:text': graph 0: a str was returned, not a StreamGraph",
     "mine:nameless": "graph 0: its name must be 'mine:nameless_0', not ''",
-    "mine:chain:depth=3": "'depth=3' is no option=value; it takes no options",
-    "mine:Star:copy=true": "'copy=true' is no option=value; did you mean 'copies'",
+    "mine:chain:depth=3": "unknown option 'depth'; it has no options",
+    "mine:Star:copy=true": "unknown option 'copy'; did you mean 'copies'",
     "mine:Star:copies=yes": "copies must be true or false",
     "mine:Narrow": "family 'mine:Narrow': sizes must be 4 to 1000000 (got range(0, 3))",
     "mine:Odd": "family 'mine:Odd': sizes must be range (got 5)",
-    "layered:wide": "family 'layered:wide': 'wide' is no option=value; it takes no options",
-    "dream:size=3": "family 'dream:size=3': 'size=3' is no option=value; it takes no options",
-    "ring": "no family is called 'ring'; there are dream, series-parallel, layered",
+    "layered:wide": "family 'layered:wide': unknown option 'wide'; it has no options",
+    "dream:size=3": "family 'dream:size=3': unknown option 'size'; it has no options",
+    "ring": "unknown family 'ring'; choose from dream, series-parallel, layered",
 }
 
 
@@ -185,8 +185,8 @@ def test_an_installed_package_gives_its_family_a_name(folder: Path) -> None:
     )
     code, _, err = asked("generate", "xyzzy", "-o", "-")
     assert code == 2
-    there = "there are dream, series-parallel, layered, chain, gone, star"
-    assert f"{there} (your own are module:function)" in one_line(err)
+    there = "choose from dream, series-parallel, layered, chain, gone, star"
+    assert f"{there}, or module:function for your own" in one_line(err)
     shown = asked("generate", "--help")[1]
     assert "Families of installed packages: chain, gone, star" in shown
     words = {"COMP_WORDS": "streamplace generate s", "COMP_CWORD": "2"}
