@@ -1,4 +1,4 @@
-"""A Gymnasium environment in which operators are placed one after another.
+"""A Gymnasium environment that places operators one by one.
 
 >>> import gymnasium
 >>> import streamplace.env

@@ -35,7 +35,7 @@ def graphs_of(
     FormatError
         If a dataset cannot be read.
     UsageError
-        If there are no graphs, or something else than graphs.
+        If there are no graphs, or one of them is not a StreamGraph.
     """
     if isinstance(source, Recipe):
         return Generated(source)

@@ -175,7 +175,7 @@ def _made(folder: Path, mode: int, later: ExitStack) -> tuple[Path, IO[bytes]]:
 
 
 def _remove_orphans(folder: Path) -> None:
-    """Remove temporary files of killed processes: those that nobody locks any more.
+    """Remove temporary files of killed processes, which are no longer locked.
 
     This happens once for each folder, since it lists the whole folder, and only for files of this
     host, since not every file system shares locks between hosts.

@@ -74,9 +74,10 @@ def first_fault(
     toml
         Whether the value comes from a TOML file.
     """
-    faults = [_of_tag(fault) for fault in error.errors(include_url=False)]
-    misspelt = _misspelt(faults, form)
-    fault, more = (misspelt, len(faults) - 2) if misspelt else (faults[0], len(faults) - 1)
+    faults: list[Any] = error.errors(include_url=False)
+    first = _of_tag(faults[0])
+    misspelt = _misspelt(first, faults, form)
+    fault, more = (misspelt, len(faults) - 2) if misspelt else (first, len(faults) - 1)
     suffix = f" (and {more:,} more fault{'s' if more > 1 else ''})" if more else ""
     place = without_tags(form, fault["loc"])
     place = origin(place) if origin else place
@@ -84,9 +85,8 @@ def first_fault(
     return f"{_text_of((within, *place) if within else place)}{message}{suffix}"
 
 
-def _misspelt(faults: list[Any], form: type[BaseModel]) -> Any:
-    """Return the unknown field that stands for the first fault's missing one; None if none does."""
-    first = faults[0]
+def _misspelt(first: Any, faults: list[Any], form: type[BaseModel]) -> Any:
+    """Return the fault of an unknown field that misspells the missing field of the first fault."""
     if first["type"] != "missing":
         return None
     *parent, name = first["loc"]

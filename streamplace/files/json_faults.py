@@ -25,7 +25,7 @@ def syntax_fault(error: JSONDecodeError, *, is_line: bool) -> str:
     Parameters
     ----------
     is_line
-        Whether the text is one line of a file, so that its line number says nothing.
+        Whether the text is one line of a file; the place then has no line number.
     """
     if yaml := _YAML.match(error.doc):
         place = "" if is_line else f"line {_line(error.doc, yaml.start(1))}: "

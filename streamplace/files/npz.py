@@ -75,9 +75,8 @@ def read_columns(path: str | Path) -> StreamGraph:
     where = name_of(path)
     columns = _load(read_bytes(path), where)
     with located(where, FormatError):
-        header = check(
-            _Header, parse(_text(columns["header"], "header"), where), f"{where}: header"
-        )
+        text = _text(columns["header"], "header")
+        header = check(_Header, parse(text, f"{where}: header", is_line=True), f"{where}: header")
         names = _names(columns["names"], columns["name_lengths"])
         ends, share = columns["ends"], columns["source_share"]
         if ends.shape[1:] != (2,) or share.shape != (len(names),):

@@ -147,7 +147,8 @@ def find(
     if is_custom(text):
         if from_file:
             raise UsageError(
-                f"{noun} {text!r}: a file cannot load a module; name it on the command line"
+                f"{noun} {text!r}: a file cannot load a module; "
+                "use the name that an installed package registers"
             )
         return load(text, name, noun), options
     registered = installed(group)

@@ -34,7 +34,7 @@ def test_bad_kinds_and_folders_are_refused_before_the_work(
     words = ("compare", tmp_path / "absent.json")
     assert "--plots is for -o" in refused(capsys, *words, "--plots", "png")
     assert "'gif' is not one of" in refused(capsys, *words, "-o", tmp_path / "x", "--plots", "gif")
-    assert "is no folder" in refused(capsys, *words, "-o", inputs.graph)
+    assert "is not a folder" in refused(capsys, *words, "-o", inputs.graph)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -93,7 +93,7 @@ def test_text_that_cannot_be_encoded_leaves_the_old_file(tmp_path: Path) -> None
 def test_the_next_write_removes_files_of_killed_processes(tmp_path: Path) -> None:
     """Only abandoned files are removed, not those that another process is writing."""
     orphan, foreign = tmp_path / f"{TEMPORARY}{host()}-0", tmp_path / ".other-0"
-    elsewhere = tmp_path / f"{TEMPORARY}00000000-0"  # of a host whose locks may not be seen here
+    elsewhere = tmp_path / f"{TEMPORARY}00000000-0"  # of another host, whose locks may be invisible
     orphan.write_text("half")
     foreign.write_text("somebody's")
     elsewhere.write_text("half")

@@ -68,9 +68,9 @@ class Large(Narrow):
 FAULTS = {
     "nowhere:chain": "family 'nowhere:chain': importing nowhere failed: ModuleNotFoundError",
     "mine:lost": "module 'mine' (FOLDER/mine.py) has no 'lost'",
-    "mine:pair": "is no family: a family is called with operators, rng and name, but",
+    "mine:pair": "is not a family: a family is called with operators, rng and name, but",
     "mine:OWN": "module 'mine' (FOLDER/mine.py) has no 'OWN'",
-    "mine:sp": "a module is no family: a family is called with operators, rng and name",
+    "mine:sp": "a module is not a family: a family is called with operators, rng and name",
     "mine:failing": "family 'mine:failing': graph 0: RuntimeError: a fault of its own",
     "mine:cyclic": "family 'mine:cyclic': graph 0: ",
     "mine:text": "family 'mine:text': graph 0: a str was returned, not a StreamGraph",
@@ -211,5 +211,5 @@ def test_a_recipe_takes_the_function_itself() -> None:
     assert [graph.name for graph in graphs] == [f"chain_{number}" for number in range(5)]
     assert {len(graph.names) for graph in graphs} == {6, 7}
     assert recipe.graph(3) == graphs[3]  # whatever was made before it
-    with pytest.raises(UsageError, match=re.escape("the class StreamGraph is no family")):
+    with pytest.raises(UsageError, match=re.escape("the class StreamGraph is not a family")):
         sp.Recipe(sp.StreamGraph, 1)  # type: ignore[arg-type]  # that is the fault

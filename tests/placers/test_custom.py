@@ -91,15 +91,15 @@ FAULTS = {
     "broken:Last": "importing broken failed: SyntaxError",
     "lacking:Last": "No module named 'nowhere'",
     "leaving:Last": "importing leaving failed: SystemExit: 7",
-    "mine:Number": "a Number is no placer",
-    "mine:sp": "a module is no placer",
-    "mine:pair": "is no placer: a placer is called with problem, rng and start, but",
+    "mine:Number": "a Number is not a placer",
+    "mine:sp": "a module is not a placer",
+    "mine:pair": "is not a placer: a placer is called with problem, rng and start, but",
     "mine:Last:befor=1": "unknown option 'befor'; did you mean 'before'",
     "mine:Last:before=one": "before must be a whole number",
     "mine:Last:loud=yes": "loud must be true or false",
     "mine:Last:before=10": "its constructor failed: ValueError: that is too far",
     "mine:Plain": "its constructor failed: TypeError",
-    "mine:first:depth=3": "it takes no options",
+    "mine:first:depth=3": "unknown option 'depth'; it has no options",
     "metis:parts": "module 'metis' (FOLDER/metis.py) has no 'parts'",
     "fuser:parts": "option 'parts' needs a value: parts=VALUE",
 }
@@ -218,7 +218,7 @@ def test_files_have_no_module_imported(folder: Path, monkeypatch: pytest.MonkeyP
     config = folder / "config.toml"
     imitation = '[[stage]]\nalgorithm = "imitation"\nepochs = 1\nteacher = "leaving:Last"\n'
     config.write_text(shipped + imitation)
-    with pytest.raises(sp.StreamplaceError, match="a file cannot name a module"):
+    with pytest.raises(sp.StreamplaceError, match="a file cannot load a module"):
         read_config(str(config))
     with pytest.raises(UsageError, match="unknown option "):
         make_placer("metis:Last", from_file=True)
@@ -277,7 +277,7 @@ def test_a_rule_that_it_breaks_is_told() -> None:
 
 def test_what_is_no_placer_is_refused() -> None:
     for nothing in (sp.Problem, 5, lambda problem: problem):
-        with pytest.raises(UsageError, match="no placer"):
+        with pytest.raises(UsageError, match="is not a placer"):
             sp.place(small_graph(), placer=nothing)  # type: ignore[arg-type]  # that is the fault
     with pytest.raises(UsageError, match="two placers are called 'on_first'"):
         sp.compare(small_graph(), [on_first, on_first])

@@ -91,7 +91,7 @@ def test_a_fault_names_what_was_typed(text: str, message: str) -> None:
 def test_a_file_has_no_module_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "left_alone.py").write_text("raise SystemExit(7)")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(UsageError, match="a file cannot name a module"):
+    with pytest.raises(UsageError, match="a file cannot load a module"):
         make_objective("left_alone:Net", from_file=True)
     assert "left_alone" not in sys.modules
     assert make_objective("throughput", from_file=True) == sp.Throughput()
