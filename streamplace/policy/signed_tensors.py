@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import torch
 from torch import Tensor
 
 from streamplace.errors import CheckpointError
-from streamplace.files.bounded import read_raw
+from streamplace.files.bounded import read_failure, read_raw
 from streamplace.util.out_of_memory import is_out_of_memory
 
 METADATA_KEY = "__metadata__"
@@ -90,7 +89,7 @@ def read(path: str | Path) -> bytes:
     try:
         return read_raw(path)
     except (OSError, ValueError) as error:
-        raise CheckpointError(f"{path}: {_reason(error)}") from None
+        raise CheckpointError(f"{path}: {read_failure(error)}") from None
 
 
 def exists(path: Path) -> bool:
@@ -104,17 +103,7 @@ def exists(path: Path) -> bool:
     try:
         return path.exists()
     except (OSError, ValueError) as error:
-        raise CheckpointError(f"{path}: {_reason(error)}") from None
-
-
-def _reason(error: OSError | ValueError) -> str:
-    """Return why a file cannot be read, in the words of a message."""
-    if isinstance(error, FileNotFoundError):
-        return "no such file"
-    if not isinstance(error, OSError) or error.errno is None or error.strerror is None:
-        return str(error)
-    of_system = error.strerror == os.strerror(error.errno)  # else a message of `read_raw`
-    return f"cannot read: {error.strerror}" if of_system else error.strerror
+        raise CheckpointError(f"{path}: {read_failure(error)}") from None
 
 
 def hash_of(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str:

@@ -14,7 +14,7 @@ from benchmarks.reference.trainings import opened
 from streamplace.training.algorithms.base import Record
 from streamplace.training.run import CHECKPOINT, CONFIG, POLICY
 
-STEPS_AN_EPOCH = 3  # 6 graphs without the one held out, 2 a step
+STEPS_AN_EPOCH = 3  # 6 graphs without the one held out, 2 per step
 
 
 def ctrl_c_at(*steps: int) -> Callable[[Record], None]:
@@ -34,9 +34,9 @@ def log_of(folder: Path) -> list[dict[str, Any]]:
 
 
 def check_finite(folder: Path) -> None:
-    """Check that no file of a run has a number that is none.
+    """Check that all numbers in the files of a run are finite.
 
-    The best reward of a problem that was never looked at is -inf.
+    The only exception is -inf as the best reward of a problem that was never visited.
     """
     json.loads((folder / CONFIG).read_text(), parse_constant=pytest.fail)
     log_of(folder)

@@ -59,7 +59,7 @@ def test_invalid_flux_files(old: str, new: str, message: str) -> None:
 
 def test_yaml_that_is_not_a_flux_file() -> None:
     assert refused_document("storm-flux", "") == "is empty"
-    assert refused_document("storm-flux", "- a") == "must be an object, not a list"
+    assert refused_document("storm-flux", "- a") == "must be an object (got a list)"
     assert refused_document("storm-flux", "? [a]\n: b").startswith(
         "line 1 column 3: keys must be text"
     )
