@@ -14,9 +14,10 @@ from streamplace.display.text import number, quoted
 from streamplace.display.view import MOST_NAMES, Cell, Grid, Names, View
 from streamplace.errors import GraphError
 from streamplace.problem.coerce import OperatorLike, StreamLike, operator_of, stream_of
-from streamplace.problem.columns import OPERATOR_NUMBERS, SELECTIVITY, STREAM_PAYLOAD, graph_hash
+from streamplace.problem.columns import OPERATOR_NUMBERS, SELECTIVITY, graph_hash
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph_checks import (
+    acyclic_order,
     check_text,
     checked_rate,
     column_of,
@@ -27,11 +28,12 @@ from streamplace.problem.graph_checks import (
     listed,
     own_payload,
     owner_of,
+    payload_of_streams,
     shares_of,
     without_any,
 )
 from streamplace.problem.operators import UNKNOWN, Operator, RowView, Stream
-from streamplace.problem.topology import first_cycle, topological_order
+from streamplace.problem.topology import sorted_streams
 from streamplace.util.arrays import Floats, Ints
 from streamplace.util.checks import check_type
 
@@ -214,12 +216,9 @@ class StreamGraph(Displayable):
         defaults = {c.name: np.full(len(index), c.default) for c in OPERATOR_NUMBERS if c.added}
         self._set_operator_numbers({**defaults, **operator_numbers})
         self.source_rate = checked_rate(source_rate)
-        payload = self._payload_of_streams(ends, stream_numbers["payload_bytes"])
+        payload = payload_of_streams(ends, stream_numbers["payload_bytes"], self.payload_bytes)
         selectivity = column_of("streams", SELECTIVITY, stream_numbers["selectivity"], len(ends))
-        if len(loops := np.flatnonzero(ends[:, 0] == ends[:, 1])):
-            feeds = self.names[ends[loops[0], 0]]
-            raise GraphError(f"streams[{loops[0]}]: {feeds!r} feeds itself")
-        self.order = _acyclic_order(self.names, ends)
+        self.order = acyclic_order(self.names, ends)
         self._sort_streams(ends, selectivity, payload)
         self.source_share = shares_of(source_shares, self.names, self.sources)
         self._freeze()
@@ -274,7 +273,7 @@ class StreamGraph(Displayable):
         ends = np.stack([self.stream_source, self.stream_target], axis=1)
         payload, chosen = self.stream_payload_bytes, self.selectivity
         if stream_payload_bytes is not None:
-            payload = StreamGraph._payload_of_streams(graph, ends, stream_payload_bytes)
+            payload = payload_of_streams(ends, stream_payload_bytes, graph.payload_bytes)
         if selectivity is not None:
             chosen = column_of("streams", SELECTIVITY, selectivity, len(ends))
         before = StreamGraph._sort_streams(graph, ends, chosen, payload)
@@ -290,24 +289,14 @@ class StreamGraph(Displayable):
             if values is not None:
                 setattr(self, column.name, column_of("operators", column, values, len(self.names)))
 
-    def _payload_of_streams(self, ends: Ints, values: ArrayLike) -> Floats:
-        """Return the checked payload of each stream; NaN becomes that of its source operator."""
-        own = np.asarray(values, dtype=np.float64)
-        if own.shape != (len(ends),):
-            raise GraphError(f"streams: payload_bytes must be a column of {len(ends)}")
-        payload = np.where(np.isnan(own), self.payload_bytes[ends[:, 0]], own)
-        return column_of("streams", STREAM_PAYLOAD, payload, len(ends))
-
     def _sort_streams(self, ends: Ints, selectivity: Floats, payload_bytes: Floats) -> Ints:
         """Set the columns of streams in topological order; return the index that each had."""
-        position = np.empty(len(self.names), dtype=np.int32)
-        position[self.order] = np.arange(len(self.names), dtype=np.int32)
-        by = np.lexsort((payload_bytes, selectivity, ends[:, 1], position[ends[:, 0]]))
+        by = sorted_streams(self.order, ends, selectivity, payload_bytes)
         self.stream_source = np.ascontiguousarray(ends[by, 0])
         self.stream_target = np.ascontiguousarray(ends[by, 1])
         self.selectivity = selectivity[by]
         self.stream_payload_bytes = payload_bytes[by]
-        return by.astype(np.int32)
+        return by
 
     def _freeze(self) -> None:
         for values in vars(self).values():
@@ -446,12 +435,3 @@ class StreamGraph(Displayable):
             *(number(float(column[v])) for column in columns),
             Names(first, len(targets)),
         )
-
-
-def _acyclic_order(names: Sequence[str], ends: Ints) -> Ints:
-    """Return the operators, (V,), upstream first; a cycle is an error that names it."""
-    order = topological_order(len(names), ends)
-    if len(order) < len(names):
-        cycle = " -> ".join(names[v] for v in first_cycle(len(names), ends, order))
-        raise GraphError(f"streams: a cycle, {cycle}")
-    return order

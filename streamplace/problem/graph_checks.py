@@ -8,8 +8,9 @@ from numpy.typing import ArrayLike
 
 from streamplace.errors import GraphError
 from streamplace.problem.coerce import are_labels
-from streamplace.problem.columns import NumberColumn
+from streamplace.problem.columns import STREAM_PAYLOAD, NumberColumn
 from streamplace.problem.operators import UNKNOWN, Operator, Stream
+from streamplace.problem.topology import first_cycle, topological_order
 from streamplace.util.arrays import Floats, Ints
 from streamplace.util.checks import check_number, check_str, check_type
 from streamplace.util.suggest import did_you_mean
@@ -110,6 +111,27 @@ def column_of(rows: str, column: NumberColumn, values: ArrayLike, length: int) -
             f"{rows}[{first}].{name}: must be finite and at least 0 (got {numbers[first]:g})"
         )
     return numbers
+
+
+def payload_of_streams(ends: Ints, values: ArrayLike, of_operators: Floats) -> Floats:
+    """Return the payload of each stream, (E,) bytes; NaN becomes that of its source operator."""
+    own = np.asarray(values, dtype=np.float64)
+    if own.shape != (len(ends),):
+        raise GraphError(f"streams: payload_bytes must be a column of {len(ends)}")
+    payload = np.where(np.isnan(own), of_operators[ends[:, 0]], own)
+    return column_of("streams", STREAM_PAYLOAD, payload, len(ends))
+
+
+def acyclic_order(names: Sequence[str], ends: Ints) -> Ints:
+    """Return the operators, (V,), upstream first; a self-loop or a cycle is an error."""
+    if len(loops := np.flatnonzero(ends[:, 0] == ends[:, 1])):
+        feeds = names[ends[loops[0], 0]]
+        raise GraphError(f"streams[{loops[0]}]: {feeds!r} feeds itself")
+    order = topological_order(len(names), ends)
+    if len(order) < len(names):
+        cycle = " -> ".join(names[v] for v in first_cycle(len(names), ends, order))
+        raise GraphError(f"streams: a cycle, {cycle}")
+    return order
 
 
 def owner_of(v: int, name: str) -> str:

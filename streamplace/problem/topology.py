@@ -4,7 +4,7 @@ import heapq
 
 import numpy as np
 
-from streamplace.util.arrays import Ints
+from streamplace.util.arrays import Floats, Ints
 
 
 def topological_order(count: int, ends: Ints) -> Ints:
@@ -28,6 +28,14 @@ def topological_order(count: int, ends: Ints) -> Ints:
             if waiting[target] == 0:
                 heapq.heappush(ready, target)
     return np.array(order, dtype=np.int32)
+
+
+def sorted_streams(order: Ints, ends: Ints, selectivity: Floats, payload_bytes: Floats) -> Ints:
+    """Return the streams, (E,) indices, sorted by source in `order`, target and numbers."""
+    position = np.empty(len(order), dtype=np.int32)
+    position[order] = np.arange(len(order), dtype=np.int32)
+    by = np.lexsort((payload_bytes, selectivity, ends[:, 1], position[ends[:, 0]]))
+    return by.astype(np.int32)
 
 
 def first_cycle(count: int, ends: Ints, order: Ints) -> list[int]:
