@@ -230,7 +230,7 @@ def test_errors_are_one_line(tmp_path: Path) -> None:
         PlacementEnv(tmp_path / "nowhere.jsonl")
     with pytest.raises(UsageError, match="must be at least one StreamGraph"):
         PlacementEnv([])
-    with pytest.raises(sp.StreamplaceError, match="is not COUNTxMIPS"):
+    with pytest.raises(sp.StreamplaceError, match="must be COUNTxMIPS"):
         PlacementEnv(cluster="five")
     options: dict[str, Any]
     for options, message in (
