@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 from streamplace.errors import FormatError
 from streamplace.files.bounded import GZIP, STDIO, read_raw, read_stream, unzipped
 from streamplace.files.schema_fields import Place, fields_at, without_tags
-from streamplace.util.suggest import did_you_mean
+from streamplace.util.suggest import closest_match, did_you_mean
 
 Form = TypeVar("Form", bound=BaseModel)
 
@@ -175,7 +175,7 @@ def first_fault(
     origin
         As of `check`.
     """
-    first = _of_tag(error.errors(include_url=False)[0])
+    first = _of_tag(_first_of(error.errors(include_url=False), form))
     more = f" (and {error.error_count() - 1} more faults)" if error.error_count() > 1 else ""
     place = without_tags(form, first["loc"])
     place = origin(place) if origin else place
@@ -184,6 +184,18 @@ def first_fault(
         *within_form, name = first["loc"]
         message += did_you_mean(str(name), fields_at(form, tuple(within_form)))
     return message + more
+
+
+def _first_of(faults: Sequence[Any], form: type[BaseModel]) -> Any:
+    """Return the first fault, or the misspelt field if the first is that the field is missing."""
+    first = faults[0]
+    if first["type"] != "missing":
+        return first
+    *parent, name = first["loc"]
+    fields = fields_at(form, tuple(parent))
+    unknown = (fault for fault in faults if fault["type"] == "extra_forbidden")
+    siblings = (fault for fault in unknown if [*fault["loc"][:-1]] == parent)
+    return next((f for f in siblings if closest_match(f["loc"][-1], fields) == name), first)
 
 
 def _of_tag(fault: Any) -> Any:
