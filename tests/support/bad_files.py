@@ -208,7 +208,7 @@ CONFIGS: list[Fault] = [
     ("config-sizes-odd-length.toml", "policy", "sizes.length: .*got 7"),
     ("config-sizes-unknown-order.toml", "policy", r"sizes.orders\[0\]: .*got 2"),
     ("config-sizes-no-order.toml", "policy", "sizes.orders: .*at least 1"),
-    ("config-problems-one-table.toml", "problems", "must be a list"),
+    ("config-problems-one-table.toml", "problems", r"write \[\[problems\]\], not \[problems\]"),
     ("config-no-problems.toml", "problems", "at least 1"),
     ("config-devices-too-fast.toml", "problems[0].devices[1]", "'5xfast'"),
     ("config-no-devices.toml", "problems[0].devices", "at least 1"),
@@ -250,8 +250,8 @@ CONFIGS: list[Fault] = [
     ("config-unknown-schedule.toml", "stage[0].optimiser.schedule", "'square'"),
     ("config-no-stage.toml", "stage", "is missing"),
     ("config-stages-empty.toml", "stage", "at least 1"),
-    ("config-stage-one-table.toml", "stage", "must be a list"),
-    ("config-stages-without-epochs.toml", "stage", "no stage has an epoch"),
+    ("config-stage-one-table.toml", "stage", r"write \[\[stage\]\], not \[stage\]"),
+    ("config-stages-without-epochs.toml", "stage", "at least one stage must have epochs"),
     ("config-stage-without-algorithm.toml", "stage[0].algorithm", "is missing"),
     ("config-unknown-algorithm.toml", "stage[0].algorithm", "'dagger' or 'reinforce'.*reinforse"),
     ("config-second-stage-negative.toml", "stage[1].epochs", "got -1"),
@@ -267,10 +267,10 @@ CONFIGS: list[Fault] = [
     ("config-dagger-epochs-zero.toml", "stage[0].epochs", "got 0"),
     ("config-exploration-above-1.toml", "stage[0].exploration", "1.5"),
     ("config-final-exploration-negative.toml", "stage[0].final_exploration", "-0.5"),
-    ("config-old-epochs-zero.toml", ": sampling.epochs:", r"write \[sampling\] as \[\["),
-    ("config-old-unknown-field.toml", ": memory.sise:", r"as \[\[stage\]\]"),
-    ("config-old-teacher-of-no-name.toml", ": teacher.placer:", r"as \[\[stage\]\]"),
-    ("config-old-and-new.toml", "sampling", "unknown field"),
+    ("config-old-epochs-zero.toml", ": sampling.epochs:", r"convert \[sampling\] to \[\["),
+    ("config-old-unknown-field.toml", ": memory.sise:", r"to \[\[stage\]\]"),
+    ("config-old-teacher-of-no-name.toml", ": teacher.placer:", r"to \[\[stage\]\]"),
+    ("config-old-and-new.toml", "sampling", r"cannot combine \[sampling\] with \[\[stage\]\]"),
     ("config-seed-negative.toml", "run.seed", "-1"),
     ("config-seed-too-large.toml", "run.seed", "9999"),
     ("config-held-out-negative.toml", "run.held_out", "-1"),
@@ -278,7 +278,7 @@ CONFIGS: list[Fault] = [
 ]
 
 CONFIGS_OF_RUNS: list[Fault] = [  # valid forms of a config from which no run can be made
-    ("config-held-out-everything.toml", "", "held out"),
+    ("config-held-out-everything.toml", "run.held_out", "less than the number of graphs"),
     ("config-sizes-other-devices.toml", "", "5 devices"),
 ]
 

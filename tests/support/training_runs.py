@@ -15,7 +15,7 @@ from benchmarks.reference.trainings import opened
 from streamplace.training.algorithms.base import Record
 from streamplace.training.run import CHECKPOINT, CONFIG, POLICY
 
-STEPS_AN_EPOCH = 3  # 6 graphs without the one held out, 2 a step
+STEPS_PER_EPOCH = 3  # 5 graphs that are not held out, 2 per step
 LIMIT_S = 20
 
 
