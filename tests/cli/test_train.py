@@ -161,7 +161,7 @@ USAGE = [
     (["train", "GRAPHS", "--config", "SHORT", "-o", "OUT", "--seed", "-1"], "--seed"),
     (["train", "GRAPHS", "--config", "SHORT", "-o", "OUT", "--seed", "9" * 30], "seed"),
     (["train", "GRAPHS", "--config", "SHORT", "-o", "OUT", "--resume"], "no checkpoint"),
-    (["train", "GRAPHS", "--config", "best", "-o", "OUT"], "6 graphs, and 100"),
+    (["train", "GRAPHS", "--config", "best", "-o", "OUT"], "number of graphs, 6 (got 100)"),
 ]
 
 

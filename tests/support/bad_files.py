@@ -310,7 +310,7 @@ CONFIGS: list[Fault] = [
 ]
 
 CONFIGS_OF_RUNS: list[Fault] = [  # valid forms of a config from which no run can be made
-    ("config-held-out-everything.toml", "", "held out"),
+    ("config-held-out-everything.toml", "run.held_out", "less than the number of graphs"),
     ("config-sizes-other-devices.toml", "", "5 devices"),
 ]
 

@@ -14,7 +14,7 @@ from benchmarks.reference.trainings import opened
 from streamplace.training.algorithms.base import Record
 from streamplace.training.run import CHECKPOINT, CONFIG, POLICY
 
-STEPS_AN_EPOCH = 3  # 6 graphs without the one held out, 2 per step
+STEPS_PER_EPOCH = 3  # 5 graphs that are not held out, 2 per step
 
 
 def ctrl_c_at(*steps: int) -> Callable[[Record], None]:

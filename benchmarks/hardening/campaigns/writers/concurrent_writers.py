@@ -13,7 +13,7 @@ from benchmarks.hardening.harness.forks import Ended, Forks, temporaries
 from benchmarks.hardening.harness.rows import Row
 
 REFUSED = "another run of streamplace is writing into this folder"
-OVER = "holds a run; see --resume"  # the other process had already ended
+OVER = "already contains a run; see --resume"  # the other process had already ended
 TRIES = 40  # for two writes at the same time, which the machine decides
 LOOK_S = 0.0002
 
