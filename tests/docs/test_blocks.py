@@ -34,7 +34,9 @@ def test_times_may_vary_where_the_page_says_so(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match="printed is"):
         run_page(command + text, tmp_path)
     with pytest.raises(AssertionError, match="printed is"):
-        run_page(f"{command}<!-- times vary -->\n{text}".replace("1%\n```\n", "2%\n```\n"), tmp_path)
+        run_page(
+            f"{command}<!-- times vary -->\n{text}".replace("1%\n```\n", "2%\n```\n"), tmp_path
+        )
 
 
 def test_outputs_are_refreshed(tmp_path: Path) -> None:
