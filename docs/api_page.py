@@ -1,6 +1,6 @@
 """The public names of the package, as docs/api.md.
 
-    python -m docs.api_page      # writes the page anew
+    python -m docs.api_page      # updates the page
 
 The page has signatures and summaries, and can be read as a plain file. On the site that mkdocs
 builds, the same sections show the full docstrings. `tests/docs` compares the page with the code.

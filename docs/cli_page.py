@@ -1,6 +1,6 @@
 """The help texts of all commands, as docs/cli.md.
 
-    python -m docs.cli_page      # writes the page anew
+    python -m docs.cli_page      # updates the page
 
 `tests/docs` compares the page with the commands.
 """

@@ -19,8 +19,8 @@ from streamplace.cli.main import main
 NOT_RUN = "<!-- not run:"
 TIMES_VARY = "<!-- times vary -->"
 SHELLS = ("sh", "bash", "console")
-LEFT_ALONE = ("java", "spl", "xml", "dot", "mermaid", "bibtex")
-"""Languages of blocks that only show something."""
+ONLY_SHOWN = ("java", "spl", "xml", "dot", "mermaid", "bibtex")
+"""Languages of blocks that are not run."""
 SECONDS = re.compile(r"(?<= in )[\d.e-]+(?= s\b)")
 MILLISECONDS = re.compile(r" +(ms|\d+\.\d+)$", re.MULTILINE)  # the last column of `compare`
 
@@ -105,7 +105,7 @@ class Page:
                 assert block.shows(self.printed), f"line {block.line}: printed is {self.printed}"
             self.printed = None
         elif not block.title:
-            assert block.language in LEFT_ALONE, f"line {block.line}: {block.language!r} is not run"
+            assert block.language in ONLY_SHOWN, f"line {block.line}: {block.language!r} is not run"
 
     def _command(self, command: str) -> str:
         """Run one shell command; plain calls of streamplace run in this process."""

@@ -1,4 +1,4 @@
-"""Outputs on Markdown pages, written anew by running the pages.
+"""Outputs on Markdown pages, updated by running the pages.
 
     python -m tests.docs.refresh README.md docs/explain.md
 

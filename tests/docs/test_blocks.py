@@ -19,7 +19,7 @@ def test_blocks_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     run_page(path.read_text(), tmp_path)
 
 
-def test_a_page_that_is_wrong_fails(tmp_path: Path) -> None:
+def test_a_wrong_page_fails(tmp_path: Path) -> None:
     for text in ("```python\n1 / 0\n```", "```sh\nfalse\n```", "```\nx\n```", "    x\n"):
         with pytest.raises((AssertionError, ZeroDivisionError)):
             run_page(text, tmp_path)
@@ -46,7 +46,7 @@ def test_outputs_are_refreshed(tmp_path: Path) -> None:
     assert page.read_text() == "```sh\necho 1; echo 2\n```\n\n```text\n1\n2\n```\nend\n"
 
 
-def test_what_is_not_run_says_why() -> None:
+def test_blocks_that_are_not_run_say_why() -> None:
     (block,) = blocks("<!-- not run: it takes hours -->\n```sh\nexit 1\n```\n")
     assert block.not_run == "it takes hours"
     for path in PAGES:
