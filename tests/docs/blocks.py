@@ -115,8 +115,8 @@ class Page:
                 code = main(words[1:])
             assert code == 0, command
             return output.getvalue().decode()
-        place = Path(sys.executable).parent
-        path = {**os.environ, "PATH": f"{place}{os.pathsep}{os.environ['PATH']}"}
+        scripts = Path(sys.executable).parent
+        path = {**os.environ, "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", command],
             cwd=self.folder, env=path, capture_output=True, text=True, check=False,
