@@ -9,7 +9,7 @@ SUPPLY := .venv-supply
 INSTALL := -m pip install -q --disable-pip-version-check
 LOCKED := $(INSTALL) --require-hashes --no-deps --only-binary :all: -r
 
-.PHONY: venv demo test test-backends test-browser test-fuzz lint bench docs flink-loop testbed testbed-short testbed-flink harden audit locks release clean
+.PHONY: venv demo test test-long test-backends test-browser test-fuzz lint bench docs flink-loop testbed testbed-short testbed-flink harden audit locks release clean
 
 venv: $(READY)
 
@@ -24,7 +24,11 @@ demo: $(READY)
 	$(BIN)/python examples/demo.py
 
 test: $(READY)
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not long"
+
+test-long: $(READY)
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "long and not alone"
+	$(BIN)/python -m pytest -m alone
 
 test-backends: $(READY)
 	$(BIN)/python $(LOCKED) locks/ray.txt -r locks/dask.txt

@@ -302,6 +302,7 @@ def kill_once_saved(process: "subprocess.Popen[str]", run: Path, wait_s: float) 
     assert saved(run) > before
 
 
+@pytest.mark.long
 def test_killed_at_any_moment_and_taken_up(files: Path, tmp_path: Path) -> None:
     """A kill may come while a file is written, and no file is ever half-written."""
     run, rng = tmp_path / "run", np.random.default_rng(1)
