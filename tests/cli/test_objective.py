@@ -127,7 +127,7 @@ def test_throughput_is_what_it_is_without_the_option(folder: Path) -> None:
     [
         (["--objective", "nett"], "no objective is called 'nett'; there are throughput"),
         (["--objective", "mine:Lost"], "has no 'Lost'"),
-        (["--objective", "mine:NetEvaluator"], "is no subclass of streamplace.Throughput"),
+        (["--objective", "mine:NetEvaluator"], "is not a subclass of streamplace.Throughput"),
         (["--objective", "mine:Net:price=high"], "price must be a number"),
         (["--objective", "mine:Worded:word=4"], "its constructor refuses: ValueError: letters"),
         (["--objective", "mine:Failing"], "its evaluator failed: RuntimeError: a fault of its own"),

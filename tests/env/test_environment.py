@@ -226,7 +226,7 @@ def test_what_is_wrong_is_one_line(tmp_path: Path) -> None:
         PlacementEnv(tmp_path / "nowhere.jsonl")
     with pytest.raises(UsageError, match="at least one"):
         PlacementEnv([])
-    with pytest.raises(sp.StreamplaceError, match="is not COUNTxMIPS"):
+    with pytest.raises(sp.StreamplaceError, match="must be COUNTxMIPS"):
         PlacementEnv(cluster="five")
     options: dict[str, Any]
     for options, said in (

@@ -14,7 +14,7 @@ def test_a_cluster_may_be_text() -> None:
     cluster = sp.Cluster.parse("2x2000x2,1x500")
     assert by_text.placement.problem.cluster == cluster
     assert by_text.score == sp.place(two_operator_graph(), cluster, placer="greedy").score
-    with pytest.raises(ClusterError, match="is not COUNTxMIPS"):
+    with pytest.raises(ClusterError, match="must be COUNTxMIPS"):
         sp.place(two_operator_graph(), "cluster.json")
 
 
@@ -22,7 +22,7 @@ def test_what_is_left_out_is_the_graphs_or_the_papers() -> None:
     result = sp.place(two_operator_graph(), placer="greedy")
     assert result.score.source_rate == 1e4
     assert result.placement.problem.cluster == sp.Cluster.equal()
-    with pytest.raises(ProblemError, match="the graph has none"):
+    with pytest.raises(ProblemError, match="the graph has no source rate; set it with --source-rate"):
         sp.place(two_operator_graph(None))
 
 

@@ -50,5 +50,5 @@ def test_what_does_not_fit_is_one_line() -> None:
         sp.simulate(two_operator_graph(), {"a": "d0"})
     with pytest.raises(ProblemError, match="no device 'd1'"):
         sp.simulate(result, cluster="1x2500")
-    with pytest.raises(sp.StreamplaceError, match="is not COUNTxMIPS"):
+    with pytest.raises(sp.StreamplaceError, match="must be COUNTxMIPS"):
         sp.simulate(two_operator_graph(), {"a": "d0"}, "cluster.json")

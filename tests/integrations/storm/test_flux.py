@@ -48,7 +48,7 @@ def test_flux_expands_into_executors() -> None:
         ("SHUFFLE", "GUESS", "streams[0].grouping.type: should be 'ALL'"),
         ('to: "split"', 'to: "nobody"', "streams[0]: no spout or bolt has the id 'nobody'"),
         ('to: "split"', 'to: "lines"', "streams[0].to: 'lines' is a spout"),
-        ('to: "log"', 'to: "split"', "streams: a cycle, split -> count -> split"),
+        ('to: "log"', 'to: "split"', "streams: the graph has a cycle: split -> count -> split"),
         ('- id: "log"', '- id: "count"\n  - id: "log"', "operators[3].name: 'count' is operators"),
         ("config:", "topologySource:", "topologySource: a class builds this topology"),
     ],
@@ -63,7 +63,7 @@ def test_yaml_that_is_no_flux_file() -> None:
     assert refused_document("storm-flux", "? [a]\n: b").startswith(
         "line 1 column 3: a key must be text"
     )
-    assert refused_document("storm-flux", "name: x").startswith("operators: the graph has none")
+    assert refused_document("storm-flux", "name: x").startswith("operators: a graph needs at least one operator")
 
 
 def test_more_brackets_than_a_file_has() -> None:
