@@ -22,7 +22,7 @@ def test_what_is_left_out_is_the_graphs_or_the_papers() -> None:
     result = sp.place(two_operator_graph(), placer="greedy")
     assert result.score.source_rate == 1e4
     assert result.placement.problem.cluster == sp.Cluster.equal()
-    with pytest.raises(ProblemError, match="the graph has no source rate; set it with --source-rate"):
+    with pytest.raises(ProblemError, match="the graph has no source rate; set it with --source"):
         sp.place(two_operator_graph(None))
 
 
