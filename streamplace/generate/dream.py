@@ -30,7 +30,7 @@ CLASSES = tuple(
 )
 END_INSTRUCTIONS = 10_000.0  # of the source and of the sink
 LARGEST_PAYLOAD_MBIT = 0.5
-LOAD_OF_SMALL_PAYLOADS = 2  # in these classes each graph first draws its largest payload
+LOAD_OF_SMALL_PAYLOADS = 2  # with this load, each graph first draws its largest payload
 
 
 class Dream:
