@@ -150,7 +150,7 @@ PLACEMENTS: list[Fault] = [
     ("placement-unknown-model.json", "problem.model", "'guess'"),
     ("placement-gap-nan.json", "gap", "nan"),
     ("placement-score-nan.json", "score", "nan"),
-    ("placement-constraints-contradict.json", "constraints", "together and apart"),
+    ("placement-constraints-contradict.json", "constraints", "are colocated"),
     ("placement-pins-unknown-device.json", "constraints.pins", "'d9'"),
 ]
 

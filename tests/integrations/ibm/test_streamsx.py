@@ -40,7 +40,11 @@ def test_streams_that_only_one_end_tells() -> None:
         ('"connections": ["M"]', '"connections": ["N"]', "no port is called 'N'"),
         ('"name": "i2"', '"name": "i0"', "two input ports are called 'i0'"),
         ('"connections": ["U"]', '"connections": [7]', "operators[4].inputs[0].connections[0]: "),
-        ('"name": "T", "kind"', '"name": "S", "kind"', "operators[1].name: 'S' is operators[0]'s"),
+        (
+            '"name": "T", "kind"',
+            '"name": "S", "kind"',
+            "operators[1].name: duplicate name 'S', see operators[0]",
+        ),
         ('"operators"', '"others"', "operators: is missing"),
         ('["i3"]', '["i0"]', "streams[3]: 'M' feeds itself"),
     ],

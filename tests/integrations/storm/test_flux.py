@@ -49,7 +49,11 @@ def test_flux_expands_into_executors() -> None:
         ('to: "split"', 'to: "nobody"', "streams[0]: no spout or bolt has the id 'nobody'"),
         ('to: "split"', 'to: "lines"', "streams[0].to: 'lines' is a spout"),
         ('to: "log"', 'to: "split"', "streams: the graph has a cycle: split -> count -> split"),
-        ('- id: "log"', '- id: "count"\n  - id: "log"', "operators[3].name: 'count' is operators"),
+        (
+            '- id: "log"',
+            '- id: "count"\n  - id: "log"',
+            "operators[3].name: duplicate name 'count', see operators",
+        ),
         ("config:", "topologySource:", "topologySource: a class builds this topology"),
     ],
 )
