@@ -177,7 +177,8 @@ def test_a_file_names_a_class_that_is_read_once_it_is_typed(tmp_path: Path) -> N
     stored = json.loads(file.read_text())["problem"]["objective"]
     assert stored == "tests.support.objectives:Net"
     with pytest.raises(
-        FormatError, match=r"p.json: problem.objective: 'tests.support.*in a module"
+        FormatError,
+        match=r"p.json: problem.objective: a file cannot load 'tests.support.*from a module",
     ):
         read_placement(file)
     again = read_placement(file, objective=Net())
