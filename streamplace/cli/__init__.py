@@ -1,1 +1,1 @@
-"""The commands: parse, call one workflow, print."""
+"""The command line: each command parses its arguments, calls one workflow and prints."""

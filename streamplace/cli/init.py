@@ -1,4 +1,4 @@
-"""The command that writes a starter graph and cluster."""
+"""The command `init`: a starter graph and cluster."""
 
 import click
 
@@ -9,9 +9,12 @@ from streamplace.cli import options, param_types
 @click.argument("folder", callback=options.file_name, type=param_types.FILE, default=".")
 @options.common
 def init(folder: str, seed: int, as_json: bool) -> None:
-    """Write a starter graph.json and cluster.json into FOLDER, explained in their comments.
+    """Write a starter graph.json and cluster.json to edit.
+
+    Both files go into FOLDER, by default the current folder. Comments in them explain the fields.
 
     \b
+    Examples:
     streamplace init
     streamplace init my-job
     """
@@ -23,7 +26,7 @@ def init(folder: str, seed: int, as_json: bool) -> None:
     paths = {make_folder(folder) / name: value for name, value in STARTERS.items()}
     for path in paths:
         if path.exists():
-            raise FormatError(f"{path}: is there already, and is left as it is")
+            raise FormatError(f"{path}: already exists, and is not overwritten")
     for path, value in paths.items():
         write_json(path, value)
     if as_json:

@@ -1,6 +1,6 @@
-"""Types of arguments that have names: near ones are proposed, and shells complete them.
+"""Types of arguments that are names: errors suggest close names, and shells complete them.
 
-What a name may be is looked up only when a shell asks.
+The possible names are looked up only when a shell asks for completions.
 """
 
 from collections.abc import Callable, Iterable
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class Choice(click.Choice[str]):
-    """One of some names; what is none is told the nearest."""
+    """A choice of names; the error for an unknown name suggests the closest one."""
 
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
-        """Return click's own words and the nearest choice."""
+        """Return click's own message, followed by the closest choice."""
         message = super().get_invalid_choice_message(value, ctx).rstrip(".")
         found = did_you_mean(str(value), self.choices)
         if found:
@@ -26,19 +26,19 @@ class Choice(click.Choice[str]):
         begins = {choice.partition("-")[0]: choice for choice in reversed(self.choices)}
         first = closest_match(
             str(value), begins
-        )  # `flik` is near `flink`, and far from `flink-plan`
+        )  # `flik` is close to `flink`, but not to `flink-plan`
         return message if first is None else f"{message}; did you mean {begins[first]!r}?"
 
 
 class Completed(click.ParamType[str]):
-    """Any text, of which shells complete the names that there are; they take files besides.
+    """Any text, which shells complete to known names, or else to files.
 
     Parameters
     ----------
     names
-        Is called with what has been typed, and returns what it could become.
+        Function from the text typed so far to the names that it could become.
     files
-        Whether it may be a file where no name begins so.
+        Whether to complete file names where no name matches.
     """
 
     name = "text"
@@ -49,7 +49,7 @@ class Completed(click.ParamType[str]):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> "list[CompletionItem]":
-        """Return the names that begin with what has been typed."""
+        """Return the names that begin with the text typed so far."""
         from click.shell_completion import CompletionItem  # noqa: PLC0415 - only shells ask
 
         found = [name for name in self.names(incomplete) if name.startswith(incomplete)]
@@ -60,7 +60,7 @@ class Completed(click.ParamType[str]):
 
 
 def _placers(typed: str) -> list[str]:
-    """Complete NAME[:OPTION=…][,NAME…], the last of them."""
+    """Complete the last placer of NAME[:OPTION=…][,NAME…]."""
     from streamplace.placers.registry import NAMES, options_of  # noqa: PLC0415 - heavy
 
     before, comma, last = typed.rpartition(",")
@@ -88,12 +88,12 @@ def _objectives(typed: str) -> list[str]:
 def _configs(typed: str) -> list[str]:
     from importlib.resources import files  # noqa: PLC0415 - only shells ask
 
-    folder = files("streamplace") / "training" / "configs"  # without torch, which training loads
+    folder = files("streamplace") / "training" / "configs"  # does not load torch
     return sorted(file.name.removesuffix(".toml") for file in folder.iterdir())
 
 
 def _datasets(typed: str) -> list[str]:
-    """Return what is shipped, once somebody has begun to type it."""
+    """Return the shipped datasets, once the user has begun to type."""
     from streamplace.files.bundled import PREFIX, shipped_names  # noqa: PLC0415
 
     if not typed:

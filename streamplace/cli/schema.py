@@ -1,4 +1,4 @@
-"""The command that prints the JSON Schema of a file format."""
+"""The command `schema`: JSON Schemas of the file formats."""
 
 import click
 
@@ -12,6 +12,7 @@ def schema(kind: str, seed: int, as_json: bool) -> None:
     """Print the JSON Schema of a file format.
 
     \b
+    Example:
     streamplace schema graph
     """
     from streamplace.files import schema as formats  # noqa: PLC0415 - a command loads what it needs

@@ -110,8 +110,11 @@ def objective_to(objective: Objective) -> dict[str, str]:
 
 def _objective_of(own: ProblemForm) -> Objective:
     if is_custom(own.objective):
-        instead = "type it after --objective, or install it under a name of its own"
-        raise ProblemError(f"problem.objective: {own.objective!r} is in a module: {instead}")
+        reading = f"only simulate and place --start read it, with --objective {own.objective}"
+        raise ProblemError(
+            f"problem.objective: the placement was made under a user's objective; {reading}, "
+            "or in Python read_placement(objective=…)"
+        )
     try:
         return make_objective(own.objective, from_file=True)
     except UsageError as error:

@@ -11,7 +11,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from streamplace.display.mixins import Displayable, TellingRepr, TruncatedRepr
+from streamplace.display.mixins import Displayable, StableRepr, TruncatedRepr
 from streamplace.display.text import number
 from streamplace.display.view import Cell, Grid, Names, View
 from streamplace.errors import ClusterError
@@ -64,7 +64,7 @@ class Device(TruncatedRepr):
 
 
 @dataclass(frozen=True, repr=False)
-class LinkOverride(TellingRepr):
+class LinkOverride(StableRepr):
     """What differs on one link; None keeps the network's value.
 
     Parameters
@@ -83,7 +83,7 @@ class LinkOverride(TellingRepr):
 
 
 @dataclass(frozen=True, repr=False)
-class Network(TellingRepr):
+class Network(StableRepr):
     """LogP links between devices (Culler et al. 1993); within a device a tuple costs nothing.
 
     Parameters

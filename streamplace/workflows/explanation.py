@@ -85,7 +85,7 @@ class Explanation(Displayable):
     def _view(self) -> View:
         top = self.score.bottleneck
         title = f"Explanation: {top.headline}, {self.score.headline}"
-        return View(title, body=(*self._lines(), *self._tables()))
+        return View(title, body=(*self._lines(), *self._objective_lines(), *self._tables()))
 
     def _lines(self) -> Iterator[Line]:
         """Yield throughput, and what limits it."""
@@ -105,6 +105,13 @@ class Explanation(Displayable):
             yield Line(f"nothing limits: {top.kind} {{}}, the busiest, is {at}", (top.name,))
             factor = f"{self.rate_factor:.4g}"
             yield Line(f"up to {factor} times the source rate would be kept up with")
+
+    def _objective_lines(self) -> Iterator[Line]:
+        """Yield what a user's objective deducts, if it is not the bottleneck that limits."""
+        missing = 1 - self.score.relative_throughput
+        if self.score.objective != THROUGHPUT and not self.limited and missing > COUNTS:
+            text = f"objective {{}} deducts {missing:.1%} of the source rate"
+            yield Line(text, (self.score.objective,))
 
     def _tables(self) -> Iterator[Line | Grid]:
         """Yield what makes the bottleneck, and the moves that help."""

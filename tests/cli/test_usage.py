@@ -1,4 +1,4 @@
-"""Bad usage: exit code 2, one line that says what is wrong, no file, no traceback."""
+"""Bad usage: exit code 2, one line that names the fault, no file, no traceback."""
 
 import subprocess
 import sys
@@ -11,7 +11,7 @@ from streamplace.placers.registry import NAMES
 from tests.support.cli import ENVIRONMENT, Capture, one_line, refused, run, succeeds
 from tests.support.input_files import InputFiles
 
-MANY_DIGITS = "9" * 5000  # more than Python turns into an integer
+MANY_DIGITS = "9" * 5000  # more than Python converts to an integer
 
 USAGE = [
     (["nonsense"], "nonsense"),
@@ -137,7 +137,7 @@ def test_every_command_has_help(command: str, capsys: Capture) -> None:
     assert f"Usage: streamplace {command}" in succeeds(capsys, command, "--help")
 
 
-def test_a_placer_that_finds_nothing_exits_1(
+def test_a_placer_that_finds_no_placement_exits_1(
     inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     constraints = tmp_path / "constraints.json"
@@ -182,5 +182,5 @@ def test_version(capsys: Capture) -> None:
 
 
 def test_help_names_every_placer(capsys: Capture) -> None:
-    said = succeeds(capsys, "place", "--help")
-    assert [name for name in NAMES if name not in said] == []
+    output = succeeds(capsys, "place", "--help")
+    assert [name for name in NAMES if name not in output] == []

@@ -68,7 +68,7 @@ def test_what_the_ui_serves_is_put_together() -> None:
 
 @pytest.mark.parametrize(
     ("value", "said"),
-    [(ALL, "200 s"), (METRICS, "600 s"), (VISUALIZATION, "in a time that is not told")],
+    [(ALL, "200 s"), (METRICS, "600 s"), (VISUALIZATION, "over an unknown time")],
 )
 def test_in_what_time_is_said(value: dict[str, Any], said: str) -> None:
     """The period is the shorter of window and uptime."""
