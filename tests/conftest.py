@@ -1,7 +1,7 @@
-"""Settings of all tests: one Hypothesis profile with the same examples every run, and Ctrl-C.
+"""Settings of all tests: a Hypothesis profile with the same examples in every run, and Ctrl-C.
 
-A shell without job control starts background processes that ignore SIGINT, and their children,
-which tests start, would ignore it too.
+A shell without job control starts background processes that ignore SIGINT. The processes that
+tests start would ignore it too, so the handler is restored here.
 """
 
 import signal

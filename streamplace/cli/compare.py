@@ -78,7 +78,7 @@ def compare(
     """
     if folder is None and plots is not None:
         raise click.UsageError("--plots requires -o")
-    from contextlib import nullcontext  # noqa: PLC0415 - a command loads what it needs
+    from contextlib import nullcontext  # noqa: PLC0415 - loaded when the command runs
 
     from streamplace.cli.output_files import refuse_folder, weights_of  # noqa: PLC0415
     from streamplace.cli.terminal import console, print_result  # noqa: PLC0415

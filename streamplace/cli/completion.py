@@ -61,13 +61,13 @@ def prepare() -> None:
 
 
 @click.command()
-@click.argument("shell", type=param_types.Choice(SHELLS))
+@click.argument("shell", type=param_types.Choice(SHELLS), metavar="SHELL")
 @options.common
 def completion(shell: str, seed: int, as_json: bool) -> None:
     """Print the script that enables completion in a shell.
 
-    It completes commands, options, placers with their options, and the names of datasets,
-    configs and file formats. To install it:
+    SHELL is bash, zsh or fish. The script completes commands, options, placers with their
+    options, and the names of datasets, configs and file formats. To install it:
 
     \b
     bash    echo 'eval "$(streamplace completion bash)"' >> ~/.bashrc

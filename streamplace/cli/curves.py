@@ -37,7 +37,7 @@ def curves(runs: tuple[str, ...], output: str, seed: int, as_json: bool) -> None
     streamplace curves run
     streamplace curves run-1 run-2 -o curves.pdf
     """
-    from streamplace.cli.output_files import check_targets  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.cli.output_files import check_targets  # noqa: PLC0415 - loaded when the command runs
     from streamplace.files.training_logs import LOG, read_log  # noqa: PLC0415
     from streamplace.plots.formats import kind_of  # noqa: PLC0415
 
@@ -50,7 +50,7 @@ def curves(runs: tuple[str, ...], output: str, seed: int, as_json: bool) -> None
     if as_json:
         options.print_json({"file": output, "runs": _last(logs)})
     else:
-        options.tell(f"wrote {output}")
+        options.print_note(f"wrote {output}")
 
 
 def _last(logs: "Mapping[str, Log]") -> list[dict[str, Any]]:

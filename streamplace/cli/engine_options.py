@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from streamplace.cli.options import file_name
-from streamplace.cli.param_types import FILE, Choice
+from streamplace.cli.param_types import FILE, NUMBER, Choice
 
 if TYPE_CHECKING:
     from sim.engine import RunMetrics
@@ -25,11 +25,11 @@ OF_SETTINGS = {
 }
 OPTIONS = (
     click.option(
-        "--duration", type=float, metavar="S", help="Engine: seconds to simulate.  [default: 61]"
+        "--duration", type=NUMBER, metavar="S", help="Engine: seconds to simulate.  [default: 61]"
     ),
     click.option(
         "--tick",
-        type=float,
+        type=NUMBER,
         metavar="S",
         help="Engine: seconds per tick; shorter where queues or windows need it.  [default: 0.1]",
     ),
@@ -47,13 +47,13 @@ OPTIONS = (
     ),
     click.option(
         "--queue",
-        type=float,
+        type=NUMBER,
         metavar="N",
         help="Engine: tuples that may wait on a stream; 0 is unlimited.  [default: 2048]",
     ),
     click.option(
         "--source-queue",
-        type=float,
+        type=NUMBER,
         metavar="N",
         help="Engine: tuples that may wait at a source, beyond which they are dropped; 0 is "
         "unlimited.  [default: 0]",
@@ -112,7 +112,7 @@ def run(
     inputs
         Files that the command has read, besides the scene; none of them is overwritten.
     """
-    from sim.engine import Settings  # noqa: PLC0415 - a command loads what it needs
+    from sim.engine import Settings  # noqa: PLC0415 - loaded when the command runs
     from streamplace.cli.output_files import check_targets  # noqa: PLC0415
     from streamplace.errors import FormatError, ProblemError, UsageError  # noqa: PLC0415
     from streamplace.files import write_json  # noqa: PLC0415

@@ -9,7 +9,7 @@ from streamplace.cli import options, param_types
 @click.argument("placement", type=param_types.FILE)
 @click.option(
     "--top",
-    type=click.IntRange(min=1),
+    type=param_types.Whole(1),
     default=5,
     show_default=True,
     metavar="N",
@@ -33,7 +33,7 @@ def explain(placement: str, top: int, seed: int, as_json: bool) -> None:
     from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.files import read_placement  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
-    from streamplace.workflows import explain  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.workflows import explain  # noqa: PLC0415 - loaded when the command runs
 
     with working("reading"):
         read = read_placement(placement)

@@ -45,7 +45,7 @@ def export(placement: str, kind: str, output: str, seed: int, as_json: bool) -> 
     """
     if output == "-" and as_json:
         raise click.UsageError("--json requires -o FILE, since the export goes to stdout otherwise")
-    from streamplace.cli.output_files import check_targets  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.cli.output_files import check_targets  # noqa: PLC0415 - loaded when the command runs
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.files import export  # noqa: PLC0415

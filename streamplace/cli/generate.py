@@ -34,7 +34,12 @@ class WithInstalled(click.Command):
 @click.command(cls=WithInstalled)
 @click.argument("preset", type=param_types.FAMILY, metavar="FAMILY")
 @click.option(
-    "--count", type=int, default=1, show_default=True, metavar="N", help="Number of graphs."
+    "--count",
+    type=param_types.Whole(),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Number of graphs.",
 )
 @click.option(
     "--operators",
@@ -80,7 +85,7 @@ def generate(
     if output == "-" and as_json:
         raise click.UsageError("cannot combine -o - with --json: both write to stdout")
     from streamplace.cli.output_files import check_targets  # noqa: PLC0415
-    from streamplace.execution.backends import Backend  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.execution.backends import Backend  # noqa: PLC0415 - loaded when the command runs
     from streamplace.execution.parallel import each  # noqa: PLC0415
     from streamplace.execution.progress import track  # noqa: PLC0415
     from streamplace.files import write_dataset  # noqa: PLC0415
@@ -95,4 +100,4 @@ def generate(
     else:
         graphs_text = "1 graph" if count == 1 else f"{count} graphs"
         target = "stdout" if output == "-" else output
-        options.tell(f"wrote {graphs_text} of {preset}, seed {seed}, to {target}")
+        options.print_note(f"wrote {graphs_text} of {preset}, seed {seed}, to {target}")

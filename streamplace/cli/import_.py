@@ -70,7 +70,7 @@ def import_(
         raise click.UsageError("--json requires -o GRAPH, since the graph goes to stdout otherwise")
     if file == costs_file == "-":
         raise click.UsageError("cannot read both FILE and --costs from stdin")
-    from streamplace.cli import import_summary  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.cli import import_summary  # noqa: PLC0415 - loaded when the command runs
     from streamplace.cli.output_files import check_targets  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415

@@ -19,7 +19,7 @@ def info(file: str, seed: int, as_json: bool) -> None:
     streamplace info dataset:real/riotbench-etl.json
     streamplace info run/policy.safetensors
     """
-    from streamplace.cli.facts import print_facts  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.cli.facts import print_facts  # noqa: PLC0415 - loaded when the command runs
     from streamplace.execution.progress import working  # noqa: PLC0415
 
     with working("reading"):

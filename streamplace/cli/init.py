@@ -18,7 +18,7 @@ def init(folder: str, seed: int, as_json: bool) -> None:
     streamplace init
     streamplace init my-job
     """
-    from streamplace.errors import FormatError  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.errors import FormatError  # noqa: PLC0415 - loaded when the command runs
     from streamplace.files import write_json  # noqa: PLC0415
     from streamplace.files.atomic import make_folder  # noqa: PLC0415
     from streamplace.files.starter import STARTERS  # noqa: PLC0415
@@ -33,5 +33,5 @@ def init(folder: str, seed: int, as_json: bool) -> None:
         options.print_json({"files": [str(path) for path in paths]})
     else:
         graph, cluster = paths
-        options.tell(f"wrote {graph} and {cluster}; next:")
-        options.tell(f"  streamplace place {graph} --cluster {cluster} -o placement.json")
+        options.print_note(f"wrote {graph} and {cluster}; next:")
+        options.print_note(f"  streamplace place {graph} --cluster {cluster} -o placement.json")

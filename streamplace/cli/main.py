@@ -120,7 +120,7 @@ def _explain(error: BaseException) -> tuple[str, int]:
         case click.ClickException():
             context = getattr(error, "ctx", None)
             more = f" (see {context.command_path} --help)" if context else ""
-            message, code = error.format_message() + more, error.exit_code
+            message, code = _usage_message(error) + more, error.exit_code
         case click.Abort() | KeyboardInterrupt():
             message, code = "interrupted; no incomplete file was left", INTERRUPTED
         case StreamplaceError():
@@ -132,6 +132,25 @@ def _explain(error: BaseException) -> tuple[str, int]:
         case _:
             raise error
     return "streamplace: " + printable(" ".join(message.split())), code
+
+
+def _usage_message(error: click.ClickException) -> str:
+    """Return click's message in the form of streamplace's own messages."""
+    match error:
+        case click.NoSuchOption(option_name=name, possibilities=close):
+            message = f"unknown option {name!r}"
+        case click.exceptions.NoSuchCommand(command_name=name, possibilities=close):
+            message = f"unknown command {name!r}"
+        case click.BadParameter(param=click.Parameter() as param) if not isinstance(
+            error, click.MissingParameter
+        ):
+            hint = (param.get_error_hint(error.ctx) or "").replace("'", "")
+            return f"{hint}: {error.message}"
+        case _:
+            message, close = error.format_message().rstrip("."), None
+            if message.startswith(("Missing ", "Got ", "Option ")):  # click's own
+                message = message[0].lower() + message[1:]
+    return f"{message}; did you mean {close[0]!r}?" if close else message
 
 
 def script() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from streamplace.cli.param_types import FILE, OBJECTIVE, Choice
+from streamplace.cli.param_types import FILE, NUMBER, OBJECTIVE, Choice, Whole
 from streamplace.execution.backends import BACKENDS
 from streamplace.execution.progress import is_quiet, quietly
 from streamplace.problem.objective import MODELS
@@ -75,7 +75,7 @@ as_json = click.option(
 )
 seed = click.option(
     "--seed",
-    type=click.IntRange(min=0),
+    type=Whole(0),
     default=0,
     show_default=True,
     metavar="N",
@@ -132,7 +132,7 @@ def target_utilisation(default: str = "1") -> Callable[[Command], Command]:
     """Return the option --target-utilisation."""
     return click.option(
         "--target-utilisation",
-        type=float,
+        type=NUMBER,
         callback=share,
         metavar="U",
         help="Share of each device and link that may be used, above 0 and at most 1; the rest "
@@ -153,7 +153,7 @@ def objective(default: str = "throughput") -> Callable[[Command], Command]:
 
 def time_limit(text: str) -> Callable[[Command], Command]:
     """Return the option --time-limit, in seconds, with its help text."""
-    return click.option("--time-limit", type=float, callback=at_least_0, metavar="S", help=text)
+    return click.option("--time-limit", type=NUMBER, callback=at_least_0, metavar="S", help=text)
 
 
 def costs(text: str, metavar: str = "FILE") -> Callable[[Command], Command]:
@@ -192,7 +192,7 @@ def processes(command: Command) -> Command:
     """Add --jobs, --backend and --address."""
     jobs = click.option(
         "--jobs",
-        type=click.IntRange(min=1),
+        type=Whole(1),
         metavar="N",
         help="Worker processes to run in parallel.  [default: one per core]",
     )
@@ -266,7 +266,7 @@ def print_json(value: Any) -> None:
     click.echo(json.dumps(value, indent=1, ensure_ascii=False))
 
 
-def tell(text: str) -> None:
+def print_note(text: str) -> None:
     """Print a line on stderr, unless --quiet is set."""
     if not is_quiet():
         click.echo(text, err=True)

@@ -57,7 +57,7 @@ def refuse_inputs(
     UsageError
         If a file to write is an input, or two of them are the same.
     """
-    from streamplace.errors import UsageError  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.errors import UsageError  # noqa: PLC0415 - loaded when the command runs
 
     read = [found for name in inputs if name is not None for found in _files(name)]
     options: dict[str, str] = {}

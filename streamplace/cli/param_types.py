@@ -1,4 +1,4 @@
-"""Types of arguments that are names: errors suggest close names, and shells complete them.
+"""Types of arguments: numbers, and names, which shells complete and errors suggest.
 
 The possible names are looked up only when a shell asks for completions.
 """
@@ -14,12 +14,46 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
+class Whole(click.ParamType[int]):
+    """A whole number, at least `least` if that is not None."""
+
+    name = "integer"
+
+    def __init__(self, least: int | None = None) -> None:
+        self.least = least
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number, or fail with a message that contains the value."""
+        try:
+            number = int(value)
+        except ValueError:
+            self.fail(f"must be a whole number (got {value!r:.40})", param, ctx)
+        if self.least is not None and number < self.least:
+            self.fail(f"must be at least {self.least} (got {number})", param, ctx)
+        return number
+
+
+class Number(click.ParamType[float]):
+    """A floating-point number."""
+
+    name = "float"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the number, or fail with a message that contains the value."""
+        try:
+            return float(value)
+        except ValueError:
+            self.fail(f"must be a number (got {value!r:.40})", param, ctx)
+
+
 class Choice(click.Choice[str]):
     """A choice of names; the error for an unknown name suggests the closest one."""
 
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
-        """Return click's own message, followed by the closest choice."""
-        message = super().get_invalid_choice_message(value, ctx).rstrip(".")
+        """Return the closest choice, or else all choices."""
+        message = f"unknown choice {value!r:.80}"
         found = did_you_mean(str(value), self.choices)
         if found:
             return message + found
@@ -27,7 +61,9 @@ class Choice(click.Choice[str]):
         first = closest_match(
             str(value), begins
         )  # `flik` is close to `flink`, but not to `flink-plan`
-        return message if first is None else f"{message}; did you mean {begins[first]!r}?"
+        if first is None:
+            return f"{message}; choose from {', '.join(self.choices)}"
+        return f"{message}; did you mean {begins[first]!r}?"
 
 
 class Completed(click.ParamType[str]):
@@ -50,7 +86,7 @@ class Completed(click.ParamType[str]):
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> "list[CompletionItem]":
         """Return the names that begin with the text typed so far."""
-        from click.shell_completion import CompletionItem  # noqa: PLC0415 - only shells ask
+        from click.shell_completion import CompletionItem  # noqa: PLC0415 - for completion only
 
         found = [name for name in self.names(incomplete) if name.startswith(incomplete)]
         items = [CompletionItem(name) for name in found]
@@ -86,7 +122,7 @@ def _objectives(typed: str) -> list[str]:
 
 
 def _configs(typed: str) -> list[str]:
-    from importlib.resources import files  # noqa: PLC0415 - only shells ask
+    from importlib.resources import files  # noqa: PLC0415 - for completion only
 
     folder = files("streamplace") / "training" / "configs"  # does not load torch
     return sorted(file.name.removesuffix(".toml") for file in folder.iterdir())
@@ -105,6 +141,7 @@ def _nothing(typed: str) -> tuple[str, ...]:
     return ()
 
 
+NUMBER = Number()
 FILE = Completed(_nothing, files=True)
 GRAPH = Completed(_datasets, files=True)
 PLACER = Completed(_placers)

@@ -44,13 +44,13 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--max-moves",
-    type=click.IntRange(0),
+    type=param_types.Whole(0),
     metavar="M",
     help="With --start: number of operators that may move, besides those that have to.",
 )
 @click.option(
     "--move-cost",
-    type=float,
+    type=param_types.NUMBER,
     callback=options.at_least_0,
     metavar="C",
     help="With --start: relative throughput (throughput / source rate) that must be gained per "
@@ -204,7 +204,7 @@ def _inherited(objective: "Objective", start: str) -> "Objective | None":
 
     if type(objective) is Throughput:
         return None
-    options.tell(f"using the objective of {start}: {text_of(objective)}")
+    options.print_note(f"using the objective of {start}: {text_of(objective)}")
     default = Throughput()
     return replace(
         objective,

@@ -14,7 +14,7 @@ from streamplace.cli import options, param_types
 @options.target_utilisation()
 @click.option(
     "--most",
-    type=click.IntRange(1),
+    type=param_types.Whole(1),
     metavar="N",
     help="Largest number of devices to try.  [default: until they keep up with the source rate, "
     "at most 64]",

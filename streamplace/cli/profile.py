@@ -27,7 +27,7 @@ def _measuring(command: Command) -> Command:
     """Add the options that all commands of `profile` share."""
     mips = click.option(
         "--mips",
-        type=float,
+        type=param_types.NUMBER,
         callback=_speed,
         required=True,
         metavar="M",
@@ -36,7 +36,7 @@ def _measuring(command: Command) -> Command:
     )
     timeout = click.option(
         "--timeout",
-        type=float,
+        type=param_types.NUMBER,
         callback=options.wait,
         default=10,
         show_default=True,
@@ -67,7 +67,7 @@ def profile() -> None:
 @click.option("--job", required=True, metavar="ID", help="Id of the job.")
 @click.option(
     "--seconds",
-    type=float,
+    type=param_types.NUMBER,
     callback=options.wait,
     default=60,
     show_default=True,
@@ -112,7 +112,7 @@ def flink(
         raise click.UsageError("only one of -o, --placement and --json can write to stdout")
     if fold and placement_file is not None:
         raise click.UsageError("cannot combine --placement with --fold")
-    from streamplace.cli.output_files import check_targets  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.cli.output_files import check_targets  # noqa: PLC0415 - loaded when the command runs
     from streamplace.errors import BackendError  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.integrations.flink.fit import fit  # noqa: PLC0415
@@ -178,7 +178,7 @@ def storm(
         raise click.UsageError("--topology requires the URL of Storm's UI")
     if window is not None and not by_web:
         raise click.UsageError("--window requires the URL of Storm's UI")
-    from streamplace.cli.output_files import check_targets  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.cli.output_files import check_targets  # noqa: PLC0415 - loaded when the command runs
     from streamplace.errors import BackendError, FormatError, located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.files.reading import name_of, read_json  # noqa: PLC0415
@@ -268,7 +268,7 @@ def _write(
     **more: Any,
 ) -> None:
     """Write the graph, and print the measurements."""
-    from streamplace.cli.profile_summary import print_profile  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.cli.profile_summary import print_profile  # noqa: PLC0415 - loaded when the command runs
     from streamplace.files import write_dataset  # noqa: PLC0415
 
     write_dataset(output, [graph])

@@ -32,7 +32,7 @@ def report(placements: tuple[str, ...], output: str, seed: int, as_json: bool) -
     """
     if output == "-" and as_json:
         raise click.UsageError("cannot combine -o - with --json: both write to stdout")
-    from streamplace.cli.output_files import check_targets  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.cli.output_files import check_targets  # noqa: PLC0415 - loaded when the command runs
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.files.atomic import write_text  # noqa: PLC0415
@@ -67,4 +67,4 @@ def report(placements: tuple[str, ...], output: str, seed: int, as_json: bool) -
         ]
         options.print_json({"file": output, "placements": rows})
     elif output != "-":
-        options.tell(f"wrote {output}")
+        options.print_note(f"wrote {output}")

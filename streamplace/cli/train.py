@@ -29,7 +29,7 @@ CURVES = "curves.png"
 @click.option("--resume", is_flag=True, help="Continue from the checkpoint in the run folder.")
 @click.option(
     "--seed",
-    type=click.IntRange(min=0),
+    type=param_types.Whole(0),
     metavar="N",
     help="Seed of all random choices.  [default: the configuration's]",
 )
@@ -62,7 +62,7 @@ def train(
     streamplace train dream.jsonl.gz --config best -o run
     streamplace place graph.json --placer policy:file=run/policy.safetensors
     """
-    from pathlib import Path  # noqa: PLC0415 - a command loads what it needs
+    from pathlib import Path  # noqa: PLC0415 - loaded when the command runs
 
     from streamplace.cli.output_files import refuse_folder, weights_of  # noqa: PLC0415
     from streamplace.cli.training_progress import TrainingProgress  # noqa: PLC0415

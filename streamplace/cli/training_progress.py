@@ -3,7 +3,7 @@
 import time
 from collections.abc import Sequence
 
-from streamplace.cli.options import tell
+from streamplace.cli.options import print_note
 
 EVERY_S = 10.0  # seconds between lines
 FIGURES = ("loss", "reward", "entropy", "gap", "validation")
@@ -36,7 +36,7 @@ class TrainingProgress:
         epoch = f"{algorithm}, epoch {number + 1} of {len(self._algorithms)}"
         where = [f"{now - self._started:6.0f} s", epoch, f"step {record['step']}"]
         figures = [f"{name} {record[name]:.4f}" for name in FIGURES if name in record]
-        tell("  ".join([*where, *figures, *self._left(now, done)]))
+        print_note("  ".join([*where, *figures, *self._left(now, done)]))
 
     def _left(self, now: float, done: float) -> list[str]:
         """Return the time left, estimated from the steps since this process's first one."""

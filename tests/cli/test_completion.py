@@ -52,7 +52,8 @@ def test_scripts_are_printed(shell: str, capsys: Capture) -> None:
 
 
 def test_no_script_for_other_shells(capsys: Capture) -> None:
-    assert "'bash', 'zsh', 'fish'" in refused(capsys, "completion", "csh")
+    message = refused(capsys, "completion", "powershell")
+    assert "SHELL: unknown choice 'powershell'; choose from bash, zsh, fish" in message
 
 
 BASH = """

@@ -159,8 +159,8 @@ def test_export_cepsim_and_back(inputs: InputFiles, tmp_path: Path, capsys: Capt
     assert json.loads(file.read_text()) == {
         "placements": [{"idx": d, "ops": [d]} for d in range(3)]
     }
-    ours, theirs = (json_of(capsys, "simulate", inputs.graph, p) for p in (inputs.placement, file))
-    assert ours == theirs
+    own, cepsim = (json_of(capsys, "simulate", inputs.graph, p) for p in (inputs.placement, file))
+    assert own == cepsim
 
 
 def test_export_json_is_a_placement_again(

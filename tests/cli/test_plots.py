@@ -33,7 +33,9 @@ def test_bad_kinds_and_folders_are_refused_before_the_work(
 ) -> None:
     words = ("compare", tmp_path / "absent.json")
     assert "--plots requires -o" in refused(capsys, *words, "--plots", "png")
-    assert "'gif' is not one of" in refused(capsys, *words, "-o", tmp_path / "x", "--plots", "gif")
+    assert "--plots: unknown choice 'gif'; choose from" in refused(
+        capsys, *words, "-o", tmp_path / "x", "--plots", "gif"
+    )
     assert "is no folder" in refused(capsys, *words, "-o", inputs.graph)
     assert list(tmp_path.iterdir()) == []
 

@@ -55,8 +55,10 @@ def test_outputs_that_cannot_be_written(
     assert "is a folder" in refused(capsys, "report", inputs.placement, "-o", tmp_path)
     target = tmp_path / "none" / "report.html"
     assert "no such folder" in refused(capsys, "report", inputs.placement, "-o", target)
-    assert "Missing option '-o'" in refused(capsys, "report", inputs.placement)
-    assert "Missing argument" in refused(capsys, "report", "-o", target)
+    assert "missing option '-o' (see streamplace report --help)" in refused(
+        capsys, "report", inputs.placement
+    )
+    assert "missing argument 'PLACEMENT…'" in refused(capsys, "report", "-o", target)
 
 
 def test_a_placer_that_is_not_a_string_is_refused(

@@ -116,6 +116,29 @@ def test_bad_usage(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["plaec"], "unknown command 'plaec'; did you mean 'place'? (see streamplace --help)"),
+        (["xyz"], "unknown command 'xyz' (see streamplace --help)"),
+        (["place", "g", "--modle"], "unknown option '--modle'; did you mean '--model'?"),
+        (["place"], "missing argument 'GRAPH' (see streamplace place --help)"),
+        (["place", "a", "b"], "got unexpected extra argument (b) (see"),
+        (["place", "g", "--seed"], "option '--seed' requires an argument"),
+        (["place", "g", "--seed", "x"], "--seed: must be a whole number (got 'x') (see"),
+        (["place", "g", "--seed", "-1"], "--seed: must be at least 0 (got -1) (see"),
+        (["explain", "p", "--top", "0"], "--top: must be at least 1 (got 0) (see"),
+        (["place", "g", "--move-cost", "x"], "--move-cost: must be a number (got 'x') (see"),
+        (["place", "g", "-o", ""], "-o: must not be empty (see"),
+        (["place", "g", "--source-rate", "x"], "--source-rate: must be one rate or several, as"),
+        (["schema", "graf"], "KIND: unknown choice 'graf'; did you mean 'graph'? (see"),
+        (["schema", "x"], "KIND: unknown choice 'x'; choose from graph, cluster, placement, scene"),
+    ],
+)
+def test_messages_have_one_form(words: list[str], expected: str, capsys: Capture) -> None:
+    assert refused(capsys, *words).startswith(f"streamplace: {expected}")
+
+
 @pytest.mark.parametrize("text", DEVICES, ids=lambda text: text[:12])
 def test_bad_devices(text: str, inputs: InputFiles, capsys: Capture) -> None:
     line = refused(capsys, "place", inputs.graph, "--placer", "single", "--devices", text)
