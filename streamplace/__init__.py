@@ -1,4 +1,4 @@
-"""Operator placement for stream processing: decide which device runs which operator of a job.
+"""Operator placement for stream processing.
 
 The public names are loaded when they are first used, so that importing the package is quick.
 """

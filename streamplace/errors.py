@@ -1,4 +1,4 @@
-"""Exceptions, one class per kind of fault; the command line turns them into exit codes."""
+"""Exceptions, one class per kind of fault."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,1 +1,1 @@
-"""The command line: each command parses its arguments, calls one workflow and prints."""
+"""The command line: a module per command."""

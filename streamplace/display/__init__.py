@@ -1,1 +1,1 @@
-"""Views of result types, and their renderers for terminals and notebooks."""
+"""Views of result types, and their renderers."""
