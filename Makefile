@@ -7,15 +7,16 @@ FLINK := .venv-flink
 FLINK_HOME := $(FLINK)/lib/$(notdir $(PYTHON))/site-packages/pyflink
 SUPPLY := .venv-supply
 INSTALL := -m pip install -q --disable-pip-version-check
-LOCKED := $(INSTALL) --require-hashes --only-binary :all: -r
+LOCKED := $(INSTALL) --require-hashes --no-deps --only-binary :all: -r
 
 .PHONY: venv demo test test-backends test-browser test-fuzz lint bench docs flink-loop testbed testbed-short testbed-flink harden audit locks release clean
 
 venv: $(READY)
 
-$(READY): pyproject.toml locks/dev.txt
+$(READY): pyproject.toml locks/dev.txt locks/torch.txt locks/install_torch.py
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python $(LOCKED) locks/dev.txt
+	$(BIN)/python locks/install_torch.py # by hash where the CPU build is offered
 	$(BIN)/python $(INSTALL) --no-deps --no-build-isolation -e .
 	touch $@
 

@@ -1,4 +1,4 @@
-"""The examples: their output matches the file beside them, and the README shows them."""
+"""The examples, compared with the outputs beside them and with the README."""
 
 import re
 import subprocess
@@ -14,7 +14,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.out"))
 
 
 @pytest.mark.parametrize("expected", EXAMPLES, ids=lambda path: path.stem)
-def test_output(expected: Path, tmp_path: Path) -> None:
+def test_prints_the_expected_output(expected: Path, tmp_path: Path) -> None:
     script = expected.with_suffix(".py")
     run = subprocess.run(
         [sys.executable, "-W", "error", str(script)],
@@ -24,7 +24,7 @@ def test_output(expected: Path, tmp_path: Path) -> None:
     assert run.stdout == expected.read_text()
 
 
-def test_the_demo(tmp_path: Path) -> None:
+def test_the_demo_runs(tmp_path: Path) -> None:
     script = (ROOT / "examples" / "demo.py").read_text().replace("--count 600", "--count 40")
     small = tmp_path / "demo.py"
     small.write_text(script)

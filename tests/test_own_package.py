@@ -96,7 +96,7 @@ def test_its_weights_are_refused_without_the_package(trained: Path, tmp_path: Pa
     program = ["-m", "streamplace.cli.main", "compare", "funnels.jsonl.gz"]
     options = ["--placers", "policy:file=run/policy.safetensors", "--devices", "4x2500"]
     done = run(tmp_path, trained, [*program, *options], code=2)
-    assert "no policy is called 'load-aware'" in done.stderr
+    assert "unknown policy 'load-aware'" in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 

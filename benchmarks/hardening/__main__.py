@@ -102,7 +102,7 @@ def _parsed() -> argparse.Namespace:
         "--only", nargs="+", metavar="READER", help="readers, for parts that try readers"
     )
     parser.add_argument("-o", type=Path, default=FOLDER, dest="folder")
-    into = "write the report into RESULTS.md and README.md"
+    into = "write the report into RESULTS.md and docs/reliability.md"
     parser.add_argument("--write", action="store_true", help=into)
     return parser.parse_args()
 

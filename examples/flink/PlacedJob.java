@@ -1,6 +1,6 @@
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 
-/** The sample job with its operators placed. Arguments: the source's tuples/s, a mapping. */
+/** The sample job with a mapping applied. Arguments: the source's tuples/s, the mapping's file. */
 public final class PlacedJob {
     public static void main(String[] args) throws Exception {
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();

@@ -26,15 +26,15 @@ import org.apache.flink.util.Collector;
 public final class SampleJob {
     public static void main(String[] args) throws Exception {
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
-        env.disableOperatorChaining(); // inside chains Flink counts neither bytes nor busy time
+        env.disableOperatorChaining(); // Flink measures neither bytes nor busy time inside chains
         build(env, Double.parseDouble(args[0]));
         env.execute("sample");
     }
 
-    /** Adds the operators; their work, bytes, and tuples out per tuples in stand in truth.py too. */
+    /** Adds the operators; truth.py repeats their instructions, bytes and selectivities. */
     static void build(StreamExecutionEnvironment env, double rate) {
         env.setParallelism(1);
-        env.setBufferTimeout(0); // tuples that wait for a buffer come in crowds, and wait for cores
+        env.setBufferTimeout(0); // buffered tuples would arrive in bursts and wait for cores
         DataGeneratorSource<byte[]> source =
                 new DataGeneratorSource<>(
                         new Events(),
@@ -66,7 +66,7 @@ public final class SampleJob {
         return made.name(name);
     }
 
-    /** Makes the tuples of the source. */
+    /** Creates the tuples of the source. */
     static final class Events implements GeneratorFunction<Long, byte[]> {
         @Override
         public byte[] map(Long number) {
@@ -76,7 +76,7 @@ public final class SampleJob {
         }
     }
 
-    /** Works, and emits `out` tuples for every `per` that come. */
+    /** Works on each tuple, and emits `out` tuples for every `per` that arrive. */
     static final class Step extends RichFlatMapFunction<byte[], byte[]> {
         private final long work;
         private final int bytes;
@@ -104,7 +104,7 @@ public final class SampleJob {
         }
     }
 
-    /** Emits two tuples for every five that come, from whichever side. */
+    /** Emits two tuples for every five that arrive, from either side. */
     static final class Join implements CoFlatMapFunction<byte[], byte[], byte[]> {
         private long count;
 
@@ -128,7 +128,7 @@ public final class SampleJob {
         }
     }
 
-    /** Where tuples end. */
+    /** The sink. */
     static final class Archive implements Sink<byte[]> {
         @Override
         public SinkWriter<byte[]> createWriter(WriterInitContext context) {
@@ -136,7 +136,7 @@ public final class SampleJob {
         }
     }
 
-    /** Works on a tuple and forgets it. */
+    /** Works on a tuple and discards it. */
     static final class Writer implements SinkWriter<byte[]> {
         private long last;
 

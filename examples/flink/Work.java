@@ -1,16 +1,16 @@
 import java.util.concurrent.SynchronousQueue;
 
-/** A loop of a known number of instructions, which no compiler can leave out. */
+/** A loop with a known number of instructions, which no compiler can remove. */
 final class Work {
     /** Three shifts, three exclusive ors, one addition, one branch. */
     static final int INSTRUCTIONS = 8;
 
-    private static final long BURST = 100_000_000; // what an operator does for a tuple
-    private static final long PAUSE_MS = 400; // so that it hardly stands in the operators' way
+    private static final long BURST = 100_000_000; // instructions, as for one tuple of an operator
+    private static final long PAUSE_MS = 400; // long enough to hardly slow down the operators
 
     private Work() {}
 
-    /** Does about that many instructions; the answer depends on all of them. */
+    /** Executes about that many instructions; the result depends on all of them. */
     static long run(long instructions, long seed) {
         long x = seed | 1;
         for (long i = instructions / INSTRUCTIONS; i > 0; i--) {
@@ -22,10 +22,10 @@ final class Work {
     }
 
     /**
-     * Prints the MIPS of a core as operators find it, over some seconds.
+     * Prints the MIPS of a core as operators experience it. The argument is the time in seconds.
      *
-     * <p>An operator's busy time begins when a tuple is there for it, so it holds the time until its
-     * thread has a core. Here too: one thread hands over work, the other does it.
+     * <p>An operator's busy time starts when a tuple arrives, so it includes the time until its
+     * thread gets a core. This measures the same: one thread hands over work, and another does it.
      */
     public static void main(String[] args) throws InterruptedException {
         SynchronousQueue<Long> handed = new SynchronousQueue<>();
@@ -33,7 +33,7 @@ final class Work {
         Thread worker = new Thread(() -> work(handed, finished));
         worker.setDaemon(true);
         worker.start();
-        for (int i = 0; i < 50; i++) { // until it is compiled
+        for (int i = 0; i < 50; i++) { // until the loop is compiled
             handed.put(0L);
             finished.take();
         }
@@ -53,7 +53,7 @@ final class Work {
     private static void work(SynchronousQueue<Long> handed, SynchronousQueue<Long> finished) {
         long x = 1;
         try {
-            while (x != 0) { // which it never is: the compiler cannot know
+            while (x != 0) { // always true, which the compiler cannot know
                 x = run(BURST, x + handed.take());
                 finished.put(System.nanoTime());
             }

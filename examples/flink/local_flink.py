@@ -1,4 +1,4 @@
-"""A Flink of one's own on loopback: a JobManager and TaskManagers with one slot each."""
+"""A local Flink cluster on loopback: a JobManager and TaskManagers with one slot each."""
 
 import json
 import os
@@ -28,7 +28,7 @@ OPENED = (
     "--add-opens=java.base/java.util.concurrent.atomic=ALL-UNNAMED",
     "--add-opens=java.base/java.util.concurrent.locks=ALL-UNNAMED",
 )
-"""What Flink's own conf/config.yaml opens to it on Java 17."""
+"""JVM options from Flink's conf/config.yaml for Java 17."""
 CONFIG = """\
 jobmanager.rpc.address: {address}
 jobmanager.bind-host: {address}
@@ -67,18 +67,22 @@ STOPPING_S = 20.0
 
 
 class FlinkError(Exception):
-    """Flink does not do what was asked."""
+    """An operation on the Flink cluster failed."""
 
 
 class LocalFlink:
-    """Runs from ``with`` to its end; what it writes lies under `folder`.
+    """A Flink cluster that runs inside a ``with`` statement.
 
     Parameters
     ----------
     home
-        Where Flink's ``lib`` is.
+        Folder that contains Flink's ``lib``.
+    folder
+        Folder for configuration, logs and temporary files.
+    task_managers
+        Number of TaskManagers.
     address
-        Where the JobManager listens.
+        Address that the JobManager listens on.
     """
 
     def __init__(
@@ -121,12 +125,12 @@ class LocalFlink:
         self._stop()
 
     def get(self, path: str) -> Any:
-        """Return what the REST API answers."""
+        """Return the answer of the REST API at a path, a JSON value."""
         with self._without_proxies.open(self.url + path, timeout=10) as answer:
             return json.load(answer)
 
     def run(self, jar: Path, arguments: Sequence[str]) -> str:
-        """Start a job and return its id once all of it runs."""
+        """Start a job and return its id when all its vertices run."""
         command = [*self._java("client", "128m"), CLIENT, "run", "-d", str(jar), *arguments]
         environment = {**os.environ, "FLINK_CONF_DIR": str(self.folder / "conf")}
         done = subprocess.run(
@@ -137,31 +141,31 @@ class LocalFlink:
             timeout=PATIENCE_S,
             check=False,
         )
-        said = done.stdout.split("JobID ")
-        if done.returncode or len(said) < 2:
-            raise FlinkError(f"the job was not taken:\n{done.stdout}\n{done.stderr}")
-        job = said[-1].split()[0]
-        self._wait(lambda: self._runs(job), f"job {job} does not run")
+        parts = done.stdout.split("JobID ")
+        if done.returncode or len(parts) < 2:
+            raise FlinkError(f"Flink rejected the job:\n{done.stdout}\n{done.stderr}")
+        job = parts[-1].split()[0]
+        self._wait(lambda: self._runs(job), f"job {job} did not start")
         return job
 
     def cancel(self, job: str) -> None:
-        """End a job and wait until its slots are free."""
+        """Cancel a job and wait until its slots are free."""
         request = urllib.request.Request(f"{self.url}/jobs/{job}", method="PATCH")
         with self._without_proxies.open(request, timeout=10):
             pass
         self._wait_for_slots()
 
     def on_cores(self, operators: Iterable[str]) -> tuple[float, float]:
-        """Return for how many seconds operators ran, and waited for a core; 0 where unknown."""
+        """Return how long operators ran and how long they waited for a core, s; 0 if unknown."""
         ran = waited = 0.0
-        names = tuple(name[:15] for name in operators)  # as Linux cuts names of threads
+        names = tuple(name[:15] for name in operators)  # Linux truncates names of threads
         for process in self._processes:
             for thread in Path(f"/proc/{process.pid}/task").glob("*/schedstat"):
                 with suppress(OSError):
                     if not thread.with_name("comm").read_text().startswith(names):
                         continue
-                    told = thread.read_text().split()
-                    ran, waited = ran + int(told[0]) / 1e9, waited + int(told[1]) / 1e9
+                    fields = thread.read_text().split()
+                    ran, waited = ran + int(fields[0]) / 1e9, waited + int(fields[1]) / 1e9
         return ran, waited
 
     def _runs(self, job: str) -> bool:
@@ -174,14 +178,14 @@ class LocalFlink:
         def free() -> bool:
             return bool(self.get("/overview")["slots-available"] == self.task_managers)
 
-        self._wait(free, "the TaskManagers do not come")
+        self._wait(free, "the TaskManagers did not register")
 
     def _wait(self, ready: Any, otherwise: str) -> None:
         until = time.monotonic() + PATIENCE_S
         while time.monotonic() < until:
             for process in self._processes:
                 if process.poll() is not None:
-                    raise FlinkError(f"a part of Flink ended; see {self.folder / 'log'}")
+                    raise FlinkError(f"a Flink process ended; see {self.folder / 'log'}")
             with suppress(OSError):
                 if ready():
                     return
@@ -234,7 +238,7 @@ class LocalFlink:
 
 
 def free_ports(count: int) -> list[int]:
-    """Return ports of loopback that nobody listens on."""
+    """Return free ports of loopback."""
     sockets = [socket.socket() for _ in range(count)]
     for each in sockets:
         each.bind(("127.0.0.1", 0))

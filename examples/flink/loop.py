@@ -1,8 +1,8 @@
-"""Profile a job on a real Flink, place it, export the mapping, restart it, and look where it runs.
+"""Profile a job on a real Flink, place it, export the mapping, restart it, check where it runs.
 
     make flink-loop
 
-Everything happens on this machine; what is written goes to flink-loop/. Takes some minutes.
+Everything runs on this machine and writes to flink-loop/. It takes some minutes.
 """
 
 import json
@@ -23,16 +23,16 @@ from streamplace.integrations.flink.plan import running
 HERE = Path(__file__).resolve().parent
 FOLDER = Path("flink-loop").resolve()
 TASK_MANAGERS = 3
-LOAD = 0.5  # of a core, for all operators: so they seldom wait for one
-PEAK = 0.85  # of three devices is what it is placed for
+LOAD = 0.5  # of a core, for all operators together, so that they rarely wait for a core
+PEAK = 0.85  # share of all devices that the placed load needs
 WARM_UP_S = 15
 CALIBRATE_S = 10
 PROFILE_S = 120
-WITHIN = {"instructions": 0.25, "payload": 0.05, "selectivity": 0.02}
+TOLERANCE = {"instructions": 0.25, "payload": 0.05, "selectivity": 0.02}
 
 
 def loop(home: Path) -> int:
-    """Run the loop with the Flink at `home`; return 0 if all is as it should be."""
+    """Run the loop with the Flink installation at `home`; return 0 if all checks pass."""
     FOLDER.mkdir(exist_ok=True)
     job = build("SampleJob", home, [HERE / "Work.java", HERE / "SampleJob.java"])
     with LocalFlink(home, FOLDER, TASK_MANAGERS) as flink:
@@ -64,14 +64,14 @@ def build(main: str, home: Path, sources: Sequence[Path]) -> Path:
 
 
 def profile(flink: LocalFlink, job: Path, rate: str, mips: float) -> tuple[dict[str, Any], float]:
-    """Run the job as it is and measure it.
+    """Run the job without a mapping and profile it.
 
     Returns
     -------
     profile
-        With instructions as they are if a core does that many MIPS.
+        The output of ``streamplace profile``, with instructions computed from `mips`.
     faster
-        MIPS of a core while it was measured, over that: cores of shared machines swing.
+        Speed of a core during the profile ÷ `mips`; cores of shared machines vary in speed.
     """
     id_ = flink.run(job, [rate])
     say(f"job {id_} runs; warming up for {WARM_UP_S} s")
@@ -81,21 +81,21 @@ def profile(flink: LocalFlink, job: Path, rate: str, mips: float) -> tuple[dict[
     files = ["-o", str(FOLDER / "graph.json"), "--placement", str(FOLDER / "now.json")]
     before = flink.on_cores(INSTRUCTIONS)
     with core(str(FOLDER / "SampleJob.classes"), PROFILE_S) as speed:
-        told = streamplace("profile", "flink", flink.url, *options, *files, "--json")
+        output = streamplace("profile", "flink", flink.url, *options, *files, "--json")
         faster = speed() / mips
     ran, waited = (b - a for a, b in zip(before, flink.on_cores(INSTRUCTIONS), strict=True))
-    if ran:  # what was waited counts as busy: on a crowded machine instructions come out too high
-        say(f"operators ran for {ran:.1f} s on cores, and waited for one for {waited:.1f} s")
-    (FOLDER / "profile.json").write_text(told)
-    found: dict[str, Any] = json.loads(told)
-    say(f"meanwhile a core did {faster * mips:,.0f} MIPS")
+    if ran:  # waiting counts as busy, so instructions are too high on a busy machine
+        say(f"operators ran on cores for {ran:.1f} s and waited for a core for {waited:.1f} s")
+    (FOLDER / "profile.json").write_text(output)
+    found: dict[str, Any] = json.loads(output)
+    say(f"during the profile, a core did {faster * mips:,.0f} MIPS")
     flink.cancel(id_)
     return found, faster
 
 
 @contextmanager
 def core(classes: str, seconds: float) -> Iterator[Callable[[], float]]:
-    """Measure a core for some seconds; what this yields waits for its MIPS."""
+    """Measure a core for some seconds; yield a function that waits for the result in MIPS."""
     command = ["java", "-cp", classes, "Work", str(seconds)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -122,9 +122,9 @@ def place(mips: float) -> dict[str, str]:
 
 
 def work_of_a_source_tuple() -> float:
-    """Return the instructions of all operators for a tuple of the source.
+    """Return the instructions of all operators per tuple of the source.
 
-    How fast to run and what to place for are choices, so the truth may tell them.
+    The true numbers are used here only to choose the loads to run and to place for.
     """
     tuples = {"Source: events": 1.0}
     for (source, target), selectivity in SELECTIVITY.items():  # upstream first
@@ -133,7 +133,7 @@ def work_of_a_source_tuple() -> float:
 
 
 def where_it_runs(flink: LocalFlink, job: str, placed: Mapping[str, str]) -> tuple[int, int]:
-    """Return how many operators run as placed, and of how many; like devices may swap names."""
+    """Return how many operators run as placed, and how many there are; equal devices may swap."""
     plan = running(flink.get(f"/jobs/{job}/plan")["plan"], flink.url)
     host: dict[str, str] = {}
     for vertex in plan.vertices:
@@ -145,19 +145,19 @@ def where_it_runs(flink: LocalFlink, job: str, placed: Mapping[str, str]) -> tup
         if host.get(name) not in stands_for.values():
             stands_for.setdefault(device, host.get(name, "nowhere"))
     for device, task_manager in sorted(stands_for.items()):
-        there = [name for name in placed if host.get(name) == task_manager]
-        print(f"{device} is {task_manager}: {', '.join(there)}")
+        here = [name for name in placed if host.get(name) == task_manager]
+        print(f"{device} is {task_manager}: {', '.join(here)}")
     hits = [name for name, device in placed.items() if host.get(name) == stands_for.get(device)]
     return len(hits), len(placed)
 
 
 def differences(found: Mapping[str, Any], faster: float) -> dict[str, dict[str, float]]:
-    """Return by how much each number is off: measured over true, less 1; 1 if it is missing.
+    """Return the relative error of each number: measured ÷ true - 1; 1 if it is missing.
 
     Parameters
     ----------
     faster
-        The MIPS of a core over those that the profile was told.
+        Speed of a core during the profile ÷ the speed passed to the profile.
     """
     operators = {each["name"]: each for each in found["operators"]}
     streams = {(each["source"], each["target"]): each for each in found["streams"]}
@@ -180,12 +180,12 @@ def differences(found: Mapping[str, Any], faster: float) -> dict[str, dict[str, 
 
 
 def report(what: str, errors: Mapping[str, float]) -> bool:
-    """Print how far off a kind of number is; return whether that is near enough."""
-    near = all(abs(error) <= WITHIN[what] for error in errors.values())
+    """Print the errors of one kind of number; return whether they are small enough."""
+    near = all(abs(error) <= TOLERANCE[what] for error in errors.values())
     listed = ", ".join(f"{name} {error:+.1%}" for name, error in errors.items())
     worst = max(abs(error) for error in errors.values())
-    verdict = f"within {WITHIN[what]:.0%}" if near else f"NOT within {WITHIN[what]:.0%}"
-    print(f"measured against true {what}: at most {worst:.1%} off, {verdict} ({listed})")
+    verdict = f"within {TOLERANCE[what]:.0%}" if near else f"NOT within {TOLERANCE[what]:.0%}"
+    print(f"measured against true {what}: at most {worst:.1%} error, {verdict} ({listed})")
     return near
 
 
@@ -204,12 +204,12 @@ def call(command: Sequence[str]) -> str:
 
 
 def say(what: str) -> None:
-    """Tell what happens now."""
+    """Print progress to stderr."""
     print(what, file=sys.stderr, flush=True)
 
 
 def terminated(number: int, frame: object) -> None:
-    """End by way of what has to be stopped."""
+    """Exit with an exception, so that Flink is stopped."""
     raise SystemExit(128 + number)
 
 

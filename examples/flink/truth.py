@@ -1,4 +1,4 @@
-"""What the sample job truly does: the numbers that stand in SampleJob.java."""
+"""True numbers of the sample job, as in SampleJob.java."""
 
 INSTRUCTIONS = {
     "Source: events": 80e6,
@@ -12,7 +12,7 @@ INSTRUCTIONS = {
     "render": 120e6,
     "archive: Writer": 100e6,
 }
-"""Per tuple."""
+"""Instructions per tuple."""
 PAYLOAD_BYTES = {
     "Source: events": 1000,
     "parse": 1200,
@@ -24,7 +24,7 @@ PAYLOAD_BYTES = {
     "summarise": 1500,
     "render": 3000,
 }
-"""Of a tuple that it emits, without what Flink adds."""
+"""Bytes per emitted tuple, without Flink's overhead."""
 SELECTIVITY = {
     ("Source: events", "parse"): 1.0,
     ("parse", "filter"): 1.0,

@@ -119,7 +119,8 @@ def compare(
                 backend=workers,
             )
         if folder is not None:
-            save_report(folder, result, pictures)
+            for stale in save_report(folder, result, pictures):
+                options.tell(f"removed {stale}, a picture of an earlier comparison")
     if as_json:
         options.print_json(result.to_dict())
     else:

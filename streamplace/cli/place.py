@@ -167,6 +167,7 @@ def place(
         _check_start(old, problem, start, graph)
     if time_limit is not None and not limited:
         placer = registry.with_limit(placer, time_limit)
+    _warn_if_slow(placer, len(problem.graph.names))
     found = None
     with working("placing"), located(constraints_file or name_of(graph)):
         if old is None:
@@ -190,6 +191,14 @@ def place(
         print_result(result, to_stderr=output == "-")
         if found is not None:
             print_result(found, to_stderr=output == "-")
+
+
+def _warn_if_slow(placer: str, operators: int) -> None:
+    """Say on stderr if a placer may take minutes on a graph of so many operators."""
+    from streamplace.placers.registry import warning_for  # noqa: PLC0415 - see place
+
+    if warning := warning_for(placer, operators):
+        options.tell(warning)
 
 
 def _inherited(objective: "Objective", start: str) -> "Objective | None":

@@ -33,7 +33,7 @@ def report(placements: tuple[str, ...], output: str, seed: int, as_json: bool) -
     if output == "-" and as_json:
         raise click.UsageError("cannot combine -o - with --json: both write to stdout")
     from streamplace.cli.output_files import check_targets  # noqa: PLC0415 - loaded when the command runs
-    from streamplace.errors import located  # noqa: PLC0415
+    from streamplace.errors import UsageError, located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.files.atomic import write_text  # noqa: PLC0415
     from streamplace.files.placements import placement_from  # noqa: PLC0415
@@ -43,6 +43,8 @@ def report(placements: tuple[str, ...], output: str, seed: int, as_json: bool) -
     from streamplace.report.titles import titles  # noqa: PLC0415
 
     check_targets({"-o": output}, placements)
+    if output != "-" and not output.lower().endswith((".html", ".htm")):
+        raise UsageError(f"-o {output}: a report is HTML; its name must end in .html or .htm")
     entries = []
     with working("reading and scoring"):
         for file, title in zip(placements, titles(placements), strict=True):

@@ -1,4 +1,4 @@
-"""Summaries of files."""
+"""Summaries of graph, dataset, cluster and placement files."""
 
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ def summary(path: str | Path) -> dict[str, Any]:
     Raises
     ------
     FormatError
-        If it is none of them; the message says what it is, where that is known.
+        If the file is none of these; the message names its kind, if that is known.
     """
     found = resolve(path)
     if found.is_dir():
@@ -32,7 +32,7 @@ def summary(path: str | Path) -> dict[str, Any]:
         return _graphs(read_dataset(found))
     values = list(iter_values(found))
     if not values:
-        raise FormatError(f"{name_of(path)}: holds nothing")
+        raise FormatError(f"{name_of(path)}: holds no graph")
     where, _, value = values[0]
     refuse_other_kind(value, name_of(path))
     if isinstance(value, dict) and len(values) == 1:

@@ -1,1 +1,1 @@
-"""Flink, Storm and others: their documents in, placements out."""
+"""Readers and writers for Flink, Storm and others."""

@@ -1,4 +1,4 @@
-"""Parsers of cost files, TOML and CSV."""
+"""Parsers of costs files, TOML and CSV."""
 
 import csv
 import io
@@ -11,7 +11,13 @@ COLUMNS = ("instructions", "payload_bytes", "memory_bytes", "selectivity")
 
 
 def from_toml(text: str) -> Any:
-    """Parse TOML, or raise GraphError with the fault."""
+    """Parse TOML.
+
+    Raises
+    ------
+    GraphError
+        If the text is not valid TOML.
+    """
     try:
         return parse_toml(text)
     except ValueError as error:
@@ -19,12 +25,14 @@ def from_toml(text: str) -> Any:
 
 
 def from_csv(text: str) -> dict[str, Any]:
-    """Read a header ``operator,instructions,…`` and one line per operator; cells may be empty.
+    """Parse CSV with a header ``operator,instructions,…`` and one line per operator.
+
+    Cells may be empty.
 
     Raises
     ------
     GraphError
-        Naming the line and the fault.
+        If the text is not valid. The message names the line and the fault.
     """
     reader = csv.reader(io.StringIO(text), strict=True)
     operators: dict[str, dict[str, float]] = {}
@@ -45,26 +53,26 @@ def from_csv(text: str) -> dict[str, Any]:
 
 def _header(row: list[str]) -> list[str]:
     if row[:1] != ["operator"]:
-        raise GraphError("must begin with 'operator'")
+        raise GraphError("the first column must be 'operator'")
     for i, name in enumerate(row[1:], start=1):
         if name not in COLUMNS:
-            raise GraphError(f"no column is called {name!r:.40}; there are {', '.join(COLUMNS)}")
+            raise GraphError(f"unknown column {name!r:.40}; choose from {', '.join(COLUMNS)}")
         if name in row[:i]:
-            raise GraphError(f"column {name!r} stands twice")
+            raise GraphError(f"column {name!r} appears twice")
     return row
 
 
 def _add(operators: dict[str, dict[str, float]], header: list[str], row: list[str]) -> None:
     if len(row) != len(header):
-        raise GraphError(f"must have {len(header)} columns, not {len(row)}")
+        raise GraphError(f"expected {len(header)} columns (got {len(row)})")
     operator = row[0]
     if operator in operators:
-        raise GraphError(f"operator {operator!r:.40} stands twice")
+        raise GraphError(f"operator {operator!r:.40} appears twice")
     operators[operator] = {}
-    for what, cell in zip(header[1:], row[1:], strict=True):
+    for column, cell in zip(header[1:], row[1:], strict=True):
         if not cell.strip():
             continue
         try:
-            operators[operator][what] = float(cell)
+            operators[operator][column] = float(cell)
         except ValueError:
-            raise GraphError(f"{what}: {cell!r:.40} is no number") from None
+            raise GraphError(f"{column}: must be a number (got {cell!r:.40})") from None

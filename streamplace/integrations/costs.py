@@ -1,6 +1,6 @@
-"""Costs in a file of the user: numbers that documents lack or have wrong."""
+"""Costs files: the user's numbers, which complete or correct those of a document."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,16 +18,16 @@ from streamplace.util.arrays import Floats
 
 
 class CostForm(Form):
-    """Costs of one operator."""
+    """Costs of one operator: per tuple, and the memory of one instance."""
 
     instructions: Number | None = None
     payload_bytes: Number | None = None
     memory_bytes: Number | None = None
-    selectivity: Number | None = Field(None, description="of every stream it sends")
+    selectivity: Number | None = Field(None, description="of every stream that the operator sends")
 
 
 class CostsForm(Form):
-    """A file of costs."""
+    """A costs file."""
 
     source_rate: Positive | None = None
     source_shares: dict[Name, Number] | None = Field(None, description="of the rate; sum 1")
@@ -38,14 +38,15 @@ class CostsForm(Form):
 
 @dataclass(frozen=True)
 class Costs:
-    """Numbers by operator and stream; those of `default` are for numbers that are unknown.
+    """Numbers by operator and stream; `default` replaces unknown numbers only.
 
     Parameters
     ----------
     source_rate
         Tuples/s over all sources.
     source_shares
-        Source -> its share of the rate; None: the document's shares, else equal ones.
+        Source -> its share of the rate. None keeps the document's shares, or equal shares if it has
+        none.
     operators
         Operator -> its numbers, which replace the document's.
     streams
@@ -65,7 +66,7 @@ class Costs:
         Raises
         ------
         FormatError
-            Naming the file, the place in it and the fault.
+            If the file is not valid. The message names the file, the place in it and the fault.
         """
         where = name_of(path)
         text = read_text(path)
@@ -76,7 +77,7 @@ class Costs:
         return cls(form.source_rate, shares, form.default, form.operators, form.streams)
 
     def of(self, logical: LogicalGraph) -> LogicalGraph:
-        """Return the logical graph with these costs.
+        """Return the logical graph with these costs filled in.
 
         Raises
         ------
@@ -86,10 +87,10 @@ class Costs:
         """
         graph = logical.graph
         named = {f"{s.source}->{s.target}" for s in graph.streams}
-        if strangers := [name for name in self.operators if name not in graph.index]:
-            raise GraphError(f"operators: the job has no {listed(strangers)}")
-        if strangers := [name for name in self.streams if name not in named]:
-            raise GraphError(f"streams: the job has no {listed(strangers)}")
+        if unknown := [name for name in self.operators if name not in graph.index]:
+            raise GraphError(f"operators: unknown {_counted('operator', unknown)}")
+        if unknown := [name for name in self.streams if name not in named]:
+            raise GraphError(f"streams: unknown {_counted('stream', unknown)}")
         columns = self._operator_columns(graph)
         renumbered = graph.with_numbers(
             **columns,
@@ -102,16 +103,17 @@ class Costs:
     def _operator_columns(self, graph: StreamGraph) -> dict[str, Floats]:
         """Return instructions, payload and memory of the operators, (V,) each."""
         columns = {}
-        for what in ("instructions", "payload_bytes", "memory_bytes"):
-            column = getattr(graph, what).copy()
-            default = getattr(self.default, what)
+        for field_name in ("instructions", "payload_bytes", "memory_bytes"):
+            column = getattr(graph, field_name).copy()
+            default = getattr(self.default, field_name)
             if default is not None:
-                column[np.isnan(column) | ((column == 0) & (what == "memory_bytes"))] = default
+                unset = np.isnan(column) | ((column == 0) & (field_name == "memory_bytes"))
+                column[unset] = default
             for name, form in self.operators.items():
-                number = getattr(form, what)
+                number = getattr(form, field_name)
                 if number is not None:
                     column[graph.index[name]] = number
-            columns[what] = column
+            columns[field_name] = column
         return columns
 
     def _stream_columns(self, graph: StreamGraph) -> dict[str, Floats]:
@@ -126,5 +128,10 @@ class Costs:
             if number is not None:
                 selectivity[e] = number
             if form.payload_bytes is not None:
-                payload[e] = UNKNOWN  # its source operator's
+                payload[e] = UNKNOWN  # so that the source operator's payload counts
         return {"selectivity": selectivity, "stream_payload_bytes": payload}
+
+
+def _counted(noun: str, names: Sequence[str]) -> str:
+    """Return a noun, in the plural if there are several names, and the names."""
+    return f"{noun if len(names) == 1 else noun + 's'} {listed(names)}"

@@ -1,4 +1,4 @@
-"""Reader of Kafka Streams topologies as ``Topology.describe()`` prints them, old style or new."""
+"""Reader of Kafka Streams topologies as printed by ``Topology.describe()``, in old or new style."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -38,7 +38,7 @@ def read(text: str, where: str) -> LogicalGraph:
     Raises
     ------
     FormatError
-        Naming `where`, the line and the fault.
+        If the text is not valid. The message names `where`, the line and the fault.
     GraphError
         If the nodes do not form a stream graph.
     """
@@ -47,7 +47,7 @@ def read(text: str, where: str) -> LogicalGraph:
     for node in nodes.values():
         for name in (*node.after, *node.before):
             if name not in nodes:
-                raise FormatError(f"{node.place}: no node is called {name!r:.40}")
+                raise FormatError(f"{node.place}: unknown node {name!r:.40}")
         links.update(((node.name, name), None) for name in node.after)
         links.update(((name, node.name), None) for name in node.before)
     for ends in _through_topics(nodes):
@@ -72,12 +72,12 @@ def _nodes(text: str, where: str) -> dict[str, _Node]:
                 raise FormatError(f"{place}: {last.name!r:.40} is described twice")
             nodes[last.name] = last
     if not nodes:
-        raise FormatError(f"{where}: describes no topology of Kafka Streams")
+        raise FormatError(f"{where}: contains no Kafka Streams topology")
     return nodes
 
 
 def _node(content: str, place: str) -> _Node:
-    """Read ``Kind: name (what: it uses)`` and any arrows behind it."""
+    """Parse ``Kind: name (what: it uses)`` and any arrows after it."""
     kind, colon, rest = content.partition(":")
     if kind not in KINDS or not colon:
         raise FormatError(f"{place}: must begin with {', '.join(KINDS)} or an arrow")
@@ -104,17 +104,17 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def _add_arrows(node: _Node, content: str, place: str) -> None:
-    """Read ``--> a, b <-- c``, or one of the two; ``none`` stands for no node."""
+    """Parse ``--> a, b <-- c`` or one of the two arrows; ``none`` means no node."""
     for part in content.replace(OUT, "\n>").replace(BACK, "\n<").split("\n")[1:]:
         names = _names(part[1:])
         if not names:
-            raise FormatError(f"{place}: an arrow leads nowhere")
+            raise FormatError(f"{place}: expected a node after the arrow")
         into = node.after if part[0] == ">" else node.before
         into.extend(name for name in names if name != "none")
 
 
 def _through_topics(nodes: dict[str, _Node]) -> Iterator[tuple[str, str]]:
-    """Yield (sink, source) pairs of one topic, which join sub-topologies."""
+    """Yield the (sink, source) pairs that share a topic, which connects sub-topologies."""
     readers: dict[str, list[str]] = {}
     for node in nodes.values():
         if node.kind == "Source":

@@ -1,4 +1,4 @@
-"""Document kinds and the functions that read and write them."""
+"""Names of document formats, with the functions that read and write them."""
 
 _HERE = "streamplace.integrations"
 READERS: dict[str, str] = {
@@ -13,7 +13,7 @@ READERS: dict[str, str] = {
     "graphml": f"{_HERE}.formats.graphml:read",
     "dot": f"{_HERE}.formats.dot:read",
 }
-"""Name -> ``module:function`` that makes a `LogicalGraph` from a text and its file's name."""
+"""Name -> ``module:function`` that returns a `LogicalGraph` for a text and its file's name."""
 WRITERS: dict[str, str] = {
     "flink": f"{_HERE}.flink.slot_groups:write",
     "flink-helper": f"{_HERE}.flink.slot_groups:write_helper",
@@ -25,4 +25,4 @@ WRITERS: dict[str, str] = {
     "dot": f"{_HERE}.formats.dot:write",
     "graphml": f"{_HERE}.formats.graphml:write",
 }
-"""Name -> ``module:function`` that makes a text from a placement."""
+"""Name -> ``module:function`` that returns a text for a placement."""

@@ -18,24 +18,24 @@ OPERATORS = "streamplace/operators"
 HOST = "kubernetes.io/hostname"
 LONGEST_JOB = 54  # leaves room for -pe and a number
 VARIABLE = "STREAMPLACE_OPERATORS"
-LONGEST_VARIABLE = 128 * 1024  # bytes of NAME=value with its end, Linux; annotations have 256 KiB
+LONGEST_VARIABLE = 128 * 1024  # bytes of NAME=value and its NUL (Linux); annotations hold 256 KiB
 HEADER = f"""\
-# One Deployment per PE, on the node that carries its device's name as label {DEVICE}.
-# The container is told its operators, a JSON list, in $STREAMPLACE_OPERATORS; job-image stands
-# for your image.
+# One Deployment per PE. It runs on the node whose label {DEVICE} names the PE's device.
+# ${VARIABLE} holds the names of the PE's operators, a JSON list.
+# Replace job-image with your image.
 """
 
 
 def write(placement: Placement) -> str:
     """Return one YAML document per PE, in the order of the cluster's devices.
 
-    CPU requests are what the source rate needs, in thousandths of the device's cores, and may
-    exceed the device. Memory requests are the sum over the operators, and absent if that is 0.
+    CPU requests are the cores that the PE needs at the source rate, in millicores; they may exceed
+    the device's cores. Memory requests are the sum over the operators, bytes; absent if that is 0.
 
     Raises
     ------
     ProblemError
-        If the operators of a PE are too many for an environment variable.
+        If the names of a PE's operators do not fit into an environment variable.
     GraphError
         If tuple rates overflow, or no tuple ever reaches a sink.
     """
@@ -58,12 +58,12 @@ def write(placement: Placement) -> str:
 
 
 def _operators_value(operators: tuple[str, ...], device: str) -> str:
-    """Return operators as the text of the container's environment variable."""
+    """Return the value of the container's environment variable: the operators as JSON."""
     text = json.dumps(operators)
     if len(f"{VARIABLE}={text}") >= LONGEST_VARIABLE:
         raise ProblemError(
             f"the names of the {len(operators):,} operators on {device!r:.80} take {len(text):,} "
-            f"bytes; an environment variable holds {LONGEST_VARIABLE:,}: use more devices"
+            f"bytes; an environment variable holds {LONGEST_VARIABLE:,}; use more devices"
         )
     return text
 
@@ -105,7 +105,7 @@ def _deployment(
         "metadata": {"name": f"{labels[JOB]}-{labels[PE]}", "labels": dict(labels)},
         "spec": {
             "replicas": 1,
-            "strategy": {"type": "Recreate"},  # two of one PE would process tuples twice
+            "strategy": {"type": "Recreate"},  # two pods of one PE would process tuples twice
             "selector": {"matchLabels": dict(labels)},
             "template": {
                 "metadata": {

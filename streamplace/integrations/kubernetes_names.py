@@ -11,7 +11,7 @@ LABEL_VALUE = re.compile(r"[A-Za-z0-9]([-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?")
 def dns_label(text: str, longest: int = LONGEST) -> str:
     """Return a DNS label of RFC 1123: lower-case letters, digits and single hyphens inside.
 
-    Text that is not a label keeps its valid characters and gets the beginning of its hash.
+    Text that is not a label keeps its valid characters and gets a suffix, the start of its hash.
     """
     plain = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
     if plain == text and 0 < len(text) <= longest:
@@ -21,7 +21,7 @@ def dns_label(text: str, longest: int = LONGEST) -> str:
 
 
 def label_value(text: str) -> str:
-    """Return a valid label value: the text itself if it is one."""
+    """Return the text if it is a valid label value, else a DNS label made from it."""
     return text if LABEL_VALUE.fullmatch(text) else dns_label(text)
 
 

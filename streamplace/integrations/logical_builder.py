@@ -51,12 +51,19 @@ def build_logical_graph(
 
     Instructions and payloads are `UNKNOWN`.
 
+    Parameters
+    ----------
+    parallelism
+        Operator -> number of its instances; operators without an entry have one.
+    by_channel
+        See `LogicalGraph`.
+
     Raises
     ------
     GraphError
         If they do not form a stream graph.
     """
-    ordered = sorted(links, key=_as_in_a_graph)
+    ordered = sorted(links, key=_order_in_graph)
     graph = StreamGraph(
         [Operator(operator, UNKNOWN, UNKNOWN) for operator in names],
         [Stream(link.source, link.target, link.selectivity) for link in ordered],
@@ -74,7 +81,7 @@ def build_logical_graph(
 
 
 def check_links(count: int, where: str) -> None:
-    """Refuse too many streams; nested joins can produce very many from a short document.
+    """Check the number of streams: with nested joins, a short document can have a huge number.
 
     Raises
     ------
@@ -85,7 +92,7 @@ def check_links(count: int, where: str) -> None:
         raise FormatError(f"{where}: more than {MOST_LINKS:,} streams")
 
 
-def _as_in_a_graph(link: Link) -> tuple[bool, float]:
-    """Return the sort key of links between the same two operators, as in `StreamGraph`."""
+def _order_in_graph(link: Link) -> tuple[bool, float]:
+    """Return the sort key by which `StreamGraph` orders streams between the same two operators."""
     unknown = isnan(link.selectivity)
     return unknown, 0.0 if unknown else link.selectivity

@@ -13,7 +13,7 @@ def pe_numbers(placement: Placement) -> dict[str, int]:
 def cores_needed(placement: Placement) -> dict[str, float]:
     """Return device name -> the number of its cores that its operators need at the source rate.
 
-    With several source rates the highest counts. The number may exceed the device's cores.
+    With several source rates, the highest one counts. The number may exceed the device's cores.
 
     Raises
     ------
@@ -22,6 +22,6 @@ def cores_needed(placement: Placement) -> dict[str, float]:
     """
     problem = placement.problem
     shares, _ = utilisations(flow(problem), placement.devices)
-    used = shares * problem.target_utilisation  # the flow's devices have only that much
+    used = shares * problem.target_utilisation  # relative to the whole device, not to its target
     devices = problem.cluster.devices
     return {d.name: float(u) * d.cores for d, u in zip(devices, used, strict=True)}

@@ -1,4 +1,4 @@
-"""Reading documents and writing exports by kind; modules are imported when used."""
+"""Readers and writers by format name; their modules are imported on first use."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -18,9 +18,9 @@ def read_document(path: str, kind: str) -> LogicalGraph:
     Raises
     ------
     UsageError
-        If there is no reader of that kind.
+        If there is no reader for that format.
     FormatError
-        Naming the file, the place in it and the fault.
+        If the document is not valid. The message names the file, the place in it and the fault.
     """
     return read_text_as(read_text(path), name_of(path), kind)
 
@@ -31,11 +31,12 @@ def read_text_as(text: str, where: str, kind: str) -> LogicalGraph:
     Raises
     ------
     UsageError
-        If there is no reader of that kind.
+        If there is no reader for that format.
     FormatError
-        Naming the file `where`, the place in it and the fault; always one line.
+        If the text is not valid. The message is one line and names the file `where`, the place in
+        it and the fault.
     """
-    read = cast("Callable[[str, str], LogicalGraph]", _load(READERS, kind, "reads"))
+    read = cast("Callable[[str, str], LogicalGraph]", _load(READERS, kind))
     try:
         with located(where, FormatError):
             return read(text, where)
@@ -46,21 +47,21 @@ def read_text_as(text: str, where: str, kind: str) -> LogicalGraph:
 
 
 def export_text(placement: Placement, kind: str) -> str:
-    """Return a placement as text of the given kind.
+    """Return a placement as text in the format `kind`.
 
     Raises
     ------
     UsageError
-        If there is no writer of that kind.
+        If there is no writer for that format.
     ProblemError
         If the format cannot express the placement.
     """
-    write = cast("Callable[[Placement], str]", _load(WRITERS, kind, "writes"))
+    write = cast("Callable[[Placement], str]", _load(WRITERS, kind))
     return write(placement)
 
 
-def _load(table: dict[str, str], kind: str, verb: str) -> object:
+def _load(table: dict[str, str], kind: str) -> object:
     if kind not in table:
-        raise UsageError(f"nobody {verb} {kind!r}{valid_choices(kind, tuple(table))}")
+        raise UsageError(f"unknown format {kind!r}{valid_choices(kind, tuple(table))}")
     module, function = table[kind].split(":")
     return getattr(import_module(module), function)

@@ -15,7 +15,7 @@ PART_OF_SINK = re.compile(r"(.*): (?:Writer|Committer)(#\d+)?", re.DOTALL)
 def colocate_instances(graph: StreamGraph, rules: Constraints) -> Constraints:
     """Return the rules with a colocation group for the instances of each operator.
 
-    The writer and the committer of a Flink sink stay together too, since Flink keeps them together.
+    The writer and the committer of a Flink sink stay together too, as in Flink.
     """
     groups: dict[tuple[str, ...], list[str]] = {}
     for operator, members in _instances(graph).items():
@@ -32,7 +32,7 @@ def operator_devices(placement: Placement) -> dict[str, str]:
     Raises
     ------
     ProblemError
-        If the instances of an operator are on several devices; names all such operators.
+        If the instances of an operator are on several devices. The message names such operators.
     """
     devices, names = placement.devices, placement.problem.cluster.names
     devices_of = {
@@ -42,7 +42,7 @@ def operator_devices(placement: Placement) -> dict[str, str]:
     if split := [operator for operator, several in devices_of.items() if len(several) > 1]:
         raise ProblemError(
             f"the engine places whole operators, but instances of {listed(split)} "
-            "are on several devices; place --whole-operators avoids it"
+            "are on several devices; use place --whole-operators"
         )
     return {operator: next(iter(device)) for operator, device in devices_of.items()}
 

@@ -23,9 +23,9 @@ from tests.support.bad_files import (
     Fault,
 )
 from tests.support.cli import Capture, one_line, refused, run
+from tests.support.guards import hang_guard
 from tests.support.input_files import InputFiles
 from tests.support.paths import DATA
-from tests.support.training_runs import time_limit
 
 
 def faults(rows: Sequence[Fault]) -> pytest.MarkDecorator:
@@ -88,7 +88,7 @@ def test_scenes(fault: Fault, inputs: InputFiles, tmp_path: Path, capsys: Captur
 
 @faults(CONFIGS)
 def test_configs(fault: Fault, inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
-    with time_limit():
+    with hang_guard():
         line = refused(capsys, *training(inputs, fault, tmp_path))
     check(line, fault, tmp_path)
 

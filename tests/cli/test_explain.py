@@ -32,8 +32,8 @@ def test_bottleneck_and_helpful_moves(inputs: InputFiles, tmp_path: Path, capsys
     assert found[0][2].split()[:5] == ["d1,", "d2,", "d3", "1,000", "+166.667"]
     assert found[0][2].rstrip().endswith("device d0 at 60.0%")
     short = succeeds(capsys, "explain", file, "--top", "1").splitlines()
-    assert short[4] == "and 2 that contribute less"
-    assert short[-1] == "and 2 that help less"
+    assert short[4] == "and 2 more that contribute less"
+    assert short[-1] == "and 2 more that help less"
 
 
 def test_a_placement_without_a_limit(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
@@ -41,7 +41,8 @@ def test_a_placement_without_a_limit(inputs: InputFiles, tmp_path: Path, capsys:
     output = succeeds(
         capsys, "explain", place_by_cli(capsys, inputs.graph, tmp_path / "placement.json", *options)
     )
-    assert "nothing limits: device d0, the busiest, is at 60.0% (90.0% may be used)" in output
+    busiest = "the busiest device, d0, is at 60.0% (90.0% may be used)"
+    assert f"nothing limits throughput: {busiest}" in output
     assert "up to 1.5 times the source rate" in output
     assert "new bottleneck" not in output
     tight = place_by_cli(
@@ -63,7 +64,9 @@ def test_a_job_without_work(tmp_path: Path, capsys: Capture) -> None:
     idle = [{"name": "a", "instructions": 0}]
     graph.write_text(json.dumps({"source_rate": 1, "operators": idle}))
     succeeds(capsys, "place", graph, "-o", file)
-    assert "nothing limits: no device" in succeeds(capsys, "explain", file)
+    assert "nothing limits throughput: all devices and links are idle" in succeeds(
+        capsys, "explain", file
+    )
     found = json_of(capsys, "explain", file)
     assert (found["rate_factor"], found["contributors"], found["moves"]) == (None, [], [])
 
@@ -77,7 +80,7 @@ def test_a_placement_of_the_engine_with_several_rates(
     )
     output = succeeds(capsys, "explain", file)
     assert "41.7% of 2,000, the worst of 2 rates (bottleneck)" in output
-    assert "explained by bottleneck: a run" in output
+    assert "explained by the bottleneck model" in output
     assert json_of(capsys, "explain", file)["model"] == "bottleneck"
 
 
@@ -154,7 +157,7 @@ def test_diff_after_losing_a_device_and_changing_the_rate(
     assert (found["devices_gone"], found["devices_new"]) == (["d2"], ["spare"])
     assert found["memory_bytes"] == 4e6
     output = succeeds(capsys, "diff", *files)
-    assert "devices that are gone: d2\ndevices that are new: spare\n" in output
+    assert "removed devices: d2\nnew devices: spare\n" in output
     assert "scored at 1,000 tuples/s (bottleneck) and at 4,000 tuples/s (path-average)" in output
 
 

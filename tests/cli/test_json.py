@@ -176,6 +176,6 @@ def test_text_without_json(inputs: InputFiles, tmp_path: Path, capsys: Capture) 
     assert "operators: 3" in succeeds(capsys, "info", inputs.graph)
     command = ["compare", inputs.graph, "--jobs", "1", "--placers"]
     output = succeeds(capsys, *command, "single,metis")
-    assert "relative throughput over 1 graphs" in output
+    assert "relative throughput over 1 graph (bottleneck)" in output
     assert output.splitlines()[-1] == "vs metis: share of graphs better (+) and worse (-)"
     assert "vs metis:" not in succeeds(capsys, *command, "single")

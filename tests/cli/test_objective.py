@@ -125,11 +125,11 @@ def test_throughput_is_the_default(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--objective", "nett"], "no objective is called 'nett'; there are throughput"),
+        (["--objective", "nett"], "unknown objective 'nett'; choose from throughput"),
         (["--objective", "mine:Lost"], "has no 'Lost'"),
-        (["--objective", "mine:NetEvaluator"], "is no subclass of streamplace.Throughput"),
+        (["--objective", "mine:NetEvaluator"], "is not a subclass of streamplace.Throughput"),
         (["--objective", "mine:Net:price=high"], "price must be a number"),
-        (["--objective", "mine:Worded:word=4"], "its constructor refuses: ValueError: letters"),
+        (["--objective", "mine:Worded:word=4"], "its constructor failed: ValueError: letters"),
         (["--objective", "mine:Failing"], "its evaluator failed: RuntimeError: a fault of its own"),
         (["--objective", "mine:Net", "--placer", "exact"], "'exact' proves throughput, not object"),
     ],
@@ -190,7 +190,7 @@ def test_files_can_name_an_objective_of_an_installed_package(folder: Path) -> No
     code, _, err = answer(elsewhere, "simulate", "graph.json", "net.json")  # not installed
     assert code == 2
     line = one_line(err)
-    assert "net.json: problem.objective: no objective is called 'net'; there are throughput" in line
+    assert "net.json: problem.objective: unknown objective 'net'; choose from throughput" in line
 
 
 def test_explain_names_an_objective_that_deducts_from_the_throughput(folder: Path) -> None:
@@ -211,7 +211,7 @@ def test_installed_names_are_listed_and_replace_no_built_in_name(folder: Path) -
     assert code == 2
     assert "objective 'gone': loading nowhere:Net failed: ModuleNotFoundError" in one_line(err)
     err = answer(folder, "place", "graph.json", "--objective", "xyzzy", **environment)[2]
-    assert "there are throughput, gone, net (your own are module:Class)" in one_line(err)
+    assert "choose from throughput, gone, net, or module:Class for your own" in one_line(err)
     words = {"COMP_WORDS": "streamplace compare x --objective ", "COMP_CWORD": "4"}
     shell = {**environment, **words, "_STREAMPLACE_COMPLETE": "bash_complete"}
     assert answer(folder, **shell)[1].split() == ["plain,throughput", "plain,gone", "plain,net"]

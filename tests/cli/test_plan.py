@@ -31,15 +31,21 @@ def test_a_plan_is_a_table_a_curve_and_json(
     found = json_of(capsys, *options, "--most", "1", "--target-utilisation", "0.5")
     assert found["fewest_devices"] is None
     assert found["rows"][0]["max_source_rate"] == pytest.approx(1000 / 3)
-    assert "none of these keeps up" in succeeds(capsys, *options, "--most", "1")
+    assert "1 device is not enough for 1,000 tuples/s" in succeeds(capsys, *options, "--most", "1")
 
 
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
         (["--devices", "1x4,1x5"], "devices of one kind"),
-        (["--model", "engine"], "the engine tells no rate"),
-        (["--plot", "plan.txt"], "a picture's name ends in"),
+        (
+            ["--model", "engine"],
+            "plan: does not support the model engine; choose from bottleneck, path-average",
+        ),
+        (
+            ["--plot", "plan.txt"],
+            "'plan.txt': unknown picture format 'txt'; choose from png, svg, pdf",
+        ),
         (["--plot", "/nowhere/plan.png"], "/nowhere"),
         (["--most", "0"], "--most"),
         (["--time-limit", "-1"], "--time-limit"),
@@ -58,7 +64,7 @@ def test_moves_after_losing_a_device(inputs: InputFiles, tmp_path: Path, capsys:
     )
     options = ("place", inputs.graph, "--devices", "2x4", "--start", old, "--time-limit", "0.02")
     lines = succeeds(capsys, *options, "--max-moves", "0").splitlines()
-    assert lines[-1].startswith("1 operators have to move, 0 more do; throughput ")
+    assert lines[-1].startswith("1 forced move, 0 further moves; throughput ")
     assert lines[-2].split()[1:3] == ["d2", "d0"]
     found = json_of(capsys, *options, "--max-moves", "1")
     forced = [move for move in found["moves"] if move["forced"]]
@@ -92,14 +98,17 @@ def test_moves_without_a_limit(inputs: InputFiles, tmp_path: Path, capsys: Captu
         ),
         (["--start", "OLD", "--max-moves", "-1"], "--max-moves"),
         (["--start", "OLD", "--move-cost", "inf"], "--move-cost"),
-        (["--start", "OLD", "--placer", "metis"], "sets out from no placement"),
+        (
+            ["--start", "OLD", "--placer", "metis"],
+            "placer 'metis' does not accept an initial placement",
+        ),
         (
             ["--start", "OLD", "--placer", "search", "--max-moves", "1"],
             "cannot combine --placer with",
         ),
         (["--start", "OTHER"], "other.json: contains none of the operators of "),
-        (["--placer", "metis", "--time-limit", "1"], "has no limit of time"),
-        (["--placer", "search:seconds=1", "--time-limit", "1"], "a limit of time already"),
+        (["--placer", "metis", "--time-limit", "1"], "these do: auto, search, exact"),
+        (["--placer", "search:seconds=1", "--time-limit", "1"], "already has a time limit"),
     ],
 )
 def test_bad_initial_placements_and_limits(

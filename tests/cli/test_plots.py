@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.cli import Capture, json_of, refused, succeeds
+from tests.support.cli import Capture, json_of, refused, run, succeeds
 from tests.support.input_files import InputFiles
 
 TABLES = {"compare.json", "table.csv", "graphs.csv", "by_rate.csv", "by_rate.md", "by_rate.tex"}
@@ -28,6 +28,22 @@ def test_files_of_compare(
     assert {path.name for path in (tmp_path / "new/out").iterdir()} == TABLES | pictures
 
 
+def test_compare_removes_pictures_of_an_earlier_format(inputs: InputFiles, tmp_path: Path) -> None:
+    words = ("compare", inputs.graph, "--placers", "single", "--jobs", "1", "-o", tmp_path / "out")
+    first = run(*words)
+    assert first.returncode == 0
+    assert "removed" not in first.stderr
+    second = run(*words, "--plots", "svg")
+    assert second.returncode == 0
+    removed = [line for line in second.stderr.splitlines() if line.startswith("removed")]
+    assert removed == [
+        f"removed {tmp_path / 'out' / name}.png, a picture of an earlier comparison"
+        for name in ("throughput", "devices")
+    ]
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert names == TABLES | {"throughput.svg", "devices.svg"}
+
+
 def test_bad_kinds_and_folders_are_refused_before_the_work(
     inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
@@ -36,7 +52,7 @@ def test_bad_kinds_and_folders_are_refused_before_the_work(
     assert "--plots: unknown choice 'gif'; choose from" in refused(
         capsys, *words, "-o", tmp_path / "x", "--plots", "gif"
     )
-    assert "is no folder" in refused(capsys, *words, "-o", inputs.graph)
+    assert "is not a folder" in refused(capsys, *words, "-o", inputs.graph)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -60,7 +76,9 @@ def test_curves_of_runs(tmp_path: Path, capsys: Capture) -> None:
 
 
 def test_refusals_of_curves(tmp_path: Path, capsys: Capture) -> None:
-    assert "holds no log.jsonl" in refused(capsys, "curves", tmp_path, "-o", tmp_path / "x.png")
+    assert "no log.jsonl: no training run has started in this folder" in refused(
+        capsys, "curves", tmp_path, "-o", tmp_path / "x.png"
+    )
     assert "ends in .png" in refused(capsys, "curves", tmp_path / "absent", "-o", "x.gif")
     assert "RUN" in refused(capsys, "curves")
     assert list(tmp_path.iterdir()) == []

@@ -138,19 +138,19 @@ def test_bad_usage(wrong: list[str], capsys: Capture) -> None:
 
 def test_a_bad_address(capsys: Capture) -> None:
     message = refused(capsys, "profile", "flink", "file:///x", "--job", "x", "--mips", "1")
-    assert "is no address" in message
+    assert "is not an address" in message
 
 
 def test_a_topology_of_storm(tmp_path: Path, capsys: Capture) -> None:
     saved, graph = tmp_path / "metrics.json", tmp_path / "graph.json"
     saved.write_text(json.dumps(METRICS))
     printed = succeeds(capsys, "profile", "storm", saved, "--mips", 1000, "-o", graph)
-    assert "Storm counts no bytes" in printed
+    assert "Storm does not count bytes" in printed
     assert "not known: payload_bytes" in printed
     assert len(json.loads(graph.read_text())["operators"]) == 3
     refused(capsys, "profile", "storm", saved, "--mips", 1000, "--topology", "x")
     saved.write_text("{}")
-    assert "none of Storm's" in refused(capsys, "profile", "storm", saved, "--mips", 1000)
+    assert "not a Storm document" in refused(capsys, "profile", "storm", saved, "--mips", 1000)
 
 
 def test_a_ui_of_storm_that_fails(tmp_path: Path, capsys: Capture) -> None:

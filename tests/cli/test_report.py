@@ -40,12 +40,14 @@ def test_files_that_are_not_placements_are_refused(
 ) -> None:
     page = tmp_path / "report.html"
     assert "graph.json" in refused(capsys, "report", inputs.graph, "-o", page)
-    assert "carries no graph" in refused(capsys, "report", inputs.cepsim, "-o", page)
+    assert "a CEPSim placement holds no graph" in refused(
+        capsys, "report", inputs.cepsim, "-o", page
+    )
     faults = set(DATA.glob("placement-*.json")) - {DATA / "placement-of-another-graph.json"}
     for fault in sorted(faults):
         message = refused(capsys, "report", inputs.placement, fault, "-o", page)
         assert fault.name in message
-    assert "No such file" in refused(capsys, "report", tmp_path / "none.json", "-o", page)
+    assert "no such file" in refused(capsys, "report", tmp_path / "none.json", "-o", page)
     assert not page.exists()
 
 
@@ -59,6 +61,19 @@ def test_outputs_that_cannot_be_written(
         capsys, "report", inputs.placement
     )
     assert "missing argument 'PLACEMENT…'" in refused(capsys, "report", "-o", target)
+
+
+@pytest.mark.parametrize("name", ["r.pdf", "r.html.gz", "html", "r"])
+def test_only_html_is_written(
+    name: str, inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    file = tmp_path / name
+    message = f"-o {file}: a report is HTML; its name must end in .html or .htm"
+    assert message in refused(capsys, "report", inputs.placement, "-o", file)
+    assert not file.exists()
+    for suffix in ("htm", "HTML"):
+        succeeds(capsys, "report", inputs.placement, "-o", tmp_path / f"r.{suffix}")
+        assert (tmp_path / f"r.{suffix}").read_text().startswith("<!DOCTYPE html>")
 
 
 def test_a_placer_that_is_not_a_string_is_refused(

@@ -98,7 +98,7 @@ def test_reprs() -> None:
     graph = named_chain()
     result = sp.place(graph, "2x1500", placer="round-robin")
     assert repr(graph) == (
-        "<StreamGraph 'clicks': 3 operators, 2 streams, 1 sources, 1 sinks, 10,000 tuples/s>"
+        "<StreamGraph 'clicks': 3 operators, 2 streams, 1 source, 1 sink, 10,000 tuples/s>"
     )
     assert repr(sp.Cluster.parse("3x100,2x50x4,1x7")) == (
         "<Cluster 3x100,2x50x4,1x7: 6 devices, pair links of 1,000 Mbps>"

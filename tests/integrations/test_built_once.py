@@ -1,4 +1,4 @@
-"""The graph of a document is checked and sorted once, whatever numbers are put into it later."""
+"""A document's graph is checked and sorted once, even if its numbers are replaced later."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from benchmarks.hardening.corpus.engine_documents import DOCUMENTS
 from benchmarks.hardening.corpus.engine_documents.storm import METRICS, TOPOLOGY, VISUALIZATION
 from streamplace.errors import GraphError
-from streamplace.problem import graph as graph_module
+from streamplace.problem import graph_checks
 from streamplace.problem.graph import UNKNOWN, Stream, StreamGraph
 from streamplace.problem.topology import topological_order
 from streamplace.util.arrays import Ints
@@ -33,14 +33,14 @@ CASES = [(kind, text) for kind, texts in DOCUMENTS.items() for text in texts]
 
 @pytest.fixture
 def sorted_graphs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Return the list of how many operators each graph has that is built from now on."""
+    """Return a list that records the number of operators of each graph built during the test."""
     counts: list[int] = []
 
     def counted(count: int, ends: Ints) -> Ints:
         counts.append(count)
         return topological_order(count, ends)
 
-    monkeypatch.setattr(graph_module, "topological_order", counted)
+    monkeypatch.setattr(graph_checks, "topological_order", counted)
     return counts
 
 
@@ -60,7 +60,7 @@ def test_import(
     tmp_path: Path,
     capsys: Capture,
 ) -> None:
-    """Instances are another graph, which is built once too."""
+    """The graph of instances is also built once."""
     file = tmp_path / "document"
     file.write_text(text)
     costs = ("--costs", costs_file(tmp_path)) if with_costs else ()
@@ -83,11 +83,11 @@ def test_profile_of_storm(sorted_graphs: list[int], tmp_path: Path, capsys: Capt
     command = ("profile", "storm", file, "--mips", 1000, "--costs", costs_file(tmp_path))
     succeeds(capsys, *command, "--fold", "-o", tmp_path / "graph.json")
     operators = len(read_document("storm-ui", file.read_text()).graph.names)
-    assert sorted_graphs == [operators, operators]  # the second one is this test's
+    assert sorted_graphs == [operators, operators]  # this test builds the second one
 
 
 def test_profile_of_flink(sorted_graphs: list[int], tmp_path: Path, capsys: Capture) -> None:
-    """The sample job has an only instance of every operator, so its placement is of this graph."""
+    """Every operator of the sample job has one instance, so the placement uses this graph."""
     costs, graph = costs_file(tmp_path), tmp_path / "graph.json"
     with serving(SampleJob()) as url:
         command = ("profile", "flink", url, "--job", JOB_ID, "--mips", 1000, "--seconds", 0.1)
@@ -98,9 +98,7 @@ def test_profile_of_flink(sorted_graphs: list[int], tmp_path: Path, capsys: Capt
 
 
 @given(graphs_with_unknowns(), st.data())
-def test_other_numbers_make_the_graph_that_is_built_of_them(
-    graph: StreamGraph, data: st.DataObject
-) -> None:
+def test_replaced_numbers_equal_a_new_graph(graph: StreamGraph, data: st.DataObject) -> None:
     numbers = st.sampled_from([UNKNOWN, 0.0, 1.0, 2.5])
     count = len(graph.streams)
     selectivity = data.draw(st.lists(numbers, min_size=count, max_size=count))
@@ -150,7 +148,7 @@ def test_other_numbers_make_the_graph_that_is_built_of_them(
         ({"source_shares": {"b": 1.0}}, "source_shares: must name exactly"),
     ],
 )
-def test_other_numbers_are_checked(numbers: dict[str, object], message: str) -> None:
+def test_replaced_numbers_are_checked(numbers: dict[str, object], message: str) -> None:
     graph = StreamGraph([("a", 1.0, 1.0), ("b", 1.0, 1.0)], [("a", "b")])
     with pytest.raises(GraphError) as caught:
         graph.with_numbers(**numbers)  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ from benchmarks.hardening.corpus.engine_documents.kafka_streams import KAFKA, KA
 from tests.support.documents import edges, read_document, refused_document
 
 
-def test_sub_topologies_join_through_topics() -> None:
+def test_topics_connect_sub_topologies() -> None:
     job = read_document("kafka-streams", KAFKA)
     assert job.graph.names == (
         *("lines", "split", "filter", "peek", "by-word"),
@@ -41,7 +41,7 @@ def test_windows_lines_and_tabs() -> None:
     )
 
 
-def test_patterns_stores_and_extractors_join_nothing() -> None:
+def test_patterns_stores_and_extractors_connect_nothing() -> None:
     text = (
         "Topologies:\n Sub-topology: 0 for global store (will not generate tasks)\n"
         " Source: a (topicPattern: words.(x|y))\n  --> b\n"
@@ -52,20 +52,20 @@ def test_patterns_stores_and_extractors_join_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("Processor: split", "Thing: split", "line 6: must begin with Source, Processor, Sink"),
         ("Processor: split", "Processor: lines", "line 6: 'lines' is described twice"),
         ("Processor: split", "Processor: ", "line 6: the processor has no name"),
-        ("--> filter, peek", "--> filter, nobody", "line 6: no node is called 'nobody'"),
-        ("<-- lines", "<-- nobody", "line 6: no node is called 'nobody'"),
-        ("--> split", "-->", "line 5: an arrow leads nowhere"),
+        ("--> filter, peek", "--> filter, nobody", "line 6: unknown node 'nobody'"),
+        ("<-- lines", "<-- nobody", "line 6: unknown node 'nobody'"),
+        ("--> split", "-->", "line 5: expected a node after the arrow"),
         ("[text, more]", "[counts]", "streams: a cycle"),
     ],
 )
-def test_descriptions_that_are_none(old: str, new: str, said: str) -> None:
-    assert refused_document("kafka-streams", KAFKA.replace(old, new)).startswith(said)
+def test_invalid_descriptions(old: str, new: str, message: str) -> None:
+    assert refused_document("kafka-streams", KAFKA.replace(old, new)).startswith(message)
 
 
 def test_no_description() -> None:
-    assert refused_document("kafka-streams", "hello") == "describes no topology of Kafka Streams"
+    assert refused_document("kafka-streams", "hello") == "contains no Kafka Streams topology"

@@ -35,7 +35,8 @@ class Row:
     faults
         Descriptions by which the first faults can be reproduced.
     group
-        The line of the README that sums rows which count the same; empty for a line of its own.
+        The line of docs/reliability.md that sums rows which count the same; empty for a separate
+        line.
     """
 
     what: str

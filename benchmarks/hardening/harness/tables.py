@@ -1,4 +1,4 @@
-"""Tables of all counts: a short one for the README, a full one for RESULTS.md."""
+"""Tables of all counts: a short one for docs/reliability.md, a full one for RESULTS.md."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,14 +7,14 @@ from pathlib import Path
 from benchmarks.hardening.harness.rows import NOT_RUN, UNREACHABLE, Row, Run, read_rows
 
 HERE = Path(__file__).resolve().parents[1]
-README, RESULTS = HERE.parents[1] / "README.md", HERE / "RESULTS.md"
+PAGE, RESULTS = HERE.parents[1] / "docs" / "reliability.md", HERE / "RESULTS.md"
 BEGIN, END = "<!-- hardening: begin -->\n", "<!-- hardening: end -->\n"
 SUMMARY_HEAD = "| what | tried | went wrong | command |\n|---|---|---|---|\n"
 FULL_HEAD = "| what | tried | went wrong | measured |\n|---|---|---|---|\n"
 
 
 def report_files(folder: Path, parts: Sequence[str]) -> dict[Path, str]:
-    """Return the texts of README.md and RESULTS.md.
+    """Return the texts of docs/reliability.md and RESULTS.md.
 
     Parameters
     ----------
@@ -24,10 +24,10 @@ def report_files(folder: Path, parts: Sequence[str]) -> dict[Path, str]:
         The parts of the campaign.
     """
     title = "# The hardening campaign\n\nMade by `python -m benchmarks.hardening report --write`.\n"
-    before, _, rest = README.read_text().partition(BEGIN)
+    before, _, rest = PAGE.read_text().partition(BEGIN)
     after = rest.partition(END)[2]
     return {
-        README: before + BEGIN + summary_table(folder, parts) + END + after,
+        PAGE: before + BEGIN + summary_table(folder, parts) + END + after,
         RESULTS: title + full_table(folder, parts),
     }
 

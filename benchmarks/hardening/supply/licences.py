@@ -17,7 +17,16 @@ from typing import Any
 from packaging.requirements import Requirement
 
 from benchmarks.hardening.harness.environment import ROOT
-from benchmarks.hardening.supply.locks import Entry, lock_names, normal, project, read_lock, tool
+from benchmarks.hardening.supply.locks import (
+    BASE,
+    TORCH,
+    Entry,
+    lock_names,
+    normal,
+    project,
+    read_lock,
+    tool,
+)
 from streamplace.files.atomic import write_text
 
 FILE = ROOT / "LICENSES.md"
@@ -103,17 +112,15 @@ def vendored() -> str:
 def main() -> None:
     """Write LICENSES.md; exit with code 1 if a licence is unknown."""
     locks = {name: read_lock(name) for name in lock_names()}
-    metadata: dict[str, dict[str, Any]] = {}
+    ours = (BASE, TORCH)
+    users = needed_by_users(_metadata([entry for name in ours for entry in locks[name]]))
     lines: set[Licence] = set()
     for name, locked in locks.items():
-        told = _metadata(locked)
-        if name == "dev":
-            metadata = told
-        users = needed_by_users(metadata)
+        metadata = _metadata(locked)
         for entry in locked:
-            who = USERS if name == "dev" and entry.key in users else name
-            licence = READ.get(entry.key) or licence_of(told[entry.key])
-            lines.add(Licence(entry.key, entry.version, licence, who))
+            who = USERS if name in ours and entry.key in users else name
+            licence = READ.get(entry.key) or licence_of(metadata[entry.key])
+            lines.add(Licence(entry.key, entry.public_version, licence, who))
     unknown = sorted(line.package for line in lines if line.licence == UNKNOWN)
     head = "| package | version | licence | needed by |\n|---|---|---|---|\n"
     table = head + "".join(map(str, _joined(lines)))
@@ -136,7 +143,7 @@ def _metadata(locked: list[Entry]) -> dict[str, dict[str, Any]]:
     """Return the metadata of packages by name, without installing them."""
     with TemporaryDirectory() as folder:
         report, pins = Path(folder, "report.json"), Path(folder, "pins.txt")
-        pins.write_text("".join({f"{entry.name}=={entry.version}\n": 0 for entry in locked}))
+        pins.write_text("".join({f"{entry.name}=={entry.public_version}\n": 0 for entry in locked}))
         told = ["--dry-run", "--no-deps", "--ignore-installed", "-q", "--report", str(report)]
         pip = [tool("python"), "-m", "pip", "install", *told, "-r", str(pins)]
         subprocess.run(pip, check=True, stderr=subprocess.DEVNULL)

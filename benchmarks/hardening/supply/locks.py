@@ -4,23 +4,26 @@ python -m benchmarks.hardening.supply.locks   make the locks from pyproject.toml
 
 constraints.txt holds all versions. For another version change its line, for the newest remove the
 line, and make the locks. They hold the hashes of all files of a version on all platforms.
-locks/dev.txt is what `dev` installs, and locks/EXTRA.txt is what another extra adds to it.
+locks/dev.txt is what `dev` installs but for torch, and locks/EXTRA.txt is what another extra adds.
 supply.txt and flink.txt belong to virtual environments of their own. Flink needs older versions of
 many packages, which its lock holds.
 
-uv resolves; its UV_… variables name the index of packages. torch is to be the CPU build, which on
-Linux has an index of its own: pip finds it by PIP_FIND_LINKS or PIP_EXTRA_INDEX_URL. The lock keeps
-the hashes of the CPU builds of other machines.
+locks/torch.txt stands apart, because the CPU builds of torch for Linux are on an index of their
+own: locks/install_torch.py installs them by hash where pip finds them (PIP_FIND_LINKS,
+PIP_EXTRA_INDEX_URL), and another build of torch elsewhere. The lock keeps the hashes of the CPU
+builds that it has, and `make locks` adds that of the machine it runs on.
+
+uv resolves; its UV_… variables name the index of packages.
 """
 
 import hashlib
+import platform
 import re
 import subprocess
 import sys
 import tempfile
 import tomllib
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -35,9 +38,13 @@ ALONE = {
     "flink": ("apache-flink==2.3.0",),
 }
 OWN_VERSIONS = ("flink",)
-BASE = "dev"
+BASE, TORCH = "dev", "torch"
 PYTHON = "3.11.5"  # the oldest on which all of these versions run
-ON_LINUX, ELSEWHERE = "sys_platform == 'linux'", "sys_platform != 'linux'"
+ELSEWHERE = "sys_platform != 'linux'"
+HERE = (
+    f"sys_platform == '{sys.platform}' and platform_machine == '{platform.machine()}'"
+    f" and python_version == '{sys.version_info.major}.{sys.version_info.minor}'"
+)
 TOP = "# Every version that the Makefile and the extras install. torch is the CPU build.\n"
 MADE = "# Made by `make locks`; do not edit.\n"
 _ENTRY = re.compile(r"^([A-Za-z0-9._-]+)==([^ ;\\]+)(?: ; ([^\\]*?))? ?\\?$")
@@ -64,6 +71,11 @@ class Entry:
     def key(self) -> str:
         """The normalised name."""
         return normal(self.name)
+
+    @property
+    def public_version(self) -> str:
+        """The version without a local label such as ``+cpu``."""
+        return self.version.partition("+")[0]
 
     def __str__(self) -> str:
         pin = f"{self.name}=={self.version}" + (f" ; {self.marker}" if self.marker else "")
@@ -96,10 +108,10 @@ def entries(text: str) -> list[Entry]:
 
 
 def lock_names() -> list[str]:
-    """Return the names of all locks: `dev`, the extras that add to it, and independent ones."""
+    """Return the names of all locks: `dev`, `torch`, what extras add, and independent ones."""
     extras = project()["optional-dependencies"]
     known = set(extras[BASE])
-    return [BASE, *(name for name in extras if not set(extras[name]) <= known), *ALONE]
+    return [BASE, TORCH, *(name for name in extras if not set(extras[name]) <= known), *ALONE]
 
 
 def project() -> dict[str, Any]:
@@ -117,21 +129,24 @@ def read_lock(name: str) -> list[Entry]:
 def main() -> None:
     """Make all locks, and complete constraints.txt."""
     LOCKS.mkdir(exist_ok=True)
-    base: list[Entry] = []
-    versions: dict[str, Entry] = {}
+    base = _resolved(BASE)
+    locks = {
+        BASE: [entry for entry in base if entry.key != TORCH],
+        TORCH: _builds(next(entry for entry in base if entry.key == TORCH)),
+    }
     for name in lock_names():
-        found = [build for entry in _resolved(name) for build in _builds(name, entry)]
-        if name == BASE:
-            base = found
-        layered = name != BASE and name not in ALONE
-        own = [entry for entry in found if entry not in base] if layered else found
-        top = MADE + (f"-r {BASE}.txt\n" if layered else "")
-        write_text(LOCKS / f"{name}.txt", top + "".join(map(str, own)))
-        print(f"{name}: {len(own)} packages", flush=True)
+        if name in ALONE:
+            locks[name] = _resolved(name)
+        elif name not in locks:
+            locks[name] = [entry for entry in _resolved(name) if entry not in base]
+    versions: dict[str, str] = {}
+    for name, found in locks.items():
+        below = "" if name in (BASE, TORCH, *ALONE) else f"-r {BASE}.txt\n"
+        write_text(LOCKS / f"{name}.txt", MADE + below + "".join(map(str, found)))
+        print(f"{name}: {len(found)} packages", flush=True)
         if name not in OWN_VERSIONS:
-            versions |= {entry.key: entry for entry in own}
-    lines = (f"{e.name}=={e.version}\n" for _, e in sorted(versions.items()))
-    write_text(VERSIONS, TOP + "".join(lines))
+            versions |= {entry.key: f"{entry.name}=={entry.public_version}" for entry in found}
+    write_text(VERSIONS, TOP + "".join(f"{pin}\n" for _, pin in sorted(versions.items())))
 
 
 def _resolved(name: str) -> list[Entry]:
@@ -170,26 +185,23 @@ def tool(name: str) -> str:
     return str(path) if path.exists() else sys.exit(f"{path} is missing: make locks installs it")
 
 
-def _builds(name: str, entry: Entry) -> list[Entry]:
-    """Return the entry, or two for torch: Linux gets the CPU builds of known machines and this one.
-
-    With a single entry pip would take the build for CUDA, whose hash its index lists.
-    """
-    if entry.key != "torch":
-        return [entry]
-    before = read_lock(name) if (LOCKS / f"{name}.txt").exists() else []
-    here = Entry(entry.name, entry.version, ON_LINUX, _cpu_build(entry.version))
-    known = {h for e in before if replace(e, hashes=here.hashes) == here for h in e.hashes}
-    hashes = tuple(sorted(known.union(here.hashes)))
-    return [replace(entry, marker=ELSEWHERE), replace(here, hashes=hashes)]
+def _builds(entry: Entry) -> list[Entry]:
+    """Return the entries of torch: the default build outside Linux, and every known CPU build."""
+    path = LOCKS / f"{TORCH}.txt"
+    before = read_lock(TORCH) if path.exists() else []
+    version = f"{entry.version}+cpu"
+    known = {e.marker: e for e in before if e.version == version}
+    here = _cpu_build(version)
+    if here:
+        known[HERE] = Entry(entry.name, version, HERE, here)
+    return [replace(entry, marker=ELSEWHERE), *(known[marker] for marker in sorted(known))]
 
 
-@cache
 def _cpu_build(version: str) -> tuple[str, ...]:
     """Return the hash of the CPU build of torch for this machine, if it is available."""
     with tempfile.TemporaryDirectory() as folder:
-        told = ["pip", "download", "-q", "--no-deps", "-d", folder, f"torch=={version}+cpu"]
-        run = [sys.executable, "-m", *told]
+        command = ["pip", "download", "-q", "--no-deps", "-d", folder, f"{TORCH}=={version}"]
+        run = [sys.executable, "-m", *command]
         if subprocess.run(run, capture_output=True, check=False).returncode:
             return ()
         (file,) = Path(folder).iterdir()

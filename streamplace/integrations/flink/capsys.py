@@ -9,44 +9,45 @@ BETWEEN = "; "
 
 
 def write(placement: Placement) -> str:
-    """Return one line per subtask; a device's name stands for its TaskManager's address.
+    """Return one line per subtask; the device's name is used as the TaskManager's address.
 
-    A subtask has the name that Flink gives it, ``Map (2/4)`` for the second of four, since CAPSys
-    looks for the text of a line inside that name. The format has no comments.
+    Subtasks are named as in Flink, for example ``Map (2/4)`` for the second of four, since CAPSys
+    looks for a line's task name inside the subtask's name. The format has no comments.
 
     Raises
     ------
     ProblemError
-        If a subtask's name is part of another subtask's name, which CAPSys would place too, or a
-        name contains ``"; "`` or a line break.
+        If a subtask's name is part of another subtask's name, since CAPSys would place that one
+        too, or if a name contains ``"; "`` or a line break.
     """
     tasks = _subtasks(placement)
     for name in (*tasks, *placement.pes):
         if BETWEEN in name or len(name.splitlines()) != 1:
-            raise ProblemError(f"{name!r}: a schedulercfg cannot hold '; ' or a line break")
+            raise ProblemError(f"{name!r}: must not contain '; ' or a line break")
     _check_parts(tasks)
     return "".join(f"{task}{BETWEEN}{device}\n" for task, device in tasks.items())
 
 
 def _subtasks(placement: Placement) -> dict[str, str]:
-    """Return subtask -> its device; subtasks are named as by Flink, in the graph's order."""
+    """Return subtask -> its device, in the graph's order; subtasks are named as in Flink."""
     graph = placement.problem.graph
     counts = Counter(graph.owners)
-    seen: Counter[str] = Counter()
+    numbers: Counter[str] = Counter()
     found: dict[str, str] = {}
     for owner, device in zip(graph.owners, placement.assignment.values(), strict=True):
-        seen[owner] += 1
-        found[f"{owner} ({seen[owner]}/{counts[owner]})"] = device
+        numbers[owner] += 1
+        found[f"{owner} ({numbers[owner]}/{counts[owner]})"] = device
     return found
 
 
 def _check_parts(tasks: dict[str, str]) -> None:
-    """Refuse names that are part of another name; all names end in a bracket."""
+    """Raise ProblemError if a name is part of another name; all names end in a bracket."""
     lengths = sorted({len(task) for task in tasks})
     for task in tasks:
         ends = [i + 1 for i, letter in enumerate(task) if letter == ")"]
         parts = (task[end - n : end] for end in ends for n in lengths if n <= end)
         if part := next((part for part in parts if part in tasks and part != task), None):
             raise ProblemError(
-                f"CAPSys takes {task!r} for {part!r} too; rename one of the operators"
+                f"CAPSys would apply the line for {part!r} to {task!r} too; "
+                "rename one of the operators"
             )

@@ -18,9 +18,9 @@ class Chain:
     Parameters
     ----------
     names
-        As in the document; they may repeat.
+        Names as in the document; they may repeat.
     parents
-        Index of the operator that feeds each, None for the first.
+        Index of the operator that feeds each one; None for the first.
     """
 
     names: tuple[str, ...]
@@ -28,15 +28,15 @@ class Chain:
 
     @property
     def leaves(self) -> tuple[int, ...]:
-        """Operators that feed no other of the chain."""
+        """Indices of the operators that feed no other operator of the chain."""
         feeding = set(self.parents)
         return tuple(i for i in range(len(self.names)) if i not in feeding)
 
 
 def chain_of(description: str) -> Chain:
-    """Read a description: lines of HTML, each with its break, or ``A -> (B, C -> D)`` without any.
+    """Parse a description: lines that each end with an HTML break, or ``A -> (B, C -> D)``.
 
-    A name may contain an arrow. So arrows separate operators only in descriptions without a break,
+    A name may contain an arrow, so arrows separate operators only in descriptions without breaks,
     which older versions of Flink write.
     """
     lines = [html.unescape(line).rstrip() for line in BREAK.split(description)]
@@ -76,7 +76,7 @@ def _arrows(text: str) -> Chain:
 
 
 def _forks(text: str) -> list[str]:
-    """Return the parts, separated by commas, of a text that is in brackets as a whole."""
+    """Return the comma-separated parts of a text in brackets; [] if it is not such a list."""
     text = text.strip()
     if not (text.startswith("(") and text.endswith(")")):
         return []
@@ -85,7 +85,7 @@ def _forks(text: str) -> list[str]:
 
 
 def _split(text: str, separator: str, most: int = -1) -> list[str]:
-    """Split a text at separators outside all brackets."""
+    """Split a text at separators outside all brackets, at most `most` times (-1: no limit)."""
     parts: list[str] = []
     start = depth = at = 0
     while at < len(text) and len(parts) != most:

@@ -21,24 +21,24 @@ from streamplace.problem.graph import Stream
 from streamplace.problem.logical import Distribution, LogicalGraph
 from streamplace.util.arrays import Floats
 
-NEVER_IDLE = 0.95  # share of its time that a source is busy or held back if it blocks
-HELD_BACK = 0.05  # share of its time for which a source waits for others
-TRUST_IN_BUFFERS = 1e-4  # bytes sent are counted by whole buffers, bytes received exactly
+NEVER_IDLE = 0.95  # share of time, busy or under backpressure, from which a source may be blocked
+BACKPRESSURED = 0.05  # share of time under backpressure above which a rate is only a bound
+BUFFER_WEIGHT = 1e-4  # bytes sent are counted by whole buffers; bytes received are exact
 MS_PER_S = 1000.0
-TOO_FEW = "the server's metrics did not change twice: watch for longer than it keeps them"
-CHAINED = "chained: Flink counts no {} of its own inside a chain; profile with chaining off"
-BLOCKING = "at most: it is never idle, so it may block and not compute; tell it by --costs"
-ABSENT = "the server did not tell it"
-MIXED = "the counters do not tell it apart from other streams"
+TOO_FEW = "the server's metrics changed fewer than two times; increase --seconds"
+CHAINED = "chained: Flink does not measure {} inside a chain; profile with chaining off"
+BLOCKING = "at most: the source is never idle, so it may be blocked; set this in --costs"
+ABSENT = "the server did not report it"
+MIXED = "the counters cannot distinguish it from other streams"
 
 
 def fit(plan: RunningPlan, readings: Sequence[Reading], mips: float) -> Profile:
-    """Return the profile that follows from readings of a job's counters.
+    """Return a job's profile, estimated from readings of its counters.
 
     Parameters
     ----------
     mips
-        Million instructions per second of the device that a subtask runs on.
+        Speed of a core that a subtask runs on, million instructions per second.
     """
     growth = _Growth(plan, usable_readings(readings))
     graph = plan.logical.graph
@@ -67,7 +67,7 @@ def fit(plan: RunningPlan, readings: Sequence[Reading], mips: float) -> Profile:
 
 @dataclass(frozen=True)
 class _Growth:
-    """Growth of every counter in each of n intervals; nan where a counter is missing."""
+    """Increase of every counter in each of the n intervals; nan where a counter is missing."""
 
     plan: RunningPlan
     readings: Sequence[Reading]
@@ -113,7 +113,7 @@ class _Growth:
         return np.diff(np.array([np.nan if each is None else each for each in values]))
 
     def processed(self, operator: str) -> Floats:
-        """Return the tuples that an operator processed; a source processes what it emits."""
+        """Return the tuples (n,) that an operator processed; a source processes what it emits."""
         vertex = self.vertex_of[operator]
         if operator in self.sources:
             emitted = self.operator_counter(operator, "records_out")
@@ -130,18 +130,18 @@ class _Growth:
     def per_second(self, increase: Floats) -> Estimate:
         return self.ratio(increase, self.dt)
 
-    def ratio(self, y: Floats, x: Floats, why: str = "no tuples came in the time") -> Estimate:
+    def ratio(self, y: Floats, x: Floats) -> Estimate:
         """Return the slope of y over x in the intervals where both are known."""
         if not self.intervals:
             return Estimate.missing(TOO_FEW)
         both = np.isfinite(y) & np.isfinite(x)
         if not both.any():
             return Estimate.missing(ABSENT)
-        return slope(y[both], x[both], why)
+        return slope(y[both], x[both])
 
     @cached_property
     def tuples(self) -> dict[int, Floats]:
-        """Stream -> its tuples; streams that the counters do not determine are absent."""
+        """Stream -> its tuples (n,); streams that the counters do not determine are absent."""
         rows = [*self._received("records_in"), *self._sent()]
         found = self._flows(rows)
         for e, stream in enumerate(self.logical.graph.streams):
@@ -151,13 +151,13 @@ class _Growth:
 
     @cached_property
     def bytes(self) -> dict[int, Floats]:
-        """Stream -> its bytes; see `tuples`."""
+        """Stream -> its bytes (n,); see `tuples`."""
         rows = list(self._received("bytes_in"))
         for vertex in self.plan.vertices:
             outgoing = [e for e in self.outer if self._source(e) in vertex.operators]
             if outgoing:
                 terms = [(e, self._copies(e)) for e in outgoing]
-                rows.append((terms, self.vertex_counter(vertex, "bytes_out"), TRUST_IN_BUFFERS))
+                rows.append((terms, self.vertex_counter(vertex, "bytes_out"), BUFFER_WEIGHT))
         return self._flows(rows)
 
     def _received(self, counter: str) -> list["_Row"]:
@@ -170,7 +170,11 @@ class _Growth:
         return rows
 
     def _sent(self) -> list["_Row"]:
-        """Return sums of tuples sent; a tuple on several streams counts once."""
+        """Return the sums of tuples sent by vertices and operators.
+
+        Flink counts a tuple once even if its operator sends it on several streams, so vertices with
+        such operators are left out.
+        """
         rows: list[_Row] = []
         streams = self.logical.graph.streams
         counts: dict[str, int] = {}
@@ -211,7 +215,7 @@ class _Growth:
         return found
 
     def _copies(self, e: int) -> float:
-        """Return the number of copies in which a tuple of a stream arrives."""
+        """Return the number of copies of each tuple that arrive on a stream."""
         ends = self._source(e), self._target(e)
         distributions = self.logical.distributions.get(ends, ())
         copied = Distribution.BROADCAST in distributions
@@ -225,6 +229,7 @@ class _Growth:
 
 
 _Row = tuple[Sequence[tuple[int, float]], Floats, float]
+"""A sum of flows: [(stream, factor), …], the sum in each interval (n,), its weight."""
 NOTHING: Floats = np.zeros(0)
 
 
@@ -249,7 +254,7 @@ def _streams(growth: _Growth) -> list[StreamProfile]:
 
 
 def _payload(growth: _Growth, operator: str) -> Estimate:
-    """Return the bytes of a tuple that an operator emits, over all its streams."""
+    """Return the bytes per tuple that an operator emits, over all its streams."""
     outgoing = [e for e, s in enumerate(growth.logical.graph.streams) if s.source == operator]
     if not outgoing:
         return Estimate(0.0, 0.0)
@@ -266,7 +271,7 @@ def _payload(growth: _Growth, operator: str) -> Estimate:
 
 
 def _instructions(growth: _Growth, operator: str, mips: float) -> Estimate:
-    """Return instructions per tuple: busy time per tuple, in instructions."""
+    """Return instructions per tuple: busy time per tuple times the speed."""
     vertex = growth.vertex_of[operator]
     if len(vertex.operators) > 1:
         return Estimate.missing(CHAINED.format("busy time"))
@@ -284,7 +289,8 @@ def _instructions(growth: _Growth, operator: str, mips: float) -> Estimate:
 def _source_rate(growth: _Growth) -> tuple[Estimate, dict[str, float] | None]:
     """Return the tuples/s of all sources, and the share of each.
 
-    A source under backpressure hides the offered rate; the shares are those measured meanwhile.
+    A source under backpressure emits less than the offered rate, so the rate is a lower bound; the
+    shares are those measured.
     """
     rates, waiting = {}, ""
     for name in sorted(growth.sources):
@@ -292,16 +298,16 @@ def _source_rate(growth: _Growth) -> tuple[Estimate, dict[str, float] | None]:
         vertex = growth.vertex_of[name]
         held = growth.vertex_counter(vertex, "backpressured_ms")
         share = growth.ratio(held, growth.dt * MS_PER_S * vertex.parallelism).value or 0.0
-        if share > HELD_BACK:
-            waiting = f"at least: {name!r} is held back {share:.0%} of its time"
+        if share > BACKPRESSURED:
+            waiting = f"at least: {name!r} is under backpressure {share:.0%} of the time"
             if len(growth.sources) > 1:
-                waiting += "; the sources' shares are as measured meanwhile"
+                waiting += "; the sources' shares are as measured"
     values = {name: rate.value for name, rate in rates.items() if rate.value is not None}
     if len(values) < len(rates):
         return next(rate for rate in rates.values() if rate.value is None), None
     total = sum_of(values.values())
     if total <= 0:
-        return Estimate.missing("no tuples came in the time"), None
+        return Estimate.missing("no tuples arrived during the measurement"), None
     errors = [rate.error for rate in rates.values()]
     known = [error for error in errors if error is not None]
     error = sqrt(sum_of(e * e for e in known)) if len(known) == len(errors) else None

@@ -1,4 +1,4 @@
-"""Readers of Flink's plans: the execution plan of a program, the REST plan of a job."""
+"""Readers of Flink's plans: the execution plan of a program and the REST plan of a job."""
 
 import json
 from collections import Counter
@@ -106,15 +106,15 @@ def read(text: str, where: str) -> LogicalGraph:
     Raises
     ------
     FormatError
-        Naming `where`, the place in it and the fault.
+        If the text is not valid. The message names `where`, the place in it and the fault.
     GraphError
-        On operators that feed themselves, and cycles.
+        If an operator feeds itself, or the streams form a cycle.
     """
     value = _value(text, where)
     if isinstance(value, dict) and isinstance(value.get("plan"), dict):
         value = value["plan"]
     if not isinstance(value, dict) or not isinstance(value.get("nodes"), list):
-        raise FormatError(f"{where}: holds no plan of Flink: no object with 'nodes'")
+        raise FormatError(f"{where}: not a Flink plan: expected an object with 'nodes'")
     first = value["nodes"][0] if value["nodes"] else None
     if isinstance(first, dict) and isinstance(first.get("id"), str):
         return running(value, where).logical
@@ -137,7 +137,7 @@ def running(value: Any, where: str) -> RunningPlan:
     for t, node in enumerate(form.nodes):
         for i, source in enumerate(node.inputs):
             if source.id not in index:
-                raise FormatError(f"{where}: nodes[{t}].inputs[{i}].id: no node is {source.id!r}")
+                raise FormatError(f"{where}: nodes[{t}].inputs[{i}].id: unknown node {source.id!r}")
             targets.setdefault(index[source.id], []).append((t, _distribution(source)))
     guessed: list[tuple[str, str]] = []
     for s, fed in targets.items():
@@ -153,9 +153,9 @@ def running(value: Any, where: str) -> RunningPlan:
 
 
 def _vertices(nodes: Sequence[VertexForm], chains: Sequence[Chain]) -> list[Vertex]:
-    """Return the vertices; repeated names are numbered from the sources on, as in the job.
+    """Return the vertices; repeated names are numbered from the sources onwards.
 
-    The document lists vertices the other way round.
+    The document lists the vertices from the sinks to the sources.
     """
     upstream_first = [name for chain in reversed(chains) for name in chain.names]
     names = iter(distinct(upstream_first))
@@ -168,11 +168,12 @@ def _vertices(nodes: Sequence[VertexForm], chains: Sequence[Chain]) -> list[Vert
 
 def _notes(chains: Sequence[Chain]) -> list[str]:
     counts = Counter(name for chain in chains for name in chain.names)
-    if not (several := [name for name, count in counts.items() if count > 1]):
+    if not (repeated := [name for name, count in counts.items() if count > 1]):
         return []
     return [
-        f"several operators are called {listed(several)}: they are numbered from the sources on, "
-        "which may not be the order in which the job makes them; name them apart"
+        f"several operators are named {listed(repeated)}: they are numbered from the sources "
+        "onwards, which may differ from the order in which the job creates them; "
+        "give them distinct names"
     ]
 
 
@@ -200,7 +201,7 @@ def _execution(form: ExecutionForm, where: str) -> LogicalGraph:
         for i, source in enumerate(node.predecessors):
             if source.id not in index:
                 place = f"{where}: nodes[{t}].predecessors[{i}].id"
-                raise FormatError(f"{place}: no node is {source.id!r:.40}")
+                raise FormatError(f"{place}: unknown node {source.id!r:.40}")
             links.append(Link(names[index[source.id]], names[t], _distribution(source)))
     parallelism = {name: n.parallelism for name, n in zip(names, form.nodes, strict=True)}
     return build_logical_graph(names, links, parallelism=parallelism)
@@ -214,12 +215,14 @@ def _index(ids: Sequence[Any], where: str) -> dict[Any, int]:
     index: dict[Any, int] = {}
     for i, key in enumerate(ids):
         if index.setdefault(key, i) != i:
-            raise FormatError(f"{where}: nodes[{i}].id: {key!r:.40} is nodes[{index[key]}]'s too")
+            raise FormatError(
+                f"{where}: nodes[{i}].id: {key!r:.40} is also the id of nodes[{index[key]}]"
+            )
     return index
 
 
 def _value(text: str, where: str) -> Any:
-    """Return the JSON value of a text: all of it, or the part after `explain_sql`'s heading."""
+    """Return the JSON value of a text, or of the part after the heading of `explain_sql`."""
     start = text.find("{")
     if start >= 0 and text[:start].strip():
         marker = text.find("== Physical Execution Plan ==")
@@ -229,6 +232,6 @@ def _value(text: str, where: str) -> Any:
         try:
             _, end = json.JSONDecoder().raw_decode(text, start)
         except (ValueError, RecursionError):
-            end = len(text)  # `parse` reports the fault
+            end = len(text)  # `parse` raises the error
         text = text[start:end]
     return parse(text, where)

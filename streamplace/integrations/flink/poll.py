@@ -16,9 +16,9 @@ from streamplace.problem.logical import LogicalGraph
 
 EVERY_S = 1.0
 NOWHERE = "(unassigned)"  # the TaskManager of a subtask that is not running
-LONGEST_QUERY = 3000  # bytes: Flink refuses requests whose first line is above 4096
-LONGEST_NAME = 80  # of an operator, in the name of a metric
-UNFIT = str.maketrans(" .:,", "____")  # what Flink replaces in the names of metrics
+LONGEST_QUERY = 3000  # bytes; Flink refuses requests whose first line exceeds 4096
+LONGEST_NAME = 80  # characters of an operator's name in a metric's name
+UNFIT = str.maketrans(" .:,", "____")  # characters that Flink replaces in metric names
 TASK = {
     "records_in": "read-records",
     "records_out": "write-records",
@@ -28,11 +28,13 @@ TASK = {
     "idle_ms": "accumulated-idle-time",
     "backpressured_ms": "accumulated-backpressured-time",
 }
+"""Counter -> its name among the metrics of a vertex."""
 TUPLES_AND_BYTES = ("records_in", "records_out", "bytes_in", "bytes_out")
 COMPLETE = [f"{TASK[name]}-complete" for name in TUPLES_AND_BYTES]
 MOST = 2**63
 """Largest counter and time in milliseconds; Flink's integers have 64 bits."""
 OWN = {"records_in": "numRecordsIn", "records_out": "numRecordsOut"}
+"""Counter -> its name among the metrics of an operator."""
 
 
 @dataclass
@@ -44,11 +46,11 @@ class Watched:
     hosts
         Vertex id -> the TaskManager of each of its subtasks.
     task_managers
-        Id -> the number of its slots, idle TaskManagers included.
+        Id -> number of its slots; includes idle TaskManagers.
     fault
         The fault that ended the observation early; empty if there was none.
     interrupted
-        Whether an interrupt ended it.
+        Whether an interrupt ended the observation.
     """
 
     plan: RunningPlan
@@ -86,14 +88,16 @@ class Watch:
     def run(
         self, seconds: float, check: Callable[[LogicalGraph], object] = lambda logical: None
     ) -> Watched:
-        """Watch for some seconds; faults after the plan is known are recorded in `fault`.
+        """Watch the job; faults that occur once the plan is known are recorded in `fault`.
 
-        An interrupt ends it early too; the readings until then are returned.
+        An interrupt also ends the observation early and keeps the readings so far.
 
         Parameters
         ----------
+        seconds
+            Duration of the observation.
         check
-            Called with the logical graph before the watching begins; may raise.
+            Called with the logical graph before the observation starts; may raise.
 
         Raises
         ------
@@ -178,9 +182,9 @@ class Watch:
         return began
 
     def _ask(self, path: str) -> Any:
-        """Return an answer; repeat the request after a fault until the step's time is over.
+        """Return the answer to a request, which is repeated after faults until the step times out.
 
-        The first fault is the one that is raised in the end.
+        If all requests fail, the first fault is raised.
         """
         fault: BackendError | None = None
         while True:
@@ -209,11 +213,11 @@ def queries(metrics: Sequence[str]) -> Iterator[str]:
 
 
 def jittered_pauses(seed: int) -> Iterator[float]:
-    """Yield pauses between readings, 0.5 to 1.5, without end.
+    """Yield random pauses between readings forever: 0.5 to 1.5, in units of the mean pause.
 
-    Flink counts waiting time as busy until the next tuple arrives, and as idle afterwards. With
-    readings at a period close to the job's own, that error would drift and tuples would seem to
-    take longer or shorter. At random times it averages out.
+    Flink counts waiting time as busy until the next tuple arrives, and as idle afterwards. If
+    the period of the readings were close to a period of the job, that error would drift, and tuples
+    would seem to take more or less time than they do. At random times it averages out.
     """
     rng = random.Random(seed)
     while True:
@@ -230,7 +234,7 @@ def counters(metrics: Mapping[str, Any]) -> Counters:
 def metrics_of(vertex: Vertex, sources: Collection[str]) -> dict[str, str]:
     """Return operator -> its name in metrics, for operators whose own counters are needed.
 
-    These are the members of chains, and sources: a source has no input, so its output counts.
+    These are members of chains, and sources: a source has no input, so its output is counted.
     Operators of the same name share their metrics and are left out.
     """
     if len(vertex.operators) == 1 and vertex.operators[0] not in sources:
@@ -257,7 +261,7 @@ def operator_counters(
 
 
 def task_managers_of(watched: Watched) -> dict[str, list[str]]:
-    """Return operator -> the TaskManagers of its instances; operators without some are left out."""
+    """Return operator -> TaskManagers of its instances, for operators whose instances all run."""
     return {
         operator: watched.hosts[vertex.id]
         for vertex in watched.plan.vertices
@@ -281,18 +285,18 @@ def _time_s(now: Any) -> float:
         If the value is not a time.
     """
     if not 0 <= float(now) <= MOST:
-        raise ValueError(f"{now!r:.40} is no time")
+        raise ValueError(f"not a time: {now!r:.40}")
     return float(now) / 1e3
 
 
 @contextmanager
 def _expecting(where: str) -> Iterator[None]:
-    """Raise BackendError if the answer is not as Flink's."""
+    """Raise BackendError if an answer does not have the format of Flink's answers."""
     try:
         with located(where, FormatError):
             yield
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         fault_text = f"{type(error).__name__}: {error}"
-        raise BackendError(f"{where}: not an answer of Flink: {fault_text:.120}") from None
+        raise BackendError(f"{where}: unexpected answer from Flink: {fault_text:.120}") from None
     except (FormatError, GraphError) as error:
         raise BackendError(str(error)) from None

@@ -10,7 +10,7 @@ COMMITTER = ": Committer"
 
 
 def senders(chain: Chain, fed: Sequence[Chain]) -> list[tuple[int, bool]]:
-    """Return for each fed chain the member that feeds it, and whether that is certain.
+    """Return for each fed chain the index of the member that feeds it, and whether it is certain.
 
     A sink feeds only its own committer. A member that feeds no other member of the chain must feed
     another chain. If there is one such member and one fed chain, the answer is certain; several
@@ -31,12 +31,12 @@ def senders(chain: Chain, fed: Sequence[Chain]) -> list[tuple[int, bool]]:
 
 
 def is_sink(name: str) -> bool:
-    """Return whether an operator is (a part of) a sink, by what Flink calls it."""
+    """Return whether an operator is a sink or a part of one, judged by its name in Flink."""
     return name.startswith(SINK) or name.endswith((WRITER, COMMITTER))
 
 
 def _writer_of(chain: Chain, target: str) -> int | None:
     """Return the member that is the writer of the sink whose committer is `target`."""
     writer = target.removesuffix(COMMITTER) + WRITER
-    there = target.endswith(COMMITTER) and writer in chain.names
-    return chain.names.index(writer) if there else None
+    matches = target.endswith(COMMITTER) and writer in chain.names
+    return chain.names.index(writer) if matches else None

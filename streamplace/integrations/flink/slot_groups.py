@@ -9,9 +9,10 @@ from streamplace.integrations.whole_operators import operator_devices
 from streamplace.problem.placement import Placement
 
 HEAD = """\
-# Written by `streamplace export --to flink`: operator = slot-sharing group, read by
-# StreamplaceMapping (`--to flink-helper`). A group is one slot: give TaskManagers one slot each
-# (taskmanager.numberOfTaskSlots: 1), and as many of them as there are groups.
+# Written by `streamplace export --to flink`: operator = slot-sharing group. The class
+# StreamplaceMapping (`--to flink-helper`) reads this file. A group takes one slot unless its line
+# below says otherwise. Give each TaskManager one slot (taskmanager.numberOfTaskSlots: 1) and
+# start one TaskManager per slot.
 """
 
 
@@ -38,7 +39,7 @@ def write(placement: Placement) -> str:
     }
     lines = [HEAD]
     for device, group in groups.items():
-        needs = "" if slots[device] == 1 else f", needs {slots[device]} slots: Flink chooses which"
+        needs = "" if slots[device] == 1 else f", needs {slots[device]} slots; Flink chooses which"
         lines.append(f"# {group}: {_on_one_line(device)}{needs}\n")
     lines += [f"{_key(name)}={groups[device]}\n" for name, device in device_of.items()]
     return "".join(lines)
@@ -54,8 +55,8 @@ def _check_sinks(device_of: dict[str, str]) -> None:
         writer = name.removesuffix(COMMITTER) + WRITER
         if name.endswith(COMMITTER) and device_of.get(writer, device) != device:
             raise ProblemError(
-                f"{writer!r} and {name!r} are one sink, which Flink does not part; "
-                "place --whole-operators avoids it"
+                f"{writer!r} and {name!r} are parts of one sink, which Flink cannot split; "
+                "use place --whole-operators"
             )
 
 
@@ -64,7 +65,7 @@ def _on_one_line(text: str) -> str:
 
 
 def _key(name: str) -> str:
-    r"""Escape a key as java.util.Properties reads it; beyond ASCII as ``\uXXXX``."""
+    r"""Escape a key for java.util.Properties; characters beyond ASCII become ``\uXXXX``."""
     escaped = []
     for letter in name:
         if letter in " \\=:#!":
@@ -103,22 +104,22 @@ import org.apache.flink.streaming.api.transformations.SinkTransformation;
 import org.apache.flink.streaming.api.transformations.SourceTransformation;
 
 /**
- * Sets the slot-sharing groups that `streamplace export --to flink` wrote; made by
+ * Sets the slot-sharing groups that `streamplace export --to flink` wrote. Written by
  * `streamplace export --to flink-helper`.
  *
- * <p>An operator is found by its uid, else by what Flink's plans call it ("Source: x" or
- * "x: Writer"), else by its name; of operators that are called alike the second is "x#2" and so
- * on, in the order in which the job makes them.
+ * <p>An operator is found by its uid, else by its name in Flink's plans ("Source: x" or
+ * "x: Writer"), else by its own name. If several operators have the same name, the second is
+ * "x#2" and so on, in the order in which the job creates them.
  */
 public final class StreamplaceMapping {
     private StreamplaceMapping() {}
 
     /**
-     * Places the operators that the job has so far; call it before execute().
+     * Sets the groups of the operators that the job has so far; call it before execute().
      *
-     * @param mapping file of properties, operator = group
-     * @throws IOException if it cannot be read
-     * @throws IllegalArgumentException if it names an operator that the job lacks
+     * @param mapping properties file, operator = group
+     * @throws IOException if the file cannot be read
+     * @throws IllegalArgumentException if it names an operator that the job does not have
      */
     public static void apply(StreamExecutionEnvironment env, String mapping) throws IOException {
         Properties groups = new Properties();
@@ -131,11 +132,11 @@ public final class StreamplaceMapping {
         Map<Transformation<?>, String> numbers = new HashMap<>();
         Set<Transformation<?>> placed = new HashSet<>();
         for (Transformation<?> operator : operators) {
-            int count = counts.merge(inPlans(operator), 1, Integer::sum);
+            int count = counts.merge(nameInPlans(operator), 1, Integer::sum);
             String number = count == 1 ? "" : "#" + count;
             numbers.put(operator, number);
             String key = left.contains(String.valueOf(operator.getUid()))
-                    ? operator.getUid() : inPlans(operator) + number;
+                    ? operator.getUid() : nameInPlans(operator) + number;
             if (left.remove(key)) {
                 operator.setSlotSharingGroup(groups.getProperty(key));
                 placed.add(operator);
@@ -149,11 +150,11 @@ public final class StreamplaceMapping {
             }
         }
         if (!left.isEmpty()) {
-            throw new IllegalArgumentException(mapping + ": the job has no operator " + left);
+            throw new IllegalArgumentException(mapping + ": unknown operators " + left);
         }
     }
 
-    private static String inPlans(Transformation<?> operator) {
+    private static String nameInPlans(Transformation<?> operator) {
         String name = operator.getName();
         if (operator instanceof SourceTransformation
                 || operator instanceof LegacySourceTransformation) {
@@ -165,7 +166,7 @@ public final class StreamplaceMapping {
         return operator instanceof SinkTransformation ? name + ": Writer" : name;
     }
 
-    /** Returns what runs, in the order in which it was made; partitionings and the like do not. */
+    /** Returns the physical operators in the order in which they were created. */
     private static List<Transformation<?>> operators(StreamExecutionEnvironment env) {
         Deque<Transformation<?>> waiting = new ArrayDeque<>(env.getTransformations());
         Set<Transformation<?>> found = new HashSet<>();

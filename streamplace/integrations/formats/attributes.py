@@ -1,4 +1,4 @@
-"""Attributed graphs: nodes and edges with text attributes, as DOT and GraphML have them.
+"""Attributed graphs: nodes and edges with text attributes, as in DOT and GraphML.
 
 Numbers are written so that they read back exactly. `UNKNOWN` numbers are left out, and absent ones
 are `UNKNOWN`. Lists are JSON text.
@@ -18,6 +18,7 @@ from streamplace.files.schema import ConstraintsForm, Name
 from streamplace.integrations.parsing.decimals import DECIMAL
 from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
 
+# The attributes that streamplace uses; others are ignored. A device is written but not read.
 GRAPH = ("name", "source_rate", "constraints")
 NODE = (
     "instructions",
@@ -29,7 +30,6 @@ NODE = (
     "device",
 )
 EDGE = ("selectivity", "payload_bytes")
-"""Our attributes; others are ignored. A device is written but not read."""
 TEXTS = frozenset({"name", "constraints", "requires", "instance_of", "device"})
 """Attributes that are not numbers."""
 
@@ -109,7 +109,7 @@ def from_attributed_graph(attributed: AttributedGraph, where: str) -> StreamGrap
     Raises
     ------
     FormatError
-        If an attribute is invalid, or the end of an edge is not a node.
+        If an attribute is not valid, or the end of an edge is not a node.
     GraphError
         If it is not a stream graph.
     """
@@ -122,7 +122,7 @@ def from_attributed_graph(attributed: AttributedGraph, where: str) -> StreamGrap
         place = f"{where}: {source!r:.40} -> {target!r:.40}"
         for end in (source, target):
             if end not in attributed.nodes:
-                raise FormatError(f"{place}: there is no node {end!r:.40}")
+                raise FormatError(f"{place}: unknown node {end!r:.40}")
         selectivity = _number(attributes, "selectivity", place)
         payload = _number(attributes, "payload_bytes", place)
         streams.append(Stream(source, target, selectivity, None if isnan(payload) else payload))

@@ -18,7 +18,7 @@ def read(text: str, where: str) -> LogicalGraph:
     Raises
     ------
     FormatError
-        Naming `where`, the place in it and the fault.
+        If the text is not valid. The message names `where`, the place in it and the fault.
     GraphError
         If it is not a stream graph.
     """
@@ -26,7 +26,7 @@ def read(text: str, where: str) -> LogicalGraph:
 
 
 def write(placement: Placement) -> str:
-    """Return a placement's graph; every operator has its ``device``."""
+    """Return a placement's graph as DOT; every operator has its ``device``."""
     return _to_text(to_attributed_graph(placement.problem.graph, placement.assignment))
 
 

@@ -1,4 +1,4 @@
-"""Parser of DOT: nodes and edges with our attributes."""
+"""Parser of DOT: nodes and edges with the attributes that streamplace knows."""
 
 from itertools import pairwise
 
@@ -14,12 +14,12 @@ from streamplace.integrations.formats.dot_tokens import Token, tokens_of
 
 DEEPEST = 50
 MOST_EDGES = 1_000_000
-OURS = {"graph": frozenset(GRAPH) - {"name"}, "node": frozenset(NODE), "edge": frozenset(EDGE)}
+KNOWN = {"graph": frozenset(GRAPH) - {"name"}, "node": frozenset(NODE), "edge": frozenset(EDGE)}
 IDS = ("id", "quoted")
 
 
 def parse_dot(text: str, where: str) -> AttributedGraph:
-    """Read one digraph, subgraphs and default attributes as Graphviz understands them.
+    """Parse one digraph; subgraphs and default attributes mean what they mean to Graphviz.
 
     Raises
     ------
@@ -35,7 +35,7 @@ class _Parser:
     Attributes
     ----------
     strict
-        Edge -> its attributes in a ``strict`` graph, where repeated edges are one; else None.
+        Edge -> its attributes in a ``strict`` graph, where repeated edges are merged; else None.
     """
 
     def __init__(self, text: str, where: str) -> None:
@@ -49,12 +49,13 @@ class _Parser:
         if self.accept("keyword", "strict"):
             self.strict = {}
         if self.accept("keyword", "graph"):
-            raise self.error("is undirected, and streams have a direction: it must be a digraph")
+            raise self.error("the graph is undirected; use 'digraph'")
         self.expect("keyword", "digraph")
         if self.next.kind in IDS:
             self.attributed.attributes["name"] = self.name()
         self.body(({}, {}), 0)
-        self.expect("end", "the end")
+        if self.next.kind != "end":
+            raise self.error(f"expected the end of the text (got {self.shown()})")
         return self.attributed
 
     def body(self, defaults: tuple[Attributes, Attributes], depth: int) -> dict[str, None]:
@@ -63,7 +64,7 @@ class _Parser:
         Parameters
         ----------
         defaults
-            Default attributes of nodes and of edges inside it.
+            Default attributes of the nodes and of the edges inside.
         """
         if depth > DEEPEST:
             raise self.error("nested too deeply")
@@ -105,7 +106,7 @@ class _Parser:
         defaults: Attributes,
         inside: dict[str, None],
     ) -> None:
-        """Add the node of a node statement; a subgraph needs nothing."""
+        """Add the node of a node statement; a subgraph has already added its nodes."""
         inside.update(end)
         if first.kind in IDS:
             self.add_nodes(end, defaults)
@@ -147,8 +148,8 @@ class _Parser:
                 self.attributed.nodes[name] = dict(defaults)
 
     def assign(self, name: str, value: str, depth: int) -> None:
-        """Set ``name = value`` as an attribute of the graph; those of subgraphs are ignored."""
-        if depth == 0 and name in OURS["graph"]:
+        """Set ``name = value`` as an attribute of the graph; ignore assignments in subgraphs."""
+        if depth == 0 and name in KNOWN["graph"]:
             self.attributed.attributes[name] = value
 
     def end(self, defaults: tuple[Attributes, Attributes], depth: int) -> dict[str, None]:
@@ -164,14 +165,14 @@ class _Parser:
         return self.body((dict(defaults[0]), dict(defaults[1])), depth + 1)
 
     def attributes(self, kind: str) -> Attributes:
-        """Read ``[a=b, c=d] […]``; return our attributes."""
+        """Parse ``[a=b, c=d] […]``; return the known attributes."""
         found: Attributes = {}
         while self.accept("mark", "["):
             while not self.accept("mark", "]"):
                 name = self.name()
                 self.expect("mark", "=")
                 value = self.name()
-                if name in OURS[kind]:
+                if name in KNOWN[kind]:
                     found[name] = value
                 if not self.accept("mark", ","):
                     self.accept("mark", ";")
@@ -180,12 +181,12 @@ class _Parser:
     def name(self) -> str:
         """Read an id; quoted ones may be joined by ``+``."""
         if self.next.kind not in IDS:
-            raise self.error(f"a name is wanted, not {self.next.text!r:.40}")
+            raise self.error(f"expected a name (got {self.shown()})")
         parts, quoted = [self.next.text], self.next.kind == "quoted"
         self.next = next(self.tokens)
         while quoted and self.accept("mark", "+"):
             if self.next.kind != "quoted":
-                raise self.error("a quoted name is wanted behind '+'")
+                raise self.error("expected a quoted name after '+'")
             parts.append(self.next.text)
             self.next = next(self.tokens)
         return "".join(parts)
@@ -194,13 +195,16 @@ class _Parser:
         """Consume the next token if it is this one; return whether it was."""
         if self.next[:2] != (kind, text):
             return False
-        if kind != "end":
-            self.next = next(self.tokens)
+        self.next = next(self.tokens)
         return True
 
     def expect(self, kind: str, text: str) -> None:
         if not self.accept(kind, text):
-            raise self.error(f"{text!r} is wanted, not {self.next.text!r:.40}")
+            raise self.error(f"expected {text!r} (got {self.shown()})")
 
-    def error(self, what: str) -> FormatError:
-        return FormatError(f"{self.where}: line {self.next.line}: {what}")
+    def shown(self) -> str:
+        """Return the next token, for messages."""
+        return "the end of the text" if self.next.kind == "end" else f"{self.next.text!r:.40}"
+
+    def error(self, fault: str) -> FormatError:
+        return FormatError(f"{self.where}: line {self.next.line}: {fault}")

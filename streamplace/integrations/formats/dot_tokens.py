@@ -35,7 +35,7 @@ def tokens_of(text: str, where: str) -> Iterator[Token]:
     Raises
     ------
     FormatError
-        If a character begins no token.
+        If a character does not begin a token.
     """
     at, line = 0, 1
     while at < len(text):
@@ -51,7 +51,7 @@ def tokens_of(text: str, where: str) -> Iterator[Token]:
             yield token
         line += text.count("\n", at, end)
         at = end
-    yield Token("end", "the end", line)
+    yield Token("end", "", line)
 
 
 def _token(kind: str, text: str, line: int) -> Token | None:
@@ -71,7 +71,7 @@ def _unescaped(escaped: re.Match[str]) -> str:
 
 
 def _html(text: str, start: int, line: int, where: str) -> tuple[int, Token]:
-    """Return the end of a text between angle brackets, and its token."""
+    """Return the end of a text in angle brackets, and its token."""
     depth = 0
     for angle in _ANGLE.finditer(text, start):
         depth += 1 if angle.group() == "<" else -1

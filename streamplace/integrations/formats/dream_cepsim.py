@@ -10,12 +10,12 @@ from streamplace.problem.logical import LogicalGraph
 
 
 def read_dream(text: str, where: str) -> LogicalGraph:
-    """Read one released graph: work in instructions, payloads in Mbit, rates by selectivity.
+    """Read one published graph: work in instructions, payloads in Mbit, rates from selectivities.
 
     Raises
     ------
     FormatError
-        Naming `where`, the place in it and the fault.
+        If the text is not valid. The message names `where`, the place in it and the fault.
     """
     return _logical_graph(parse(text, where), where)
 
@@ -29,18 +29,19 @@ def read_cepsim(text: str, where: str) -> LogicalGraph:
     Raises
     ------
     FormatError
-        Naming `where`, the place in it and the fault.
+        If the text is not valid. The message names `where`, the place in it and the fault.
     """
     value = parse(text, where)
     if cepsim.looks_like(value) and not dream.looks_like(value):
         raise FormatError(
-            f"{where}: is a CEPSim placement, which carries no graph; simulate takes one beside it"
+            f"{where}: a CEPSim placement contains no graph; "
+            "pass it to simulate together with its graph"
         )
     return _logical_graph(value, where)
 
 
 def _logical_graph(value: Any, where: str) -> LogicalGraph:
     if isinstance(value, dict) and not dream.looks_like(value):
-        raise FormatError(f"{where}: must have operators and connections, and no streams")
+        raise FormatError(f"{where}: must have 'operators' and 'connections', not 'streams'")
     check(ForeignForm, value, where)
     return LogicalGraph(dream.graph_from(value, where, ""))

@@ -20,7 +20,7 @@ from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.placement import Placement
 
 NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
-OURS = {"graph": GRAPH, "node": NODE, "edge": EDGE}
+KNOWN = {"graph": GRAPH, "node": NODE, "edge": EDGE}
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -30,31 +30,31 @@ def read(text: str, where: str) -> LogicalGraph:
     Raises
     ------
     FormatError
-        Naming `where`, the place in it and the fault.
+        If the text is not valid. The message names `where`, the place in it and the fault.
     GraphError
         If it is not a stream graph.
     """
     root = parse_xml(text, where)
     graphs = inside(root, "graph")
     if kind_of(root) != "graphml" or len(graphs) != 1:
-        raise FormatError(f"{where}: must be <graphml> with one <graph> in it")
+        raise FormatError(f"{where}: must be a <graphml> that contains one <graph>")
     keys, defaults = _keys(root, where)
     attributed = AttributedGraph(attributes=_attributes(graphs[0], "graph", keys, defaults, where))
     for node in inside(graphs[0], "node"):
         name = attribute(node, "id", where)
         if name in attributed.nodes:
-            raise FormatError(f"{where}: node {name!r:.40} stands twice")
+            raise FormatError(f"{where}: node {name!r:.40} appears twice")
         if inside(node, "graph"):
-            raise FormatError(f"{where}: node {name!r:.40}: graphs in nodes are not read")
+            raise FormatError(f"{where}: node {name!r:.40}: nested graphs are not supported")
         attributed.nodes[name] = _attributes(node, "node", keys, defaults, where)
     if inside(graphs[0], "hyperedge"):
-        raise FormatError(f"{where}: hyperedges are not read")
+        raise FormatError(f"{where}: hyperedges are not supported")
     directed = graphs[0].get("edgedefault") == "directed"
     for edge in inside(graphs[0], "edge"):
         source, target = attribute(edge, "source", where), attribute(edge, "target", where)
         if edge.get("directed", "true" if directed else "false") != "true":
             place = f"{where}: {source!r:.40} -> {target!r:.40}"
-            raise FormatError(f"{place}: is undirected, and streams have a direction")
+            raise FormatError(f"{place}: the edge is undirected; all edges must be directed")
         found = _attributes(edge, "edge", keys, defaults, where)
         attributed.edges.append((source, target, found))
     return LogicalGraph(from_attributed_graph(attributed, where))
@@ -63,13 +63,13 @@ def read(text: str, where: str) -> LogicalGraph:
 def _keys(root: Element, where: str) -> tuple[dict[str, str], dict[str, Attributes]]:
     """Return key -> attribute, and the defaults of graphs, nodes and edges."""
     keys: dict[str, str] = {}
-    defaults: dict[str, Attributes] = {kind: {} for kind in OURS}
+    defaults: dict[str, Attributes] = {kind: {} for kind in KNOWN}
     for key in inside(root, "key"):
         name = keys[attribute(key, "id", where)] = key.get("attr.name", "")
         for default in inside(key, "default"):
             meant = key.get("for", "all")
-            for kind in OURS if meant == "all" else (meant,):
-                if name in OURS.get(kind, ()):
+            for kind in KNOWN if meant == "all" else (meant,):
+                if name in KNOWN.get(kind, ()):
                     defaults[kind][name] = default.text or ""
     return keys, defaults
 
@@ -81,14 +81,14 @@ def _attributes(
     defaults: dict[str, Attributes],
     where: str,
 ) -> Attributes:
-    """Return our attributes of a graph, node or edge."""
+    """Return the known attributes of a graph, node or edge."""
     found: Attributes = {}
     for data in inside(element, "data"):
         key = attribute(data, "key", where)
         if key not in keys:
-            raise FormatError(f"{where}: <data>: there is no key {key!r:.40}")
+            raise FormatError(f"{where}: <data>: unknown key {key!r:.40}")
         name = keys[key]
-        if name in OURS[kind]:
+        if name in KNOWN[kind]:
             if name in found:
                 raise FormatError(f"{where}: a {kind} has {name!r} twice")
             found[name] = data.text or ""
@@ -96,12 +96,12 @@ def _attributes(
 
 
 def write(placement: Placement) -> str:
-    """Return a placement's graph; every operator has its ``device``.
+    """Return a placement's graph as GraphML; every operator has its ``device``.
 
     Raises
     ------
     GraphError
-        If a name holds a character that XML cannot carry.
+        If a name contains a character that XML cannot represent.
     """
     return _to_text(to_attributed_graph(placement.problem.graph, placement.assignment))
 
@@ -112,7 +112,7 @@ def graph_text(graph: StreamGraph) -> str:
     Raises
     ------
     GraphError
-        If a name holds a character that XML cannot carry.
+        If a name contains a character that XML cannot represent.
     """
     return _to_text(to_attributed_graph(graph))
 
@@ -124,7 +124,7 @@ def _to_text(attributed: AttributedGraph) -> str:
         "node": {name for attributes in attributed.nodes.values() for name in attributes},
         "edge": {name for _, _, attributes in attributed.edges for name in attributes},
     }
-    for kind, names in OURS.items():
+    for kind, names in KNOWN.items():
         for name in names:
             if name in used[kind]:
                 key = {"id": f"{kind}_{name}", "for": kind, "attr.name": name}
@@ -140,7 +140,7 @@ def _to_text(attributed: AttributedGraph) -> str:
     indent(root)
     text = tostring(root, encoding="unicode").replace("\r", "&#13;")
     if wrong := _NOT_IN_XML.search(text):
-        raise GraphError(f"a name holds {wrong.group()!r}, which XML cannot carry")
+        raise GraphError(f"a name contains {wrong.group()!r}, which XML cannot represent")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 

@@ -34,32 +34,30 @@ class _Instance(NamedTuple):
 
 
 def read(text: str, where: str) -> LogicalGraph:
-    """Read an application; its primitive operators, by full name, are the operators.
+    """Read an application; its primitive operators become the operators, with their full names.
 
     Composite operators are flattened. Channels of parallel regions are instances; a region whose
     width is set at submission has one channel. Operators of one partition or host colocation stay
-    together if they are in no region.
+    together if they are outside all regions.
 
     Raises
     ------
     FormatError
-        Naming `where`, the place in it and the fault.
+        If the text is not valid. The message names `where`, the place in it and the fault.
     GraphError
         If the operators do not form a stream graph.
     """
     root = parse_xml(text, where)
     applications = [e for e in root.iter() if kind_of(e) == "splApplication"]
     if len(applications) != 1:
-        raise FormatError(f"{where}: must hold one <splApplication>, not {len(applications)}")
+        raise FormatError(f"{where}: expected one <splApplication> (got {len(applications)})")
     regions = regions_of(applications[0], where)
     try:
         instances = _instances(applications[0], regions.widths, where)
     except ValueError as error:
         raise FormatError(f"{where}: {error}") from None
-    if strangers := [index for index in regions.widths if index not in instances]:
-        raise FormatError(
-            f"{where}: parallelRegion: no operator has the index {strangers[0]!r:.40}"
-        )
+    if unknown := [index for index in regions.widths if index not in instances]:
+        raise FormatError(f"{where}: parallelRegion: no operator has the index {unknown[0]!r:.40}")
     names = {
         index: attribute(instance.element, "name", where)
         for index, instance in instances.items()
@@ -90,7 +88,7 @@ def _instances(application: Element, widths: Mapping[str, int], where: str) -> d
                 raise FormatError(f"{where}: two operators have the index {index!r:.40}")
             if widths.get(index, 1) > 1:
                 enclosing = (*enclosing, index)
-                channels(enclosing, widths)  # refuses too many
+                channels(enclosing, widths)  # raises an error if there are too many
             found[index] = _Instance(element, enclosing)
         waiting += [(child, enclosing) for child in reversed(element)]
     return found
@@ -111,9 +109,9 @@ def _links(
     for port in targets:
         if port.operator in names:
             for end, copies in _reached(port, targets, instances, regions, where):
-                here, there = instances[port.operator], instances[end.operator]
+                source, target = instances[port.operator], instances[end.operator]
                 distribution = distribution_between(
-                    here.enclosing, there.enclosing, regions.widths, copies
+                    source.enclosing, target.enclosing, regions.widths, copies
                 )
                 links.append(Link(names[port.operator], names[end.operator], distribution))
                 check_links(len(links), where)
@@ -121,7 +119,7 @@ def _links(
 
 
 def _connections(index: str, instance: Element, where: str) -> Iterator[tuple[_Port, list[_Port]]]:
-    """Yield (port, the ports that it feeds) of an operator."""
+    """Yield (port, the ports that it feeds) for each port of an operator that has connections."""
     composite = kind_of(instance) == COMPOSITE
     for kind in KINDS if composite else ("output",):
         for port in inside(instance, f"{kind}Ports", "port"):
@@ -146,15 +144,15 @@ def _reached(
     where: str,
 ) -> Iterator[tuple[_Port, int]]:
     """Yield (input port of a primitive operator, copies of each tuple) that a port feeds."""
-    waiting, seen = [(start, 1)], {start}
+    waiting, visited = [(start, 1)], {start}
     while waiting:
         port, before = waiting.pop()
         for end in targets[port]:
             if end.operator not in instances:
                 raise FormatError(f"{where}: no operator has the index {end.operator!r:.40}")
-            if end in seen:
+            if end in visited:
                 continue
-            seen.add(end)
+            visited.add(end)
             copies = before * regions.copies(end.operator, end.number, end.kind)
             kind = kind_of(instances[end.operator].element)
             if kind == COMPOSITE:
@@ -163,7 +161,7 @@ def _reached(
                     raise FormatError(f"{where}: operator {end.operator!r:.40} has no {place}")
                 waiting.append((end, copies))
             elif end.kind != "input":
-                fault = f"{end.operator!r:.40}: is fed through a port that is no input"
+                fault = f"{end.operator!r:.40}: is fed through a port that is not an input"
                 raise FormatError(f"{where}: operator {fault}")
             elif kind == PRIMITIVE:
                 yield end, copies
@@ -177,7 +175,7 @@ def _together(
     for index, name in names.items():
         element, enclosing = instances[index]
         for what in ("partitions", "resources") if not enclosing else ():
-            for one in inside(element, what, "coLocation"):
-                key = what, attribute(one, "colocId", where)
+            for colocation in inside(element, what, "coLocation"):
+                key = what, attribute(colocation, "colocId", where)
                 groups.setdefault(key, {})[name] = None
     return [[*group] for group in groups.values() if len(group) > 1]

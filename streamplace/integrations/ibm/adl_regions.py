@@ -25,7 +25,7 @@ class Regions(NamedTuple):
     copied: frozenset[tuple[str, str]]
 
     def copies(self, operator: str, port: str, kind: str) -> int:
-        """Return the number of channels that get a tuple that arrives at a port."""
+        """Return the number of channels that receive each tuple that arrives at a port."""
         splits = kind == "input" and (operator, port) in self.copied
         return self.widths.get(operator, 1) if splits else 1
 
@@ -38,7 +38,7 @@ def regions_of(application: Element, where: str) -> Regions:
     Raises
     ------
     FormatError
-        Naming `where`, the region and the fault.
+        If a region is not valid. The message names `where`, the region and the fault.
     """
     widths: dict[str, int] = {}
     copied: set[tuple[str, str]] = set()
@@ -47,12 +47,15 @@ def regions_of(application: Element, where: str) -> Regions:
         for operator in inside(region, "parallelOperator"):
             index = attribute(operator, "operIndex", where)
             if index in widths:
-                raise FormatError(f"{place}: operator {index!r:.40} has another region")
+                raise FormatError(f"{place}: operator {index!r:.40} already begins another region")
             widths[index] = _width(region, place)
             for splitter in inside(operator, "splitter"):
                 kind = attribute(splitter, "kind", where)
                 if kind not in SPLITTERS:
-                    raise FormatError(f"{place}: no splitter is called {kind!r:.40}")
+                    choices = ", ".join(SPLITTERS)
+                    raise FormatError(
+                        f"{place}: unknown splitter {kind!r:.40}; choose from {choices}"
+                    )
                 if kind == "Broadcast":
                     copied.add((index, attribute(splitter, "iportIndex", where)))
     return Regions(widths, frozenset(copied))
@@ -66,7 +69,7 @@ def _width(region: Element, place: str) -> int:
     digits = text.isascii() and text.isdigit() and len(text) <= len(str(MOST_PARALLEL))
     if not digits or not 1 <= int(text) <= MOST_PARALLEL:
         raise FormatError(
-            f"{place}: constantWidth: must be an integer from 1 to {MOST_PARALLEL:,} "
+            f"{place}: constantWidth: must be a whole number from 1 to {MOST_PARALLEL:,} "
             f"(got {text!r:.40})"
         )
     return int(text)

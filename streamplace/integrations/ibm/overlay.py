@@ -5,9 +5,9 @@ from streamplace.problem.placement import Placement
 
 
 def write(placement: Placement) -> str:
-    """Return an overlay that asks for as many PEs as the placement has.
+    """Return an overlay that requests the placement's number of PEs.
 
-    The overlay does not assign operators to PEs; the clauses of ``ibm-spl`` do.
+    The overlay does not assign operators to PEs; the clauses that ``ibm-spl`` writes do.
     """
     deployment = {"fusionScheme": "manual", "fusionTargetPeCount": len(placement.pes)}
     return to_json({"jobConfigOverlays": [{"jobConfig": {}, "deploymentConfig": deployment}]})

@@ -8,7 +8,7 @@ from streamplace.problem.logical import AnyDistribution, Distribution, GroupedDi
 
 DEEPEST = 1_000
 Enclosing = tuple[str, ...]
-"""The regions of several channels around an operator, outermost first, each by its beginning."""
+"""The regions of several channels that enclose an operator, outermost first, by first element."""
 
 
 def regions(
@@ -19,7 +19,7 @@ def regions(
     Parameters
     ----------
     feeds
-        Operator or marker -> those it feeds; all of them are keys.
+        Operator or marker -> operators and markers that it feeds; all of them are keys.
     widths
         Marker or operator that begins a region -> its number of channels.
     ends
@@ -32,7 +32,7 @@ def regions(
     """
     fed = {target for targets in feeds.values() for target in targets}
     entered: dict[str, Enclosing] = {name: () for name in feeds if name not in fed}
-    same: dict[str, str] = {}
+    merged: dict[str, str] = {}  # region -> the region that it was merged into
     found: dict[str, Enclosing] = {}
     waiting = [*entered]
     while waiting:
@@ -43,16 +43,16 @@ def regions(
         elif name in widths:
             inside = (*inside, name)
         if len(inside) > DEEPEST:
-            raise ValueError(f"more than {DEEPEST:,} parallel regions in one another")
+            raise ValueError(f"parallel regions are nested more than {DEEPEST:,} deep")
         found[name] = inside
         for target in feeds[name]:
             if target not in entered:
                 entered[target] = inside
                 waiting.append(target)
             else:
-                _unite(entered[target], inside, widths, same)
+                _unite(entered[target], inside, widths, merged)
     return {
-        name: tuple(_first(region, same) for region in inside if widths[region] > 1)
+        name: tuple(_first(region, merged) for region in inside if widths[region] > 1)
         for name, inside in found.items()
     }
 
@@ -79,13 +79,13 @@ def distribution_between(
     """Return the distribution of a stream between operators in regions.
 
     A channel feeds the channels of its target inside the regions that enclose both. Every channel
-    that leaves regions has its own splitters into the regions that begin; `copies` is the number of
-    channels that get each tuple from them.
+    that leaves regions has its own splitters into the regions that the stream enters; `copies` is
+    the number of channels that receive each tuple from them.
 
     Raises
     ------
     ValueError
-        On more than 100,000 copies.
+        If there are more than 100,000 copies.
     """
     if copies > MOST_PARALLEL:
         raise ValueError(f"more than {MOST_PARALLEL:,} copies of a tuple")
@@ -105,17 +105,17 @@ def distribution_between(
 
 
 def _unite(
-    there: Enclosing, here: Enclosing, widths: Mapping[str, int], same: dict[str, str]
+    first_path: Enclosing, second_path: Enclosing, widths: Mapping[str, int], merged: dict[str, str]
 ) -> None:
-    """Record that regions are one if the same operator is reached through both."""
-    if [widths[region] for region in there] == [widths[region] for region in here]:
-        for a, b in zip(there, here, strict=True):
-            first, second = _first(a, same), _first(b, same)
+    """Merge the regions of two paths that lead to the same operator, if their widths agree."""
+    if [widths[region] for region in first_path] == [widths[region] for region in second_path]:
+        for a, b in zip(first_path, second_path, strict=True):
+            first, second = _first(a, merged), _first(b, merged)
             if first != second:
-                same[second] = first
+                merged[second] = first
 
 
-def _first(region: str, same: Mapping[str, str]) -> str:
-    while region in same:
-        region = same[region]
+def _first(region: str, merged: Mapping[str, str]) -> str:
+    while region in merged:
+        region = merged[region]
     return region

@@ -7,9 +7,10 @@ from streamplace.integrations.whole_operators import operator_devices
 from streamplace.problem.placement import Placement
 
 HEADER = """\
-// One PE a device. Operators of one partitionColocation are fused into one PE; the first of each PE
-// also has the partitionExlocation that keeps the PEs apart. Put each clause into the invocation of
-// its operator, and this one into the main composite, with the names of your hosts:
+// One PE per device. Operators with the same partitionColocation are fused into one PE; the first
+// operator of each PE also has a partitionExlocation, which keeps the PEs separate. Put each
+// placement clause into the invocation of its operator. Put this clause into the main composite and
+// replace the devices' names with the names of your hosts:
 """
 
 

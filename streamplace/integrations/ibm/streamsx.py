@@ -1,4 +1,4 @@
-"""Reader of IBM Streams applications in the JSON of the Python package streamsx."""
+"""Reader of IBM Streams applications in the JSON format of the Python package streamsx."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from streamplace.problem.constraints import Constraints
 from streamplace.problem.logical import LogicalGraph
 
 Width = Parallelism | dict[str, Any] | None
-"""Channels of a parallel region; an object if they are set at submission."""
+"""Number of channels of a parallel region; an object if it is set at submission."""
 
 
 class _Port(ForeignForm):
@@ -53,7 +53,7 @@ class _Operator(ForeignForm):
 
     @property
     def width(self) -> int | None:
-        """Channels of the region that begins here, 1 if unknown; None if no region begins."""
+        """Channels of the region that begins here (1 if unknown); None if no region begins here."""
         widths = [self.config.width, *(port.width for port in self.outputs)]
         unknown = 1 if self.kind == "$Parallel$" or any(widths) else None
         return next((width for width in widths if isinstance(width, int)), unknown)
@@ -65,16 +65,16 @@ class _Graph(ForeignForm):
 
 
 def read(text: str, where: str) -> LogicalGraph:
-    """Read a graph; operators that share a tag of colocation stay together.
+    """Read a graph; operators that share a colocation tag stay together.
 
-    Channels of a parallel region are instances. Inside the region they feed one another one to one,
+    Channels of a parallel region are instances. Inside the region they are connected one to one,
     and each channel has its own splitter into a region that begins after it. If all operators that
     share a tag are in one region, they stay together channel by channel.
 
     Raises
     ------
     FormatError
-        Naming `where`, the place in it and the fault.
+        If the text is not valid. The message names `where`, the place in it and the fault.
     GraphError
         If the operators do not form a stream graph.
     """
@@ -133,8 +133,8 @@ def _ports(operators: list[_Operator], where: str) -> _Ports:
                 ((_known(end, senders, where), port.name), None) for end in port.connections
             )
     feeds: dict[str, list[str]] = {name: [] for name in senders}
-    for sent, taken in joined:
-        feeds[sent].append(taken)
+    for output, input_port in joined:
+        feeds[output].append(input_port)
     return _Ports(senders, receivers, feeds)
 
 
@@ -143,8 +143,10 @@ def _enclosing(
 ) -> dict[str, Enclosing]:
     """Return operator -> its enclosing parallel regions."""
     feeds: dict[str, list[str]] = {operator.name: [] for operator in operators}
-    for sent, targets in ports.feeds.items():
-        feeds[ports.senders[sent].name] += [ports.receivers[taken].name for taken in targets]
+    for output, targets in ports.feeds.items():
+        feeds[ports.senders[output].name] += [
+            ports.receivers[input_port].name for input_port in targets
+        ]
     ends = frozenset(o.name for o in operators if o.kind == "$EndParallel$")
     return regions(feeds, widths, ends)
 
@@ -154,10 +156,10 @@ def _links(
 ) -> list[Link]:
     """Return the streams between operators, through markers."""
     links = []
-    for sent, operator in ports.senders.items():
+    for output, operator in ports.senders.items():
         if not operator.is_marker:
             here = enclosing.get(operator.name, ())
-            for target, copies in _reached(sent, ports):
+            for target, copies in _reached(output, ports):
                 distribution = distribution_between(here, enclosing.get(target, ()), widths, copies)
                 links.append(Link(operator.name, target, distribution))
                 check_links(len(links), where)
@@ -170,33 +172,33 @@ def _by_port(
     found: dict[str, _Operator] = {}
     for port, operator in ports:
         if port.name in found:
-            raise FormatError(f"{where}: two {kind} ports are called {port.name!r:.40}")
+            raise FormatError(f"{where}: two {kind} ports have the name {port.name!r:.40}")
         found[port.name] = operator
     return found
 
 
 def _known(port: str, ports: dict[str, _Operator], where: str) -> str:
     if port not in ports:
-        raise FormatError(f"{where}: no port is called {port!r:.40}")
+        raise FormatError(f"{where}: unknown port {port!r:.40}")
     return port
 
 
-def _reached(sent: str, ports: _Ports) -> Iterator[tuple[str, int]]:
-    """Yield (operator, channels that get each tuple) for each input port that a port feeds."""
-    waiting, seen = [(sent, 1)], {sent}
-    taken_once: set[str] = set()
+def _reached(output: str, ports: _Ports) -> Iterator[tuple[str, int]]:
+    """Yield (operator, channels that receive each tuple) for each input port that a port feeds."""
+    waiting, visited = [(output, 1)], {output}
+    visited_inputs: set[str] = set()
     while waiting:
         port, copies = waiting.pop()
-        for taken in ports.feeds[port]:
-            if taken in taken_once:
+        for input_port in ports.feeds[port]:
+            if input_port in visited_inputs:
                 continue
-            taken_once.add(taken)
-            operator = ports.receivers[taken]
+            visited_inputs.add(input_port)
+            operator = ports.receivers[input_port]
             if not operator.is_marker:
                 yield operator.name, copies
                 continue
-            through = [out for out in operator.outputs if out.name not in seen]
-            seen.update(out.name for out in through)
+            through = [out for out in operator.outputs if out.name not in visited]
+            visited.update(out.name for out in through)
             for out in through:
                 width = out.width if isinstance(out.width, int) else 1
                 copied = out.routing == "BROADCAST"

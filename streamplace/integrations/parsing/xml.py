@@ -33,7 +33,7 @@ def kind_of(element: Element) -> str:
 
 
 def inside(element: Element, *path: str) -> list[Element]:
-    """Return the elements at a path of names, in any namespace."""
+    """Return the descendants at a path of element names, in any namespace."""
     found = [element]
     for name in path:
         found = [child for parent in found for child in parent if kind_of(child) == name]
@@ -50,5 +50,5 @@ def attribute(element: Element, name: str, where: str) -> str:
     """
     value = element.get(name)
     if not value:
-        raise FormatError(f"{where}: <{kind_of(element):.40}>: attribute {name!r} is missing")
+        raise FormatError(f"{where}: <{kind_of(element):.40}>: missing attribute {name!r}")
     return value

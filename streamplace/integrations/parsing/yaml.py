@@ -14,15 +14,15 @@ _INTEGER = re.compile(r"[-+]?[0-9]{1,300}", re.ASCII)
 _TRUE = ("yes", "true", "on")
 DEEPEST = 50
 MOST_BRACKETS = 10_000
-"""Limit on objects and lists in brackets: 0.25 s of parsing; 3 MB of them would take a minute."""
+"""Most lists and objects in brackets. This many take 0.25 s; 3 MB of them would take a minute."""
 
 
 class _Loader(yaml.SafeLoader):
-    """PyYAML's loader with limits, since it looks far ahead in every bracket."""
+    """PyYAML's loader with limits on brackets, in each of which it looks far ahead."""
 
     _brackets = 0
 
-    def fetch_flow_collection_start(self, TokenClass: Any) -> None:  # noqa: N803 - theirs
+    def fetch_flow_collection_start(self, TokenClass: Any) -> None:  # noqa: N803 - PyYAML's name
         if self.flow_level >= DEEPEST:
             raise ScannerError(None, None, "nested too deeply", self.get_mark())
         self._brackets += 1
@@ -46,36 +46,36 @@ def parse_yaml(text: str, where: str) -> Any:
         mark = error.problem_mark
         place = f" at {_place(mark)}" if mark else ""
         raise FormatError(f"{where}: not YAML: {error.problem}{place}") from None
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: an escape that is no character
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: an escape that is not a character
         raise FormatError(f"{where}: not YAML: {' '.join(str(error).split())}") from None
     if root is None:
         raise FormatError(f"{where}: is empty")
     return _value(root, where, set())
 
 
-def _value(node: yaml.Node, where: str, seen: set[int]) -> Any:
+def _value(node: yaml.Node, where: str, visited: set[int]) -> Any:
     place = f"{where}: {_place(node.start_mark)}"
-    if id(node) in seen:
-        raise FormatError(f"{place}: what an alias (*) stands for must be written out")
-    seen.add(id(node))
+    if id(node) in visited:
+        raise FormatError(f"{place}: aliases (*) are not allowed; write out the value")
+    visited.add(id(node))
     if isinstance(node, yaml.MappingNode):
         _refuse_tag(node, "map", place)
-        return _object(node, where, seen)
+        return _object(node, where, visited)
     if isinstance(node, yaml.SequenceNode):
         _refuse_tag(node, "seq", place)
-        return [_value(item, where, seen) for item in node.value]
+        return [_value(item, where, visited) for item in node.value]
     return _scalar(node.tag.removeprefix(_CORE), node.value, place)
 
 
-def _object(node: yaml.MappingNode, where: str, seen: set[int]) -> dict[str, Any]:
+def _object(node: yaml.MappingNode, where: str, visited: set[int]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, item in node.value:
         place = f"{where}: {_place(key.start_mark)}"
         if not isinstance(key, yaml.ScalarNode):
-            raise FormatError(f"{place}: a key must be text")
+            raise FormatError(f"{place}: keys must be text")
         if key.value in found:
-            raise FormatError(f"{place}: key {key.value!r:.40} stands twice in one object")
-        found[key.value] = _value(item, where, seen)
+            raise FormatError(f"{place}: key {key.value!r:.40} appears twice in one object")
+        found[key.value] = _value(item, where, visited)
     return found
 
 

@@ -1,7 +1,7 @@
-"""Writer of YAML that all parsers read alike: ambiguous text is quoted.
+"""Writer of YAML that all parsers read in the same way: ambiguous text is quoted.
 
-YAML 1.1, YAML 1.2 and go-yaml differ in what is a number or a boolean: ``1e3``, ``0o17``,
-``61e9540`` and ``y`` are each text to some of them.
+YAML 1.1, YAML 1.2 and go-yaml differ in what they take for a number or a boolean: ``1e3``,
+``0o17``, ``61e9540`` and ``y`` are text to some of them only.
 """
 
 import re
@@ -14,12 +14,12 @@ TEXT = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*", re.ASCII)
 WORDS = frozenset(
     ("y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf", "infinity")
 )
-"""Words that some parser reads as a boolean, null or a number."""
+"""Words that some parsers read as a boolean, null or a number."""
 LONGEST_LINE = 1 << 31  # text is not folded
 
 
 class _Dumper(yaml.SafeDumper):
-    """PyYAML's dumper with our representation of text."""
+    """PyYAML's dumper, with quotes around ambiguous text."""
 
 
 def _scalar(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
@@ -33,7 +33,13 @@ _Dumper.add_representer(str, _scalar)
 
 
 def to_yaml(documents: Iterable[Any], *, marked: bool = False) -> str:
-    """Return documents as YAML, keys in their order; `marked`: each begins with ``---``."""
+    """Return documents as YAML, with keys in their order.
+
+    Parameters
+    ----------
+    marked
+        Begin each document with ``---``.
+    """
     text_of_all = yaml.dump_all(
         documents,
         Dumper=_Dumper,

@@ -1,1 +1,1 @@
-"""Counters, REST and estimates: the common part of profiles."""
+"""Profiles of running jobs: counters, REST, estimates."""

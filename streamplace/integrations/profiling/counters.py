@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-SHORT_BURST = 2  # readings over which the parts of one answer may arrive
+SHORT_BURST = 2  # readings over which the parts of one update may arrive
 
 
 @dataclass(frozen=True)
 class Counters:
-    """Sums over all instances since the start; None where a counter is missing.
+    """Sums over all instances since the job started; None where a counter is missing.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Reading:
     Parameters
     ----------
     at_s
-        Time by the server's clock.
+        Time by the server's clock, seconds.
     vertices
         Vertex id -> its counters.
     operators
@@ -52,20 +52,20 @@ class Reading:
 
     @property
     def counted(self) -> tuple[tuple[float | None, ...], ...]:
-        """The counters that never fall."""
+        """The tuple and byte counters, which fall only if the job restarts."""
         rows = (*self.vertices.values(), *self.operators.values())
         return tuple((c.records_in, c.records_out, c.bytes_in, c.bytes_out) for c in rows)
 
 
 def usable_readings(readings: Sequence[Reading]) -> list[Reading]:
-    """Return the readings that belong to one known moment each.
+    """Return the readings that belong to a known moment, dated to that moment.
 
     Flink answers with metrics that it fetched up to ten seconds ago, and a request makes it fetch
-    new ones. So a reading that differs from the previous one belongs to the moment of that one.
-    Readings that repeat the previous one are left out, as is the first one, whose age is unknown,
-    and everything before a counter fell (the job restarted). If changes come in short bursts with
-    pauses between, the answers of several TaskManagers arrived one after another, and the last
-    reading of a burst is complete.
+    new ones. So a reading that differs from the previous one is dated to the time of the previous
+    one. Readings that repeat the previous one are left out. So are the first one, whose age is
+    unknown, and all readings before a counter fell (the job restarted). If changes come in short
+    bursts with pauses in between, the updates of several TaskManagers arrived one after another,
+    and only the last reading of each burst is complete.
     """
     bursts: list[list[Reading]] = []
     quiet = True

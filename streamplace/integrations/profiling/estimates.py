@@ -24,10 +24,10 @@ class Estimate:
     error
         Standard error of the value; None for bounds and for values from a single interval.
     how
-        ``measured``; ``bound``: the value limits the number, on the side that `why` names;
+        ``measured``; ``bound``: the number is at least or at most the value, as `why` says;
         ``missing``.
     why
-        Reason or reservation, for people; empty if there is none.
+        Why the number is missing or a bound; empty if it was measured.
     """
 
     value: float | None
@@ -46,7 +46,7 @@ class Estimate:
         return self.value if self.how == "measured" else None
 
     def times(self, factor: float) -> "Estimate":
-        """Return the estimate in another unit."""
+        """Return the estimate times a factor, for example in another unit."""
         value = None if self.value is None else self.value * factor
         error = None if self.error is None else self.error * factor
         return Estimate(value, error, self.how, self.why)
@@ -67,26 +67,26 @@ def or_unknown(estimate: Estimate) -> float:
 
 
 def sum_of(numbers: Iterable[float]) -> float:
-    """Return a sum; it may be infinite, which graphs refuse."""
+    """Return a sum; infinite on overflow, which graphs reject."""
     try:
         return fsum(numbers)
     except OverflowError:
         return inf
 
 
-def slope(y: Floats, x: Floats, why: str = "no tuples came in the time") -> Estimate:
+def slope(y: Floats, x: Floats, why: str = "no tuples arrived during the measurement") -> Estimate:
     """Return the growth of y per x, from the increases (n,) of both in each interval.
 
     This is the least-squares slope through the counters themselves. Each counter has an error from
     work in progress when it was read (a half-full buffer, a pause not yet counted), which averages
-    out. The residuals of the intervals are split into this error, which the next interval
-    compensates (their negated lag-1 covariance), and a random walk, which accumulates. Both enter
+    out. The residuals of the intervals are split into this error, which the next interval cancels
+    (estimated by the negated lag-1 covariance), and a random walk, which accumulates. Both enter
     the standard error, the walk with the factor 6/5 of a least-squares fit.
 
     Parameters
     ----------
     why
-        Reason for the missing estimate if x did not grow.
+        Reason for a missing estimate if x did not grow.
     """
     total = float(np.sum(x))
     if not len(x) or total <= 0:
@@ -116,22 +116,22 @@ def solve_flows(
     Parameters
     ----------
     rows
-        ([(stream, factor), …], (n,) sum in each interval, trust in it). Contradictory sums are
-        solved by least squares weighted by trust.
+        ([(stream, factor), …], sum in each interval (n,), weight). Contradictory sums are solved
+        by weighted least squares.
 
     Returns
     -------
     flows
         (count, n).
     known
-        (count,) whether the sums determine a stream's flow.
+        (count,) whether the sums determine the flow on a stream.
     """
     matrix = np.zeros((len(rows), count))
     sums = np.zeros((len(rows), intervals))
-    for r, (terms, values, trust) in enumerate(rows):
+    for r, (terms, values, weight) in enumerate(rows):
         for stream, factor in terms:
-            matrix[r, stream] += factor * sqrt(trust)
-        sums[r] = values * sqrt(trust)
+            matrix[r, stream] += factor * sqrt(weight)
+        sums[r] = values * sqrt(weight)
     inverse = np.linalg.pinv(matrix, rcond=1e-9)
     fixed = inverse @ matrix  # the projection on the row space
     known = np.abs(fixed - np.eye(count)).max(axis=1, initial=0.0) < 1e-6  # noqa: PLR2004 - rounding

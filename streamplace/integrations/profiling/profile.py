@@ -1,4 +1,4 @@
-"""Profiles of running jobs: measured numbers, the graph with them, the current placement."""
+"""Profiles of running jobs: measured numbers, the graph with those numbers, the placement."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -55,11 +55,11 @@ class Profile:
     Parameters
     ----------
     logical
-        The graph with the measured numbers; the others are unknown.
+        The graph with the measured numbers; all other numbers are unknown.
     source_rate
         Tuples/s over all sources.
     intervals, seconds
-        Number of intervals between usable readings, and their total time.
+        Number of intervals between usable readings, and their total length, seconds.
     """
 
     logical: LogicalGraph
@@ -85,24 +85,24 @@ class Profile:
 def current_assignment(
     graph: StreamGraph, task_managers: Mapping[str, Sequence[str]]
 ) -> dict[str, str]:
-    """Return instance -> its device.
+    """Return instance -> the device that it runs on.
 
     Parameters
     ----------
     graph
         A graph of instances.
     task_managers
-        Operator -> the TaskManager of each of its instances, which is a device here.
+        Operator -> the TaskManager of each of its instances; TaskManagers are the devices.
 
     Raises
     ------
     ProblemError
-        If it is not known where an instance runs.
+        If the TaskManager of an instance is unknown.
     """
     counts = Counter(graph.owners)
     for operator, count in counts.items():
         if len(task_managers.get(operator, ())) != count:
-            raise ProblemError(f"it is not known where {operator!r} runs")
+            raise ProblemError(f"the TaskManager of operator {operator!r} is unknown")
     remaining = {operator: iter(task_managers[operator]) for operator in counts}
     pairs = zip(graph.names, graph.owners, strict=True)
     return {name: next(remaining[operator]) for name, operator in pairs}
@@ -126,7 +126,7 @@ def current_placement(
     Raises
     ------
     ProblemError
-        If numbers of the graph are unknown, or it is not known where an instance runs.
+        If numbers of the graph or the TaskManager of an instance are unknown.
     """
     used = {name for names in task_managers.values() for name in names}
     devices = {**dict.fromkeys(sorted(used), 1), **slots}

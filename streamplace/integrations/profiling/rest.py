@@ -11,7 +11,7 @@ from typing import Any
 from streamplace.errors import BackendError, FormatError, UsageError
 from streamplace.files.reading import decode, parse
 
-LARGEST = 64 * 2**20
+LARGEST = 64 * 2**20  # bytes of an answer
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 
@@ -47,8 +47,10 @@ class Server:
         except ValueError:
             valid = False
         if not valid or any(letter.isspace() or not letter.isprintable() for letter in url):
-            redacted = re.sub(r"^(\w*:?//)?.*@", r"\1…@", url, flags=re.DOTALL)  # no password
-            raise UsageError(f"{redacted!r:.80} is no address such as http://localhost:8081")
+            without_password = re.sub(r"^(\w*:?//)?.*@", r"\1…@", url, flags=re.DOTALL)
+            raise UsageError(
+                f"{without_password!r:.80} is not an address such as http://localhost:8081"
+            )
         host = parts.netloc.rpartition("@")[2]
         self.url = f"{parts.scheme}://{host}{parts.path}".rstrip("/")
         handlers: list[urllib.request.BaseHandler] = []
@@ -65,7 +67,7 @@ class Server:
         Raises
         ------
         GoneError
-            If there is none at that path (404).
+            If the server has nothing at that path (404).
         BackendError
             If there is no answer in time, or the answer is not JSON.
         """
@@ -98,7 +100,7 @@ def parse_answer(answer: bytes, where: str) -> Any:
 
 
 class _Request(threading.Thread):
-    """One request in a thread of its own, so that a slow server cannot block the caller."""
+    """One request in its own thread, so that a slow server cannot block the caller."""
 
     def __init__(self, opener: urllib.request.OpenerDirector, url: str) -> None:
         super().__init__(daemon=True)
@@ -112,7 +114,7 @@ class _Request(threading.Thread):
             with self._opener.open(self._url, timeout=600) as answer:
                 self.answer = answer.read(LARGEST + 1)
             if len(self.answer) > LARGEST:
-                self.fault = f"an answer of more than {LARGEST >> 20} MiB"
+                self.fault = f"the answer exceeds {LARGEST >> 20} MiB"
         except urllib.error.HTTPError as error:
             with error:
                 self.gone = error.code == http.client.NOT_FOUND

@@ -83,7 +83,7 @@ class Topology:
     executors
         Component -> its number of executors, 1 if unknown; all components are keys.
     bolts
-        Components that some document calls bolts; they offer no tuples of their own.
+        Components that a document lists as bolts; they do not generate tuples.
     groupings
         (source, stream id, target) -> the grouping, "" if unknown.
     emitted
@@ -115,18 +115,18 @@ def topology_from(value: Any, where: str) -> Topology:
     Parameters
     ----------
     value
-        A visualization, the answer of ``/metrics``, or an object of several documents by the names
-        `KINDS`, where ``topology`` is the answer of ``/topology/ID``.
+        A visualization, the answer of ``/metrics``, or an object of several documents with the
+        keys `KINDS`, where ``topology`` is the answer of ``/topology/ID``.
 
     Raises
     ------
     FormatError
-        If it is none of these, or has no streams.
+        If the value is none of these, or contains no streams.
     """
     found = Topology()
     documents = dict(_documents(value, where))
     if set(documents) == {"topology"}:
-        raise FormatError(f"{where}: tells no streams; those are in /metrics and /visualization")
+        raise FormatError(f"{where}: contains no streams; add /metrics or /visualization")
     if "topology" in documents:
         _add_topology(found, *documents["topology"])
     if "visualization" in documents:
@@ -136,7 +136,7 @@ def topology_from(value: Any, where: str) -> Topology:
     for source, _, target in found.groupings:
         for end in (source, target):
             if end not in found.executors:
-                raise FormatError(f"{where}: no component is called {end!r:.40}")
+                raise FormatError(f"{where}: unknown component {end!r:.40}")
     return found
 
 
@@ -154,12 +154,12 @@ def _documents(value: Any, where: str) -> Iterator[tuple[str, tuple[Any, str]]]:
         for name, document in value.items():
             place = f"{where}: {name}"
             if _kind(document) != name:
-                raise FormatError(f"{place}: is no such document of Storm's")
+                raise FormatError(f"{place}: not a Storm document of that kind")
             yield name, (document, place)
     else:
         raise FormatError(
-            f"{where}: is none of Storm's documents: a visualization, /metrics, or an object of "
-            + " and ".join(KINDS)
+            f"{where}: not a Storm document: expected a visualization, /metrics, or an object "
+            f"with keys among {', '.join(KINDS)}"
         )
 
 
@@ -195,9 +195,9 @@ def _add_visualization(found: Topology, value: Any, where: str) -> None:
         if visualized.type == "bolt":
             found.bolts.add(name)
         found.executors.setdefault(name, max(1, len(visualized.stats or ())))
-        for one in visualized.inputs:
-            if not is_internal(one.stream) and not is_internal(one.component):
-                found.groupings[one.component, one.stream, name] = one.grouping
+        for each in visualized.inputs:
+            if not is_internal(each.stream) and not is_internal(each.component):
+                found.groupings[each.component, each.stream, name] = each.grouping
 
 
 def _add_metrics(found: Topology, value: Any, where: str) -> None:

@@ -1,4 +1,4 @@
-"""Reader of Storm topologies in Flux YAML; classes are only names and are not loaded."""
+"""Reader of Storm topologies in Flux YAML; it does not load the classes that they name."""
 
 from typing import Any, Literal
 
@@ -44,13 +44,14 @@ def read(text: str, where: str) -> LogicalGraph:
     Raises
     ------
     FormatError
-        Naming `where`, the place in it and the fault.
+        If the text is not valid. The message names `where`, the place in it and the fault.
     GraphError
         If the topology is not a stream graph.
     """
     form = check(_Topology, parse_yaml(text, where), where)
     if form.topology_source is not None:
-        raise FormatError(f"{where}: topologySource: a class builds this topology, not the file")
+        place = f"{where}: topologySource"
+        raise FormatError(f"{place}: not supported, since a class builds the topology")
     spouts, bolts = form.spouts or [], form.bolts or []
     kinds = {bolt.id: "bolt" for bolt in bolts} | {spout.id: "spout" for spout in spouts}
     links = []
@@ -58,9 +59,9 @@ def read(text: str, where: str) -> LogicalGraph:
         place = f"{where}: streams[{i}]"
         for end in (stream.source, stream.target):
             if end not in kinds:
-                raise FormatError(f"{place}: no spout or bolt has the id {end!r:.40}")
+                raise FormatError(f"{place}: unknown spout or bolt {end!r:.40}")
         if kinds[stream.target] == "spout":
-            raise FormatError(f"{place}.to: {stream.target!r:.40} is a spout")
+            raise FormatError(f"{place}.to: {stream.target!r:.40} is a spout, not a bolt")
         distribution = distribution_of(stream.grouping.type.lower())
         links.append(Link(stream.source, stream.target, distribution))
     components = [*spouts, *bolts]

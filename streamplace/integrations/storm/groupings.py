@@ -6,8 +6,9 @@ _NOT_ALL = {"all": Distribution.BROADCAST, "global": Distribution.FIRST}
 
 
 def distribution_of(grouping: str) -> Distribution:
-    """Return the distribution of a grouping, which is in lower case as in Storm's UI.
+    """Return the distribution of a grouping, whose name is in lower case as in Storm's UI.
 
-    Groupings other than these two divide tuples among all instances.
+    ``all`` copies each tuple to all instances, and ``global`` sends it to the first one. All other
+    groupings divide the tuples among all instances.
     """
     return _NOT_ALL.get(grouping, Distribution.ALL)

@@ -13,21 +13,21 @@ from streamplace.integrations.storm import ui
 from streamplace.integrations.storm.documents import Topology, topology_from
 
 PATHS = {"topology": "", "metrics": "/metrics", "visualization": "/visualization"}
-NO_BYTES = "Storm counts no bytes: tell them by --costs"
-SPOUT = "Storm does not measure how long a spout works: tell it by --costs"
-UNSEEN = "nothing was executed in the window, or it is not told"
-NO_TIME = "the documents do not tell in what time"
+NO_BYTES = "Storm does not count bytes; set them in --costs"
+SPOUT = "Storm does not measure the time of spouts; set it in --costs"
+NOTHING = "nothing was executed in the window, or the documents do not include it"
+NO_TIME = "the documents do not include the length of the window"
 
 
 def documents(
     server: Server, topology: str, timeout_s: float, window_s: int | None = None
 ) -> tuple[dict[str, Any], str]:
-    """Return the UI's documents about a topology, by name, and the fault; "" if there is none.
+    """Return name -> document of the UI about a topology, and the fault ("" if there is none).
 
     Parameters
     ----------
     window_s
-        Length of the window: Storm keeps 600, 10,800 and 86,400 s. None is all time.
+        Length of the window: 600, 10,800 or 86,400 s. None means all time.
 
     Raises
     ------
@@ -37,10 +37,10 @@ def documents(
     base = f"/api/v1/topology/{urllib.parse.quote(topology, safe='')}"
     until = time.monotonic() + timeout_s
     found: dict[str, Any] = {}
-    asked = "" if window_s is None else f"?window={window_s}"
+    query = "" if window_s is None else f"?window={window_s}"
     for name, path in PATHS.items():
         try:
-            found[name] = server.get(base + path + asked, until - time.monotonic())
+            found[name] = server.get(base + path + query, until - time.monotonic())
         except BackendError as error:
             if not found:
                 raise
@@ -49,15 +49,20 @@ def documents(
 
 
 def fit(value: Any, where: str, mips: float) -> Profile:
-    """Return the profile that documents of a topology give; see `storm.ui.read`.
+    """Return a topology's profile, estimated from its documents; see `storm.ui.read`.
 
-    Instructions are a bolt's time per tuple, the mean over its inputs, times the speed. There are
+    Instructions are a bolt's mean time per tuple, over all inputs, times the speed. There are
     no standard errors, since the documents contain means and sums of the whole window.
+
+    Parameters
+    ----------
+    mips
+        Speed of a core that executors run on, million instructions per second.
 
     Raises
     ------
     FormatError
-        Naming `where`, the place in it and the fault.
+        If the documents are not valid. The message names `where`, the place in it and the fault.
     """
     topology = topology_from(value, where)
     logical = ui.logical_graph_from(topology)
@@ -82,7 +87,7 @@ def fit(value: Any, where: str, mips: float) -> Profile:
         StreamProfile(
             s.source,
             s.target,
-            Estimate.missing(UNSEEN) if isnan(s.selectivity) else Estimate(s.selectivity),
+            Estimate.missing(NOTHING) if isnan(s.selectivity) else Estimate(s.selectivity),
             silent,
         )
         for s in graph.streams
@@ -97,7 +102,7 @@ def _instructions(topology: Topology, bolt: str, mips: float) -> Estimate:
     ends = [e for e in topology.execute_ms if e[2] == bolt and topology.executed.get(e)]
     executed = sum_of(topology.executed[e] for e in ends)
     if not executed:
-        return Estimate.missing(UNSEEN)
+        return Estimate.missing(NOTHING)
     ms = sum_of(topology.execute_ms[e] * topology.executed[e] for e in ends) / executed
     return Estimate(ms * mips * 1e3)
 
@@ -108,5 +113,5 @@ def _rate(topology: Topology, name: str, span: float) -> Estimate:
     emitted = [n for (source, _), n in topology.emitted.items() if source == name]
     counts = executed if fed else emitted
     if not counts:
-        return Estimate.missing(UNSEEN)
+        return Estimate.missing(NOTHING)
     return Estimate(sum_of(counts) / span) if span else Estimate.missing(NO_TIME)

@@ -16,15 +16,15 @@ STRATEGY = "org.apache.storm.scheduler.resource.strategies.scheduling.Constraint
 CPU = "topology.component.cpu.pcore.percent"
 HEAP = "topology.component.resources.onheap.memory.mb"
 MIB = 2**20
-MOST_COMPONENTS = 2_000  # excluded components are listed in pairs
+MOST_COMPONENTS = 2_000  # the file lists pairs of them
 HEADER = """\
-# Merge into the Flux file of the topology. Nimbus must run with
+# Merge this into the Flux file of the topology. Nimbus must run with
 # storm.scheduler: org.apache.storm.scheduler.resource.ResourceAwareScheduler
 #
-# It says: components of different devices never share a worker; what an executor needs of CPU (100
-# is one core of the device it was placed on) and of heap, where known; which hosts to prefer.
-# It cannot say: which host a component runs on; that components share a worker, or that two
-# workers do not share a host. Storm decides that.
+# This sets: which components never share a worker (those on different devices); the CPU that an
+# executor needs (100 is one core of its device) and its heap, where known; which hosts to prefer.
+# Storm decides: which host a component runs on; which components share a worker; which workers
+# share a host.
 """
 
 
@@ -40,7 +40,9 @@ def write(placement: Placement) -> str:
     """
     device_of = operator_devices(placement)
     if len(device_of) > MOST_COMPONENTS:
-        raise ProblemError(f"more than {MOST_COMPONENTS:,} operators for storm-ras")
+        raise ProblemError(
+            f"storm-ras supports at most {MOST_COMPONENTS:,} operators (got {len(device_of):,})"
+        )
     topology = {
         "topology.scheduler.strategy": STRATEGY,
         "topology.scheduler.favored.nodes": list(placement.pes),
@@ -49,27 +51,27 @@ def write(placement: Placement) -> str:
     parts: dict[str, list[dict[str, Any]]] = {}
     components = _components(placement)
     for kind, wanted in (("spouts", True), ("bolts", False)):
-        those = [component for component in components if (component["id"] in spouts) == wanted]
-        if those:
-            parts[kind] = those
+        chosen = [component for component in components if (component["id"] in spouts) == wanted]
+        if chosen:
+            parts[kind] = chosen
     return HEADER + to_yaml([{"config": topology}]) + _incompatible(device_of) + to_yaml([parts])
 
 
 def _spouts(graph: StreamGraph) -> set[str]:
-    """Return the operators without input at any instance; single instances of bolts may lack it."""
+    """Return the operators whose instances all lack input; some instances of a bolt may lack it."""
     sources = {*graph.sources.tolist()}
     return {*graph.owners} - {name for v, name in enumerate(graph.owners) if v not in sources}
 
 
 def _incompatible(device_of: dict[str, str]) -> str:
-    """Return the components that may not share a worker, each pair once: Storm reads it both ways.
+    """Return the components that must not share a worker; Storm applies each pair both ways.
 
-    There may be millions of pairs, for which PyYAML takes minutes, so their lines are written here.
+    There may be millions of pairs, for which PyYAML takes minutes, so this writes the lines itself.
     """
     names = [(to_scalar(name), device) for name, device in device_of.items()]
     lines = []
     for i, (name, device) in enumerate(names):
-        if others := [other for other, there in names[i + 1 :] if there != device]:
+        if others := [other for other, its_device in names[i + 1 :] if its_device != device]:
             line = f"      incompatibleComponents: [{', '.join(others)}]"
             lines.append(f"    {name}:\n{line}\n")
     return "".join(["  topology.ras.constraints:\n", *lines] if lines else [])

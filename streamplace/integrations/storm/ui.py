@@ -1,4 +1,4 @@
-"""Reader of running Storm topologies from documents of the UI, without instructions."""
+"""Reader of running Storm topologies from documents of the UI; instructions stay unknown."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,13 +15,13 @@ from streamplace.problem.logical import LogicalGraph
 def read(text: str, where: str) -> LogicalGraph:
     """Read a visualization, ``/metrics``, or an object of several documents.
 
-    A stream's selectivity is the tuples that its source emitted on it ÷ the tuples that the source
-    executed. A spout is taken to execute the tuples that it emits on all streams together.
+    A stream's selectivity is the number of tuples that its source emitted on it ÷ the number that
+    the source executed. A spout counts as executing all tuples that it emits on all its streams.
 
     Raises
     ------
     FormatError
-        Naming `where`, the place in it and the fault.
+        If the text is not valid. The message names `where`, the place in it and the fault.
     GraphError
         If the topology is not a stream graph.
     """
@@ -62,7 +62,7 @@ def logical_graph_from(topology: Topology) -> LogicalGraph:
     ]
     if not alone:
         return logical
-    note = f"no stream leads to the bolts {listed(alone)}: none carried a tuple in the window"
+    note = f"no stream leads to the bolts {listed(alone)}, since none carried a tuple in the window"
     return replace(logical, notes=[note])
 
 
@@ -83,7 +83,7 @@ def _offered(
 ) -> tuple[float | None, dict[str, float] | None]:
     """Return the source rate and shares, if the counts of all sources are known.
 
-    A bolt without input and output in the window offers no tuples.
+    A bolt without input and output in the window counts as a source of no tuples.
     """
     fed = {target for _, _, target in topology.groupings}
     counts = {

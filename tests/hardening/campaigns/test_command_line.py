@@ -32,7 +32,7 @@ TRAIN = case("train", "graph.json", "--config", BAD, "-o", "run")
 FLINK = case("profile", "flink", "URL", "--job", "job", bad="http://127.0.0.1:1")
 FAILED = [
     (PLACE, f"{BAD}: found no placement that obeys the constraints and memory limits"),
-    (PLACE, "no one device may run every operator"),
+    (PLACE, "no single device may run every operator"),
     (case("simulate", BAD, "placement.json"), f"{BAD}: engine: more than 9 ticks"),
     (case("compare", BAD, "--placers", "metis"), f"{BAD}: METIS failed: no memory"),
     (TRAIN, "parameter x is not finite; nothing is written"),

@@ -155,7 +155,10 @@ def test_a_placer_that_reads_names_is_noticed(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize(
     ("with_scene", "said"),
-    [(False, "scene: no tuple ever reaches a sink"), (True, "source_rate: none is given")],
+    [
+        (False, "scene: no tuple ever reaches a sink"),
+        (True, "source_rate: expected at least one rate (got none)"),
+    ],
 )
 def test_an_engine_that_refuses_what_it_should_run_is_noticed(
     with_scene: bool, said: str, monkeypatch: pytest.MonkeyPatch

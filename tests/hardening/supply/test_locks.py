@@ -40,11 +40,16 @@ def test_every_extra_is_locked() -> None:
         assert {locks.normal(re.split(r"[\[>=<]", text)[0]) for text in texts} <= locked
 
 
-def test_on_linux_torch_is_the_cpu_build_alone() -> None:
-    markers = {e.marker: set(e.hashes) for e in read_lock("dev") if e.key == "torch"}
-    assert set(markers) == {locks.ON_LINUX, locks.ELSEWHERE}
-    assert not markers[locks.ON_LINUX] & markers[locks.ELSEWHERE]
-    assert not [e for e in read_lock("dev") if e.key.startswith(("nvidia", "cuda", "triton"))]
+def test_torch_has_a_lock_of_its_own_and_linux_gets_cpu_builds() -> None:
+    builds = read_lock(locks.TORCH)
+    (elsewhere,) = (entry for entry in builds if entry.marker == locks.ELSEWHERE)
+    cpu = [entry for entry in builds if entry is not elsewhere]
+    assert cpu
+    assert all("sys_platform == 'linux'" in e.marker and e.version.endswith("+cpu") for e in cpu)
+    assert {e.public_version for e in builds} == {elsewhere.version}
+    assert not any(set(e.hashes) & set(elsewhere.hashes) for e in cpu)
+    unwanted = ("torch==", "nvidia", "cuda", "triton")
+    assert not [e for e in read_lock(locks.BASE) if str(e).startswith(unwanted)]
 
 
 def test_advisories_are_asked_for_where_they_answer() -> None:

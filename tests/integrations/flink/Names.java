@@ -7,14 +7,14 @@ import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
 
-/** Prints the plan of a job in which names repeat or, given a mapping, id, name and group of each. */
+/** Prints the plan of a job with repeated names, or with a mapping each id, name and group. */
 public final class Names {
     public static void main(String[] args) throws Exception {
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
         env.setParallelism(1);
-        DataStream<Long> events = env.fromSequence(0, 10).name("events"); // the source and a step
-        events.print(); // and sinks that are called alike
-        step(events.rebalance(), "Partition") // as the rebalancing calls itself
+        DataStream<Long> events = env.fromSequence(0, 10).name("events"); // also a step below
+        events.print(); // the first of several sinks with the same name
+        step(events.rebalance(), "Partition") // also the name of the rebalancing
                 .sinkTo(new DiscardingSink<Long>())
                 .name("events");
         step(step(events, "events"), "Map").print();
@@ -25,10 +25,10 @@ public final class Names {
         }
         StreamplaceMapping.apply(env, args[0]);
         Deque<Transformation<?>> waiting = new ArrayDeque<>(env.getTransformations());
-        Set<Transformation<?>> seen = new HashSet<>();
+        Set<Transformation<?>> visited = new HashSet<>();
         while (!waiting.isEmpty()) {
             Transformation<?> next = waiting.pop();
-            if (seen.add(next)) {
+            if (visited.add(next)) {
                 String group = next.getSlotSharingGroup().map(each -> each.getName()).orElse("");
                 System.out.println(next.getId() + "," + next.getName() + "," + group);
                 waiting.addAll(next.getInputs());

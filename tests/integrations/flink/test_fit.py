@@ -25,7 +25,7 @@ Change = Callable[[int, str, Counters], Counters]
 def running_plan(
     nodes: dict[str, list[str]], ship: str = "FORWARD", parallelism: int = 1
 ) -> RunningPlan:
-    """Return a plan of vertices, given as description -> inputs."""
+    """Return a plan of vertices; `nodes` is description -> inputs."""
     described = [
         {
             "id": name,
@@ -45,7 +45,7 @@ DIAMOND = running_plan({"s": [], "a": ["s"], "b": ["s"], "j": ["a", "b"], "z": [
 def recorded(
     per_second: dict[str, Counters], count: int = 8, change: Change | None = None
 ) -> list[Reading]:
-    """Return readings, one a second, of counters that grow evenly from 1,000."""
+    """Return one reading per second of counters that grow evenly from 1,000."""
 
     def at(second: int, rates: Counters) -> Counters:
         return Counters(
@@ -78,7 +78,7 @@ def stream(found: Profile, source: str, target: str) -> Any:
     return next(each for each in found.streams if (each.source, each.target) == (source, target))
 
 
-def test_a_line() -> None:
+def test_chain_of_operators() -> None:
     found = fit(LINE, recorded(counters_of_line()), MIPS)
     assert found.source_rate.value == pytest.approx(50)
     assert operator(found, "s").instructions.value == pytest.approx(2e-3 * MIPS * 1e6)
@@ -94,11 +94,11 @@ def test_a_line() -> None:
     now = current_placement(graph, hosts, {"t": 2, "v": 1}, MIPS)
     assert now.assignment == {"s": "t", "a": "t", "z": "u"}
     assert [device.cores for device in now.problem.cluster.devices] == [2, 1, 1]
-    with pytest.raises(ProblemError, match="not known where 'z' runs"):
+    with pytest.raises(ProblemError, match="the TaskManager of operator 'z' is unknown"):
         current_placement(graph, {"s": ["t"], "a": ["t"]}, {"t": 1}, MIPS)
 
 
-def test_a_fork_and_a_join_by_what_comes_in_and_goes_out() -> None:
+def test_fork_and_join_from_counters_of_both_ends() -> None:
     found = fit(
         DIAMOND,
         recorded(
@@ -119,7 +119,7 @@ def test_a_fork_and_a_join_by_what_comes_in_and_goes_out() -> None:
     assert found.logical.graph.lacking == []
 
 
-def test_a_join_of_few_large_and_many_small_tuples() -> None:
+def test_join_of_few_large_and_many_small_tuples() -> None:
     """Flink counts sent bytes by whole buffers, so single readings are imprecise."""
 
     def at(second: int) -> dict[str, Counters]:
@@ -138,16 +138,16 @@ def test_a_join_of_few_large_and_many_small_tuples() -> None:
     assert stream(found, "b", "j").payload_bytes.value == pytest.approx(2_000, rel=0.03)
 
 
-@pytest.mark.parametrize("beat_s", [0.51, 0.67, 1.01])
-def test_time_that_is_idle_once_the_next_tuple_comes(beat_s: float) -> None:
-    """The job has a period close to that of the readings; a tuple takes 20 ms."""
+@pytest.mark.parametrize("period_s", [0.51, 0.67, 1.01])
+def test_job_period_close_to_reading_period(period_s: float) -> None:
+    """Waiting time counts as idle only after the next tuple; a tuple takes 20 ms."""
     off = []
     for seed in range(9):
         pauses, now, readings = jittered_pauses(seed), 100.0, []
         while now < 220:
-            tuples = int(now / beat_s)  # each comes at a multiple of the beat
-            begun = now - tuples * beat_s
-            waiting = max(begun - 0.02, 0.0)  # for the next
+            tuples = int(now / period_s)  # one arrives per period
+            begun = now - tuples * period_s
+            waiting = max(begun - 0.02, 0.0)  # for the next tuple
             busy = min(begun, 0.02) + (tuples - 1) * 0.02 + waiting
             counters = Counters(tuples, tuples, tuples, tuples, busy * 1e3, (now - busy) * 1e3, 0)
             readings.append(Reading(now, dict.fromkeys("saz", counters)))
@@ -158,7 +158,7 @@ def test_time_that_is_idle_once_the_next_tuple_comes(beat_s: float) -> None:
     assert np.abs(off).max() < 0.25
 
 
-def test_streams_that_the_counters_do_not_tell_apart_are_missing() -> None:
+def test_streams_that_counters_cannot_distinguish_are_missing() -> None:
     crossed = running_plan({"s": [], "t": [], "a": ["s", "t"], "b": ["s", "t"]})
     found = fit(
         crossed,
@@ -169,7 +169,7 @@ def test_streams_that_the_counters_do_not_tell_apart_are_missing() -> None:
     assert "selectivity" in " ".join(found.logical.graph.unknown)
 
 
-def test_broadcast_tuples_arrive_once_an_instance() -> None:
+def test_broadcast_tuples_arrive_once_per_instance() -> None:
     spread = running_plan({"s": [], "a": ["s"]}, "BROADCAST", parallelism=4)
     found = fit(
         spread,
@@ -184,12 +184,14 @@ def test_broadcast_tuples_arrive_once_an_instance() -> None:
     ("busy", "held", "instructions", "rate"),
     [
         (100.0, 0.0, "measured", "measured"),
-        (1000.0, 0.0, "bound", "measured"),  # it blocks, or it really is as busy
+        (1000.0, 0.0, "bound", "measured"),  # blocked, or really that busy
         (300.0, 600.0, "measured", "bound"),
         (500.0, 500.0, "bound", "bound"),
     ],
 )
-def test_sources_that_block_or_wait(busy: float, held: float, instructions: str, rate: str) -> None:
+def test_sources_that_may_be_blocked_or_are_under_backpressure(
+    busy: float, held: float, instructions: str, rate: str
+) -> None:
     counters = counters_of_line(busy_ms=busy, backpressured_ms=held)
     found = fit(LINE, recorded(counters), MIPS)
     assert operator(found, "s").instructions.how == instructions
@@ -199,19 +201,19 @@ def test_sources_that_block_or_wait(busy: float, held: float, instructions: str,
     assert operator(found, "a").instructions.how == "measured"
 
 
-def test_a_vertex_that_is_silent_is_missing_and_never_0() -> None:
+def test_vertex_without_counters_is_missing_not_0() -> None:
     def lost(i: int, name: str, counters: Counters) -> Counters:
         return Counters() if name == "a" else counters
 
     found = fit(LINE, recorded(counters_of_line(), change=lost), MIPS)
     assert operator(found, "a").instructions.how == "missing"
     assert operator(found, "a").rate.value is None
-    assert stream(found, "s", "a").selectivity.value == pytest.approx(1)  # as s counts them
-    assert stream(found, "a", "z").payload_bytes.value == pytest.approx(400)  # as z counts them
+    assert stream(found, "s", "a").selectivity.value == pytest.approx(1)  # counted by s
+    assert stream(found, "a", "z").payload_bytes.value == pytest.approx(400)  # counted by z
     assert stream(found, "a", "z").selectivity.how == "missing"
 
 
-def test_readings_that_lack_something_now_and_then_are_passed_over() -> None:
+def test_incomplete_readings_are_skipped() -> None:
     def lost(i: int, name: str, counters: Counters) -> Counters:
         return Counters() if name == "a" and i % 4 == 3 else counters
 
@@ -220,21 +222,21 @@ def test_readings_that_lack_something_now_and_then_are_passed_over() -> None:
     assert stream(found, "a", "z").selectivity.value == pytest.approx(0.5)
 
 
-def test_a_server_that_keeps_its_answers_for_ten_seconds() -> None:
+def test_server_that_caches_metrics_for_ten_seconds() -> None:
     every_second = recorded(counters_of_line(), 60)
     lazy = [replace(every_second[i], at_s=every_second[i].at_s) for i in range(60)]
     kept = every_second[0]
     for i in range(60):
         lazy[i] = replace(kept, at_s=every_second[i].at_s)
         if i % 10 == 4:
-            kept = every_second[i]  # what is fetched now is told from the next answer on
+            kept = every_second[i]  # metrics fetched now appear from the next answer onwards
     assert [reading.at_s for reading in usable_readings(lazy)] == [104, 114, 124, 134, 144, 154]
     found = fit(LINE, lazy, MIPS)
     assert found.intervals == 5
     assert found.source_rate.value == pytest.approx(50)
 
 
-def test_task_managers_that_answer_one_after_another() -> None:
+def test_task_managers_that_update_one_after_another() -> None:
     full = recorded(counters_of_line(), 40)
     lazy = []
     kept = late = full[0]
@@ -248,7 +250,7 @@ def test_task_managers_that_answer_one_after_another() -> None:
     assert stream(found, "a", "z").selectivity.value == pytest.approx(0.5)
 
 
-def test_a_job_that_began_anew_is_measured_from_there() -> None:
+def test_restarted_job_is_measured_from_the_restart() -> None:
     before, after = recorded(counters_of_line(), 10), recorded(counters_of_line(), 6)
     later = [replace(reading, at_s=reading.at_s + 10) for reading in after]
     found = fit(LINE, [*before, *later], MIPS)
@@ -256,7 +258,7 @@ def test_a_job_that_began_anew_is_measured_from_there() -> None:
     assert found.source_rate.value == pytest.approx(50)
 
 
-def test_sources_that_are_held_back_have_the_shares_that_were_measured() -> None:
+def test_sources_under_backpressure_keep_their_measured_shares() -> None:
     two = running_plan({"s": [], "t": [], "j": ["s", "t"]})
     held = {"busy_ms": 100.0, "idle_ms": 0.0, "backpressured_ms": 900.0}
     found = fit(
@@ -271,22 +273,22 @@ def test_sources_that_are_held_back_have_the_shares_that_were_measured() -> None
         MIPS,
     )
     assert found.source_rate.how == "bound"
-    assert "as measured meanwhile" in found.source_rate.why
+    assert "the sources' shares are as measured" in found.source_rate.why
     graph = found.logical.graph
     assert graph.source_share.tolist() == pytest.approx([0.9, 0.1, 0])
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])
-def test_too_few_readings_leave_the_topology(count: int) -> None:
+def test_too_few_readings_yield_only_the_topology(count: int) -> None:
     found = fit(LINE, recorded(counters_of_line(), count), MIPS)
     assert found.source_rate.how == "missing"
-    assert "did not change twice" in operator(found, "a").instructions.why
+    assert "changed fewer than two times" in operator(found, "a").instructions.why
     assert len(found.logical.graph.streams) == 2
     assert len(found.logical.graph.unknown) == 3
     json.dumps(found.to_dict(), allow_nan=False)
 
 
-def test_inside_a_chain_only_tuples_are_counted() -> None:
+def test_only_tuples_are_counted_inside_a_chain() -> None:
     chained = running_plan({"s": [], "a<br/>+- b<br/>": ["s"]})
     readings = [
         replace(
@@ -313,18 +315,18 @@ def test_inside_a_chain_only_tuples_are_counted() -> None:
     assert operator(found, "b").rate.value == pytest.approx(20)
 
 
-@pytest.mark.parametrize("under_way", [True, False])
-def test_a_slope_says_how_sure_it_is(under_way: bool) -> None:
-    """Whether each reading is off by something of its own, or what is off adds up.
+@pytest.mark.parametrize("independent", [True, False])
+def test_standard_error_of_a_slope(independent: bool) -> None:
+    """The errors of readings are independent, or they accumulate.
 
-    Which of them it is cannot be told for sure from 30 intervals, so the error errs upwards.
+    30 intervals are too few to distinguish the two, so the standard error may be too large.
     """
-    chance = np.random.default_rng(3)
+    rng = np.random.default_rng(3)
     slopes, errors = [], []
     for _ in range(400):
-        x = chance.uniform(50, 150, 30)
-        off = chance.normal(0, 10, 31)
-        y = 2 * x + (np.diff(off) if under_way else off[1:])
+        x = rng.uniform(50, 150, 30)
+        off = rng.normal(0, 10, 31)
+        y = 2 * x + (np.diff(off) if independent else off[1:])
         found = slope(y, x)
         slopes.append(found.value or 0.0)
         errors.append(found.error or 0.0)
@@ -333,7 +335,7 @@ def test_a_slope_says_how_sure_it_is(under_way: bool) -> None:
 
 
 @given(st.lists(st.floats(0.5, 100), min_size=4, max_size=4))
-def test_flows_of_a_tree_are_found_again(flows: list[float]) -> None:
+def test_flows_are_recovered_from_sums(flows: list[float]) -> None:
     a, b, c, d = (np.array([flow]) for flow in flows)
     rows = [
         ([(0, 1.0), (1, 1.0)], a + b, 1.0),
@@ -347,8 +349,8 @@ def test_flows_of_a_tree_are_found_again(flows: list[float]) -> None:
     assert d[0] > 0
 
 
-def test_counters_of_almost_nothing_are_missing() -> None:
-    """The squares of such numbers are 0, and nothing may be divided by them."""
+def test_counters_near_0_yield_missing_numbers() -> None:
+    """The squares of these numbers are 0 or infinite, so they cannot be used."""
     grown = np.full(3, 5e-324)
     assert slope(grown, grown).value is None
     assert slope(np.full(3, 1e200), np.full(3, 1e200)).value is None

@@ -1,4 +1,4 @@
-"""The Java helper on Flink's own classes, which `make flink-loop` installs."""
+"""The Java helper with Flink's classes, which `make flink-loop` installs."""
 
 import shutil
 import subprocess
@@ -21,7 +21,7 @@ OPENED = [f"--add-opens=java.base/java.{name}=ALL-UNNAMED" for name in ("util", 
 
 pytestmark = pytest.mark.skipif(
     not JARS or not shutil.which("javac"),
-    reason="there is no Flink in .venv-flink (make flink-loop), or no javac",
+    reason="needs Flink in .venv-flink (make flink-loop) and javac",
 )
 
 
@@ -34,16 +34,16 @@ def java(folder: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def test_operators_that_are_called_alike_are_told_apart(tmp_path: Path) -> None:
+def test_operators_with_equal_names_are_distinguished(tmp_path: Path) -> None:
     classes = f"classes:{JARS[0]}/*"
     runs = ["java", *OPENED, "-cp", classes, "Names"]
     helper = tmp_path / "StreamplaceMapping.java"
-    helper.write_text(write_helper(placement_one_a_device(["x"])))
+    helper.write_text(write_helper(one_operator_per_device(["x"])))
     java(tmp_path, "javac", "-nowarn", "-d", "classes", "-cp", classes, str(NAMES), str(helper))
-    called = read(java(tmp_path, *runs), "plan").graph.names
-    (tmp_path / "mapping").write_text(write(placement_one_a_device(called)))
+    names = read(java(tmp_path, *runs), "plan").graph.names
+    (tmp_path / "mapping").write_text(write(one_operator_per_device(names)))
     rows = [line.split(",") for line in java(tmp_path, *runs, "mapping").splitlines()]
-    pe = {name: f"pe{n}" for n, name in enumerate(called)}
+    pe = {name: f"pe{n}" for n, name in enumerate(names)}
     assert {int(number): group for number, _, group in rows} == {
         1: pe["Source: events"],
         2: pe["Sink: Print to Std. Out"],
@@ -58,6 +58,6 @@ def test_operators_that_are_called_alike_are_told_apart(tmp_path: Path) -> None:
     }
 
 
-def placement_one_a_device(names: Sequence[str]) -> Placement:
+def one_operator_per_device(names: Sequence[str]) -> Placement:
     graph = StreamGraph([Operator(name, 1, 1) for name in names], [], source_rate=1.0)
     return Placement(Problem(graph, Cluster.equal(len(names))), range(len(names)))

@@ -1,4 +1,4 @@
-"""Flink's plans: their operators and streams, and refusals in one line."""
+"""Flink plans: operators, streams and one-line errors."""
 
 import json
 from typing import Any
@@ -35,7 +35,7 @@ def ends(job: LogicalGraph) -> set[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("name", ["mixed_chained_plan", "mixed_chained_job", "mixed_nochain_plan"])
-def test_a_chain_is_taken_apart_and_what_is_not_told_is_guessed(name: str) -> None:
+def test_chains_are_split_and_ambiguous_streams_guessed(name: str) -> None:
     job = sample_plan(name)
     assert ends(job) == MIXED
     assert len(job.graph.names) == len(job.graph.streams) == 10
@@ -44,13 +44,13 @@ def test_a_chain_is_taken_apart_and_what_is_not_told_is_guessed(name: str) -> No
     assert len(job.graph.unknown) == 3
 
 
-def test_an_execution_plan_of_sql() -> None:
+def test_execution_plan_of_sql() -> None:
     job = sample_plan("sql_q4_execplan")
     assert len(job.graph.names) == 12
     assert len(job.graph.streams) == 11
     assert set(job.parallelism.values()) == {2}
     assert ("Calc[11]", "Join[17]") in ends(job)
-    assert ("Calc[11]", "Join[17]") not in job.distributions  # HASH: to all, divided
+    assert ("Calc[11]", "Join[17]") not in job.distributions  # HASH: divided among all
     assert list(job.distributions[("Join[17]", "Calc[18]")]) == [Distribution.POINTWISE]
     assert not job.guessed
     graph = to_instances(job)
@@ -58,7 +58,7 @@ def test_an_execution_plan_of_sql() -> None:
     assert len(graph.streams) == 7 * 2 + 4 * 4  # one to one, and all to all
 
 
-def test_the_text_around_a_plan_is_left_alone() -> None:
+def test_text_around_a_plan_is_ignored() -> None:
     plan = engine_document("flink23_sql_q4_execplan.json")
     syntax_tree = "== Abstract Syntax Tree ==\nLogicalProject(a=[{x}])\n\n"
     around = f"{syntax_tree}== Physical Execution Plan ==\n{plan}\nthe end {{"
@@ -90,7 +90,7 @@ def test_chains(text: str, names: tuple[str, ...], parents: tuple[int | None, ..
     assert (chain.names, chain.parents) == (names, parents)
 
 
-def test_names_are_told_apart_by_number() -> None:
+def test_repeated_names_are_numbered() -> None:
     assert distinct(["Map", "Map", "Map#2", "", "Map", ""]) == [
         "Map",
         "Map#3",
@@ -101,14 +101,14 @@ def test_names_are_told_apart_by_number() -> None:
     ]
 
 
-def test_ways_to_ship() -> None:
-    ways = ["FORWARD", "RESCALE", "HASH", "REBALANCE", "BROADCAST", "GLOBAL", "CUSTOM"]
+def test_ship_strategies() -> None:
+    strategies = ["FORWARD", "RESCALE", "HASH", "REBALANCE", "BROADCAST", "GLOBAL", "CUSTOM"]
     nodes: list[dict[str, Any]] = [{"id": 1, "type": "a", "parallelism": 3}]
-    for i, way in enumerate(ways, start=2):
-        before = [{"id": 1, "ship_strategy": way, "side": "second"}]
-        nodes.append({"id": i, "type": way, "parallelism": 2, "predecessors": before})
+    for i, strategy in enumerate(strategies, start=2):
+        before = [{"id": 1, "ship_strategy": strategy, "side": "second"}]
+        nodes.append({"id": i, "type": strategy, "parallelism": 2, "predecessors": before})
     job = read(json.dumps({"nodes": nodes}), "x")
-    found = {target: list(hows) for (_, target), hows in job.distributions.items()}
+    found = {target: list(how) for (_, target), how in job.distributions.items()}
     assert found == {
         "FORWARD": [Distribution.POINTWISE],
         "RESCALE": [Distribution.POINTWISE],
@@ -124,13 +124,13 @@ def test_ways_to_ship() -> None:
         ("s<br/>+- print: Writer<br/>", ["w"], {("s", "w")}, 0),
         ("s<br/>+- x: Writer<br/>", ["x: Committer"], {("x: Writer", "x: Committer")}, 0),
         ("s<br/>+- m<br/>   +- Sink: a<br/>", ["w"], {("m", "w")}, 1),  # or s
-        ("s<br/>+- m<br/>", ["w"], {("m", "w")}, 0),  # m feeds nobody else
-        ("s<br/>+- m<br/>", ["w", "v"], {("m", "w"), ("m", "v")}, 2),  # one may be of s
+        ("s<br/>+- m<br/>", ["w"], {("m", "w")}, 0),  # m feeds nothing else
+        ("s<br/>+- m<br/>", ["w", "v"], {("m", "w"), ("m", "v")}, 2),  # s may feed one of them
         ("s<br/>:- m<br/>+- n<br/>", ["w", "v"], {("m", "w"), ("n", "v")}, 2),
         ("s<br/>", ["w", "v"], {("s", "w"), ("s", "v")}, 0),
     ],
 )  # fmt: skip
-def test_who_in_a_chain_sends(
+def test_senders_in_a_chain(
     chain: str, fed: list[str], links: set[tuple[str, str]], guessed: int
 ) -> None:
     nodes = [
@@ -141,7 +141,7 @@ def test_who_in_a_chain_sends(
     assert len(job.guessed) == guessed
 
 
-def test_names_that_repeat_in_a_running_plan_are_numbered_from_the_sources_on() -> None:
+def test_repeated_names_in_a_rest_plan_are_numbered_from_the_sources() -> None:
     nodes = [
         {"id": "c", "description": "Map<br/>", "inputs": [{"id": "b"}]},
         {"id": "b", "description": "Map<br/>", "inputs": [{"id": "a"}]},
@@ -150,10 +150,10 @@ def test_names_that_repeat_in_a_running_plan_are_numbered_from_the_sources_on() 
     job = read(json.dumps({"nodes": nodes}), "x")
     assert ends(job) == {("s", "Map"), ("Map", "Map#2")}
     (note,) = job.notes
-    assert "several operators are called 'Map'" in note
+    assert "several operators are named 'Map'" in note
 
 
-def test_sinks_inside_a_forked_chain_feed_nobody() -> None:
+def test_sinks_inside_a_forked_chain_feed_nothing() -> None:
     nodes = [
         {"id": "a", "description": "s<br/>:- Sink: print<br/>+- m<br/>"},
         {"id": "b", "description": "t", "inputs": [{"id": "a", "ship_strategy": "HASH"}]},
@@ -164,20 +164,20 @@ def test_sinks_inside_a_forked_chain_feed_nobody() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "is empty"),
-        ("[]", "no plan of Flink"),
+        ("[]", "not a Flink plan"),
         ('{"nodes": []}', "nodes"),
-        ('{"nodes": [{"id": 1}, {"id": 1}]}', "is nodes\\[0\\]'s too"),
-        ('{"nodes": [{"id": 1, "predecessors": [{"id": 2}]}]}', "no node is 2"),
-        ('{"nodes": [{"id": "a", "inputs": [{"id": "b"}]}]}', "no node is 'b'"),
+        ('{"nodes": [{"id": 1}, {"id": 1}]}', "1 is also the id of nodes\\[0\\]"),
+        ('{"nodes": [{"id": 1, "predecessors": [{"id": 2}]}]}', "unknown node 2"),
+        ('{"nodes": [{"id": "a", "inputs": [{"id": "b"}]}]}', "unknown node 'b'"),
         ('{"nodes": [{"id": 1, "parallelism": 0}]}', "parallelism"),
         ('{"nodes": [{"id": 1, "parallelism": true}]}', "parallelism"),
         ('{"nodes": [{"id": 1, "predecessors": [{"id": 1}]}]}', "feeds itself"),
         ("{" * 100_000, "not JSON|nested"),
     ],
 )
-def test_what_is_no_plan(text: str, said: str) -> None:
-    with pytest.raises((FormatError, GraphError), match=said), located("x", FormatError):
+def test_invalid_plans(text: str, message: str) -> None:
+    with pytest.raises((FormatError, GraphError), match=message), located("x", FormatError):
         read(text, "x")

@@ -1,11 +1,11 @@
-"""Polling of a job's REST API, when it answers and when it does not."""
+"""Polling of a job's REST API, with answers and with faults."""
 
 import json
 import re
 import signal
-import time
 from collections.abc import Callable
 from contextlib import suppress
+from socket import socket
 from socketserver import BaseRequestHandler, ThreadingTCPServer
 from threading import Event, Thread
 from urllib.parse import unquote
@@ -30,16 +30,18 @@ from streamplace.integrations.profiling.counters import Counters
 from streamplace.integrations.profiling.rest import Server
 from streamplace.problem.logical import LogicalGraph
 from tests.support.flink_api import JOB_ID, SampleJob, serving
+from tests.support.guards import hang_guard
 from tests.support.http_server import Answer
 
 TIMEOUT_S = 0.5
+OTHER_ANSWER = "unexpected answer from Flink|must be an object"
 
 
 def watch(url: str, seconds: float = 0.6, timeout_s: float = TIMEOUT_S) -> Watched:
     return Watch(Server(url), JOB_ID, timeout_s, every_s=0.1).run(seconds)
 
 
-def test_a_job_that_runs_is_measured_and_located() -> None:
+def test_running_job_is_measured_and_located() -> None:
     with serving(SampleJob(speed=20)) as url:
         watched = watch(url, 1.5, timeout_s=5)
     assert watched.fault == ""
@@ -54,38 +56,36 @@ def test_a_job_that_runs_is_measured_and_located() -> None:
     assert found["Source: Sequence Source"].rate.value == pytest.approx(4245, rel=0.1)
 
 
-def test_a_server_that_drips_its_answer() -> None:
-    """An answer that arrives byte by byte and never ends."""
-    over = Event()
+def test_answer_that_arrives_byte_by_byte() -> None:
+    """The answer never ends."""
+    stopped = Event()
 
     class Dripping(BaseRequestHandler):
         def handle(self) -> None:
             with suppress(OSError):
                 self.request.sendall(b"HTTP/1.0 200 OK\r\n\r\n")
-                while not over.wait(0.05):
+                while not stopped.wait(0.05):
                     self.request.sendall(b" ")
 
     with ThreadingTCPServer(("127.0.0.1", 0), Dripping) as server:
         Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-        began = time.monotonic()
-        with pytest.raises(BackendError, match=r"no answer to .* within"):
+        with hang_guard(), pytest.raises(BackendError, match=r"no answer to .* within"):
             watch(f"http://127.0.0.1:{server.server_address[1]}")
-        assert time.monotonic() - began < TIMEOUT_S + 2
-        over.set()
+        stopped.set()
         server.shutdown()
 
 
 def never(path: str, query: str) -> None:
-    """Answer nothing."""
+    """Send no answer."""
 
 
-def after(count: int, spoilt: Callable[[str, str], Answer | None]) -> Callable[..., Answer | None]:
-    """Answer well `count` times, then by `spoilt`."""
-    job, asked = SampleJob(speed=20), [0]
+def after(count: int, faulty: Callable[[str, str], Answer | None]) -> Callable[..., Answer | None]:
+    """Return correct answers `count` times, then those of `faulty`."""
+    job, requests = SampleJob(speed=20), [0]
 
     def answer(path: str, query: str) -> Answer | None:
-        asked[0] += 1
-        return job(path, query) if asked[0] <= count else spoilt(path, query)
+        requests[0] += 1
+        return job(path, query) if requests[0] <= count else faulty(path, query)
 
     return answer
 
@@ -103,46 +103,46 @@ BAD: dict[str, tuple[Callable[[str, str], Answer | None], str]] = {
     "no JSON": (lambda p, q: (200, b"<html>"), "not JSON"),
     "no UTF-8": (lambda p, q: (200, b'{"a": "\xff"}'), "not UTF-8"),
     "empty": (lambda p, q: (200, b""), "is empty"),
-    "a list": (lambda p, q: (200, b"[1]"), "not an answer of Flink|must be an object"),
-    "other JSON": (lambda p, q: (200, b'{"a": 1}'), "not an answer of Flink|must be an object"),
+    "a list": (lambda p, q: (200, b"[1]"), OTHER_ANSWER),
+    "other JSON": (
+        lambda p, q: (200, b'{"a": 1}'),
+        "unexpected answer from Flink|must be an object",
+    ),
     "nested": (lambda p, q: (200, b"[" * 100_000), "nested too deeply"),
 }
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_server_that_fails_at_once(name: str) -> None:
-    spoilt, said = BAD[name]
-    began = time.monotonic()
-    with serving(spoilt) as url, pytest.raises(BackendError, match=said) as caught:
+def test_server_that_fails_immediately(name: str) -> None:
+    faulty, message = BAD[name]
+    raises = pytest.raises(BackendError, match=message)
+    with serving(faulty) as url, hang_guard(), raises as caught:
         watch(url)
-    assert time.monotonic() - began < TIMEOUT_S + 2
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("name", [*BAD, "ended"])
-def test_a_server_that_fails_meanwhile(name: str) -> None:
-    spoilt, said = (ended, "the job is FINISHED") if name == "ended" else BAD[name]
-    began = time.monotonic()
-    with serving(after(30, spoilt)) as url:
-        watched = watch(url, 30)
-    assert time.monotonic() - began < 30 * 0.1 + TIMEOUT_S + 3
+def test_server_that_fails_later(name: str) -> None:
+    faulty, message = (ended, "the job is FINISHED") if name == "ended" else BAD[name]
+    with serving(after(30, faulty)) as url, hang_guard():
+        watched = watch(url, seconds=3600)
     assert watched.readings
-    assert re.search(said, watched.fault)
+    assert re.search(message, watched.fault)
 
 
-def test_a_fault_that_passes_is_forgiven() -> None:
-    job, asked = SampleJob(speed=20), [0]
+def test_temporary_faults_are_ignored() -> None:
+    job, requests = SampleJob(speed=20), [0]
 
     def sometimes(path: str, query: str) -> Answer:
-        asked[0] += 1
-        return (503, b"") if asked[0] % 7 == 0 else job(path, query)
+        requests[0] += 1
+        return (503, b"") if requests[0] % 7 == 0 else job(path, query)
 
     with serving(sometimes) as url:
         watched = watch(url, 1.0, timeout_s=5)
     assert watched.fault == ""
 
 
-def test_a_job_that_is_refused_is_not_watched() -> None:
+def test_rejected_job_is_not_watched() -> None:
     def check(job: LogicalGraph) -> None:
         raise GraphError(f"of {len(job.graph.names)} operators")
 
@@ -150,12 +150,12 @@ def test_a_job_that_is_refused_is_not_watched() -> None:
         Watch(Server(url), JOB_ID, 5).run(60, check)
 
 
-def test_an_interrupt_keeps_what_was_read() -> None:
-    job, asked = SampleJob(speed=20), [0]
+def test_interrupt_keeps_the_readings() -> None:
+    job, requests = SampleJob(speed=20), [0]
 
     def answer(path: str, query: str) -> Answer:
-        asked[0] += 1
-        if asked[0] == 25:
+        requests[0] += 1
+        if requests[0] == 25:
             signal.raise_signal(signal.SIGINT)  # handled by the main thread, which watches
         return job(path, query)
 
@@ -165,43 +165,43 @@ def test_an_interrupt_keeps_what_was_read() -> None:
     assert watched.readings
 
 
-def test_queries_are_short_enough_for_a_server_of_flink() -> None:
+def test_queries_are_short_enough_for_flink() -> None:
     metrics = [f"{i}.{'窗口' * 30}.numRecordsIn" for i in range(100)]
     found = list(queries(metrics))
     assert max(map(len, found)) <= 3000
     assert [name for query in found for name in unquote(query).split(",")] == metrics
 
 
-def test_nobody_there() -> None:
-    with serving(never) as url:
-        pass
-    with pytest.raises(BackendError, match="refused"):
-        watch(url)
+def test_no_server() -> None:
+    with socket() as bound:  # its port is taken, and nothing listens there
+        bound.bind(("127.0.0.1", 0))
+        with pytest.raises(BackendError, match="refused"):
+            watch(f"http://127.0.0.1:{bound.getsockname()[1]}")
 
 
 @pytest.mark.parametrize(
     "url", ["", "localhost:8081", "file:///etc/passwd", "http://", "http://a:b", "http://a b"]
 )
-def test_what_is_no_address(url: str) -> None:
-    with pytest.raises(UsageError, match="is no address"):
+def test_invalid_addresses(url: str) -> None:
+    with pytest.raises(UsageError, match="is not an address"):
         Server(url)
 
 
-def test_a_job_that_needs_quoting_stays_one_part_of_the_path() -> None:
-    seen = []
+def test_job_id_is_quoted_in_the_path() -> None:
+    paths = []
 
     def answer(path: str, query: str) -> Answer:
-        seen.append(path)
+        paths.append(path)
         return 404, b""
 
     with serving(answer) as url, pytest.raises(BackendError, match="404"):
         Watch(Server(url), "../a b?c", 1).run(0)
-    assert seen == ["/jobs/..%2Fa%20b%3Fc/plan"]
+    assert paths == ["/jobs/..%2Fa%20b%3Fc/plan"]
 
 
 @pytest.mark.parametrize("now", ["-1e400", "1e400", "NaN", "-1", "1e19", "null", "9" * 4000])
-def test_a_clock_that_is_none(now: str) -> None:
-    """Infinite times of readings have no difference."""
+def test_invalid_clocks(now: str) -> None:
+    """The difference of two infinite times is not a number."""
     job = SampleJob(speed=20)
 
     def answer(path: str, query: str) -> Answer | None:
@@ -210,12 +210,12 @@ def test_a_clock_that_is_none(now: str) -> None:
 
     with serving(answer) as url:
         watched = watch(url, 0.2)
-    assert "not an answer of Flink" in watched.fault
+    assert "unexpected answer from Flink" in watched.fault
     assert watched.readings == []
 
 
 @pytest.mark.parametrize("value", [-1.0, 1e19, 1e308, float("inf"), float("nan")])
-def test_counters_that_no_integer_of_64_bits_holds(value: float) -> None:
+def test_counters_beyond_64_bit_integers(value: float) -> None:
     metrics = {"a": value, **{f"{key}-complete": True for key in TASK.values()}}
     assert counters({**metrics, **dict.fromkeys(TASK.values(), value)}) == Counters()
     vertex = Vertex("v", ("a", "b"), 2, Chain(("a", "b"), (None, 0)))
@@ -225,7 +225,7 @@ def test_counters_that_no_integer_of_64_bits_holds(value: float) -> None:
     assert found == {"a": Counters()}
 
 
-def test_counters_that_are_not_complete_are_missing_and_not_0() -> None:
+def test_incomplete_counters_are_missing_not_0() -> None:
     metrics = json.loads(
         '{"read-records": 0, "read-records-complete": false, "write-records-complete": true,'
         ' "read-bytes-complete": true, "write-records": 5}'

@@ -1,4 +1,4 @@
-"""Placements as slot-sharing groups, in properties that Java reads."""
+"""Placements as slot-sharing groups in a Java properties file."""
 
 import re
 from itertools import pairwise
@@ -25,7 +25,7 @@ def chain_placement(names: list[str], devices: list[int], instance_of: dict[str,
 
 
 def properties(text: str) -> dict[str, str]:
-    """Read properties like java.util.Properties."""
+    """Parse properties as java.util.Properties does."""
     found = {}
     for line in text.splitlines():
         if line and not line.startswith("#"):
@@ -36,14 +36,14 @@ def properties(text: str) -> dict[str, str]:
     return found
 
 
-def test_a_group_a_device_in_the_order_of_the_cluster() -> None:
+def test_one_group_per_device_in_cluster_order() -> None:
     text = write(chain_placement(NAMES, [3, 1, 1, 3, 4, 4], {}))
     assert text.isascii()
     groups = ["pe1", "pe0", "pe0", "pe1", "pe2", "pe2"]
     assert properties(text) == dict(zip(NAMES, groups, strict=True))
 
 
-def test_instances_are_one_operator_and_need_their_slots() -> None:
+def test_instances_of_an_operator_need_one_slot_each() -> None:
     of = {"a[0]": "a", "a[1]": "a"}
     text = write(chain_placement(["s", "a[0]", "a[1]"], [0, 1, 1], of))
     assert properties(text) == {"s": "pe0", "a": "pe1"}
@@ -52,15 +52,15 @@ def test_instances_are_one_operator_and_need_their_slots() -> None:
         write(chain_placement(["s", "a[0]", "a[1]"], [0, 1, 2], of))
 
 
-def test_the_parts_of_a_sink_stay_together() -> None:
+def test_parts_of_a_sink_stay_together() -> None:
     apart = chain_placement(NAMES, [0, 0, 0, 0, 1, 2], {})
-    with pytest.raises(ProblemError, match=r"are one sink.* --whole-operators"):
+    with pytest.raises(ProblemError, match=r"are parts of one sink.* --whole-operators"):
         write(apart)
     rules = colocate_instances(apart.problem.graph, Constraints())
     assert list(rules.colocate) == [("log: Writer", "log: Committer")]
 
 
-def test_the_helper_is_one_class_without_a_package() -> None:
+def test_helper_is_one_class_without_a_package() -> None:
     source = write_helper(chain_placement(["a"], [0], {}))
     assert "public final class StreamplaceMapping" in source
     assert "package " not in source

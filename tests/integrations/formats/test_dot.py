@@ -17,17 +17,17 @@ C = 'c "quoted" \\'
 
 
 @given(graphs_with_unknowns())
-def test_everything_survives(graph: StreamGraph) -> None:
+def test_round_trip(graph: StreamGraph) -> None:
     assert read_document("dot", dot.graph_text(graph)).graph == graph
 
 
 @given(graphs())
-def test_small_jobs_survive(graph: StreamGraph) -> None:
+def test_round_trip_of_small_jobs(graph: StreamGraph) -> None:
     assert read_document("dot", dot.graph_text(graph)).graph == graph
 
 
 @given(cases())
-def test_placements_are_written_with_their_devices(case: Case) -> None:
+def test_written_placements_contain_devices(case: Case) -> None:
     placement = Placement(*case)
     text = dot.write(placement)
     assert read_document("dot", text).graph == placement.problem.graph
@@ -38,7 +38,7 @@ def test_placements_are_written_with_their_devices(case: Case) -> None:
         assert row.endswith(f'device="{device}"];')
 
 
-def test_as_people_and_tools_write_it() -> None:
+def test_dot_from_people_and_tools() -> None:
     graph = read_document("dot", DOT).graph
     assert (graph.name, graph.source_rate) == ("a job", 1000.0)
     assert graph.names == ("a", "b", C, "d", "long")
@@ -56,7 +56,7 @@ def test_as_people_and_tools_write_it() -> None:
     }
 
 
-def test_the_text() -> None:
+def test_written_text() -> None:
     graph = StreamGraph(
         [Operator("a", 1.5, 8.0), Operator('"b"', 2.0, float("nan"), 4.0, ("gpu",))],
         [Stream("a", '"b"', 0.5, 7.0)],
@@ -71,49 +71,49 @@ def test_the_text() -> None:
     )
 
 
-def test_strict_joins_edges_and_others_keep_them() -> None:
+def test_strict_merges_repeated_edges() -> None:
     text = "digraph { a -> b; a -> b [selectivity=2] }"
     assert edges(read_document("dot", text)) == [("a", "b"), ("a", "b")]
     strict = read_document("dot", f"strict {text}").graph
     assert [s.selectivity for s in strict.streams] == [2.0]
 
 
-def test_a_subgraphs_attributes_are_not_the_graphs() -> None:
+def test_attributes_of_subgraphs_are_ignored() -> None:
     text = "digraph { subgraph s { source_rate=5; graph [source_rate=6]; a } a -> b }"
     assert read_document("dot", text).graph.source_rate is None
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
-        ("", "line 1: 'digraph' is wanted, not 'the end'"),
-        ("graph { a -- b }", "line 1: is undirected"),
-        ("digraph {\n a -- b }", "line 2: a name is wanted, not '--'"),
-        ("digraph { a -> b", "line 1: a name is wanted, not 'the end'"),
+        ("", "line 1: expected 'digraph' (got the end of the text)"),
+        ("graph { a -- b }", "line 1: the graph is undirected; use 'digraph'"),
+        ("digraph {\n a -- b }", "line 2: expected a name (got '--')"),
+        ("digraph { a -> b", "line 1: expected a name (got the end of the text)"),
         ("digraph { a -> a }", "streams[0]: 'a' feeds itself"),
-        ("digraph { a -> b -> a }", "streams: a cycle, a -> b -> a"),
-        ("digraph { a } digraph { b }", "line 1: 'the end' is wanted, not 'digraph'"),
-        ("digraph { }", "operators: the graph has none"),
+        ("digraph { a -> b -> a }", "streams: the graph has a cycle: a -> b -> a"),
+        ("digraph { a } digraph { b }", "line 1: expected the end of the text (got 'digraph')"),
+        ("digraph { }", "operators: a graph needs at least one operator"),
         ('digraph { "a }', "line 1: not DOT: '\"a }'"),
         ("digraph { a [label=<b] }", "line 1: not DOT: a '<' is never closed"),
         ("digraph { a [instructions=many] }", "'a': instructions: must be a finite number"),
         ("digraph { a [instructions=-1] }", "'a': instructions: must be a finite number"),
         ("digraph { a [instructions=nan] }", "'a': instructions: must be a finite number"),
         ('digraph { a [instructions="1e999"] }', "'a': instructions: must be a finite number"),
-        ("digraph { a [requires=gpu] }", "'a': requires: not JSON"),
+        ("digraph { a [requires=gpu] }", "'a': requires: line 1 column 1: not JSON"),
         ('digraph { a [requires="[1]"] }', "'a': requires: must be a JSON list of labels"),
         ("digraph { constraints=5 a }", "constraints: must be an object, not a number"),
-        ("digraph {" * 2, "line 1: a name is wanted, not 'digraph'"),
+        ("digraph {" * 2, "line 1: expected a name (got 'digraph')"),
         ("digraph " + "{" * 60, "line 1: nested too deeply"),
-        ('digraph { a -> "b" + c }', "line 1: a quoted name is wanted behind '+'"),
-        ("digraph { a -> b [x] }", "line 1: '=' is wanted, not ']'"),
+        ('digraph { a -> "b" + c }', "line 1: expected a quoted name after '+'"),
+        ("digraph { a -> b [x] }", "line 1: expected '=' (got ']')"),
     ],
 )
-def test_what_is_none(text: str, said: str) -> None:
-    assert refused_document("dot", text).startswith(said)
+def test_invalid_dot(text: str, message: str) -> None:
+    assert refused_document("dot", text).startswith(message)
 
 
-def test_edges_by_the_million_are_refused() -> None:
+def test_too_many_edges() -> None:
     many = " ".join(f"n{i}" for i in range(1001))
-    said = refused_document("dot", f"digraph {{ {{ {many} }} -> {{ {many} }} }}")
-    assert said == "line 1: more than 1,000,000 edges"
+    message = refused_document("dot", f"digraph {{ {{ {many} }} -> {{ {many} }} }}")
+    assert message == "line 1: more than 1,000,000 edges"

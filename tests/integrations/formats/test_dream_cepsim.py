@@ -1,4 +1,4 @@
-"""DREAM's graphs as documents, and the input of CEPSim's runner."""
+"""DREAM graphs as documents, and the input of CEPSim's runner."""
 
 import json
 
@@ -13,7 +13,7 @@ from streamplace.problem.placement import Placement
 from tests.support.documents import read_document, refused_document
 
 
-def test_one_graph_by_two_names() -> None:
+def test_dream_and_cepsim_read_the_same_graph() -> None:
     for kind in ("dream", "cepsim"):
         job = read_document(kind, json.dumps(DREAM))
         assert job.graph == graph_from(DREAM, "file")
@@ -21,22 +21,26 @@ def test_one_graph_by_two_names() -> None:
         assert job.graph.source_rate == 10_000
 
 
-def test_a_placement_is_no_graph() -> None:
-    said = refused_document("cepsim", json.dumps(CEPSIM))
-    assert said == "is a CEPSim placement, which carries no graph; simulate takes one beside it"
+def test_placement_is_not_a_graph() -> None:
+    message = refused_document("cepsim", json.dumps(CEPSIM))
+    assert message == (
+        "a CEPSim placement contains no graph; pass it to simulate together with its graph"
+    )
     assert refused_document("dream", json.dumps(CEPSIM)).startswith(
-        "must have operators and connections"
+        "must have 'operators' and 'connections', not 'streams'"
     )
 
 
-def test_our_own_format_is_not_dreams() -> None:
+def test_streamplace_graph_is_not_a_dream_graph() -> None:
     own = json.dumps(graph_to(graph_from(DREAM, "file")))
-    assert refused_document("dream", own).startswith("must have operators and connections")
+    assert refused_document("dream", own).startswith(
+        "must have 'operators' and 'connections', not 'streams'"
+    )
     assert refused_document("dream", "[]") == "must be an object, not a list"
 
 
 @given(cases())
-def test_placements_survive_cepsim(case: Case) -> None:
+def test_round_trip_of_placements(case: Case) -> None:
     placement = Placement(*case)
     again = cepsim.placement_from(json.loads(as_cepsim(placement)), placement.problem, "file")
     assert again == placement

@@ -1,4 +1,4 @@
-"""GraphML files, read and written by our code and by networkx."""
+"""GraphML files, read and written by streamplace and by networkx."""
 
 from math import isnan
 from pathlib import Path
@@ -18,17 +18,17 @@ from tests.support.strategies import graphs_with_unknowns
 
 
 @given(graphs_with_unknowns())
-def test_everything_survives_that_xml_can_carry(graph: StreamGraph) -> None:
+def test_round_trip_of_graphs_that_xml_can_represent(graph: StreamGraph) -> None:
     try:
         text = graphml.graph_text(graph)
     except GraphError as error:
-        assert "which XML cannot carry" in str(error)  # noqa: PT017 - either is right
+        assert "which XML cannot represent" in str(error)  # noqa: PT017 - either is right
         return
     assert read_document("graphml", text).graph == graph
 
 
 @given(graphs())
-def test_small_jobs_survive(graph: StreamGraph) -> None:
+def test_round_trip_of_small_jobs(graph: StreamGraph) -> None:
     assert read_document("graphml", graphml.graph_text(graph)).graph == graph
 
 
@@ -37,17 +37,17 @@ def test_networkx_reads_placements(case: Case) -> None:
     placement = Placement(*case)
     graph, text = placement.problem.graph, graphml.write(placement)
     assert read_document("graphml", text).graph == graph
-    seen = networkx.parse_graphml(text)
-    assert dict(seen.nodes(data="device")) == placement.assignment
-    assert list(seen.nodes) == list(graph.names)
-    work = [attributes["instructions"] for _, attributes in seen.nodes(data=True)]
+    read_back = networkx.parse_graphml(text)
+    assert dict(read_back.nodes(data="device")) == placement.assignment
+    assert list(read_back.nodes) == list(graph.names)
+    work = [attributes["instructions"] for _, attributes in read_back.nodes(data=True)]
     assert work == graph.instructions.tolist()
-    assert sorted(seen.edges(data="selectivity")) == sorted(
+    assert sorted(read_back.edges(data="selectivity")) == sorted(
         (s.source, s.target, s.selectivity) for s in graph.streams
     )
 
 
-def test_what_networkx_writes(tmp_path: Path) -> None:
+def test_files_from_networkx(tmp_path: Path) -> None:
     made: networkx.MultiDiGraph[str] = networkx.MultiDiGraph(name="job", source_rate=50)
     made.add_node("a", instructions=0.1, label="first")
     made.add_node("b", instructions=7, payload_bytes=8.5)
@@ -62,7 +62,7 @@ def test_what_networkx_writes(tmp_path: Path) -> None:
     assert graph.stream_payload_bytes[1] == 1
 
 
-def test_defaults_and_foreign_attributes() -> None:
+def test_defaults_and_unknown_attributes() -> None:
     graph = read_document("graphml", GRAPHML).graph
     assert graph.instructions.tolist() == [100.5, 50]
     assert graph.requires == {1: ("gpu",)}
@@ -70,7 +70,7 @@ def test_defaults_and_foreign_attributes() -> None:
     assert graph.lacking == ["payload_bytes of 'a'", "selectivity of 'a->b'"]
 
 
-def test_line_ends_and_tabs_in_names_survive() -> None:
+def test_round_trip_of_line_ends_and_tabs_in_names() -> None:
     names = ["a\r\nb", "c\td", " e ", 'f]]>&<"']
     rows = [Operator(name, 1.0, 1.0, 0.0, (name,), name) for name in names]
     graph = StreamGraph(rows, [Stream(names[0], names[3])], name="x\ry")
@@ -81,32 +81,36 @@ BOMB = """<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("<graphml", f"{BOMB}<graphml", "has a DTD or entities"),
         ("<graphml", '<!DOCTYPE x SYSTEM "file:///etc/passwd"><graphml', "has a DTD"),
         ("<graphml", "<graph", "not XML: mismatched tag"),
-        ('"directed"', '"undirected"', "'a' -> 'b': is undirected"),
-        ('<node id="b">', '<node id="a">', "node 'a' stands twice"),
-        ('<node id="b">', "<node>", "<node>: attribute 'id' is missing"),
-        ('target="b"/>', 'target="z"/>', "'a' -> 'z': there is no node 'z'"),
-        ('<data key="d0">', '<data key="d9">', "<data>: there is no key 'd9'"),
+        (
+            '"directed"',
+            '"undirected"',
+            "'a' -> 'b': the edge is undirected; ",
+        ),
+        ('<node id="b">', '<node id="a">', "node 'a' appears twice"),
+        ('<node id="b">', "<node>", "<node>: missing attribute 'id'"),
+        ('target="b"/>', 'target="z"/>', "'a' -> 'z': unknown node 'z'"),
+        ('<data key="d0">', '<data key="d9">', "<data>: unknown key 'd9'"),
         ('<data key="d1">', '<data key="d0">', "a node has 'instructions' twice"),
         ("100.5", "1_00", "'a': instructions: must be a finite number"),
         ("100.5", "infinity", "'a': instructions: must be a finite number"),
         ("100.5", "", "'a': instructions: must be a finite number"),
-        ('["gpu"]', "gpu", "'b': requires: not JSON"),
+        ('["gpu"]', "gpu", "'b': requires: line 1 column 1: not JSON"),
         ("1e3", "0", "source_rate: must be finite and above 0"),
-        ('<node id="b">', '<node id="b"><graph/>', "node 'b': graphs in nodes"),
-        ("<edge", "<hyperedge/><edge", "hyperedges are not read"),
+        ('<node id="b">', '<node id="b"><graph/>', "node 'b': nested graphs are not supported"),
+        ("<edge", "<hyperedge/><edge", "hyperedges are not supported"),
     ],
 )
-def test_what_is_none(old: str, new: str, said: str) -> None:
+def test_invalid_graphml(old: str, new: str, message: str) -> None:
     assert old in GRAPHML
-    assert refused_document("graphml", GRAPHML.replace(old, new, 1)).startswith(said)
+    assert refused_document("graphml", GRAPHML.replace(old, new, 1)).startswith(message)
 
 
-def test_characters_that_xml_cannot_carry_are_refused() -> None:
+def test_characters_that_xml_cannot_represent() -> None:
     graph = StreamGraph([Operator("a\x00", 1.0, 1.0)], [])
-    with pytest.raises(GraphError, match=r"a name holds '\\x00', which XML cannot carry"):
+    with pytest.raises(GraphError, match=r"a name contains '\\x00', which XML cannot represent"):
         graphml.graph_text(graph)

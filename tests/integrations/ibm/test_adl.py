@@ -1,4 +1,4 @@
-"""The XML that the compiler of IBM Streams writes."""
+"""ADL, the XML that the compiler of IBM Streams writes."""
 
 import pytest
 
@@ -24,32 +24,36 @@ def test_composites_are_flattened() -> None:
     assert len(job.graph.unknown) == 3
 
 
-def test_composites_that_feed_one_another_in_a_ring_end() -> None:
+def test_composites_in_a_cycle() -> None:
     ring = ADL.replace('operIndex="8" portKind="output"', 'operIndex="8" portKind="input"')
     assert refused_document("ibm-adl", ring) == "streams[0]: 'Outer.Inner.A' feeds itself"
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ('<primitiveOperInstance definitionIndex="0" index="3"', "<x", "not XML: mismatched tag"),
         ("<applicationSet", "<!DOCTYPE x [<!ENTITY e 'e'>]><applicationSet", "has a DTD"),
-        ("splApplication", "application", "must hold one <splApplication>, not 0"),
+        ("splApplication", "application", "expected one <splApplication> (got 0)"),
         ('operIndex="3"', 'operIndex="33"', "no operator has the index '33'"),
-        ('operIndex="3"', 'operIndex=""', "<connection>: attribute 'operIndex' is missing"),
+        ('operIndex="3"', 'operIndex=""', "<connection>: missing attribute 'operIndex'"),
         ('index="3" name', 'index="4" name', "two operators have the index '4'"),
         (
             'operIndex="8" portKind="input"',
             'operIndex="8" portKind="x"',
             "operator '8' has no x port",
         ),
-        ('operIndex="4" portKind="input"', 'operIndex="4" portKind="output"', "operator '4': is"),
+        (
+            'operIndex="4" portKind="input"',
+            'operIndex="4" portKind="output"',
+            "operator '4': is fed",
+        ),
         ('name="Join"', 'name="Sink"', "operators["),
     ],
 )
-def test_adl_that_is_none(old: str, new: str, said: str) -> None:
+def test_invalid_adl(old: str, new: str, message: str) -> None:
     assert old in ADL
-    assert refused_document("ibm-adl", ADL.replace(old, new)).startswith(said)
+    assert refused_document("ibm-adl", ADL.replace(old, new)).startswith(message)
 
 
 def test_parallel_regions_of_adl() -> None:
@@ -61,28 +65,37 @@ def test_parallel_regions_of_adl() -> None:
     assert selectivities_of(job, "P.A") == {1.0}
     to_keyed = [s for s in to_instances(job).streams if s.target.startswith("Keyed")]
     assert len(to_keyed) == 6 * 2
-    assert selectivities_of(job, "P.B") == {0.5, 1.0}  # each of two keyed ones, and the one sink
+    assert selectivities_of(job, "P.B") == {0.5, 1.0}  # to each channel of Keyed; to the sink
     assert selectivities_of(job, "Keyed") == {1.0}
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
-        ("Hash", "Sorted", "parallelRegion 'Keyed': no splitter is called 'Sorted'"),
+        (
+            "Hash",
+            "Sorted",
+            "parallelRegion 'Keyed': unknown splitter 'Sorted'; choose from",
+        ),
         (
             "<constantWidth>3",
             "<constantWidth>many",
-            "parallelRegion 'P': constantWidth: must be an integer from 1 to 100,000 (got 'many')",
+            "parallelRegion 'P': constantWidth: "
+            "must be a whole number from 1 to 100,000 (got 'many')",
         ),
-        ("<constantWidth>3", "<constantWidth>0", "parallelRegion 'P': constantWidth: must be an"),
+        (
+            "<constantWidth>3",
+            "<constantWidth>0",
+            "parallelRegion 'P': constantWidth: must be a",
+        ),
         ("<constantWidth>3", "<constantWidth>99999", "more than 100,000 channels"),
         ('operIndex="2">', 'operIndex="7">', "parallelRegion: no operator has the index '7'"),
-        ('operIndex="2">', 'operIndex="3">', "parallelRegion 'Keyed': operator '3' has another"),
+        ('operIndex="2">', 'operIndex="3">', "parallelRegion 'Keyed': operator '3' already begins"),
     ],
 )
-def test_parallel_regions_of_adl_that_are_none(old: str, new: str, said: str) -> None:
+def test_invalid_parallel_regions_of_adl(old: str, new: str, message: str) -> None:
     assert old in ADL_PARALLEL
-    assert refused_document("ibm-adl", ADL_PARALLEL.replace(old, new)).startswith(said)
+    assert refused_document("ibm-adl", ADL_PARALLEL.replace(old, new)).startswith(message)
 
 
 @pytest.mark.parametrize("what", ["partitions", "resources"])

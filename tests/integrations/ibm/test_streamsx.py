@@ -22,7 +22,7 @@ def test_streamsx() -> None:
     assert job.graph.constraints.colocate == (("T", "M", "K"),)
 
 
-def test_streams_that_only_one_end_tells() -> None:
+def test_connections_listed_at_one_end_only() -> None:
     half = copy.deepcopy(STREAMSX)
     half["operators"][0]["outputs"][0]["connections"] = []
     assert edges(read_document("ibm-streamsx", json.dumps(half))) == [
@@ -34,27 +34,27 @@ def test_streams_that_only_one_end_tells() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
-        ('["i0", "i1"]', '["i9"]', "no port is called 'i9'"),
-        ('"connections": ["M"]', '"connections": ["N"]', "no port is called 'N'"),
-        ('"name": "i2"', '"name": "i0"', "two input ports are called 'i0'"),
+        ('["i0", "i1"]', '["i9"]', "unknown port 'i9'"),
+        ('"connections": ["M"]', '"connections": ["N"]', "unknown port 'N'"),
+        ('"name": "i2"', '"name": "i0"', "two input ports have the name 'i0'"),
         ('"connections": ["U"]', '"connections": [7]', "operators[4].inputs[0].connections[0]: "),
         ('"name": "T", "kind"', '"name": "S", "kind"', "operators[1].name: 'S' is operators[0]'s"),
-        ('"operators"', '"others"', "operators: is missing"),
+        ('"operators"', '"others"', "missing field 'operators'"),
         ('["i3"]', '["i0"]', "streams[3]: 'M' feeds itself"),
     ],
 )
-def test_streamsx_that_is_none(old: str, new: str, said: str) -> None:
+def test_invalid_streamsx(old: str, new: str, message: str) -> None:
     text = json.dumps(STREAMSX)
     assert old in text
-    assert refused_document("ibm-streamsx", text.replace(old, new)).startswith(said)
+    assert refused_document("ibm-streamsx", text.replace(old, new)).startswith(message)
 
 
 def test_parallel_regions_are_instances() -> None:
-    """A region of three, in it one of two whose tuples are copied, and a source of four.
+    """A region of three channels contains one of two, into which tuples are copied.
 
-    Each channel of the region of three has its own two of the inner one.
+    Each outer channel has its own two inner channels. A source has four channels.
     """
     text = json.dumps(
         {
@@ -96,7 +96,7 @@ def test_parallel_regions_are_instances() -> None:
 @pytest.mark.parametrize(
     ("routing", "share"), [("HASH_PARTITIONED", 0.25), ("ROUND_ROBIN", 0.25), ("BROADCAST", 1.0)]
 )
-def test_a_region_that_begins_where_another_ends(routing: str, share: float) -> None:
+def test_region_that_begins_where_another_ends(routing: str, share: float) -> None:
     """Every channel of the first region feeds all channels of the second."""
     job = read_document(
         "ibm-streamsx",
@@ -118,8 +118,8 @@ def test_a_region_that_begins_where_another_ends(routing: str, share: float) -> 
     assert selectivities_of(job, "A") == {share}
 
 
-def test_one_region_of_two_beginnings() -> None:
-    """Streams that join inside a region belong to one region, wherever they entered."""
+def test_one_region_with_two_starts() -> None:
+    """Streams that meet inside a region belong to one region, wherever they entered it."""
     job = read_document(
         "ibm-streamsx",
         json.dumps(
@@ -146,7 +146,7 @@ def test_one_region_of_two_beginnings() -> None:
 def test_colocation_inside_a_region_is_by_channel(
     last: str, together: set[tuple[str, ...]]
 ) -> None:
-    """A tag holds for each channel on its own, unless operators outside carry it too."""
+    """A tag applies to each channel separately, unless an operator outside has it too."""
     operators = [
         streamsx("S", [], "s"),
         streamsx("P", ["s"], "p", kind="$Parallel$", width=2, routing="ROUND_ROBIN"),
@@ -176,7 +176,7 @@ def streamsx(
 
 
 @needs_engines
-def test_a_real_graph_of_streamsx() -> None:
+def test_real_graph_of_streamsx() -> None:
     job = read_document("ibm-streamsx", (ENGINES / "streamsx21_wordcount_graph.json").read_text())
     assert job.graph.names == ("Lines", "Split", "Count", "Sink")
     assert edges(job) == [("Count", "Sink"), ("Lines", "Split"), ("Split", "Count")]

@@ -1,4 +1,4 @@
-"""Written YAML, in which text stays text for readers of every version."""
+"""Written YAML: text stays text for parsers of all versions."""
 
 import re
 
@@ -36,19 +36,19 @@ texts = st.one_of(
 @pytest.mark.parametrize(
     "text", [*NUMBERS, *WORDS, "300m", "2001-01-01", "=", "<<", "a: b", "a #b"]
 )
-def test_what_may_be_no_text_is_quoted(text: str) -> None:
+def test_ambiguous_text_is_quoted(text: str) -> None:
     assert to_scalar(text) in (f"'{text}'", f'"{text}"')
 
 
 @pytest.mark.parametrize(
     "text", ["lines", "app.kubernetes.io/part-of", "d0", "a_b-c", "e3", "nope"]
 )
-def test_what_is_obviously_text_is_not(text: str) -> None:
+def test_unambiguous_text_is_not_quoted(text: str) -> None:
     assert to_scalar(text) == text
 
 
 @given(st.lists(texts), st.dictionaries(texts, texts))
-def test_what_is_written_reads_back(items: list[str], pairs: dict[str, str]) -> None:
+def test_round_trip(items: list[str], pairs: dict[str, str]) -> None:
     assert yaml.safe_load(to_yaml([{"items": items, "pairs": pairs}])) == {
         "items": items,
         "pairs": pairs,
@@ -57,7 +57,7 @@ def test_what_is_written_reads_back(items: list[str], pairs: dict[str, str]) -> 
 
 
 @given(texts)
-def test_no_plain_text_is_a_number_to_anybody(text: str) -> None:
+def test_unquoted_text_is_never_a_number(text: str) -> None:
     written = to_scalar(text)
     assert "\n" not in written
     assert written[0] in "'\"" or not CORE.fullmatch(written)

@@ -1,4 +1,4 @@
-"""REST addresses as people copy them: from a browser, with a password."""
+"""REST addresses: copied from a browser, with a password."""
 
 import base64
 from collections.abc import Iterator
@@ -16,17 +16,17 @@ SECRET = "s3cr%3At"  # with its colon escaped
 
 @contextmanager
 def guarded() -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Serve JSON to the right user and password; yield the host and the requests seen."""
-    asked: list[tuple[str, str]] = []
+    """Serve JSON to the right user and password; yield the host and the requests."""
+    requests: list[tuple[str, str]] = []
     wanted = "Basic " + base64.b64encode(b"me:s3cr:t").decode()
 
     def answer(request: BaseHTTPRequestHandler) -> Answer:
         sent = request.headers.get("Authorization", "")
-        asked.append((request.path, sent))
+        requests.append((request.path, sent))
         return 200 if sent == wanted else 401, b"{}"
 
     with http_server(answer) as host:
-        yield host, asked
+        yield host, requests
 
 
 @pytest.mark.parametrize(
@@ -40,21 +40,21 @@ def guarded() -> Iterator[tuple[str, list[tuple[str, str]]]]:
         ("#", ""),
     ],
 )
-def test_an_address_from_a_browser(tail: str, base: str) -> None:
-    with guarded() as (host, asked):
+def test_address_from_a_browser(tail: str, base: str) -> None:
+    with guarded() as (host, requests):
         server = Server(f"http://me:{SECRET}@{host}{tail}")
         assert server.get("/jobs", 5) == {}
     assert server.url == f"http://{host}{base}"
-    assert [path for path, _ in asked] == [f"{base}/jobs"]
+    assert [path for path, _ in requests] == [f"{base}/jobs"]
 
 
-def test_a_password_is_told_to_the_server_and_to_nobody_else() -> None:
-    with guarded() as (host, asked):
+def test_password_is_sent_to_the_server_and_in_no_message() -> None:
+    with guarded() as (host, requests):
         with pytest.raises(BackendError, match="HTTP 401") as refused:
             Server(f"http://me:guess-nobody@{host}").get("/jobs", 5)
         with pytest.raises(BackendError, match="HTTP 401"):
             Server(f"http://{host}").get("/jobs", 5)
-    assert asked[-1][1] == ""
+    assert requests[-1][1] == ""
     with pytest.raises(BackendError) as gone:
         Server(f"http://me:guess-nobody@{host}").get("/jobs", 5)
     assert "guess" not in f"{refused.value} {gone.value}"
@@ -63,7 +63,7 @@ def test_a_password_is_told_to_the_server_and_to_nobody_else() -> None:
 @pytest.mark.parametrize(
     "url", ["ftp://me:guess@h", "me:guess@h:80", "http://me:guess@h:x", "http://a/b:guess@h\n"]
 )
-def test_what_is_no_address_is_said_without_its_password(url: str) -> None:
-    with pytest.raises(UsageError, match="is no address") as none:
+def test_errors_about_addresses_hide_the_password(url: str) -> None:
+    with pytest.raises(UsageError, match="is not an address") as caught:
         Server(url)
-    assert "guess" not in str(none.value)
+    assert "guess" not in str(caught.value)

@@ -10,7 +10,7 @@ from tests.support.documents import edges, read_document, refused_document
 WORDS = [("count", "log"), ("lines", "split"), ("split", "count"), ("split", "count")]
 
 
-def test_flux() -> None:
+def test_flux_file() -> None:
     job = read_document("storm-flux", FLUX)
     assert job.graph.name == "words"
     assert job.graph.names == ("lines", "split", "count", "log")
@@ -34,41 +34,42 @@ def test_flux_expands_into_executors() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("name: ", "name: [", "not YAML: "),
         ("name: ", "name: !!python/object/apply:os.system ", "line 2 column 7: tags are not"),
-        ("config:", "config: &a\n  b: *a", "line 3 column 9: what an alias (*) stands for"),
-        ("config:", "name: x\nconfig:", "line 3 column 1: key 'name' stands twice"),
+        ("config:", "config: &a\n  b: *a", "line 3 column 9: aliases (*) are not allowed"),
+        ("config:", "name: x\nconfig:", "line 3 column 1: key 'name' appears twice"),
         ("parallelism: 2", "parallelism: 0", "spouts[0].parallelism: should be greater"),
         ("parallelism: 2", "parallelism: ${n}", "spouts[0].parallelism: must be an integer"),
         ("parallelism: 2", "parallelism: 1e9", "spouts[0].parallelism: must be an integer"),
         ("parallelism: 2", "parallelism: 999999999", "spouts[0].parallelism: should be less"),
         ("parallelism: 2", "parallelism: !!int x", "spouts[0].parallelism: must be an integer"),
         ("SHUFFLE", "GUESS", "streams[0].grouping.type: should be 'ALL'"),
-        ('to: "split"', 'to: "nobody"', "streams[0]: no spout or bolt has the id 'nobody'"),
-        ('to: "split"', 'to: "lines"', "streams[0].to: 'lines' is a spout"),
-        ('to: "log"', 'to: "split"', "streams: a cycle, split -> count -> split"),
+        ('to: "split"', 'to: "nobody"', "streams[0]: unknown spout or bolt 'nobody'"),
+        ('to: "split"', 'to: "lines"', "streams[0].to: 'lines' is a spout, not a bolt"),
+        ('to: "log"', 'to: "split"', "streams: the graph has a cycle: split -> count -> split"),
         ('- id: "log"', '- id: "count"\n  - id: "log"', "operators[3].name: 'count' is operators"),
-        ("config:", "topologySource:", "topologySource: a class builds this topology"),
+        ("config:", "topologySource:", "topologySource: not supported, since a class builds"),
     ],
 )
-def test_flux_files_that_are_none(old: str, new: str, said: str) -> None:
-    assert refused_document("storm-flux", FLUX.replace(old, new)).startswith(said)
+def test_invalid_flux_files(old: str, new: str, message: str) -> None:
+    assert refused_document("storm-flux", FLUX.replace(old, new)).startswith(message)
 
 
-def test_yaml_that_is_no_flux_file() -> None:
+def test_yaml_that_is_not_a_flux_file() -> None:
     assert refused_document("storm-flux", "") == "is empty"
-    assert refused_document("storm-flux", "- a") == "must be an object, not a list"
+    assert refused_document("storm-flux", "- a") == "must be an object (got a list)"
     assert refused_document("storm-flux", "? [a]\n: b").startswith(
-        "line 1 column 3: a key must be text"
+        "line 1 column 3: keys must be text"
     )
-    assert refused_document("storm-flux", "name: x").startswith("operators: the graph has none")
+    without = "operators: a graph needs at least one operator"
+    assert refused_document("storm-flux", "name: x").startswith(without)
 
 
-def test_more_brackets_than_a_file_has() -> None:
-    """Three megabytes of brackets once took a minute to be refused."""
+def test_too_many_brackets() -> None:
+    """Without a limit, three megabytes of brackets take a minute."""
     for opening in ("", "a: "):
         text = opening + "[" + "[]," * 2**20
-        said = "more than 10,000 lists and objects in brackets at line 1 column "
-        assert said in refused_document("storm-flux", text)
+        message = "more than 10,000 lists and objects in brackets at line 1 column "
+        assert message in refused_document("storm-flux", text)

@@ -31,7 +31,7 @@ def instructions(found: Profile) -> dict[str, tuple[str, float | None]]:
     return {each.name: (each.instructions.how, each.instructions.value) for each in found.operators}
 
 
-def test_bolts_are_timed_and_nothing_else() -> None:
+def test_only_bolts_have_execute_times() -> None:
     found = fit(ALL, "x", 1000.0)
     assert instructions(found) == {
         "lines": ("missing", None),
@@ -47,7 +47,7 @@ def test_bolts_are_timed_and_nothing_else() -> None:
     json.dumps(found.to_dict(), allow_nan=False)
 
 
-def test_the_time_for_a_tuple_is_the_mean_over_inputs() -> None:
+def test_time_per_tuple_is_the_mean_over_inputs() -> None:
     bolt = METRICS["bolts"][1]
     timed = [
         {"component_id": "split", "stream_id": "default", "value": "1.0"},
@@ -59,7 +59,7 @@ def test_the_time_for_a_tuple_is_the_mean_over_inputs() -> None:
     assert found.source_rate.how == "missing"
 
 
-def test_what_the_ui_serves_is_put_together() -> None:
+def test_documents_from_a_server() -> None:
     with serving(served) as url:
         found, fault = documents(Server(url), "words-1-1", 5)
     assert fault == ""
@@ -67,28 +67,28 @@ def test_what_the_ui_serves_is_put_together() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "message"),
     [(ALL, "200 s"), (METRICS, "600 s"), (VISUALIZATION, "over an unknown time")],
 )
-def test_in_what_time_is_said(value: dict[str, Any], said: str) -> None:
-    """The period is the shorter of window and uptime."""
-    assert watched(fit(value, "x", 1.0)) == said
+def test_length_of_the_measurement(value: dict[str, Any], message: str) -> None:
+    """It is the shorter of window and uptime."""
+    assert watched(fit(value, "x", 1.0)) == message
 
 
-def test_a_window_of_the_ui() -> None:
-    asked = []
+def test_window_of_the_ui() -> None:
+    queries = []
 
     def answer(path: str, query: str) -> Answer:
-        asked.append(query)
+        queries.append(query)
         return served(path, query)
 
     with serving(answer) as url:
         documents(Server(url), "words-1-1", 5, window_s=600)
         documents(Server(url), "words-1-1", 5)
-    assert asked == ["window=600"] * 3 + [""] * 3
+    assert queries == ["window=600"] * 3 + [""] * 3
 
 
-def test_what_came_before_a_fault_is_kept() -> None:
+def test_documents_before_a_fault_are_kept() -> None:
     def answer(path: str, query: str) -> Answer:
         return (500, b"") if path.endswith("visualization") else served(path, query)
 
@@ -99,14 +99,14 @@ def test_what_came_before_a_fault_is_kept() -> None:
     assert fit(found, url, 1.0).logical.graph.names
 
 
-def test_nothing_at_all() -> None:
+def test_no_documents() -> None:
     with serving(lambda path, query: None) as url, pytest.raises(BackendError, match="no answer"):
         documents(Server(url), "words-1-1", 0.3)
-    with pytest.raises(FormatError, match="none of Storm's documents"):
+    with pytest.raises(FormatError, match="not a Storm document"):
         fit({}, "x", 1.0)
 
 
-def test_counts_that_overflow_are_refused_or_unknown() -> None:
+def test_counts_that_overflow() -> None:
     document = json.loads(json.dumps(METRICS))
     for bolt in document["bolts"]:
         for row in bolt["executed"]:

@@ -13,7 +13,7 @@ from tests.support.documents import edges, read_document, refused_document
 LIVE = [("lines", "split"), ("split", "count"), ("split", "count")]
 
 
-def test_a_visualization_tells_streams_and_executors() -> None:
+def test_visualization_contains_streams_and_executors() -> None:
     job = read_document("storm-ui", json.dumps(VISUALIZATION))
     assert job.graph.names == ("lines", "split", "count")
     assert edges(job) == LIVE
@@ -24,19 +24,19 @@ def test_a_visualization_tells_streams_and_executors() -> None:
     assert len(job.graph.unknown) == 3
 
 
-def test_metrics_tell_streams_and_selectivities() -> None:
+def test_metrics_contain_streams_and_selectivities() -> None:
     graph = read_document("storm-ui", json.dumps(METRICS)).graph
     assert [(s.source, s.target, s.selectivity) for s in graph.streams] == [
         ("lines", "split", 1.0),
         ("split", "count", 10 / 800),
         ("split", "count", 4000 / 800),
     ]
-    assert graph.source_rate is None, "for how long it ran is not told"
+    assert graph.source_rate is None, "the uptime is unknown"
     assert list(graph.unknown) == ["instructions", "payload_bytes"]
 
 
-def test_documents_together() -> None:
-    """Streams keep their own groupings although selectivities reorder them."""
+def test_several_documents() -> None:
+    """Streams keep their groupings although selectivities reorder them."""
     documents = {"visualization": VISUALIZATION, "metrics": METRICS, "topology": TOPOLOGY}
     job = read_document("storm-ui", json.dumps(documents))
     assert job.graph.name == "words"
@@ -46,7 +46,7 @@ def test_documents_together() -> None:
     assert job.distributions["split", "count"] == [Distribution.BROADCAST, Distribution.ALL]
 
 
-def test_nothing_is_divided_by_nothing() -> None:
+def test_no_division_by_0() -> None:
     metrics = copy.deepcopy(METRICS)
     metrics["bolts"][0]["executed"][0]["value"] = 0
     assert read_document("storm-ui", json.dumps(metrics)).graph.lacking[-1] == (
@@ -57,29 +57,29 @@ def test_nothing_is_divided_by_nothing() -> None:
 def changed(document: dict[str, Any], *path: Any, to: Any) -> str:
     """Return a document with one value replaced."""
     result = copy.deepcopy(document)
-    here: Any = result
+    parent: Any = result
     for key in path[:-1]:
-        here = here[key]
-    here[path[-1]] = to
+        parent = parent[key]
+    parent[path[-1]] = to
     return json.dumps(result)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
-        ("{}", "is none of Storm's documents"),
-        ("[1]", "is none of Storm's documents"),
-        (json.dumps(TOPOLOGY), "tells no streams; those are in /metrics"),
-        (json.dumps({"metrics": TOPOLOGY}), "metrics: is no such document"),
+        ("{}", "not a Storm document"),
+        ("[1]", "not a Storm document"),
+        (json.dumps(TOPOLOGY), "contains no streams; add /metrics or /visualization"),
+        (json.dumps({"metrics": TOPOLOGY}), "metrics: not a Storm document of that kind"),
         (
             changed(VISUALIZATION, "split", ":inputs", 0, ":component", to="who"),
-            "no component is called 'who'",
+            "unknown component 'who'",
         ),
-        (changed(VISUALIZATION, "split", to=5), "'split': must be an object, not a number"),
+        (changed(VISUALIZATION, "split", to=5), "'split': must be an object (got a number)"),
         (changed(METRICS, "window", to="10 min"), "window: must be seconds"),
         (
             changed(METRICS, "bolts", 0, "emitted", 0, "value", to="NaN"),
-            "bolts[0].emitted[0].value: should be greater than or equal to 0",
+            "bolts[0].emitted[0].value: must be at least 0",
         ),
         (
             changed(METRICS, "bolts", 0, "emitted", 0, "value", to="many"),
@@ -91,11 +91,11 @@ def changed(document: dict[str, Any], *path: Any, to: Any) -> str:
         ),
     ],
 )
-def test_documents_of_the_ui_that_are_none(text: str, said: str) -> None:
-    assert refused_document("storm-ui", text).startswith(said)
+def test_invalid_documents(text: str, message: str) -> None:
+    assert refused_document("storm-ui", text).startswith(message)
 
 
-def test_a_bolt_that_saw_nothing_is_no_source_of_tuples() -> None:
+def test_idle_bolt_is_not_a_source_of_tuples() -> None:
     metrics = {
         "window": "600",
         "spouts": [{"id": "lines", "emitted": [{"stream_id": "default", "value": 1000}]}],
