@@ -3,8 +3,8 @@
 `make test` leaves out the tests marked `long`, which `make test-long` runs: all of tests/hardening,
 which try a share of every part of the campaign, and others that take many seconds.
 
-A shell without job control starts background processes that ignore SIGINT, and their children,
-which tests start, would ignore it too.
+A shell without job control starts background processes that ignore SIGINT. The processes that
+tests start would ignore it too, so the handler is restored here.
 """
 
 import signal

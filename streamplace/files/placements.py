@@ -112,9 +112,10 @@ def objective_to(objective: Objective) -> dict[str, str]:
 
 def _objective_of(own: ProblemForm) -> Objective:
     if is_custom(own.objective):
-        instead = "pass it with --objective, or install it under a registered name"
+        reading = f"only simulate and place --start read it, with --objective {own.objective}"
         raise ProblemError(
-            f"problem.objective: a file cannot load {own.objective!r} from a module; {instead}"
+            f"problem.objective: the placement was made under a user's objective; {reading}, "
+            "or in Python read_placement(objective=…)"
         )
     try:
         return make_objective(own.objective, from_file=True)

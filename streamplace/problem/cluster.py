@@ -11,7 +11,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from streamplace.display.mixins import Displayable, TellingRepr, TruncatedRepr
+from streamplace.display.mixins import Displayable, StableRepr, TruncatedRepr
 from streamplace.display.text import counted, number
 from streamplace.display.view import Cell, Grid, Names, View
 from streamplace.errors import ClusterError
@@ -70,7 +70,7 @@ class Device(TruncatedRepr):
 
 
 @dataclass(frozen=True, repr=False)
-class LinkOverride(TellingRepr):
+class LinkOverride(StableRepr):
     """Values that differ on one link; None keeps the network's value.
 
     Parameters
@@ -91,7 +91,7 @@ class LinkOverride(TellingRepr):
 
 
 @dataclass(frozen=True, repr=False)
-class Network(TellingRepr):
+class Network(StableRepr):
     """LogP links between devices (Culler et al. 1993); tuples within a device cost nothing.
 
     Parameters

@@ -87,7 +87,7 @@ class Explanation(Displayable):
     def _view(self) -> View:
         top = self.score.bottleneck
         title = f"Explanation: {top.headline}, {self.score.headline}"
-        return View(title, body=(*self._lines(), *self._tables()))
+        return View(title, body=(*self._lines(), *self._objective_lines(), *self._tables()))
 
     def _lines(self) -> Iterator[Line]:
         """Yield the throughput and its limit."""
@@ -107,6 +107,13 @@ class Explanation(Displayable):
             busiest = f"the busiest {top.kind}, {{}}, is {at}"
             yield Line(f"nothing limits throughput: {busiest}", (top.name,))
             yield Line(f"up to {self.rate_factor:.4g} times the source rate would be sustained")
+
+    def _objective_lines(self) -> Iterator[Line]:
+        """Yield what a user's objective deducts, if it is not the bottleneck that limits."""
+        missing = 1 - self.score.relative_throughput
+        if self.score.objective != THROUGHPUT and not self.limited and missing > COUNTS:
+            text = f"objective {{}} deducts {missing:.1%} of the source rate"
+            yield Line(text, (self.score.objective,))
 
     def _tables(self) -> Iterator[Line | Grid]:
         """Yield the contributions to the bottleneck and the moves that help."""

@@ -35,7 +35,7 @@ def test_a_plan_is_a_table_a_curve_and_json(
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "expected"),
     [
         (["--devices", "1x4,1x5"], "devices of one kind"),
         (
@@ -52,13 +52,13 @@ def test_a_plan_is_a_table_a_curve_and_json(
         (["--time-limit", "nan"], "--time-limit"),
     ],
 )
-def test_what_no_plan_is_made_of(
-    inputs: InputFiles, capsys: Capture, options: list[str], said: str
+def test_plans_that_are_refused(
+    inputs: InputFiles, capsys: Capture, options: list[str], expected: str
 ) -> None:
-    assert said in refused(capsys, "plan", inputs.graph, *options)
+    assert expected in refused(capsys, "plan", inputs.graph, *options)
 
 
-def test_what_moves_after_a_loss(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+def test_moves_after_losing_a_device(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
     old = place_by_cli(
         capsys, inputs.graph, tmp_path / "old.json", "--devices", "3x4", "--placer", "round-robin"
     )
@@ -76,9 +76,7 @@ def test_what_moves_after_a_loss(inputs: InputFiles, tmp_path: Path, capsys: Cap
     assert cost["throughput"] >= cost["throughput_without_moves"]
 
 
-def test_any_number_may_move_without_a_limit(
-    inputs: InputFiles, tmp_path: Path, capsys: Capture
-) -> None:
+def test_moves_without_a_limit(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
     old = place_by_cli(
         capsys, inputs.graph, tmp_path / "old.json", "--devices", "3x4", "--placer", "single"
     )
@@ -90,25 +88,31 @@ def test_any_number_may_move_without_a_limit(
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "expected"),
     [
-        (["--max-moves", "1"], "are for --start"),
-        (["--move-cost", "1"], "are for --start"),
-        (["--start", "OLD", "--max-moves", "1", "--move-cost", "1"], "not both"),
+        (["--max-moves", "1"], "require --start"),
+        (["--move-cost", "1"], "require --start"),
+        (
+            ["--start", "OLD", "--max-moves", "1", "--move-cost", "1"],
+            "cannot combine --max-moves with --move-cost",
+        ),
         (["--start", "OLD", "--max-moves", "-1"], "--max-moves"),
         (["--start", "OLD", "--move-cost", "inf"], "--move-cost"),
         (
             ["--start", "OLD", "--placer", "metis"],
             "placer 'metis' does not accept an initial placement",
         ),
-        (["--start", "OLD", "--placer", "search", "--max-moves", "1"], "there is one placer"),
-        (["--start", "OTHER"], "contains none of the graph's operators"),
+        (
+            ["--start", "OLD", "--placer", "search", "--max-moves", "1"],
+            "cannot combine --placer with",
+        ),
+        (["--start", "OTHER"], "other.json: contains none of the operators of "),
         (["--placer", "metis", "--time-limit", "1"], "these do: auto, search, exact"),
         (["--placer", "search:seconds=1", "--time-limit", "1"], "already has a time limit"),
     ],
 )
-def test_starts_and_limits_that_make_no_sense(
-    inputs: InputFiles, tmp_path: Path, capsys: Capture, options: list[str], said: str
+def test_bad_initial_placements_and_limits(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture, options: list[str], expected: str
 ) -> None:
     old = place_by_cli(capsys, inputs.graph, tmp_path / "old.json", "--placer", "greedy")
     graph = tmp_path / "graph.json"
@@ -118,6 +122,6 @@ def test_starts_and_limits_that_make_no_sense(
     other = tmp_path / "other.json"
     succeeds(capsys, "place", graph, "--placer", "single", "-o", other)
     files = {"OLD": str(old), "OTHER": str(other)}
-    assert said in refused(
+    assert expected in refused(
         capsys, "place", inputs.graph, *(files.get(word, word) for word in options)
     )

@@ -1,4 +1,4 @@
-"""Pictures and tables that commands write."""
+"""Plots and tables that commands write."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ LOG = '{"step": 1, "reward": -1.5, "loss": 0.5}\n{"step": 2, "validation": -1.0}
         (["--plots", "none"], ""),
     ],
 )
-def test_what_compare_writes(
+def test_files_of_compare(
     options: list[str], kind: str, inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     words = ("compare", inputs.graph, "--placers", "metis,single", "--source-rate", "1e3,1e6")
@@ -48,8 +48,10 @@ def test_bad_kinds_and_folders_are_refused_before_the_work(
     inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     words = ("compare", tmp_path / "absent.json")
-    assert "--plots is for -o" in refused(capsys, *words, "--plots", "png")
-    assert "'gif' is not one of" in refused(capsys, *words, "-o", tmp_path / "x", "--plots", "gif")
+    assert "--plots requires -o" in refused(capsys, *words, "--plots", "png")
+    assert "--plots: unknown choice 'gif'; choose from" in refused(
+        capsys, *words, "-o", tmp_path / "x", "--plots", "gif"
+    )
     assert "is not a folder" in refused(capsys, *words, "-o", inputs.graph)
     assert list(tmp_path.iterdir()) == []
 
@@ -73,7 +75,7 @@ def test_curves_of_runs(tmp_path: Path, capsys: Capture) -> None:
     assert picture.exists()
 
 
-def test_what_no_curves_are_drawn_of(tmp_path: Path, capsys: Capture) -> None:
+def test_refusals_of_curves(tmp_path: Path, capsys: Capture) -> None:
     assert "no log.jsonl: no training run has started in this folder" in refused(
         capsys, "curves", tmp_path, "-o", tmp_path / "x.png"
     )

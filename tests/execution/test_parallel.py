@@ -115,7 +115,7 @@ def test_ctrl_c_while_processes_start_takes_effect_afterwards(tmp_path: Path) ->
     with subprocess.Popen(words, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True) as process:
         _, err = process.communicate(timeout=120)
     assert process.returncode == 130
-    assert err.lstrip("\n") == "streamplace: interrupted; nothing was half-written\n"
+    assert err.lstrip("\n") == "streamplace: interrupted; no incomplete file was left\n"
     assert list(tmp_path.iterdir()) == []
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import streamplace as sp
-from streamplace.display.mixins import TellingRepr
+from streamplace.display.mixins import StableRepr
 from streamplace.files import clusters
 from streamplace.problem import graph as graph_module
 from streamplace.problem.columns import OPERATOR_NUMBERS, NumberColumn, graph_hash
@@ -32,7 +32,7 @@ def test_the_hash_distinguishes_columns_by_name() -> None:
 
 
 @dataclass(repr=False)
-class Machine(TellingRepr):
+class Machine(StableRepr):
     name: str
     cores: int = 1
     price: float = added_field(default=0.0)
