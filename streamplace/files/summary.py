@@ -1,4 +1,4 @@
-"""Summaries of files."""
+"""Summaries of graph, dataset, cluster and placement files."""
 
 from pathlib import Path
 from typing import Any
@@ -22,14 +22,14 @@ def summary(path: str | Path) -> dict[str, Any]:
     Raises
     ------
     FormatError
-        If it is none.
+        If the file is none of these.
     """
     found = resolve(path)
     if found.is_dir() or found.name.endswith(".npz"):
         return _graphs(read_dataset(found))
     values = list(iter_values(found))
     if not values:
-        raise FormatError(f"{name_of(path)}: holds nothing")
+        raise FormatError(f"{name_of(path)}: holds no graph")
     where, _, value = values[0]
     if isinstance(value, dict) and len(values) == 1:
         if "devices" in value:

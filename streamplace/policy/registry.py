@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, SerializeAsAny, ValidationError, model_validator
 
 from streamplace.errors import UsageError
-from streamplace.files.reading import first_fault
+from streamplace.files.form_faults import first_fault
 from streamplace.policy.config import DeviceScorerSizes, EncoderDecoderSizes, StrictModel
 from streamplace.util.plugins import installed, load_installed, load_ours, named_fault, names_of
 from streamplace.util.suggest import valid_choices
@@ -161,7 +161,7 @@ def _made(kind: str, path: str, argument: object) -> "AnyPolicy":
         return ours
     with named_fault("policy", kind, f"loading {path} failed"):
         cls = load_ours(path)
-    with named_fault("policy", kind, "its constructor refuses"):
+    with named_fault("policy", kind, "its constructor failed"):
         made = cls(argument)
     return _checked_policy(made, kind, path)
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from streamplace.errors import CheckpointError
-from streamplace.files.bounded import read_raw
+from streamplace.files.bounded import read_failure, read_raw
 from streamplace.util.out_of_memory import is_out_of_memory
 
 WORDS = "__metadata__"
@@ -88,8 +88,7 @@ def read(path: str | Path) -> bytes:
     try:
         return read_raw(path)
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise CheckpointError(f"{path}: {reason}") from None
+        raise CheckpointError(f"{path}: {read_failure(error)}") from None
 
 
 def is_there(path: Path) -> bool:
@@ -103,7 +102,7 @@ def is_there(path: Path) -> bool:
     try:
         return path.exists()
     except (OSError, ValueError) as error:
-        raise CheckpointError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+        raise CheckpointError(f"{path}: {read_failure(error)}") from None
 
 
 def hash_of(tensors: Mapping[str, Tensor], words: Mapping[str, str]) -> str:

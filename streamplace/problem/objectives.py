@@ -53,7 +53,7 @@ def make_objective(text: str, from_file: bool = False) -> Objective:
         raise UsageError(f"{NOUN} {text!r}: is no subclass of streamplace.Throughput")
     cls: Any = found
     arguments = read_options(text, options, _options_of(cls), NOUN)
-    with plugins.named_fault(NOUN, text, "its constructor refuses"):
+    with plugins.named_fault(NOUN, text, "its constructor failed"):
         made: Objective = cls(**arguments)
     return made
 

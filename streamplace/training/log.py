@@ -59,7 +59,7 @@ class TrainingLog:
         try:
             yield
         except OSError as error:
-            raise FormatError(f"{self._path}: cannot be written: {error.strerror}") from None
+            raise FormatError(f"{self._path}: cannot write: {error.strerror}") from None
 
 
 def _lines(path: Path) -> list[str]:

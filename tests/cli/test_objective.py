@@ -125,11 +125,11 @@ def test_throughput_is_what_it_is_without_the_option(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--objective", "nett"], "no objective is called 'nett'; there are throughput"),
+        (["--objective", "nett"], "unknown objective 'nett'; choose from throughput"),
         (["--objective", "mine:Lost"], "has no 'Lost'"),
         (["--objective", "mine:NetEvaluator"], "is no subclass of streamplace.Throughput"),
         (["--objective", "mine:Net:price=high"], "price must be a number"),
-        (["--objective", "mine:Worded:word=4"], "its constructor refuses: ValueError: letters"),
+        (["--objective", "mine:Worded:word=4"], "its constructor failed: ValueError: letters"),
         (["--objective", "mine:Failing"], "its evaluator failed: RuntimeError: a fault of its own"),
         (["--objective", "mine:Net", "--placer", "exact"], "'exact' proves throughput, not object"),
     ],
@@ -146,7 +146,10 @@ def test_a_file_that_names_a_module_needs_it_typed(folder: Path) -> None:
     for command in (["simulate", "graph.json", "net.json"], ["explain", "net.json"]):
         code, _, err = answer(folder, *command)
         assert code == 2
-        assert "net.json: problem.objective: 'mine:Net:price=900.0' is in a module" in one_line(err)
+        assert (
+            "problem.objective: a file cannot load 'mine:Net:price=900.0' from a module"
+            in one_line(err)
+        )
     again = found(folder, "place", "graph.json", *ON, *net, "--start", "net.json")
     assert again["moves"] == []
     options = ("--model", "engine", "--duration", 9)
@@ -177,7 +180,7 @@ def test_an_installed_package_gives_its_objective_a_name_that_files_hold(folder:
     code, _, err = answer(elsewhere, "simulate", "graph.json", "net.json")  # not installed
     assert code == 2
     line = one_line(err)
-    assert "net.json: problem.objective: no objective is called 'net'; there are throughput" in line
+    assert "net.json: problem.objective: unknown objective 'net'; choose from throughput" in line
 
 
 def test_no_name_of_ours_is_replaced_and_others_are_listed(folder: Path) -> None:
@@ -188,7 +191,7 @@ def test_no_name_of_ours_is_replaced_and_others_are_listed(folder: Path) -> None
     assert code == 2
     assert "objective 'gone': loading nowhere:Net failed: ModuleNotFoundError" in one_line(err)
     err = answer(folder, "place", "graph.json", "--objective", "xyzzy", **there)[2]
-    assert "there are throughput, gone, net (your own are module:Class)" in one_line(err)
+    assert "choose from throughput, gone, net, or module:Class for your own" in one_line(err)
     words = {"COMP_WORDS": "streamplace compare x --objective ", "COMP_CWORD": "4"}
     shell = {**there, **words, "_STREAMPLACE_COMPLETE": "bash_complete"}
     assert answer(folder, **shell)[1].split() == ["plain,throughput", "plain,gone", "plain,net"]

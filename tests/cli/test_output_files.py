@@ -150,7 +150,7 @@ def test_a_folder_that_another_process_writes_into(files: Path) -> None:
     with held(results):
         done = run(*words)
         assert (done.returncode, done.stdout) == (2, "")
-        assert f"{results}: another run of streamplace writes into it" in done.stderr
+        assert f"{results}: another run of streamplace is writing into this folder" in done.stderr
         assert os.listdir(results) == []
     assert not results.exists()
     assert run(*words).returncode == 0

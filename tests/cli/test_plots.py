@@ -34,7 +34,7 @@ def test_bad_kinds_and_folders_are_refused_before_the_work(
     words = ("compare", tmp_path / "absent.json")
     assert "--plots is for -o" in refused(capsys, *words, "--plots", "png")
     assert "'gif' is not one of" in refused(capsys, *words, "-o", tmp_path / "x", "--plots", "gif")
-    assert "is no folder" in refused(capsys, *words, "-o", inputs.graph)
+    assert "is not a folder" in refused(capsys, *words, "-o", inputs.graph)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -58,7 +58,9 @@ def test_curves_of_runs(tmp_path: Path, capsys: Capture) -> None:
 
 
 def test_what_no_curves_are_drawn_of(tmp_path: Path, capsys: Capture) -> None:
-    assert "holds no log.jsonl" in refused(capsys, "curves", tmp_path, "-o", tmp_path / "x.png")
+    assert "no log.jsonl: no training run has started in this folder" in refused(
+        capsys, "curves", tmp_path, "-o", tmp_path / "x.png"
+    )
     assert "ends in .png" in refused(capsys, "curves", tmp_path / "absent", "-o", "x.gif")
     assert "RUN" in refused(capsys, "curves")
     assert list(tmp_path.iterdir()) == []

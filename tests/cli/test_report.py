@@ -40,12 +40,14 @@ def test_what_is_no_placement_is_refused(
 ) -> None:
     page = tmp_path / "report.html"
     assert "graph.json" in refused(capsys, "report", inputs.graph, "-o", page)
-    assert "carries no graph" in refused(capsys, "report", inputs.cepsim, "-o", page)
+    assert "a CEPSim placement holds no graph" in refused(
+        capsys, "report", inputs.cepsim, "-o", page
+    )
     faults = set(DATA.glob("placement-*.json")) - {DATA / "placement-of-another-graph.json"}
     for fault in sorted(faults):
         said = refused(capsys, "report", inputs.placement, fault, "-o", page)
         assert fault.name in said
-    assert "No such file" in refused(capsys, "report", tmp_path / "none.json", "-o", page)
+    assert "no such file" in refused(capsys, "report", tmp_path / "none.json", "-o", page)
     assert not page.exists()
 
 

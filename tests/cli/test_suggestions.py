@@ -14,15 +14,21 @@ CASES = [
     (["place", "GRAPH", "--modle", "engine"], "'--model'"),
     (["import", "GRAPH", "--from", "flik"], "did you mean 'flink-plan'?"),
     (["place", "GRAPH", "--model", "bottelneck"], "did you mean 'bottleneck'?"),
-    (["place", "GRAPH", "--placer", "metsi"], "called 'metsi'; did you mean 'metis'?"),
+    (["place", "GRAPH", "--placer", "metsi"], "unknown placer 'metsi'; did you mean 'metis'?"),
     (["place", "GRAPH", "--placer", "METIS"], "did you mean 'metis'?"),
     (["compare", "GRAPH", "--placers", "metis,fusser"], "did you mean 'fuser'?"),
-    (["place", "GRAPH", "--placer", "metis:prats=3"], "did you mean 'parts'?"),
-    (["place", "GRAPH", "--placer", "auto:second=3"], "did you mean 'seconds'?"),
-    (["place", "GRAPH", "--placer", "policy:colour=red"], "options are "),
+    (
+        ["place", "GRAPH", "--placer", "metis:prats=3"],
+        "unknown option 'prats'; did you mean 'parts'?",
+    ),
+    (
+        ["place", "GRAPH", "--placer", "auto:second=3"],
+        "unknown option 'second'; did you mean 'seconds'?",
+    ),
+    (["place", "GRAPH", "--placer", "policy:colour=red"], "unknown option 'colour'; choose from "),
     (["place", "GRAPH", "--placer", "metis:weights=utilization"], "did you mean 'utilisation'?"),
     (["generate", "drem", "-o", "x.jsonl"], "did you mean 'dream'?"),
-    (["generate", "xyz", "-o", "x.jsonl"], "there are dream, series-parallel, layered"),
+    (["generate", "xyz", "-o", "x.jsonl"], "choose from dream, series-parallel, layered"),
     (["train", "GRAPH", "--config", "papper", "-o", "run"], "did you mean 'paper'?"),
     (["import", "GRAPH", "--from", "flink-plna"], "did you mean 'flink-plan'?"),
     (["export", "PLACEMENT", "--to", "kubernets"], "did you mean 'kubernetes'?"),
@@ -47,8 +53,8 @@ def test_of_the_command_line(
 OPERATORS = [{"name": name, "instructions": 1} for name in ("parse", "filter", "sink")]
 SLOW = {"device": "d0o", "from_s": 1, "factor": 0.5}
 IN_FILES = [
-    ("graph", {"opertors": []}, "opertors: is an unknown field; did you mean 'operators'?"),
-    ("constraints", {"pin": {}}, "pin: is an unknown field; did you mean 'pins'?"),
+    ("graph", {"opertors": []}, "unknown field 'opertors'; did you mean 'operators'?"),
+    ("constraints", {"pin": {}}, "unknown field 'pin'; did you mean 'pins'?"),
     ("cluster", {"network": {"bandwidth": 1}}, "did you mean 'bandwidth_mbps'?"),
     ("cluster", {"network": {"overrides": [{"form": "d0"}]}}, "did you mean 'from'?"),
     ("graph", {"streams": [{"source": "prase", "target": "sink"}]}, "did you mean 'parse'?"),
@@ -120,7 +126,7 @@ def test_in_configs(
     config = tmp_path / "config.toml"
     config.write_text(SMALL.replace("epochs = 2", f"epochs = 2\n{name} = 1"))
     words = ("train", inputs.graph, "--config", config, "-o", tmp_path / "run")
-    message = f"stage[0].{name}: is an unknown field; did you mean {meant!r}?"
+    message = f"stage[0]: unknown field {name!r}; did you mean {meant!r}?"
     assert message in refused(capsys, *words)
 
 

@@ -207,5 +207,5 @@ def test_quiet_ends_with_its_command_and_errors_are_told(
     done = run("place", "nowhere.json", "-q")
     assert (done.returncode, done.stderr) == (
         2,
-        "streamplace: nowhere.json: No such file or directory\n",
+        "streamplace: nowhere.json: no such file\n",
     )

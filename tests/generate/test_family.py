@@ -68,21 +68,21 @@ class Large(Narrow):
 FAULTS = {
     "nowhere:chain": "family 'nowhere:chain': importing nowhere failed: ModuleNotFoundError",
     "mine:lost": "module 'mine' (FOLDER/mine.py) has no 'lost'",
-    "mine:pair": "is no family: a family is called with operators, rng and name, but",
+    "mine:pair": "is not a family: a family is called with operators, rng and name, but",
     "mine:OWN": "module 'mine' (FOLDER/mine.py) has no 'OWN'",
-    "mine:sp": "a module is no family: a family is called with operators, rng and name",
+    "mine:sp": "a module is not a family: a family is called with operators, rng and name",
     "mine:failing": "family 'mine:failing': graph 0: RuntimeError: a fault of its own",
     "mine:cyclic": "family 'mine:cyclic': graph 0: ",
     "mine:text": "family 'mine:text': graph 0: a str was returned, not a StreamGraph",
     "mine:nameless": "graph 0: its name must be 'mine:nameless_0', not ''",
-    "mine:chain:depth=3": "'depth=3' is no option=value; it takes no options",
-    "mine:Star:copy=true": "'copy=true' is no option=value; did you mean 'copies'",
+    "mine:chain:depth=3": "unknown option 'depth'; it has no options",
+    "mine:Star:copy=true": "unknown option 'copy'; did you mean 'copies'",
     "mine:Star:copies=yes": "copies must be true or false",
     "mine:Narrow": "family 'mine:Narrow': sizes must be 4 to 1000000 (got range(0, 3))",
     "mine:Odd": "family 'mine:Odd': sizes must be range (got 5)",
-    "layered:wide": "family 'layered:wide': 'wide' is no option=value; it takes no options",
-    "dream:size=3": "family 'dream:size=3': 'size=3' is no option=value; it takes no options",
-    "ring": "no family is called 'ring'; there are dream, series-parallel, layered",
+    "layered:wide": "family 'layered:wide': unknown option 'wide'; it has no options",
+    "dream:size=3": "family 'dream:size=3': unknown option 'size'; it has no options",
+    "ring": "unknown family 'ring'; choose from dream, series-parallel, layered",
 }
 
 
@@ -185,8 +185,8 @@ def test_an_installed_package_gives_its_family_a_name(folder: Path) -> None:
     )
     code, _, err = asked("generate", "xyzzy", "-o", "-")
     assert code == 2
-    there = "there are dream, series-parallel, layered, chain, gone, star"
-    assert f"{there} (your own are module:function)" in one_line(err)
+    there = "choose from dream, series-parallel, layered, chain, gone, star"
+    assert f"{there}, or module:function for your own" in one_line(err)
     shown = asked("generate", "--help")[1]
     assert "Families of installed packages: chain, gone, star" in shown
     words = {"COMP_WORDS": "streamplace generate s", "COMP_CWORD": "2"}
@@ -211,5 +211,5 @@ def test_a_recipe_takes_the_function_itself() -> None:
     assert [graph.name for graph in graphs] == [f"chain_{number}" for number in range(5)]
     assert {len(graph.names) for graph in graphs} == {6, 7}
     assert recipe.graph(3) == graphs[3]  # whatever was made before it
-    with pytest.raises(UsageError, match=re.escape("the class StreamGraph is no family")):
+    with pytest.raises(UsageError, match=re.escape("the class StreamGraph is not a family")):
         sp.Recipe(sp.StreamGraph, 1)  # type: ignore[arg-type]  # that is the fault

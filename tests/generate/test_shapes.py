@@ -64,7 +64,7 @@ def test_layered_graphs_have_several_sources_with_unequal_shares_and_sinks() -> 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("dreams", 1), "no family is called 'dreams'; did you mean 'dream'"),
+        (("dreams", 1), "unknown family 'dreams'; did you mean 'dream'"),
         (("dream", 0), "count must be 1 to 10000000"),
         (("dream", 2**63 - 1), "count must be 1 to 10000000"),
         (("layered", 2**63), "count must be 1 to 10000000"),

@@ -42,12 +42,14 @@ def test_a_torn_last_line_is_left_out(torn: str, tmp_path: Path) -> None:
 
 
 def test_what_is_no_log(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match=r"holds no log.jsonl"):
+    with pytest.raises(
+        FormatError, match=r"no log.jsonl: no training run has started in this folder"
+    ):
         read_log(tmp_path)
-    with pytest.raises(FormatError, match="No such file"):
+    with pytest.raises(FormatError, match="no such file"):
         read_log(tmp_path / "nowhere")
     for bad in ("no json", "[1]", '{"step": "1"}', '{"reward": 1}', '{"step": NaN}'):
-        with pytest.raises(FormatError, match="line 1 is no step"):
+        with pytest.raises(FormatError, match="line 1: not a step of a training run"):
             read_log(written(tmp_path, bad + '\n{"step": 2}\n'))
 
 

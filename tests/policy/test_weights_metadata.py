@@ -29,9 +29,7 @@ def test_sizes_of_another_kind_are_refused_in_a_line(tmp_path: Path) -> None:
     tensors, words = unpacked(weights(), "file")
     path = tmp_path / "file.safetensors"
     path.write_bytes(packed(tensors, {**words, "sizes": '{"hidden": -1}'}))
-    with pytest.raises(
-        CheckpointError, match=r"sizes.hidden: should be greater than or equal to 1 \(got -1\)"
-    ):
+    with pytest.raises(CheckpointError, match=r"sizes.hidden: must be at least 1 \(got -1\)"):
         read_policy(path)
     path.write_bytes(packed({"a": torch.zeros(1)}, {"format": "x"}))
     with pytest.raises(CheckpointError, match="holds no policy"):
@@ -39,7 +37,7 @@ def test_sizes_of_another_kind_are_refused_in_a_line(tmp_path: Path) -> None:
 
 
 def test_a_device_is_no_file_of_weights() -> None:
-    with pytest.raises(CheckpointError, match="is a device"):
+    with pytest.raises(CheckpointError, match="is a device, not a file"):
         read_policy("/dev/zero")
 
 

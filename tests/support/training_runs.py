@@ -31,10 +31,10 @@ def ctrl_c_at(*steps: int) -> Callable[[Record], None]:
 
 @contextmanager
 def time_limit() -> Iterator[None]:
-    """Fail a block that does not end."""
+    """Fail if the block does not end in time."""
 
     def fail(number: int, frame: object) -> None:
-        raise AssertionError(f"has not ended after {LIMIT_S} s")
+        raise AssertionError(f"not finished after {LIMIT_S} s")
 
     before = signal.signal(signal.SIGALRM, fail)
     signal.alarm(LIMIT_S)
@@ -52,9 +52,9 @@ def log_of(folder: Path) -> list[dict[str, Any]]:
 
 
 def check_finite(folder: Path) -> None:
-    """Check that no file of a run has a number that is none.
+    """Check that all numbers in the files of a run are finite.
 
-    The best reward of a problem that was never looked at is -inf.
+    The only exception is -inf as the best reward of a problem that was never visited.
     """
     json.loads((folder / CONFIG).read_text(), parse_constant=pytest.fail)
     log_of(folder)

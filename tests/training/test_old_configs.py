@@ -119,9 +119,9 @@ def test_the_current_format_is_read_without_a_warning(caplog: pytest.LogCaptureF
 @pytest.mark.parametrize(
     ("old", "new", "fault"),
     [
-        ("samples = 3", "sample = 3", "sampling.sample: is an unknown field"),
-        ("size = 2", "size = -2", "memory.size: should be greater"),
-        ("normalise = true", "rate = 0.0", "optimiser.rate: should be greater"),
+        ("samples = 3", "sample = 3", "sampling: unknown field 'sample'"),
+        ("size = 2", "size = -2", "memory.size: must be at least 0"),
+        ("normalise = true", "rate = 0.0", "optimiser.rate: must be greater than 0"),
         ("entropy = 0.01", "entropy = nan", "optimiser.entropy: must be a finite number"),
     ],
 )
@@ -164,9 +164,9 @@ def test_an_old_run_with_another_config_is_another_run(tmp_path: Path) -> None:
 
 def test_an_unknown_setting_of_a_teacher_is_refused(tmp_path: Path) -> None:
     setting = '\n[teacher]\nplacer = "greedy"\nepoch = 0\n'
-    with pytest.raises(FormatError, match=r": teacher\.epoch: is an unknown field"):
+    with pytest.raises(FormatError, match=r": teacher: unknown field 'epoch'"):
         read(OLD + setting, tmp_path)
-    with pytest.raises(FormatError, match=r": teacher\.placer: is missing"):
+    with pytest.raises(FormatError, match=r": teacher: missing field 'placer'"):
         read(OLD + setting.replace('placer = "greedy"', ""), tmp_path)
-    with pytest.raises(FormatError, match=r": optimiser\.rate: should be greater"):
+    with pytest.raises(FormatError, match=r": optimiser\.rate: must be greater than 0"):
         read(OLD.replace("[optimiser]", "[optimiser]\nrate = -1.0") + TAUGHT, tmp_path)

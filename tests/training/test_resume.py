@@ -338,7 +338,7 @@ def test_a_disk_that_fills_during_the_run(uninterrupted: FinishedRun, tmp_path: 
             if record["step"] == 2:
                 stack.enter_context(full_disk(size // 2))
 
-        with pytest.raises(StreamplaceError, match=r"checkpoint.safetensors: cannot be written"):
+        with pytest.raises(StreamplaceError, match=r"checkpoint.safetensors: cannot write"):
             train(graphs(), wanted, tmp_path / "run", on_step=on_step)
     names = {path.name for path in (tmp_path / "run").iterdir() if path.is_file()}
     assert names == {CONFIG, CHECKPOINT, POLICY, "log.jsonl"}
@@ -378,7 +378,7 @@ def test_a_log_that_cannot_be_written(tmp_path: Path) -> None:
             if record["step"] == 2:
                 stack.enter_context(full_disk((folder / "log.jsonl").stat().st_size + 10))
 
-        with pytest.raises(FormatError, match=r"log.jsonl: cannot be written: File too large"):
+        with pytest.raises(FormatError, match=r"log.jsonl: cannot write: File too large"):
             train(graphs(), rare, folder, on_step=on_step)
     assert [line["step"] for line in read_log(folder)] == [1, 2]
     train(graphs(), rare, folder)
@@ -403,7 +403,9 @@ def test_two_runs_cannot_share_a_folder(uninterrupted: FinishedRun, tmp_path: Pa
     wanted, expected = uninterrupted
 
     def on_step(record: Record) -> None:
-        with pytest.raises(FormatError, match="another run of streamplace writes into it"):
+        with pytest.raises(
+            FormatError, match="another run of streamplace is writing into this folder"
+        ):
             train(graphs(), wanted, tmp_path / "run", resume=record["step"] > 2)
 
     train(graphs(), wanted, tmp_path / "run", on_step=on_step)

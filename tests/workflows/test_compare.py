@@ -55,7 +55,7 @@ def test_a_graph_without_a_placement_is_an_error_never_a_score() -> None:
 
 
 def test_a_wrong_name_is_found_before_anything_runs() -> None:
-    with pytest.raises(UsageError, match="no placer is called 'metsi'"):
+    with pytest.raises(UsageError, match="unknown placer 'metsi'"):
         compare(GRAPHS, ["metis", "metsi"])
 
 

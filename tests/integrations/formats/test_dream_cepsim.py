@@ -32,7 +32,7 @@ def test_a_placement_is_no_graph() -> None:
 def test_our_own_format_is_not_dreams() -> None:
     own = json.dumps(graph_to(graph_from(DREAM, "file")))
     assert refused_document("dream", own).startswith("must have operators and connections")
-    assert refused_document("dream", "[]") == "must be an object, not a list"
+    assert refused_document("dream", "[]") == "must be an object (got a list)"
 
 
 @given(cases())

@@ -95,7 +95,7 @@ BOMB = """<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;
         ("100.5", "1_00", "'a': instructions: must be a finite number"),
         ("100.5", "infinity", "'a': instructions: must be a finite number"),
         ("100.5", "", "'a': instructions: must be a finite number"),
-        ('["gpu"]', "gpu", "'b': requires: not JSON"),
+        ('["gpu"]', "gpu", "'b': requires: line 1 column 1: not JSON"),
         ("1e3", "0", "source_rate: must be finite and above 0"),
         ('<node id="b">', '<node id="b"><graph/>', "node 'b': graphs in nodes"),
         ("<edge", "<hyperedge/><edge", "hyperedges are not read"),

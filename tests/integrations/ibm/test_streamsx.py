@@ -41,7 +41,7 @@ def test_streams_that_only_one_end_tells() -> None:
         ('"name": "i2"', '"name": "i0"', "two input ports are called 'i0'"),
         ('"connections": ["U"]', '"connections": [7]', "operators[4].inputs[0].connections[0]: "),
         ('"name": "T", "kind"', '"name": "S", "kind"', "operators[1].name: 'S' is operators[0]'s"),
-        ('"operators"', '"others"', "operators: is missing"),
+        ('"operators"', '"others"', "missing field 'operators'"),
         ('["i3"]', '["i0"]', "streams[3]: 'M' feeds itself"),
     ],
 )

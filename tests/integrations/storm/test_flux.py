@@ -40,12 +40,16 @@ def test_flux_expands_into_executors() -> None:
         ("name: ", "name: !!python/object/apply:os.system ", "line 2 column 7: tags are not"),
         ("config:", "config: &a\n  b: *a", "line 3 column 9: what an alias (*) stands for"),
         ("config:", "name: x\nconfig:", "line 3 column 1: key 'name' stands twice"),
-        ("parallelism: 2", "parallelism: 0", "spouts[0].parallelism: should be greater"),
-        ("parallelism: 2", "parallelism: ${n}", "spouts[0].parallelism: must be an integer"),
-        ("parallelism: 2", "parallelism: 1e9", "spouts[0].parallelism: must be an integer"),
-        ("parallelism: 2", "parallelism: 999999999", "spouts[0].parallelism: should be less"),
-        ("parallelism: 2", "parallelism: !!int x", "spouts[0].parallelism: must be an integer"),
-        ("SHUFFLE", "GUESS", "streams[0].grouping.type: should be 'ALL'"),
+        ("parallelism: 2", "parallelism: 0", "spouts[0].parallelism: must be at least 1 (got 0)"),
+        ("parallelism: 2", "parallelism: ${n}", "spouts[0].parallelism: must be a whole number"),
+        ("parallelism: 2", "parallelism: 1e9", "spouts[0].parallelism: must be a whole number"),
+        (
+            "parallelism: 2",
+            "parallelism: 999999999",
+            "spouts[0].parallelism: must be at most 100,000",
+        ),
+        ("parallelism: 2", "parallelism: !!int x", "spouts[0].parallelism: must be a whole number"),
+        ("SHUFFLE", "GUESS", "streams[0].grouping.type: must be 'ALL'"),
         ('to: "split"', 'to: "nobody"', "streams[0]: no spout or bolt has the id 'nobody'"),
         ('to: "split"', 'to: "lines"', "streams[0].to: 'lines' is a spout"),
         ('to: "log"', 'to: "split"', "streams: a cycle, split -> count -> split"),
@@ -59,7 +63,7 @@ def test_flux_files_that_are_none(old: str, new: str, said: str) -> None:
 
 def test_yaml_that_is_no_flux_file() -> None:
     assert refused_document("storm-flux", "") == "is empty"
-    assert refused_document("storm-flux", "- a") == "must be an object, not a list"
+    assert refused_document("storm-flux", "- a") == "must be an object (got a list)"
     assert refused_document("storm-flux", "? [a]\n: b").startswith(
         "line 1 column 3: a key must be text"
     )

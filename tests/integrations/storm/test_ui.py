@@ -75,11 +75,11 @@ def changed(document: dict[str, Any], *path: Any, to: Any) -> str:
             changed(VISUALIZATION, "split", ":inputs", 0, ":component", to="who"),
             "no component is called 'who'",
         ),
-        (changed(VISUALIZATION, "split", to=5), "'split': must be an object, not a number"),
+        (changed(VISUALIZATION, "split", to=5), "'split': must be an object (got a number)"),
         (changed(METRICS, "window", to="10 min"), "window: must be seconds"),
         (
             changed(METRICS, "bolts", 0, "emitted", 0, "value", to="NaN"),
-            "bolts[0].emitted[0].value: should be greater than or equal to 0",
+            "bolts[0].emitted[0].value: must be at least 0",
         ),
         (
             changed(METRICS, "bolts", 0, "emitted", 0, "value", to="many"),

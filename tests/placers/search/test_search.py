@@ -175,7 +175,7 @@ def test_one_operator_on_one_device(model: Model) -> None:
         ("search:seconds=nan", "seconds must be at least 0"),
         ("search:seconds=inf", "seconds must be at least 0"),
         ("search:seconds=soon", "seconds must be a number"),
-        ("search:steps=5", "options are evaluations, seconds"),
+        ("search:steps=5", "unknown option 'steps'; choose from evaluations, seconds"),
     ],
 )
 def test_bad_options_are_told(name: str, said: str) -> None:

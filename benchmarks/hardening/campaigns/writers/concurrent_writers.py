@@ -12,7 +12,7 @@ from benchmarks.hardening.campaigns.writers.writing_command import WritingComman
 from benchmarks.hardening.harness.forks import Ended, Forks, temporaries
 from benchmarks.hardening.harness.rows import Row
 
-REFUSED = "another run of streamplace writes into it"
+REFUSED = "another run of streamplace is writing into this folder"
 OVER = "already contains a run; see --resume"  # the other process had already ended
 TRIES = 40  # for two writes at the same time, which the machine decides
 LOOK_S = 0.0002
