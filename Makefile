@@ -1,4 +1,4 @@
-# Everything a developer or a new user runs. Each target builds the virtual environment it needs.
+# Everything that a developer or a new user runs. Each target creates the virtual environment that it needs.
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
@@ -16,7 +16,7 @@ venv: $(READY)
 $(READY): pyproject.toml locks/dev.txt locks/torch.txt locks/install_torch.py
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python $(LOCKED) locks/dev.txt
-	$(BIN)/python locks/install_torch.py # by hash where the CPU build is offered
+	$(BIN)/python locks/install_torch.py # the CPU build, with hashes, where an index offers it
 	$(BIN)/python $(INSTALL) --no-deps --no-build-isolation -e .
 	touch $@
 
@@ -51,7 +51,7 @@ docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 	@echo "site/index.html"
 
-$(FLINK)/.ready: locks/flink.txt locks/flink-build.txt # with which some of it is built
+$(FLINK)/.ready: locks/flink.txt locks/flink-build.txt # flink-build: what some packages of flink need to be built
 	$(PYTHON) -m venv $(FLINK)
 	$(FLINK)/bin/python $(LOCKED) locks/flink-build.txt
 	$(FLINK)/bin/python $(INSTALL) --require-hashes --no-build-isolation -r locks/flink.txt
