@@ -198,7 +198,7 @@ def _warn_if_slow(placer: str, operators: int) -> None:
     from streamplace.placers.registry import warning_for  # noqa: PLC0415 - see place
 
     if warning := warning_for(placer, operators):
-        options.tell(warning)
+        options.print_note(warning)
 
 
 def _inherited(objective: "Objective", start: str) -> "Objective | None":
