@@ -50,7 +50,7 @@ def _header(row: list[str]) -> list[str]:
         if name not in COLUMNS:
             raise GraphError(f"no column is called {name!r:.40}; there are {', '.join(COLUMNS)}")
         if name in row[:i]:
-            raise GraphError(f"column {name!r} stands twice")
+            raise GraphError(f"column {name!r} appears twice")
     return row
 
 
@@ -59,7 +59,7 @@ def _add(operators: dict[str, dict[str, float]], header: list[str], row: list[st
         raise GraphError(f"must have {len(header)} columns, not {len(row)}")
     operator = row[0]
     if operator in operators:
-        raise GraphError(f"operator {operator!r:.40} stands twice")
+        raise GraphError(f"operator {operator!r:.40} appears twice")
     operators[operator] = {}
     for what, cell in zip(header[1:], row[1:], strict=True):
         if not cell.strip():

@@ -35,7 +35,7 @@ def read_text_as(text: str, where: str, kind: str) -> LogicalGraph:
     FormatError
         Naming the file `where`, the place in it and the fault; always one line.
     """
-    read = cast("Callable[[str, str], LogicalGraph]", _load(READERS, kind, "reads"))
+    read = cast("Callable[[str, str], LogicalGraph]", _load(READERS, kind))
     try:
         with located(where, FormatError):
             return read(text, where)
@@ -55,12 +55,12 @@ def export_text(placement: Placement, kind: str) -> str:
     ProblemError
         If the format cannot express the placement.
     """
-    write = cast("Callable[[Placement], str]", _load(WRITERS, kind, "writes"))
+    write = cast("Callable[[Placement], str]", _load(WRITERS, kind))
     return write(placement)
 
 
-def _load(table: dict[str, str], kind: str, verb: str) -> object:
+def _load(table: dict[str, str], kind: str) -> object:
     if kind not in table:
-        raise UsageError(f"nobody {verb} {kind!r}{valid_choices(kind, tuple(table))}")
+        raise UsageError(f"unknown format {kind!r}{valid_choices(kind, tuple(table))}")
     module, function = table[kind].split(":")
     return getattr(import_module(module), function)

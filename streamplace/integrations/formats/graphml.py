@@ -43,7 +43,7 @@ def read(text: str, where: str) -> LogicalGraph:
     for node in inside(graphs[0], "node"):
         name = attribute(node, "id", where)
         if name in attributed.nodes:
-            raise FormatError(f"{where}: node {name!r:.40} stands twice")
+            raise FormatError(f"{where}: node {name!r:.40} appears twice")
         if inside(node, "graph"):
             raise FormatError(f"{where}: node {name!r:.40}: graphs in nodes are not read")
         attributed.nodes[name] = _attributes(node, "node", keys, defaults, where)

@@ -74,7 +74,7 @@ def _object(node: yaml.MappingNode, where: str, seen: set[int]) -> dict[str, Any
         if not isinstance(key, yaml.ScalarNode):
             raise FormatError(f"{place}: a key must be text")
         if key.value in found:
-            raise FormatError(f"{place}: key {key.value!r:.40} stands twice in one object")
+            raise FormatError(f"{place}: key {key.value!r:.40} appears twice in one object")
         found[key.value] = _value(item, where, seen)
     return found
 

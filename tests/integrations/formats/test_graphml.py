@@ -87,7 +87,7 @@ BOMB = """<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;
         ("<graphml", '<!DOCTYPE x SYSTEM "file:///etc/passwd"><graphml', "has a DTD"),
         ("<graphml", "<graph", "not XML: mismatched tag"),
         ('"directed"', '"undirected"', "'a' -> 'b': is undirected"),
-        ('<node id="b">', '<node id="a">', "node 'a' stands twice"),
+        ('<node id="b">', '<node id="a">', "node 'a' appears twice"),
         ('<node id="b">', "<node>", "<node>: attribute 'id' is missing"),
         ('target="b"/>', 'target="z"/>', "'a' -> 'z': there is no node 'z'"),
         ('<data key="d0">', '<data key="d9">', "<data>: there is no key 'd9'"),

@@ -39,7 +39,7 @@ def test_flux_expands_into_executors() -> None:
         ("name: ", "name: [", "not YAML: "),
         ("name: ", "name: !!python/object/apply:os.system ", "line 2 column 7: tags are not"),
         ("config:", "config: &a\n  b: *a", "line 3 column 9: what an alias (*) stands for"),
-        ("config:", "name: x\nconfig:", "line 3 column 1: key 'name' stands twice"),
+        ("config:", "name: x\nconfig:", "line 3 column 1: key 'name' appears twice"),
         ("parallelism: 2", "parallelism: 0", "spouts[0].parallelism: must be at least 1 (got 0)"),
         ("parallelism: 2", "parallelism: ${n}", "spouts[0].parallelism: must be a whole number"),
         ("parallelism: 2", "parallelism: 1e9", "spouts[0].parallelism: must be a whole number"),
