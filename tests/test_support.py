@@ -1,4 +1,4 @@
-"""The rule that tests share helpers through tests/support, never by importing one another."""
+"""The rule that tests share helpers through tests/support, and never import one another."""
 
 import ast
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ def test_no_module_imports_a_test_file(folder: str) -> None:
 
 
 def test_benchmarks_import_no_tests() -> None:
-    """What both need is in benchmarks/reference, which knows neither tests nor other benchmarks."""
+    """Shared code is in benchmarks/reference, which imports neither tests nor other benchmarks."""
     for file in sorted((ROOT / "benchmarks").rglob("*.py")):
         for name in imported_names(file.read_text()):
             assert not name.startswith("tests."), (file, name)
