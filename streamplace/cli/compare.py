@@ -120,7 +120,7 @@ def compare(
             )
         if folder is not None:
             for stale in save_report(folder, result, pictures):
-                options.tell(f"removed {stale}, a picture of an earlier comparison")
+                options.print_note(f"removed {stale}, a picture of an earlier comparison")
     if as_json:
         options.print_json(result.to_dict())
     else:
