@@ -47,7 +47,7 @@ class Backend:
         if self.address is None:
             return
         if self.name == "local":
-            raise UsageError("--address requires --backend ray or --backend dask")
+            raise UsageError("--address requires --backend ray or dask")
         match = _ADDRESS.fullmatch(self.address)
         if match is None or not 0 < int(match[2]) < 2**16:
             raise UsageError(f"--address must be HOST:PORT (got {self.address!r:.80})")

@@ -198,6 +198,7 @@ def test_names_beyond_the_encoding_of_stdout(tmp_path: Path) -> None:
     assert "fr\\xfchling" in done.stdout
 
 
+@pytest.mark.long
 def test_kernels_compile_without_a_writable_cache(tmp_path: Path) -> None:
     """In some containers, users can write neither to the packages nor to a home folder."""
     for package in ("sim", "streamplace"):

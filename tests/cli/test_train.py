@@ -300,6 +300,7 @@ def kill_once_saved(process: "subprocess.Popen[str]", run: Path, wait_s: float) 
     assert saved(run) > before
 
 
+@pytest.mark.long
 def test_a_killed_run_resumes(files: Path, tmp_path: Path) -> None:
     """Even a kill while a file is being written leaves no incomplete file."""
     run, rng = tmp_path / "run", np.random.default_rng(1)

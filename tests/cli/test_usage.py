@@ -42,7 +42,10 @@ USAGE = [
     (["place", "GRAPH", "--placer", "nobody"], "'nobody'"),
     (["place", "GRAPH", "--placer", ""], "''"),
     (["place", "GRAPH", "--placer", "metis:parts"], "'parts'"),
-    (["place", "GRAPH", "--placer", "metis:colour=red"], "'colour=red'"),
+    (
+        ["place", "GRAPH", "--placer", "metis:colour=red"],
+        "unknown option 'colour'; choose from parts, weights",
+    ),
     (["place", "GRAPH", "--placer", "metis:parts=three"], "parts"),
     (["place", "GRAPH", "--placer", "metis:parts=0"], "parts"),
     (["place", "GRAPH", "--placer", "metis:weights=gold"], "weights"),
@@ -56,7 +59,10 @@ USAGE = [
     (["compare", "GRAPH", "--jobs", "0"], "--jobs"),
     (["compare", "GRAPH", "--backend", "slurm"], "--backend"),
     *(
-        ([*command.split(), "--address", "127.0.0.1:6379"], "--backend ray or dask")
+        (
+            [*command.split(), "--address", "127.0.0.1:6379"],
+            "--address requires --backend ray or dask",
+        )
         for command in (
             "compare GRAPH",
             "generate dream -o OUT/x.jsonl",

@@ -10,10 +10,12 @@ from tests.support.paths import ROOT
 from tests.support.policies import SCRIPTING
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+LONG = ("own-policy.md", "training.md")
+SOME_LONG = [pytest.param(p, marks=pytest.mark.long if p.name in LONG else ()) for p in PAGES]
 
 
 @pytest.mark.filterwarnings(SCRIPTING)
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize("path", SOME_LONG, ids=lambda path: str(path.relative_to(ROOT)))
 def test_blocks_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     run_page(path.read_text(), tmp_path)

@@ -233,5 +233,5 @@ def test_an_address_without_a_cluster(
 def test_a_backend_is_checked_in_python() -> None:
     with pytest.raises(UsageError, match="unknown backend 'slurm'; choose from local, ray, dask"):
         Backend("slurm")
-    with pytest.raises(UsageError, match=r"^--address requires --backend ray or --backend dask$"):
+    with pytest.raises(UsageError, match=r"^--address requires --backend ray or dask$"):
         compare([Recipe("dream", 1).graph(0)], ["single"], backend=Backend(address="here:1"))

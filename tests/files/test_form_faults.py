@@ -110,7 +110,7 @@ def test_a_bad_key_and_its_bad_value_are_two_faults() -> None:
             "problems: must be a list of tables: write [[problems]], not",
         ),
         ("[[stage]]", "[stage]", "stage: must be a list of tables: write [[stage]], not [stage]"),
-        ("[[stage]]", "[[stages]]", "unknown field 'stages'; did you mean 'stage'?"),
+        ("[[stage]]", "[[stages]]", "stages: write [[stage]], not [[stages]]"),
     ],
 )
 def test_tables_of_configs(old: str, new: str, message: str, tmp_path: Any) -> None:

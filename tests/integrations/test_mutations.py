@@ -18,7 +18,7 @@ from tests.support.errors import fault_of
 from tests.support.guards import hang_guard
 from tests.support.released_data import engine_document
 
-COUNT = 2_000
+MANY = [200, pytest.param(2_000, marks=pytest.mark.long)]
 EVERY = 40  # step between the numbers of bad files; tests/hardening reads others
 REAL = (
     ("flink-plan", "flink23_mixed_chained_plan.json"),
@@ -60,25 +60,27 @@ def inert(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     assert not [*tmp_path.iterdir()]
 
 
-def read_many_corrupted(kind: str, documents: tuple[str, ...]) -> None:
-    """Read corrupted documents, 2,000 in all; none may hang the reader."""
+def read_many_corrupted(kind: str, documents: tuple[str, ...], count: int) -> None:
+    """Read corrupted documents; none may hang the reader."""
     read = 0
     files = tuple(Document("file", text.encode()) for text in documents)
-    for number in range(COUNT):
+    for number in range(count):
         data = spoilt(files, number * EVERY).data
         with hang_guard():
             read += read_corrupted(kind, data)
-    assert 0 < read < COUNT, "expected valid and invalid documents"
+    assert 0 < read < count, "expected valid and invalid documents"
 
 
+@pytest.mark.parametrize("count", MANY)
 @pytest.mark.parametrize("kind", DOCUMENTS)
-def test_corrupted_documents(kind: str, inert: None) -> None:
-    read_many_corrupted(kind, DOCUMENTS[kind])
+def test_corrupted_documents(kind: str, count: int, inert: None) -> None:
+    read_many_corrupted(kind, DOCUMENTS[kind], count)
 
 
+@pytest.mark.parametrize("count", MANY)
 @pytest.mark.parametrize(("kind", "name"), REAL)
-def test_corrupted_documents_of_real_engines(kind: str, name: str, inert: None) -> None:
-    read_many_corrupted(kind, (engine_document(name),))
+def test_corrupted_documents_of_real_engines(kind: str, name: str, count: int, inert: None) -> None:
+    read_many_corrupted(kind, (engine_document(name),), count)
 
 
 @pytest.mark.parametrize("kind", DOCUMENTS)

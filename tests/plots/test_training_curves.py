@@ -42,7 +42,7 @@ def test_a_torn_last_line_is_left_out(torn: str, tmp_path: Path) -> None:
 
 
 def test_files_that_are_not_logs_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match=r"holds no log.jsonl"):
+    with pytest.raises(FormatError, match=r"no log.jsonl: no training run has started"):
         read_log(tmp_path)
     with pytest.raises(FormatError, match="no such file"):
         read_log(tmp_path / "nowhere")

@@ -177,7 +177,8 @@ def test_a_file_that_names_a_class_needs_the_objective_as_an_argument(tmp_path: 
     stored = json.loads(file.read_text())["problem"]["objective"]
     assert stored == "tests.support.objectives:Net"
     with pytest.raises(
-        FormatError, match=r"p.json: problem.objective: 'tests.support.*in a module"
+        FormatError,
+        match=r"p.json: problem.objective: a file cannot load 'tests.support.*from a module",
     ):
         read_placement(file)
     again = read_placement(file, objective=Net())

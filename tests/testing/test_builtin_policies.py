@@ -21,13 +21,16 @@ BUILT_IN = {
     "b+f1&f2": NI2020,
     "b+f1&f2, one name": replace(NI2020, sizes=PUBLISHED | {"breaks_symmetry": True}),
 }
+SHORT = ("device-scorer",)
+NAMES = [pytest.param(n, marks=() if n in SHORT else pytest.mark.long) for n in BUILT_IN]
 
 
 @pytest.mark.parametrize("check", CHECKS)
-@pytest.mark.parametrize("name", BUILT_IN)
+@pytest.mark.parametrize("name", NAMES)
 def test_built_in_policies_pass(name: str, check: str) -> None:
     CHECKS[check](BUILT_IN[name])
 
 
+@pytest.mark.long
 def test_all_checks_in_one_call() -> None:
     check_policy(BUILT_IN["device-scorer"])

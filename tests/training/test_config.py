@@ -70,7 +70,7 @@ def test_an_unknown_name_lists_the_shipped_configs() -> None:
 
 
 def test_a_missing_file() -> None:
-    assert "absent.toml: No such file" in refusal_of("absent.toml")
+    assert "absent.toml: no such file" in refusal_of("absent.toml")
 
 
 @pytest.mark.parametrize("name", ["folder", "folder.toml"])

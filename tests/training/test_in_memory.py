@@ -75,6 +75,7 @@ def test_every_step_has_a_record() -> None:
     assert [record["progress"] for record in records] == pytest.approx(expected)
 
 
+@pytest.mark.long
 @of_kinds
 def test_rewards_rise(kind: str) -> None:
     optimiser = {"rate": 1e-2, "final_rate": 1e-3}

@@ -102,7 +102,7 @@ def test_attributes_of_subgraphs_are_ignored() -> None:
         ('digraph { a [instructions="1e999"] }', "'a': instructions: must be a finite number"),
         ("digraph { a [requires=gpu] }", "'a': requires: line 1 column 1: not JSON"),
         ('digraph { a [requires="[1]"] }', "'a': requires: must be a JSON list of labels"),
-        ("digraph { constraints=5 a }", "constraints: must be an object, not a number"),
+        ("digraph { constraints=5 a }", "constraints: must be an object (got a number)"),
         ("digraph {" * 2, "line 1: expected a name (got 'digraph')"),
         ("digraph " + "{" * 60, "line 1: nested too deeply"),
         ('digraph { a -> "b" + c }', "line 1: expected a quoted name after '+'"),

@@ -87,7 +87,7 @@ def changed(document: dict[str, Any], *path: Any, to: Any) -> str:
         ),
         (
             changed(METRICS, "bolts", 0, "executed", 0, "component_id", to="count"),
-            "streams: a cycle",
+            "streams: the graph has a cycle",
         ),
     ],
 )

@@ -21,6 +21,8 @@ MOST = {"bottleneck": 20_000, "path-average": 3_000}  # most placements tried by
 AUTO = "auto:evaluations=20000"
 QUICK = (*(name for name in NAMES if name not in ("auto", "exact", "policy")), AUTO)
 
+SEEDS = [*range(12), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(12, 60))]
+
 
 @pytest.fixture
 def short_search(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,7 +32,7 @@ def short_search(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("short_search")
 @pytest.mark.parametrize("model", CLOSED_FORMS)
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_brute_force_finds_the_same(model: Model, seed: int) -> None:
     problem = random_problem(seed, model, MOST[model])
     proof = Exact(seconds=600.0).prove(problem, np.random.default_rng(0))

@@ -9,7 +9,7 @@ from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
 
 from benchmarks.reference.engine import PlainEngine
-from benchmarks.reference.scenes import scenes, told
+from benchmarks.reference.scenes import engine_settings, scenes
 from benchmarks.reference.strategies import cases
 from sim.engine import EngineError
 from sim.engine import simulation as engine
@@ -21,7 +21,7 @@ from streamplace.scoring.flow import flow as flow_of
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.data(), cases(), told())
+@given(st.data(), cases(), engine_settings())
 def test_both_engines_agree(data: Any, case: tuple[Problem, list[int]], how: Settings) -> None:
     problem, devices = case
     scene = data.draw(scenes(problem)) if data.draw(st.booleans()) else Scene()

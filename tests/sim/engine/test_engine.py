@@ -40,7 +40,7 @@ def test_link_latency_beyond_a_tick_takes_whole_ticks() -> None:
 
 
 def test_tuples_in_flight_count_against_the_queue() -> None:
-    """A full queue of tuples needs three ticks in flight, and one until the sender can go on."""
+    """A full queue of tuples needs three ticks in flight, and one until the sender can resume."""
     network = Network(latency_s=0.25)
     problem = Problem(
         loaded_chain(0.1, 0.1).graph, Cluster.equal(2, network=network), source_rate=1000.0
