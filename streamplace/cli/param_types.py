@@ -58,9 +58,8 @@ class Choice(click.Choice[str]):
         if found:
             return message + found
         begins = {choice.partition("-")[0]: choice for choice in reversed(self.choices)}
-        first = closest_match(
-            str(value), begins
-        )  # `flik` is close to `flink`, but not to `flink-plan`
+        # `flik` is close to `flink`, but not to `flink-plan`
+        first = closest_match(str(value), begins)
         if first is None:
             return f"{message}; choose from {', '.join(self.choices)}"
         return f"{message}; did you mean {begins[first]!r}?"

@@ -194,7 +194,7 @@ def place(
 
 
 def _warn_if_slow(placer: str, operators: int) -> None:
-    """Say on stderr if a placer may take minutes on a graph of so many operators."""
+    """Warn on stderr if a placer may take minutes on a graph of this size."""
     from streamplace.placers.registry import warning_for  # noqa: PLC0415 - see place
 
     if warning := warning_for(placer, operators):
@@ -267,7 +267,7 @@ def _problem(
         return problem
     rules = read.constraints if constraints is None else constraints
     if whole_operators:
-        from streamplace.integrations.whole_operators import colocate_instances  # noqa: PLC0415 - seldom
+        from streamplace.integrations.whole_operators import colocate_instances  # noqa: PLC0415 - not always needed
 
         rules = colocate_instances(read, rules)
     with located(constraints_file or name_of(graph)):

@@ -222,7 +222,7 @@ def _write_placement(
     from streamplace.files import write_placement  # noqa: PLC0415
     from streamplace.files.atomic import write_text  # noqa: PLC0415
     from streamplace.files.reading import to_csv  # noqa: PLC0415
-    from streamplace.integrations.profiling.profile import current_assignment, current_placement  # noqa: PLC0415 - seldom
+    from streamplace.integrations.profiling.profile import current_assignment, current_placement  # noqa: PLC0415 - not always needed
 
     try:
         if file.lower().endswith(".csv"):
@@ -239,7 +239,7 @@ def _write_placement(
 def _costs(file: str | None) -> Callable[["LogicalGraph"], "LogicalGraph"]:
     """Read the user's costs; return the function that applies them to a logical graph."""
     from streamplace.errors import located  # noqa: PLC0415
-    from streamplace.integrations.costs import Costs  # noqa: PLC0415 - seldom
+    from streamplace.integrations.costs import Costs  # noqa: PLC0415 - not always needed
 
     if file is None:
         return lambda logical: logical
@@ -253,7 +253,7 @@ def _costs(file: str | None) -> Callable[["LogicalGraph"], "LogicalGraph"]:
 
 
 def _graph(logical: "LogicalGraph", fold: bool) -> "StreamGraph":
-    from streamplace.problem.expansion import to_instances, to_operators  # noqa: PLC0415 - seldom
+    from streamplace.problem.expansion import to_instances, to_operators  # noqa: PLC0415 - not always needed
 
     return to_operators(logical) if fold else to_instances(logical)
 

@@ -14,7 +14,7 @@ from streamplace.cli import options, param_types
     callback=options.file_name,
     required=True,
     metavar="FILE",
-    help="HTML file to write; - is stdout.",
+    help="File to write, .html; - is stdout.",
 )
 @options.common
 def report(placements: tuple[str, ...], output: str, seed: int, as_json: bool) -> None:

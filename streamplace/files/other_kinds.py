@@ -35,14 +35,16 @@ SUMMARISED = (
 """Fields of files that `info` does summarise."""
 
 
-def refuse_run_folder(folder: Path, where: str) -> None:
-    """Refuse the folder of a training run.
+def refuse_other_folder(folder: Path, where: str) -> None:
+    """Refuse the folder of a training run, or one that compare has written.
 
     Raises
     ------
     FormatError
-        If it is one; the message names the file to read instead.
+        If it is one; for a run folder, the message names the file to read instead.
     """
+    if (folder / "compare.json").is_file():
+        raise FormatError(f"{where}: is a folder of results of compare; {READ}")
     if any((folder / name).is_file() for name in RUN_FILES):
         raise FormatError(f"{where}: is a run folder; read {folder / WEIGHTS} instead")
 

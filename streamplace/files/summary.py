@@ -9,7 +9,7 @@ from streamplace.errors import FormatError
 from streamplace.files import cepsim, clusters, graphs
 from streamplace.files.bundled import resolve
 from streamplace.files.datasets import iter_values, read_dataset
-from streamplace.files.other_kinds import refuse_other_kind, refuse_run_folder
+from streamplace.files.other_kinds import refuse_other_folder, refuse_other_kind
 from streamplace.files.placements import objective_to, placement_from
 from streamplace.files.reading import name_of
 from streamplace.problem.cluster import Cluster
@@ -27,7 +27,7 @@ def summary(path: str | Path) -> dict[str, Any]:
     """
     found = resolve(path)
     if found.is_dir():
-        refuse_run_folder(found, name_of(path))
+        refuse_other_folder(found, name_of(path))
     if found.is_dir() or found.name.endswith(".npz"):
         return _graphs(read_dataset(found))
     values = list(iter_values(found))

@@ -57,11 +57,17 @@ def test_a_run_folder(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> No
     assert message == f"streamplace: {tmp_path}: is a run folder; read {weights} instead"
 
 
+def test_a_folder_of_compare(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "compare.json").write_text("{}")
+    message = refused(capsys, "info", tmp_path)
+    assert message == f"streamplace: {tmp_path}: is a folder of results of compare; {READ}"
+
+
 def test_a_misspelt_field_is_still_a_graph(tmp_path: Path, capsys: Capture) -> None:
     file = tmp_path / "x.json"
     file.write_text('{"opertors": []}')
     message = refused(capsys, "info", file)
-    assert "'operators'" in message or "operators: " in message
+    assert "did you mean 'operators'?" in message
     assert "info reads" not in message
 
 
