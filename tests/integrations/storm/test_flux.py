@@ -53,7 +53,11 @@ def test_flux_expands_into_executors() -> None:
         ('to: "split"', 'to: "nobody"', "streams[0]: unknown spout or bolt 'nobody'"),
         ('to: "split"', 'to: "lines"', "streams[0].to: 'lines' is a spout, not a bolt"),
         ('to: "log"', 'to: "split"', "streams: the graph has a cycle: split -> count -> split"),
-        ('- id: "log"', '- id: "count"\n  - id: "log"', "operators[3].name: duplicate name 'count', see operators[2]"),
+        (
+            '- id: "log"',
+            '- id: "count"\n  - id: "log"',
+            "operators[3].name: duplicate name 'count', see operators[2]",
+        ),
         ("config:", "topologySource:", "topologySource: not supported, since a class builds"),
     ],
 )
