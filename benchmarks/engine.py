@@ -146,18 +146,18 @@ def compare_column(
     errors, latencies = [], []
     for row in rows:
         try:
-            theirs = float(row[name])
+            expected = float(row[name])
         except ValueError:  # this run did not finish
             continue
         problem = Problem(graphs[graph_name(row)], cluster, source_rate=RATE)
         placement = Placement(problem, [int(device) for device in row["placement"].split()])
         found = runs.run(placement, column.settings)
-        errors.append(abs(found.throughput - theirs) / RATE)
+        errors.append(abs(found.throughput - expected) / RATE)
         if column.latency:
-            whole = replace(column.settings, duration_s=61.0, measure_from_s=0.0)
-            mine = runs.run(placement, whole).latency_s()
-            if mine is not None and row[column.latency]:
-                latencies.append(abs(1e3 * mine["mean"] / float(row[column.latency]) - 1.0))
+            full_run = replace(column.settings, duration_s=61.0, measure_from_s=0.0)
+            latency = runs.run(placement, full_run).latency_s()
+            if latency is not None and row[column.latency]:
+                latencies.append(abs(1e3 * latency["mean"] / float(row[column.latency]) - 1.0))
     mean, largest = float(np.mean(errors)), max(errors)
     title = f"{name}, {len(errors)} runs: mean error"
     report(title, f"{mean:.5f}", f"{column.mean}", mean <= column.mean)

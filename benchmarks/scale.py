@@ -155,8 +155,8 @@ class Compared:
             spent: dict[str, list[float]] = {name: [] for name in placers}
             for turn in range(ROUNDS[count]):
                 for name, placer in placers.items():
-                    afresh = setting.problem(problem.graph)  # keeps nothing from the last round
-                    devices, seconds = timed(placer, afresh)
+                    fresh = setting.problem(problem.graph)  # keeps nothing from the last round
+                    devices, seconds = timed(placer, fresh)
                     spent[name].append(seconds)
                     if turn == 0:
                         self.reached[name].append(relative(problem, devices))
@@ -274,9 +274,9 @@ def print_targets_of_graphs(compared: Sequence[Compared]) -> None:
     """Print the figures of graphs up to 10^5 operators with their targets."""
     print()
     for each in compared:
-        gain, least = each.of_best_mean, min(each.of_best)
+        gain, minimum = each.of_best_mean, min(each.of_best)
         report(f"{each.title}, {MULTILEVEL} / best mean", f"{gain:.3f}", "1.25", gain >= 1.25)
-        report(f"{each.title}, {MULTILEVEL} / best, minimum", f"{least:.3f}", "1", least >= 1.0)
+        report(f"{each.title}, {MULTILEVEL} / best, minimum", f"{minimum:.3f}", "1", minimum >= 1.0)
         allowed = TIMES_METIS.get(each.count)
         if allowed is not None:
             times = statistics.median(each.times_metis)

@@ -78,13 +78,13 @@ def _after_loss(numbered: tuple[int, StreamGraph], model: Model) -> float:
     """Return the throughput of few moves / that of a new placement, after losing a device."""
     number, graph = numbered
     rng = np.random.default_rng([0, number])
-    afresh = ready_placer(f"search:evaluations={CHANGES}", model)
+    search = ready_placer(f"search:evaluations={CHANGES}", model)
     before = Problem(graph, source_rate=RATES[0], model=model)
     devices = before.cluster.devices
     left = Cluster([d for i, d in enumerate(devices) if i != number % len(devices)])
     after = Problem(graph, left, source_rate=RATES[0], model=model)
-    few = Migrate(afresh(before, rng), max_moves=MOVES, evaluations=CHANGES)
-    reached = throughput(after, np.stack([few(after, rng).devices, afresh(after, rng).devices]))
+    migrate = Migrate(search(before, rng), max_moves=MOVES, evaluations=CHANGES)
+    reached = throughput(after, np.stack([migrate(after, rng).devices, search(after, rng).devices]))
     return float(reached[0] / reached[1])
 
 

@@ -19,7 +19,7 @@ UNSEEN = sp.Recipe("series-parallel", 200, sizes=range(6, 13), seed=2)
 
 
 def mean_reward(model: MaskablePPO | None) -> float:
-    """Return the mean relative throughput over the unseen graphs, at random without a model."""
+    """Return the mean relative throughput over the unseen graphs; None takes random actions."""
     env = gymnasium.make(ID, graphs=UNSEEN, cluster="3x2500")
     env.action_space.seed(0)
     rewards = []

@@ -88,11 +88,11 @@ def _graph(rng: np.random.Generator, count: int) -> StreamGraph:
         for v in range(1, count)
         for u in rng.choice(v, size=min(v, int(rng.choice([1, 1, 1, 2, 3, 0]))), replace=False)
     ]
-    alike = rng.random() < 0.3
+    all_equal = rng.random() < 0.3
     instructions = rng.integers(0, 40, size=count) * 1e4
     return StreamGraph.from_columns(
         [f"op{v}" for v in range(count)],
-        np.full(count, instructions.max()) if alike else instructions,
+        np.full(count, instructions.max()) if all_equal else instructions,
         rng.integers(0, 50, size=count) * 500.0,
         np.array(ends, dtype=np.int64).reshape(-1, 2),
         selectivity=rng.choice([0.25, 0.5, 1.0, 1.0, 1.0, 1.5, 3.0], size=len(ends)),
@@ -101,9 +101,9 @@ def _graph(rng: np.random.Generator, count: int) -> StreamGraph:
 
 
 def _cluster(rng: np.random.Generator, count: int) -> Cluster:
-    alike, limited = rng.random() < 0.5, rng.random() < 0.2
+    all_equal, limited = rng.random() < 0.5, rng.random() < 0.2
     mips, cores = rng.integers(5, 50, size=count) * 100.0, rng.integers(1, 5, size=count)
-    if alike:
+    if all_equal:
         mips[:], cores[:] = mips[0], cores[0]
     room = float(rng.integers(4, 20)) * 1e6 if limited else None
     devices = [Device(f"d{i}", mips[i], int(cores[i]), room) for i in range(count)]

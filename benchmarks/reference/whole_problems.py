@@ -40,8 +40,8 @@ def whole_problems(draw: st.DrawFn) -> Problem:
 def whole_cases(draw: st.DrawFn) -> Case:
     """Return a problem and the device index of each operator, feasible or not."""
     problem = draw(whole_problems())
-    alike = draw(st.integers(0, 3)) == 3
-    return problem, draw(device_lists(problem) if alike else _spread(problem))
+    any_placement = draw(st.integers(0, 3)) == 3
+    return problem, draw(device_lists(problem) if any_placement else _spread(problem))
 
 
 def _spread(problem: Problem) -> st.SearchStrategy[list[int]]:

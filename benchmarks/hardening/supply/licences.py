@@ -37,19 +37,19 @@ READ = {"atheris": "Apache-2.0"}  # read in the package, whose metadata has no l
 LONGEST = 60  # letters of a licence's name; longer strings are its text
 TOP = """# Licences
 
-Made by `make locks` from what the packages say of themselves. streamplace itself is under
-Apache-2.0, see [LICENSE](LICENSE).
+`make locks` generates this file from the metadata of the packages. streamplace itself is licensed
+under Apache-2.0; see [LICENSE](LICENSE).
 
-## Brought along
-In the wheel, unchanged, with their licences.
+## Included files
+The wheel contains these files, unchanged, with their licences.
 
 {vendored}
-The graphs in `datasets/real` were written for streamplace from what was published; their
-[card](datasets/real/README.md) names sources. Nothing of those is copied.
+The graphs in `datasets/real` were written for streamplace from published descriptions, which their
+[card](datasets/real/README.md) names. Nothing was copied from those sources.
 
 ## Packages
-Those for *users* come with `pip install streamplace`; the others with the extra, or the target of
-the Makefile, that is named.
+`pip install streamplace` installs the packages for *users*. The named extra or Makefile target
+installs the others.
 
 """
 

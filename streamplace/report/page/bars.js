@@ -2,9 +2,9 @@
 SP.bars = (() => {
   "use strict";
   const { element, named, put, percent, number, counted } = SP.text;
-  const LINKS = 200; // most rows of links, the busiest
+  const LINKS = 200; // largest number of link rows; the busiest links are shown
   const HALF = 10; // characters of each of two device names in a row
-  const SORTED = 20; // number of devices up to which they keep the order of the cluster
+  const SORTED = 20; // largest number of devices that are listed in the order of the cluster
 
   function bar(name) {
     const fill = element("span", { class: "fill" });

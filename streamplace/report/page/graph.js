@@ -2,11 +2,11 @@
 SP.graph = (() => {
   "use strict";
   const MOVING = 160; // duration of an animated move in ms
-  const ANIMATED = 150; // most operators of an animated graph
+  const ANIMATED = 150; // largest number of operators of an animated graph
   const still = window.matchMedia("(prefers-reduced-motion: reduce)");
 
   /**
-   * Draw a problem's graph into a container. `first` is the assignment;
+   * Draw a problem's graph into a container. `first` is the initial assignment;
    * `calls` has nic, drawn(), preview(operator, device), move(operator, device) and
    * choose(kind, number).
    */

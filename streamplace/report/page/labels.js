@@ -2,7 +2,7 @@
 SP.labels = (() => {
   "use strict";
   const LENGTHS = { narrow: 14, label: 26, long: 48, whole: 400 }; // characters
-  const KEPT = 6; // most characters kept around the part in which names differ
+  const KEPT = 6; // largest number of characters kept around the part in which names differ
 
   /** Return the characters of a name, without line breaks. */
   const charactersOf = (name) => Array.from(name.replace(/\s+/gu, " "));

@@ -6,12 +6,12 @@ SP.layout = (() => {
   const PADDING = 14; // padding of a lane, above and below
   const GAP = 10; // gap between lanes
   const EMPTY = 34; // height of a lane without operators
-  const FEW = 16; // number of devices up to which idle devices have lanes too
+  const FEW = 16; // largest number of devices at which idle ones have lanes too
   const LEAST = 46; // least distance between layers
   const PICTURE = 1.6; // default aspect ratio (width over height)
   const STRETCH = 4; // largest factor on the distance of rows
   const TALLEST = 4200; // largest height shown at once: beyond it, names would be unreadable
-  const EXACT = 150; // number of operators above which dagre is too slow
+  const EXACT = 150; // largest number of operators for dagre, which is too slow above
   const SWEEPS = 8;
 
   const known = new WeakMap(); // flow -> layers, which do not depend on edits

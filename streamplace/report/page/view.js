@@ -2,8 +2,8 @@
 SP.view = (() => {
   "use strict";
   const { model, state, text } = SP;
-  const BROKEN = 2; // most violated constraints shown
-  const SENTENCE = 300; // most characters of one
+  const BROKEN = 2; // largest number of violated constraints that are shown
+  const SENTENCE = 300; // largest number of characters of each
 
   /** Return a placement of the data, with its problem and its edit history. */
   function placementOf(row, graph, flow) {
