@@ -63,6 +63,7 @@ def trained(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.long
 def test_its_policy_passes_the_checks(site: Path, tmp_path: Path) -> None:
     tests = str(PACKAGE / "tests" / "test_conformance.py")
     done = run(site, tmp_path, ["-m", "pytest", "-q", "-p", "no:cacheprovider", tests])
@@ -100,6 +101,7 @@ def test_its_weights_are_refused_without_the_package(trained: Path, tmp_path: Pa
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.long
 def test_an_interrupted_run_ends_with_the_same_parameters(
     site: Path, trained: Path, tmp_path: Path
 ) -> None:

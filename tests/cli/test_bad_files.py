@@ -26,6 +26,7 @@ from tests.support.cli import Capture, one_line, refused, run
 from tests.support.guards import hang_guard
 from tests.support.input_files import InputFiles
 from tests.support.paths import DATA
+from tests.support.policies import SCRIPTING
 
 
 def faults(rows: Sequence[Fault]) -> pytest.MarkDecorator:
@@ -93,6 +94,7 @@ def test_configs(fault: Fault, inputs: InputFiles, tmp_path: Path, capsys: Captu
     check(line, fault, tmp_path)
 
 
+@pytest.mark.filterwarnings(SCRIPTING)
 @faults(CONFIGS_OF_RUNS)
 def test_configs_that_cannot_be_trained(
     fault: Fault, inputs: InputFiles, tmp_path: Path, capsys: Capture

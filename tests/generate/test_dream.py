@@ -103,6 +103,7 @@ def test_numbers_have_the_distribution_of_the_released_set() -> None:
         assert ks_2samp(one, other).statistic <= 0.03
 
 
+@pytest.mark.long
 @needs_dream
 def test_metis_performs_as_on_the_released_set() -> None:
     generated = np.mean([metis_row(full_set(seed)) for seed in range(5)], axis=0)

@@ -12,8 +12,14 @@ def test_every_check_has_a_defect() -> None:
     assert {check for _, check, _ in DEFECTS} == set(CHECKS)
 
 
+CASES = [
+    pytest.param(*defect, marks=pytest.mark.long if "Gradient" in defect[0].__name__ else ())
+    for defect in DEFECTS
+]
+
+
 @pytest.mark.parametrize(
-    ("policy", "check", "fault"), DEFECTS, ids=lambda x: getattr(x, "__name__", None)
+    ("policy", "check", "fault"), CASES, ids=lambda x: getattr(x, "__name__", None)
 )
 def test_defects_are_found(
     policy: type[DeviceScorer], check: str, fault: str, monkeypatch: pytest.MonkeyPatch

@@ -90,13 +90,10 @@ def agreement_of(policy: AnyPolicy) -> float:
     return total / decisions
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("exploration", [0.0, 0.5])
 @pytest.mark.parametrize(
-    ("kind", "left", "rise"),
-    [
-        pytest.param("device-scorer", 0.2, 0.5, marks=pytest.mark.long),
-        ("encoder-decoder", 0.9, 0.1),
-    ],
+    ("kind", "left", "rise"), [("device-scorer", 0.2, 0.5), ("encoder-decoder", 0.9, 0.1)]
 )
 def test_agreement_with_the_expert_rises(
     kind: str, left: float, rise: float, exploration: float
