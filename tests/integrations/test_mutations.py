@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.hardening.corpus.document import Document
 from benchmarks.hardening.corpus.engine_documents import DOCUMENTS
-from benchmarks.hardening.mutation.numbered_documents import spoilt
+from benchmarks.hardening.mutation.numbered_documents import bad_document
 from streamplace.errors import FormatError, GraphError
 from streamplace.files.graphs import graph_from, graph_to
 from streamplace.files.reading import decode
@@ -69,7 +69,7 @@ def read_many_corrupted(kind: str, documents: tuple[str, ...]) -> None:
     read = 0
     files = tuple(Document("file", text.encode()) for text in documents)
     for number in range(COUNT):
-        data = spoilt(files, number * EVERY).data
+        data = bad_document(files, number * EVERY).data
         began = time.process_time()
         read += read_corrupted(kind, data)
         assert time.process_time() - began < 1, data[:200]

@@ -12,7 +12,7 @@ from benchmarks.hardening.campaigns.command_line.judgement import SHOWN, Verdict
 from benchmarks.hardening.corpus import own_files
 from benchmarks.hardening.corpus.special_files import SPECIAL_FILES
 from benchmarks.hardening.harness.forks import Ended
-from benchmarks.hardening.harness.memory_limits import most_bytes
+from benchmarks.hardening.harness.memory_limits import memory_limit
 from benchmarks.hardening.mutation.numbered_documents import BOMBS_AT, CUT_AT, ENCODINGS_AT
 from benchmarks.hardening.targets.commands import COMMANDS, Command
 from benchmarks.hardening.targets.parsers import PARSERS
@@ -160,7 +160,7 @@ def test_a_name_too_long_is_no_config() -> None:
 
 
 def test_torch_has_its_limit_too() -> None:
-    large = replace(REFUSED, peak_bytes=most_bytes(torch=True) + 1)
+    large = replace(REFUSED, peak_bytes=memory_limit(torch=True) + 1)
     assert faults_of(INFO, large, [], torch=True) == ["over 300 MB"]
     assert faults_of(INFO, replace(large, peak_bytes=large.peak_bytes - 1), [], torch=True) == []
 
@@ -172,7 +172,7 @@ def test_a_server_is_named_when_it_fails() -> None:
     assert faults_of(FLINK, failed, ["out.json"]) == ["files left"]
     kept = f"{failed.err.strip()}; what was measured until then is in /folder/out.json\n"
     assert faults_of(FLINK, replace(failed, err=kept), ["out.json"]) == []
-    assert not case("place").command.of_server
+    assert not case("place").command.reads_server
 
 
 def test_a_good_file_that_is_refused_is_noticed() -> None:

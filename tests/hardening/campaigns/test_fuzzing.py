@@ -76,7 +76,7 @@ def test_seeds_are_read_or_refused(name: str, tmp_path: Path) -> None:
         there.write_bytes(document.data)
         said = "read"
         try:
-            parser.use(parser.read(str(tmp_path if parser.of_folder else there)))
+            parser.use(parser.read(str(tmp_path if parser.takes_folder else there)))
         except StreamplaceError as error:
             said = str(error)
         assert len(said.splitlines()) == 1

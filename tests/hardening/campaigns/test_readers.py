@@ -15,8 +15,8 @@ from benchmarks.hardening.mutation.numbered_documents import (
     COUNT,
     CUT_AT,
     MOST_OFFSETS,
+    bad_document,
     cut_numbers,
-    spoilt,
 )
 from benchmarks.hardening.targets.parsers import PARSERS, Parser
 from streamplace.integrations.kinds import READERS
@@ -41,8 +41,8 @@ def test_every_reader_of_an_engine_is_tried() -> None:
 def test_numbers_and_seeds_identify_files() -> None:
     documents = PARSERS["graph"].documents()
     for number in (0, 70, 100, 1000, 19_999):
-        assert spoilt(documents, number) == spoilt(documents, number)
-    assert spoilt(documents, 19_999) != spoilt(documents, 19_999, seed=1)
+        assert bad_document(documents, number) == bad_document(documents, number)
+    assert bad_document(documents, 19_999) != bad_document(documents, 19_999, seed=1)
 
 
 def test_a_share_covers_all_malformed_files() -> None:
@@ -58,14 +58,14 @@ def test_every_offset_of_a_small_file_is_tried() -> None:
         if name == "checkpoint":
             assert len(small.data) > MOST_OFFSETS
             continue
-        found = {spoilt(documents, number).data for number in cut_numbers(documents)}
+        found = {bad_document(documents, number).data for number in cut_numbers(documents)}
         assert {small.data[:i] for i in range(len(small.data))} <= found, name
 
 
 def test_no_bad_file_is_a_good_one() -> None:
     """This holds even where other encodings change nothing."""
     documents = (Document("file.txt", b"0"),)
-    assert all(spoilt(documents, number).data != b"0" for number in range(200))
+    assert all(bad_document(documents, number).data != b"0" for number in range(200))
 
 
 def test_no_file_is_read_twice(tmp_path: Path) -> None:

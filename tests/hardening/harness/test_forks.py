@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.hardening.harness.fork_server import wait_for_end
 from benchmarks.hardening.harness.forks import Forks
-from benchmarks.hardening.harness.privileges import given_up
+from benchmarks.hardening.harness.privileges import override_dropped
 from benchmarks.hardening.harness.stopwatch import Stopwatch
 from tests.support.cli import run
 
@@ -62,7 +62,7 @@ def test_a_closed_file_is_not_readable(forks: Forks, tmp_path: Path) -> None:
     closed.write_text("{}")
     closed.chmod(0)
     assert "ermission denied" in forks.run("info", closed, closed=True).err
-    with given_up(), pytest.raises(PermissionError):
+    with override_dropped(), pytest.raises(PermissionError):
         closed.read_text()
     if os.geteuid() == 0:
         assert closed.read_text() == "{}"

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Iterator
 from hashlib import sha256
 
-from benchmarks.hardening.mutation.numbered_documents import COUNT, ENCODINGS_AT, spoilt
+from benchmarks.hardening.mutation.numbered_documents import COUNT, ENCODINGS_AT, bad_document
 from benchmarks.hardening.targets.parsers import PARSERS
 
 
@@ -15,5 +15,5 @@ def hashes() -> Iterator[str]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of bad arrays being made; elsewhere they are errors
             for number in range(ENCODINGS_AT, COUNT, 499):
-                found.update(spoilt(documents, number, 3, parser.faults).data)
+                found.update(bad_document(documents, number, 3, parser.faults).data)
         yield f"{name} {found.hexdigest()}"

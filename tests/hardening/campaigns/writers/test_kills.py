@@ -20,7 +20,7 @@ from benchmarks.hardening.campaigns.writers.training_runs import EVERY
 from benchmarks.hardening.campaigns.writers.workloads import compare_command, generate_command
 from benchmarks.hardening.campaigns.writers.writing_command import WritingCommand
 from benchmarks.hardening.harness.forks import Forks
-from benchmarks.hardening.harness.orphans import left
+from benchmarks.hardening.harness.orphans import survivors
 
 FEW = 2
 
@@ -99,9 +99,9 @@ def test_a_writer_that_is_not_atomic_is_noticed(inputs: Path, tmp_path: Path) ->
 
 def test_a_process_that_goes_on_is_noticed() -> None:
     with subprocess.Popen(["sleep", "60"], start_new_session=True) as process:
-        assert left(process.pid, 0.1) == [process.pid]
+        assert survivors(process.pid, 0.1) == [process.pid]
         process.kill()
-    assert left(process.pid, 5.0) == []
+    assert survivors(process.pid, 5.0) == []
 
 
 @pytest.mark.parametrize("keep", [0.0, 0.5, 0.99])
