@@ -1,4 +1,4 @@
-"""Tables: README and RESULTS.md agree with the saved rows."""
+"""Tables: README.md and RESULTS.md agree with the saved rows."""
 
 from pathlib import Path
 

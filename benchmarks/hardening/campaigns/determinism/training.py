@@ -81,10 +81,10 @@ def torchrun_row(
 
 
 def _train(
-    words: Sequence[object], program: Sequence[object], steps: int, around: Surroundings
+    options: Sequence[object], program: Sequence[object], steps: int, around: Surroundings
 ) -> bytes:
     """Train and check the number of steps; return all files of the run without run times."""
-    around.run(*program, "train", *words, "-o", "run")
+    around.run(*program, "train", *options, "-o", "run")
     run = around.folder / "run"
     found = [(run / name).read_bytes() for name in (CONFIG, "log.jsonl")]
     for name in (CHECKPOINT, POLICY):
