@@ -1,4 +1,4 @@
-# Everything a developer or a new user runs. Each target builds the virtual environment it needs.
+# Everything that a developer or a new user runs. Each target creates the virtual environment that it needs.
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
@@ -9,14 +9,14 @@ SUPPLY := .venv-supply
 INSTALL := -m pip install -q --disable-pip-version-check
 LOCKED := $(INSTALL) --require-hashes --no-deps --only-binary :all: -r
 
-.PHONY: venv demo test test-backends test-browser test-fuzz lint bench docs flink-loop testbed testbed-short testbed-flink harden audit locks release clean
+.PHONY: venv demo test test-long test-backends test-browser test-fuzz lint bench docs flink-loop testbed testbed-short testbed-flink harden audit locks release clean
 
 venv: $(READY)
 
 $(READY): pyproject.toml locks/dev.txt locks/torch.txt locks/install_torch.py
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python $(LOCKED) locks/dev.txt
-	$(BIN)/python locks/install_torch.py # by hash where the CPU build is offered
+	$(BIN)/python locks/install_torch.py # the CPU build, with hashes, where an index offers it
 	$(BIN)/python $(INSTALL) --no-deps --no-build-isolation -e .
 	touch $@
 
@@ -24,7 +24,11 @@ demo: $(READY)
 	$(BIN)/python examples/demo.py
 
 test: $(READY)
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not long"
+
+test-long: $(READY)
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "long and not alone"
+	$(BIN)/python -m pytest -m alone
 
 test-backends: $(READY)
 	$(BIN)/python $(LOCKED) locks/ray.txt -r locks/dask.txt
@@ -47,7 +51,7 @@ docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 	@echo "site/index.html"
 
-$(FLINK)/.ready: locks/flink.txt locks/flink-build.txt # with which some of it is built
+$(FLINK)/.ready: locks/flink.txt locks/flink-build.txt # flink-build: what some packages of flink need to be built
 	$(PYTHON) -m venv $(FLINK)
 	$(FLINK)/bin/python $(LOCKED) locks/flink-build.txt
 	$(FLINK)/bin/python $(INSTALL) --require-hashes --no-build-isolation -r locks/flink.txt

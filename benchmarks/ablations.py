@@ -1,12 +1,12 @@
-"""What each part of our allocator is worth: the same short training without it.
+"""Ablations of the policy: the same short training without one of its parts.
 
     python -m benchmarks.ablations [--model MODEL] [--steps N] [--only NAME …]
 
-Every variant trains on 3,150 generated graphs (`dream`, seed 1) for the same number of steps, with
-the learning rate falling over them, and places 630 others (seed 2): relative throughput of one pass
-and of the best of 16, at 1e4 and 2e4 tuples/s. Under `bottleneck` they train at a rate that no
-placement sustains, since there the placements' ranks are those at every rate; under `path-average`
-at the two rates in turn.
+Every variant trains on 3,150 generated graphs (`dream`, seed 1) for the same number of steps, over
+which the learning rate falls, and then places 630 other graphs (seed 2). The table has the relative
+throughput of one pass and of the best of 16, at 1e4 and 2e4 tuples/s. Under `bottleneck` the
+training rate is one that no placement sustains, because the ranks of placements are the same at
+every such rate. Under `path-average` the problems use the two rates in turn.
 """
 
 import argparse
@@ -43,10 +43,18 @@ TRAINED, PLACED = 3150, 630
 RATES = (1e4, 2e4)
 TRAINED_AT = {"bottleneck": (1e5,), "path-average": RATES}
 TEACHER = "search:evaluations=4000"
-COLUMNS = ("", "one pass", "Q1", "at 2e4", "best of 16", "at 2e4", "minutes")
+COLUMNS = (
+    "variant",
+    "one pass",
+    "Q1",
+    "one pass at 2e4",
+    "best of 16",
+    "best of 16 at 2e4",
+    "minutes",
+)
 LINKS = ("highest", "link", "rise", "local", "heaviest local", "crossing", "open", "open then")
 
-AT_ONCE = 64  # problems
+AT_ONCE = 64  # problems per batch
 BASE: dict[str, dict[str, Any]] = {
     "policy": {"kind": "device-scorer", "sizes": {}},
     "stage": {
@@ -65,50 +73,62 @@ RATES_OF_LEARNING = OptimiserSection(rate=1e-3, final_rate=1e-5, warm_up=50, lar
 
 @dataclass(frozen=True)
 class Variant:
-    """One training: what differs from the whole."""
+    """One training, as the differences from the complete policy.
+
+    Parameters
+    ----------
+    changes
+        Keys of the sections of `BASE` that differ.
+    encoding
+        Changes the encoded problems.
+    change
+        Changes the new policy in place.
+    imitated
+        Share of the steps that imitate a teacher first.
+    """
 
     name: str
     changes: dict[str, dict[str, Any]] = field(default_factory=dict)
-    seen_as: Callable[[EncodedProblem], EncodedProblem] = lambda one: one
+    encoding: Callable[[EncodedProblem], EncodedProblem] = lambda one: one
     change: Callable[[DeviceScorer], None] = lambda policy: None
-    imitated: float = 0.0  # share of the steps that imitate a teacher first
+    imitated: float = 0.0
 
     def part(self, name: str) -> dict[str, Any]:
-        """Return a part of the base with what differs."""
+        """Return a section of `BASE` with the changes of this variant."""
         return {**BASE[name], **self.changes.get(name, {})}
 
     @property
     def stage(self) -> ReinforceStage:
-        """The stage of reinforcement."""
+        """The reinforcement stage."""
         return ReinforceStage.model_validate({**self.part("stage"), "memory": self.part("memory")})
 
 
-class Seeing(DeviceScorer):
-    """A device scorer that sees problems as a variant does."""
+class VariantScorer(DeviceScorer):
+    """A device scorer with the changes of a variant."""
 
     def __init__(self, section: PolicySection, variant: Variant) -> None:
         super().__init__(section.sizes)  # type: ignore[arg-type]
-        self._seen_as = variant.seen_as
+        self._encoding = variant.encoding
         variant.change(self)
 
     def encode(self, problem: Problem) -> EncodedProblem:
         """Compute the features of a problem."""
-        return self._seen_as(features.encode(problem))
+        return self._encoding(features.encode(problem))
 
 
 def without_names(one: EncodedProblem) -> EncodedProblem:
-    """Let every device be of a kind of its own: nothing breaks their symmetry."""
+    """Give every device its own kind, so that the symmetry of equal devices is not broken."""
     kind = np.arange(len(one.problem.cluster.devices), dtype=np.int32)
     return replace(one, kind=kind, lookahead=one.lookahead._replace(kind=kind))
 
 
 def without_streams(one: EncodedProblem) -> EncodedProblem:
-    """Let messages know nothing of the stream they come by."""
+    """Set all stream features to zero."""
     return replace(one, streams=np.zeros_like(one.streams))
 
 
 def blind(columns: Sequence[str], policy: DeviceScorer) -> None:
-    """Let a policy not see some prospects."""
+    """Make a policy ignore some look-ahead features: their weights are zero and stay zero."""
     weight = policy.get_submodule("prospect").get_parameter("weight")
     mask = torch.ones_like(weight)
     mask[:, [CANDIDATE_FEATURES.index(name) for name in columns]] = 0.0
@@ -118,23 +138,23 @@ def blind(columns: Sequence[str], policy: DeviceScorer) -> None:
 
 
 def frozen(module: str, policy: DeviceScorer) -> None:
-    """Let one linear part of a policy say nothing, for good."""
+    """Set the weights of one linear layer of a policy to zero, and exclude them from training."""
     weight = policy.get_submodule(module).get_parameter("weight")
     nn.init.zeros_(weight)
     weight.requires_grad_(False)
 
 
 VARIANTS = (
-    Variant("the whole"),
+    Variant("complete"),
     Variant("imitating a search for the first tenth", imitated=0.1),
     Variant("without memory", {"memory": {"size": 0, "imitate": 0.0}}),
     Variant("without normalised advantages", {"stage": {"normalise": False}}),
     Variant("without entropy", {"stage": {"entropy": 0.0}}),
     Variant("reward: relative throughput", {"stage": {"reward": "relative"}}),
-    Variant("without breaking symmetry", seen_as=without_names),
-    Variant("without stream features", seen_as=without_streams),
-    Variant("without who is on the device", change=partial(frozen, "resident")),
-    Variant("without prospects of links", change=partial(blind, LINKS)),
+    Variant("without breaking symmetry", encoding=without_names),
+    Variant("without stream features", encoding=without_streams),
+    Variant("without features of the operators on the device", change=partial(frozen, "resident")),
+    Variant("without look-ahead on links", change=partial(blind, LINKS)),
     Variant("one hop of messages", {"policy": {"sizes": {"hops": 1}}}),
     Variant("both decoding orders", {"policy": {"sizes": {"orders": [0, 1]}}}),
     Variant("path by path", {"policy": {"sizes": {"orders": [1]}}}),
@@ -161,7 +181,7 @@ def main() -> None:
 
 
 def problems(number: int, seed: int, model: Model, rates: Sequence[float]) -> list[Problem]:
-    """Return generated problems, their rates in turn."""
+    """Return generated problems, with the source rates in turn."""
     recipe = Recipe("dream", number, seed=seed)
     return [
         Problem(recipe.graph(i), model=model, source_rate=rate)
@@ -172,7 +192,7 @@ def problems(number: int, seed: int, model: Model, rates: Sequence[float]) -> li
 def trained(variant: Variant, model: Model, steps: int) -> DeviceScorer:
     """Train a policy for a number of steps."""
     torch.manual_seed(0)
-    policy = Seeing(policy_section(variant.part("policy")), variant)
+    policy = VariantScorer(policy_section(variant.part("policy")), variant)
     reinforce = variant.stage
     rates = TRAINED_AT[model] if reinforce.reward == "log" else RATES[:1]
     encoded = encoded_by(policy, problems(TRAINED, 1, model, rates))
@@ -197,13 +217,13 @@ def trained(variant: Variant, model: Model, steps: int) -> DeviceScorer:
 
 
 def numbers_of_steps(learner: Learner) -> Iterator[np.ndarray]:
-    """Yield the problems of each step, epoch after epoch."""
+    """Yield the indices of the problems of each step, epoch after epoch."""
     for epoch in count():
         yield from steps_of(learner.encoded, learner.own, AT_ONCE, 0, [0, epoch])
 
 
 def placed(model: Model, policy: DeviceScorer) -> str:
-    """Place problems not trained on; return the columns of the table."""
+    """Place problems that were not used for training; return the figures of a table row."""
     columns = []
     generator = torch.Generator().manual_seed(0)
     for rate in RATES:

@@ -1,9 +1,10 @@
-"""Write what shipped weights reach on their card, beside where they are from.
+"""Results and origin of trained weights, written to the card in their file.
 
     python -m benchmarks.cards WEIGHTS --commit HASH NAME=VALUE …
 
-The card says: data, config, seed (in the config), commit, hash of the parameters as they are in the
-file, and the results told, those of `benchmarks.paper_table`. The weights stay as they are.
+The card then has the data, the config with its seed, the commit, the hash of the parameters in the
+file, and the results of the command line, which `benchmarks.paper_table` measures. The weights do
+not change.
 """
 
 import argparse
@@ -22,7 +23,7 @@ FIELDS = ("dataset", "graphs", "problems", "processes", "config", "epoch", "step
 
 
 def main() -> None:
-    """Rewrite one file, whole or not at all."""
+    """Rewrite one file atomically."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("weights", type=Path)
     parser.add_argument("--commit", required=True)
@@ -32,15 +33,15 @@ def main() -> None:
     tensors, words = unpacked(read(arguments.weights), str(arguments.weights))
     half = all(x.dtype == torch.float16 for x in tensors.values())
     section = policy_section({"kind": words["kind"], "sizes": json.loads(words["sizes"])})
-    told: dict[str, Any] = {field: card[field] for field in FIELDS if field in card}
-    told["parameter_hash"] = parameter_hash(policy)
-    told["commit"], told["results"] = arguments.commit, dict(arguments.results)
+    metadata: dict[str, Any] = {field: card[field] for field in FIELDS if field in card}
+    metadata["parameter_hash"] = parameter_hash(policy)
+    metadata["commit"], metadata["results"] = arguments.commit, dict(arguments.results)
     with atomic(arguments.weights) as file:
-        file.write(pack_policy(policy, section, told, half=half))
+        file.write(pack_policy(policy, section, metadata, half=half))
 
 
 def result(text: str) -> tuple[str, float]:
-    """Read NAME=VALUE."""
+    """Parse NAME=VALUE."""
     name, _, value = text.partition("=")
     return name, float(value)
 

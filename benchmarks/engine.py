@@ -1,10 +1,10 @@
-"""The engine against CEPSim, the closed forms, itself under other names, and plain Python.
+"""Accuracy and speed of the engine, against CEPSim, the closed forms and plain Python.
 
     python -m benchmarks.engine [--problems N] [--shared FOLDER] [--only NAME …]
 
-Errors are of relative throughput. Against CEPSim: the 609 reference runs in FOLDER/cepsim, left
-out where there is none. Seconds are CPU seconds of one core (of a step of training: wall time on
-all cores), medians over interleaved rounds.
+Errors are errors of relative throughput. CEPSim is represented by the 609 reference runs in
+FOLDER/cepsim; that part is skipped if they are missing. Seconds are CPU seconds of one core,
+medians over interleaved rounds; a training step is measured in wall time on all cores.
 """
 
 import argparse
@@ -56,16 +56,24 @@ SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 TESTS = Path(__file__).resolve().parents[1] / "tests" / "sim" / "engine"
 RATE = 1e4
 SEED = 5_000_000
-REPEATS = 20  # runs a round
-CEPSIM_MS = 134.0  # of a warm JVM on the same, the fastest of its runs
+REPEATS = 20  # runs per round
+CEPSIM_MS = 134.0  # the same run by CEPSim in a warm JVM, the fastest of several
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the reference: what was simulated there, and what is asked of us.
+    """A column of the reference runs: the settings that it was simulated with, and the targets.
 
-    Throughputs are of the seconds up to 60, from 20 or as told; `latency` is a column that is of
-    all 61.
+    Parameters
+    ----------
+    settings
+        Settings of the engine. Throughput is measured up to second 60, from `measure_from_s` on.
+    bandwidth_mbps
+        Of every pair link; None: unlimited.
+    mean, largest
+        Targets for the mean and the largest absolute error of relative throughput.
+    latency
+        Name of the column with latencies (ms), which cover all 61 seconds.
     """
 
     settings: Settings
@@ -90,7 +98,7 @@ COLUMNS = {
 
 
 def main() -> None:
-    """Print one line a figure."""
+    """Print one line per figure."""
     parts: dict[str, Callable[[argparse.Namespace], None]] = {
         "reference": reference,
         "ranks": ranks,
@@ -111,7 +119,7 @@ def main() -> None:
 
 
 def reference(arguments: argparse.Namespace) -> None:
-    """CEPSim's runs."""
+    """Compare the engine with CEPSim's runs."""
     runs_of, graphs_of = (
         arguments.shared / name for name in ("cepsim/reference.csv", "dream/graphs.jsonl.gz")
     )
@@ -133,53 +141,53 @@ def graph_name(row: dict[str, str]) -> str:
 def compare_column(
     name: str, column: Column, rows: list[dict[str, str]], graphs: dict[str, StreamGraph]
 ) -> None:
-    """Print how far the runs of a column are from CEPSim's."""
+    """Print the errors of the engine relative to a column of CEPSim's runs."""
     cluster = Cluster.equal(5, network=Network(bandwidth_mbps=column.bandwidth_mbps))
     errors, latencies = [], []
     for row in rows:
         try:
-            theirs = float(row[name])
-        except ValueError:  # a run that did not end
+            expected = float(row[name])
+        except ValueError:  # this run did not finish
             continue
         problem = Problem(graphs[graph_name(row)], cluster, source_rate=RATE)
         placement = Placement(problem, [int(device) for device in row["placement"].split()])
         found = runs.run(placement, column.settings)
-        errors.append(abs(found.throughput - theirs) / RATE)
+        errors.append(abs(found.throughput - expected) / RATE)
         if column.latency:
-            whole = replace(column.settings, duration_s=61.0, measure_from_s=0.0)
-            mine = runs.run(placement, whole).latency_s()
-            if mine is not None and row[column.latency]:
-                latencies.append(abs(1e3 * mine["mean"] / float(row[column.latency]) - 1.0))
+            full_run = replace(column.settings, duration_s=61.0, measure_from_s=0.0)
+            latency = runs.run(placement, full_run).latency_s()
+            if latency is not None and row[column.latency]:
+                latencies.append(abs(1e3 * latency["mean"] / float(row[column.latency]) - 1.0))
     mean, largest = float(np.mean(errors)), max(errors)
     title = f"{name}, {len(errors)} runs: mean error"
     report(title, f"{mean:.5f}", f"{column.mean}", mean <= column.mean)
     if column.largest is not None:
         count = sum(error > column.largest for error in errors)
-        told = f"{largest:.4f} ({count} above)"
-        report("  largest error", told, f"{column.largest}", largest <= column.largest)
+        text = f"{largest:.4f} ({count} above)"
+        report("  largest error", text, f"{column.largest}", largest <= column.largest)
     if latencies:
         median = statistics.median(latencies)
         report(f"{column.latency}: median", f"{median:.1%}", "10%", median <= 0.1)
 
 
 def ranks(arguments: argparse.Namespace) -> None:
-    """Tables T2, T3 and T4, and CEPSim's three defects, as the tests have them."""
+    """Run the tests of tables T2, T3 and T4, and of CEPSim's three defects."""
     for title, name in (
         ("ranks of T2, T3 and T4", "test_ranks.py"),
         ("defects", "test_defects.py"),
     ):
         command = [sys.executable, "-m", "pytest", "--no-header", str(TESTS / name)]
         done = subprocess.run(command, check=False, capture_output=True, text=True)
-        told = done.stdout.rstrip().splitlines()[-1].split(" in ")[0].strip("= ")
-        report(f"{title}, tests", told, "all pass", done.returncode == 0)
+        outcome = done.stdout.rstrip().splitlines()[-1].split(" in ")[0].strip("= ")
+        report(f"{title}, tests", outcome, "all pass", done.returncode == 0)
 
 
 def closed_forms(arguments: argparse.Namespace) -> None:
-    """Random problems: the engine less the closed form of the same semantics.
+    """Compare the engine with the closed form of the same semantics on random problems.
 
-    As many of one source as told, and those of several that came up between them. At ticks of
-    0.05 s; what has not settled runs again, ten times as long; where nothing pushes back, that is
-    what is not steady.
+    `--problems` counts problems with one source. Problems with several sources that are drawn in
+    between are reported separately. Ticks are 0.05 s long. A run that has not settled (without
+    backpressure: that is not steady) is repeated with ten times the duration.
     """
     errors: dict[tuple[bool, bool], list[float]] = {}
     lost = 0.0
@@ -205,15 +213,15 @@ def closed_forms(arguments: argparse.Namespace) -> None:
             report(f"{title}: mean error", f"{mean:.5f}", "0.01", mean <= 0.01)
         else:
             below = sum(error < -0.01 for error in found_errors)
-            told = f"{min(found_errors):+.4f} ({below} below)"
-            report(f"{title}: least", told, "-0.01" if pushes else "", not (pushes and below))
-    report("share of a stream's tuples lost, at most", f"{lost:.1e}", "1e-6", lost <= 1e-6)
+            text = f"{min(found_errors):+.4f} ({below} below)"
+            report(f"{title}: minimum", text, "-0.01" if pushes else "", not (pushes and below))
+    report("share of a stream's tuples lost, maximum", f"{lost:.1e}", "1e-6", lost <= 1e-6)
 
 
 def settled(placement: Placement, how: Settings) -> RunMetrics:
-    """Return a run that had settled, if ten times the time is enough.
+    """Return a settled run, or the last one if ten times the duration is not enough to settle.
 
-    Where nothing pushes back over links their queues grow for good: then a steady one.
+    Without backpressure the queues of links can grow without end, so a steady run is enough there.
     """
     found = runs.run(placement, how)
     if not (found.settled if how.backpressure else found.steady):
@@ -222,7 +230,7 @@ def settled(placement: Placement, how: Settings) -> RunMetrics:
 
 
 def random_problems() -> Iterator[tuple[Problem, Ints]]:
-    """Yield problems on unequal devices and placements of them, anywhere, without end."""
+    """Yield random problems on unequal devices, each with a random placement, without end."""
     rng = np.random.default_rng(SEED)
     for i in count():
         preset, size = ("layered", "series-parallel")[i % 2], int(rng.integers(6, 60))
@@ -244,7 +252,7 @@ def random_problems() -> Iterator[tuple[Problem, Ints]]:
 
 
 def names(arguments: argparse.Namespace) -> None:
-    """Other names, other orders of operators, devices and streams: throughput, rates, latencies."""
+    """Compare runs before and after renaming and reordering operators, devices and streams."""
     rng = np.random.default_rng(SEED)
     worst = {"default": 0.0, "dynamic": 0.0}
     for problem, devices in islice(random_problems(), arguments.problems):
@@ -279,46 +287,47 @@ def difference(one: RunMetrics, two: RunMetrics, operators: list[int]) -> float:
 
 
 def speed(arguments: argparse.Namespace) -> None:
-    """One run of the default length, beside the plain engine."""
+    """Measure one run of the default length, and the same run of the plain engine."""
     gc.collect()
-    gc.freeze()  # what the figures before left behind is not looked through again and again
+    gc.freeze()  # so that collections do not scan objects that earlier figures left
     problem, placement = example()
     simulation = runs.simulation(problem)
     plain = partial(run_plain, problem, placement, simulation)
     often = partial(run_often, simulation, placement)
-    seconds = interleaved([partial(often, tell=False), partial(often, tell=True), plain])
-    mine, told = (1e3 * spent / REPEATS for spent in seconds[:2])
-    report("26 operators, 610 ticks, ms", f"{mine:.2f}", "1.3", mine <= 1.3)
-    report("  with throughput and quantiles of latency, ms", f"{told:.2f}", "", True)
-    report("  times plain Python", f"{1e3 * seconds[2] / mine:.0f}", "", True)
-    report("  times CEPSim in a warm JVM (134 ms)", f"{CEPSIM_MS / mine:.0f}", "100", mine <= 1.34)
+    seconds = interleaved([partial(often, metrics=False), partial(often, metrics=True), plain])
+    bare, full = (1e3 * spent / REPEATS for spent in seconds[:2])
+    report("26 operators, 610 ticks, ms", f"{bare:.2f}", "1.3", bare <= 1.3)
+    report("  with throughput and quantiles of latency, ms", f"{full:.2f}", "", True)
+    report("  speed-up over plain Python", f"{1e3 * seconds[2] / bare:.0f}", "", True)
+    speed_up = CEPSIM_MS / bare
+    report("  speed-up over CEPSim in a warm JVM (134 ms)", f"{speed_up:.0f}", "100", bare <= 1.34)
 
 
 @cache
 def example() -> tuple[Problem, Ints]:
-    """Return a problem of 26 operators and the placement that METIS finds."""
+    """Return a problem of 26 operators and METIS's placement of it, (V,)."""
     graph = Recipe("dream", 1, range(26, 27), SEED).graph(0)
     placement = place(graph, source_rate=RATE, placer="metis").placement
     return placement.problem, placement.devices
 
 
-def run_often(simulation: Simulation, placement: Ints, tell: bool) -> None:
-    """Run, and work out what a score tells."""
+def run_often(simulation: Simulation, placement: Ints, metrics: bool) -> None:
+    """Run `REPEATS` times, and compute what a score needs if `metrics` is set."""
     for _ in range(REPEATS):
         found = RunMetrics(simulation, simulation.run(placement))
-        if tell:
+        if metrics:
             found.latency_s()
-            found.throughput  # noqa: B018 - worked out when asked for
+            found.throughput  # noqa: B018 - computed on access
 
 
 def run_plain(problem: Problem, placement: Ints, simulation: Simulation) -> None:
-    """Run the plain engine."""
+    """Run the plain engine once."""
     tick_s = simulation.tick_for(placement)
     PlainEngine(flow(problem), placement, simulation.latency_s, simulation.settings, tick_s).run()
 
 
 def linearity(arguments: argparse.Namespace) -> None:
-    """Time and memory by operators and streams, and by ticks."""
+    """Measure how time and memory grow with operators and streams, and with ticks."""
     problem, placement = example()
     latency_s = problem.cluster.link_column("latency_s")
     lengths = (610, 6_100, 61_000, 610_000)
@@ -327,11 +336,11 @@ def linearity(arguments: argparse.Namespace) -> None:
     ]
     seconds = interleaved([partial(one.run, placement) for one in simulations])
     each = [1e6 * spent / ticks for spent, ticks in zip(seconds, lengths, strict=True)]
-    told = " ".join(f"{x:.2f}" for x in each)
-    report("µs a tick, 610 … 610,000 ticks", told, "last < 1.5x", each[-1] < 1.5 * each[0])
+    figures = " ".join(f"{x:.2f}" for x in each)
+    report("µs per tick, 610 … 610,000 ticks", figures, "last < 1.5x", each[-1] < 1.5 * each[0])
     peaks = [peak(partial(one.run, placement)) / 1e6 for one in simulations]
-    told = " ".join(f"{x:.1f}" for x in peaks)
-    report("MB, 610 … 610,000 ticks", told, "last < 1000x", peaks[-1] < 1000 * peaks[0])
+    figures = " ".join(f"{x:.1f}" for x in peaks)
+    report("MB, 610 … 610,000 ticks", figures, "last < 1000x", peaks[-1] < 1000 * peaks[0])
     for preset in ("series-parallel", "layered"):
         for scheduler in ("default", "dynamic"):
             times, bytes_each = [], []
@@ -339,14 +348,14 @@ def linearity(arguments: argparse.Namespace) -> None:
                 spent, memory, items = large(preset, size, scheduler)
                 times.append(1e9 * spent / items)
                 bytes_each.append(memory / items)
-            for unit, found in (("ns a tick", times), ("bytes", bytes_each)):
-                told = " ".join(f"{x:.0f}" for x in found)
-                title = f"{preset}, {scheduler}, {unit} an item, 1e3 … 1e5"
-                report(title, told, "last < 2x", found[-1] < 2 * found[0])
+            for unit, found in (("ns per tick", times), ("bytes", bytes_each)):
+                figures = " ".join(f"{x:.0f}" for x in found)
+                title = f"{preset}, {scheduler}, {unit} per item, 1e3 … 1e5"
+                report(title, figures, "last < 2x", found[-1] < 2 * found[0])
 
 
 def large(preset: str, size: int, scheduler: str) -> tuple[float, float, float]:
-    """Return CPU seconds a tick, bytes at the peak, and operators and streams of a large graph."""
+    """Run a large graph; return CPU seconds per tick, peak bytes, and operators plus streams."""
     graph = Recipe(preset, 1, range(size, size + 1), 1).graph(0)
     problem = Problem(graph, Cluster.equal(16), source_rate=1e3)
     placement = np.random.default_rng(0).integers(0, 16, size).astype(np.int32)
@@ -359,7 +368,7 @@ def large(preset: str, size: int, scheduler: str) -> tuple[float, float, float]:
 
 
 def peak(call: Callable[[], object]) -> float:
-    """Return the bytes that a call has at the most."""
+    """Return the peak memory of a call in bytes."""
     tracemalloc.start()
     call()
     _, most = tracemalloc.get_traced_memory()
@@ -375,7 +384,7 @@ def cpu_of(call: Callable[[], object]) -> float:
 
 
 def training(arguments: argparse.Namespace) -> None:
-    """A step of training, with the engine and with the closed form as the reward: wall time."""
+    """Measure a training step with the engine as the reward, relative to the closed form."""
     config = read_config("best")
     recipe = Recipe("dream", 64, seed=1)
     graphs = [recipe.graph(i) for i in range(64)]
@@ -383,12 +392,12 @@ def training(arguments: argparse.Namespace) -> None:
     closed, engine = interleaved(
         [step_of(graphs, model, config) for model in models], time.perf_counter
     )
-    ratio, title = engine / closed, "a step of `best`, engine over bottleneck, wall"
+    ratio, title = engine / closed, "training step of `best`, engine / bottleneck, wall"
     report(title, f"{ratio:.2f}", "1.5", ratio <= 1.5)
 
 
 def step_of(graphs: list[StreamGraph], model: Model, config: TrainConfig) -> Callable[[], object]:
-    """Return a call that does one step of training on 64 graphs."""
+    """Return a call that does one training step on all the graphs."""
     torch.manual_seed(0)
     policy = make_policy(config.policy)
     encoded = encoded_by(policy, [Problem(g, model=model, source_rate=RATE) for g in graphs])

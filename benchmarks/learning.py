@@ -1,10 +1,11 @@
-"""Speed of training and of placing by policy, against stated targets, in one run.
+"""Speed of training and of placing with a policy, against stated targets.
 
     python -m benchmarks.learning [--threads N]
 
-Decisions (an operator placed in a sample) per second of batched and of graph-by-graph training of
-the published network, its matrix products over a large float32 product's speed, the same for our
-network, and greedy placing of 630 graphs. Steps are interleaved; medians.
+A decision is one operator placed in one sample. The figures are decisions per second of batched and
+of graph-by-graph training of the published network; the FLOP/s of its matrix products, relative to
+one large float32 product; the same for the network of config `best`; and the CPU time of greedy
+placing of 630 graphs. Figures of training are medians over interleaved steps.
 """
 
 import argparse
@@ -32,13 +33,13 @@ from streamplace.training.stages import ReinforceStage
 
 GRAPHS, PLACED = 640, 630
 ROUNDS = 7
-ONE_BY_ONE = 12  # steps of a single graph a round
-SIDE = 2048  # of the matrices whose product is the yardstick
+ONE_BY_ONE = 12  # steps of a single graph per round
+SIDE = 2048  # rows and columns of the matrices of the reference product
 PRODUCTS = 6
 
 
 def main() -> None:
-    """Print one line a figure."""
+    """Print one line per figure."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     threads = parser.parse_args().threads
@@ -51,7 +52,7 @@ def main() -> None:
 
 
 def training(folder: Path) -> None:
-    """Decisions/s, and FLOP/s over those of a large product."""
+    """Measure decisions/s, and FLOP/s relative to a large product."""
     recipe = Recipe("dream", GRAPHS, seed=1)
     graphs = [recipe.graph(i) for i in range(GRAPHS)]
     runs = {name: start(graphs, name, folder / name) for name in ("b-f1-f2", "paper", "best")}
@@ -60,35 +61,36 @@ def training(folder: Path) -> None:
     ratios: dict[str, list[float]] = {name: [] for name in runs}
     flops = {name: flops_of_a_decision(run) for name, run in runs.items()}
     for loop in loops.values():
-        next(loop)  # compiles, allocates
+        next(loop)  # compiles and allocates
     for _ in range(ROUNDS):
         for name, loop in loops.items():
-            yardstick = product_flops()
+            reference = product_flops()
             decisions, seconds = steps(loop, ONE_BY_ONE if name == "paper" else 1)
             rates[name].append(decisions / seconds)
-            ratios[name].append(flops[name] * rates[name][-1] / yardstick)
+            ratios[name].append(flops[name] * rates[name][-1] / reference)
     rate = {name: statistics.median(found) for name, found in rates.items()}
     ratio = {name: statistics.median(found) for name, found in ratios.items()}
     batched, single = rate["b-f1-f2"], rate["paper"]
     report("published network, decisions/s, batched", f"{batched:,.0f}", "", True)
     report("published network, decisions/s, graph by graph", f"{single:,.0f}", "", True)
-    report("times as fast", f"{batched / single:.1f}", "15", batched >= 15 * single)
+    report("ratio of the two", f"{batched / single:.1f}", "15", batched >= 15 * single)
     share = ratio["b-f1-f2"]
-    report("its products' FLOP/s over a large product's", f"{share:.2f}", "0.4", share >= 0.4)
+    report("its products' FLOP/s / a large product's", f"{share:.2f}", "0.4", share >= 0.4)
     report("best, decisions/s", f"{rate['best']:,.0f}", "", True)
-    report("its products' FLOP/s over a large product's", f"{ratio['best']:.2f}", "", True)
+    report("its products' FLOP/s / a large product's", f"{ratio['best']:.2f}", "", True)
 
 
 def start(graphs: list[StreamGraph], name: str, folder: Path) -> Run:
-    """Begin a run of a shipped config."""
+    """Start a training run of a shipped config."""
     config = read_config(name)
     return Run.start(graphs, config, folder, "", False, Workers.of_torchrun())
 
 
 def flops_of_a_decision(run: Run) -> float:
-    """Return the floating-point operations of a step's matrix products, a decision.
+    """Return the floating-point operations of a training step's matrix products per decision.
 
-    Three times those of the forward pass; but once those of a pass that only samples.
+    A pass with gradients costs three times its forward pass, and a pass that only samples costs one
+    forward pass.
     """
     learner, policy = run.loop.learner, run.policy
     batch: Any = learner.batch(run.loop.steps_of(0)[0])
@@ -109,7 +111,7 @@ def counted(call: Callable[[], object]) -> float:
 
 
 def steps(loop: Iterator[dict[str, Any]], count: int) -> tuple[int, float]:
-    """Do some training steps; return decisions and seconds."""
+    """Take `count` training steps; return the number of decisions and the seconds."""
     started, decisions = time.perf_counter(), 0
     for _ in range(count):
         decisions += int(next(loop)["decisions"])
@@ -117,7 +119,7 @@ def steps(loop: Iterator[dict[str, Any]], count: int) -> tuple[int, float]:
 
 
 def product_flops() -> float:
-    """Return the FLOP/s of a large float32 matrix product, now."""
+    """Measure the FLOP/s of a large float32 matrix product."""
     a = torch.ones(SIDE, SIDE)
     started = time.perf_counter()
     for _ in range(PRODUCTS):
@@ -126,7 +128,7 @@ def product_flops() -> float:
 
 
 def placing() -> None:
-    """Greedy placing, one graph after another, scores included."""
+    """Measure greedy placing, one graph after another, scores included."""
     recipe = Recipe("dream", PLACED, seed=2)
     problems = [Problem(recipe.graph(i), model="path-average") for i in range(PLACED)]
     placer = ready_placer("policy", "path-average")

@@ -1,6 +1,8 @@
-"""How long a report of 500 operators takes to its first picture, and an edit of it by drag.
+"""Speed of a report page of 500 operators: its first picture, and edits by dragging.
 
-python -m benchmarks.page (after `make test-browser`, which fetches what drives the browser)
+    python -m benchmarks.page
+
+Run `make test-browser` first: it installs Playwright, which drives the browser.
 """
 
 import statistics
@@ -28,7 +30,7 @@ FRAMES = """() => {
 
 
 def main() -> None:
-    """Print medians and the worst."""
+    """Print the median and the maximum of each figure."""
     graph = Recipe("layered", 1, range(DRAWN, DRAWN + 1)).graph(0)
     problem = Problem(graph, Cluster.equal(5), source_rate=2e4)
     placement = Placement(problem, np.random.default_rng(0).integers(5, size=DRAWN))
@@ -37,21 +39,21 @@ def main() -> None:
             sys.exit(MISSING)
         file = Path(folder) / "report.html"
         file.write_text(report_html([entry("placement.json", placement)]))
-        told("first picture", [_first_picture(browser, file) for _ in range(TIMES)])
+        report("first picture", [_first_picture(browser, file) for _ in range(TIMES)])
         edits, frames = _dragged(_opened(browser, file))
-        told("computing an edit", edits)
-        told("a frame while dragging", frames)
+        report("computing an edit", edits)
+        report("a frame while dragging", frames)
 
 
-def told(what: str, times: list[float]) -> None:
-    """Print a median and the worst, in ms."""
-    print(f"{what}: median {statistics.median(times):.1f} ms, worst {max(times):.1f} ms")
+def report(figure: str, times: list[float]) -> None:
+    """Print the median and the maximum of times in ms."""
+    print(f"{figure}: median {statistics.median(times):.1f} ms, maximum {max(times):.1f} ms")
 
 
 def _first_picture(browser: Browser, file: Path) -> float:
     page = _opened(browser, file)
     found = float(page.evaluate("streamplace.timing().firstPicture"))
-    page.close()  # what is open goes on drawing
+    page.close()  # an open page continues to draw
     return found
 
 
@@ -64,7 +66,7 @@ def _opened(browser: Browser, file: Path) -> Page:
 
 
 def _dragged(page: Page) -> tuple[list[float], list[float]]:
-    """Drag operators to and fro; return ms of each edit, and between frames meanwhile."""
+    """Drag operators to other devices; return the ms of each edit and of each frame meanwhile."""
     page.locator("#graph").scroll_into_view_if_needed()
     page.evaluate(FRAMES)
     edits = []

@@ -1,12 +1,13 @@
-"""The paper's Table 1, the published figures beside ours, and its Figures 5 and 6.
+"""The paper's Table 1 with published and measured figures, and its Figures 5 and 6.
 
     python -m benchmarks.paper_table DATASET [--model MODEL …] [--jobs N] [--figures FOLDER]
 
-METIS (published weights and by utilisation; k-way and recursive), the fuser and their oracles, the
-published allocators as we trained them, ours, and annealing, at 1e4 and 2e4 tuples/s on 5 x 2500
-MIPS with 1000 Mbps links, under `path-average`, which the published numbers follow, and under
-`bottleneck`. Every row is printed when it is measured. The interval is of the mean's difference
-from METIS: 95% of resampled graphs.
+The rows are METIS (k-way and recursive, with the published weights and with weights by
+utilisation), the fuser, their oracles, the paper's allocators with weights trained by this project,
+the shipped policy, and annealing. The source rates are 1e4 and 2e4 tuples/s, on 5 x 2500 MIPS with
+1000 Mbps links. The models are `path-average`, which the published numbers follow, and
+`bottleneck`. Every row is printed as soon as it is measured. The last column is a 95% interval of
+the mean difference from METIS, from resampled graphs.
 """
 
 import argparse
@@ -39,11 +40,19 @@ PLACERS = {
     "B": f"policy:file={WEIGHTS / 'b.safetensors'}",
     "B+F1": f"policy:file={WEIGHTS / 'b-f1.safetensors'}",
     "B+F1&F2": f"policy:file={WEIGHTS / 'b-f1-f2.safetensors'}",
-    "ours, one pass": "policy",
-    "ours, best of 16": "policy:samples=16",
+    "policy, one pass": "policy",
+    "policy, best of 16": "policy:samples=16",
     "annealing": "search",
 }
-DRAWN = ("METIS", "METIS recursive oracle", "fuser", "B", "B+F1&F2", "ours, one pass", "annealing")
+DRAWN = (
+    "METIS",
+    "METIS recursive oracle",
+    "fuser",
+    "B",
+    "B+F1&F2",
+    "policy, one pass",
+    "annealing",
+)
 SOURCE_RATES = (1e4, 2e4)
 Figures = tuple[str, ...]
 # Ni et al. 2020, Table 1 and section 5, on their 630 test graphs: at 1e4 and at 2e4 tuples/s
@@ -63,15 +72,15 @@ COLUMNS = (
     "Q1",
     "median",
     "better than METIS",
-    "worse",
-    "min",
-    "> 0.97",
-    "mean less METIS's",
+    "worse than METIS",
+    "minimum",
+    "share > 0.97",
+    "mean difference from METIS",
 )
 
 
 def main() -> None:
-    """Print the tables as Markdown; draw the figures."""
+    """Print the tables as Markdown, and draw the figures if `--figures` is set."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("dataset")
     parser.add_argument("--model", nargs="+", choices=CLOSED_FORMS, default=CLOSED_FORMS[::-1])
@@ -96,7 +105,7 @@ def main() -> None:
 
 
 def measured(found: Comparison, i: int) -> Figures:
-    """Return the columns of the table at a source rate for the last placer."""
+    """Return the table's figures of the last placer at source rate number `i`."""
     row = found.rows[(i + 1) * len(found.placers) - 1]
     figures_ = (row.mean, row.q1, row.median, row.better_than_metis, row.worse_than_metis)
     cells = [f"{x:.3f}" for x in figures_ if x is not None]
@@ -110,7 +119,7 @@ def measured(found: Comparison, i: int) -> Figures:
 
 
 def draw(found: Mapping[str, Comparison], folder: Path) -> None:
-    """Draw Figures 5 and 6, a panel a source rate."""
+    """Draw Figures 5 and 6, with one panel per source rate."""
     one = found[DRAWN[0]]
     both = Comparison(
         one.dataset,
@@ -128,7 +137,7 @@ def draw(found: Mapping[str, Comparison], folder: Path) -> None:
 
 
 def line(name: str, normal: Figures, stress: Figures) -> str:
-    """Return a line of the table."""
+    """Return a row of the table; figures at the second source rate are in brackets."""
     pairs = zip_longest(normal, stress, [""] * (len(COLUMNS) - 1), fillvalue="")
     cells = [f"{a or '-'} ({b})" if b else a or "-" for a, b, _ in pairs]
     return f"| {name} | {' | '.join(cells)} |"

@@ -1,7 +1,8 @@
-"""METIS, KaHIP and Mt-KaHyPar as functions of a problem: balanced parts of its units, little cut.
+"""METIS, KaHIP and Mt-KaHyPar, as functions from a problem to devices.
 
-All get the weights that METIS is given, and 3% imbalance where they ask for one. KaHIP makes equal
-parts only. Where `kahip` or `mtkahypar` (extra `partitioners`) is not installed, it is left out.
+They divide the units of a problem into balanced parts with a small cut. All use METIS's vertex and
+edge weights, and an imbalance of 3% where they accept one. KaHIP makes equal parts only. KaHIP and
+Mt-KaHyPar are optional (extra `partitioners`).
 """
 
 from collections.abc import Callable
@@ -28,7 +29,17 @@ Partitioner = Callable[[Problem], Ints]
 
 
 class Edges(NamedTuple):
-    """A graph as partitioners take it: both directions of every edge, by vertex."""
+    """A graph in the format of partitioners: both directions of every edge, by vertex.
+
+    Attributes
+    ----------
+    weights
+        (N,) of the vertices.
+    starts
+        (N + 1,) where the neighbours of each vertex begin.
+    neighbours, traffic
+        (2E,) the other end and the weight of each edge.
+    """
 
     weights: NDArray[np.int64]
     starts: NDArray[Any]
@@ -37,7 +48,7 @@ class Edges(NamedTuple):
 
 
 def partitioners() -> dict[str, Partitioner]:
-    """Return those that are installed, by name; each returns devices, (V,)."""
+    """Return the installed partitioners by name; each returns the device of each operator, (V,)."""
     found: dict[str, Partitioner] = {
         "METIS k-way": partial(placed, "metis"),
         "METIS recursive": partial(placed, "metis-recursive"),
@@ -51,12 +62,12 @@ def partitioners() -> dict[str, Partitioner]:
 
 
 def placed(name: str, problem: Problem) -> Ints:
-    """Ask a placer of ours."""
+    """Run a placer of streamplace."""
     return ready_placer(name, "bottleneck")(problem, np.random.default_rng(0)).devices
 
 
 def kahip(problem: Problem, mode: int) -> Ints:
-    """KaHIP's kaffpa (Sanders and Schulz 2013)."""
+    """Run KaHIP's kaffpa (Sanders and Schulz 2013)."""
     import kahip as library  # noqa: PLC0415 - optional
 
     units, edges = _graph(problem)
@@ -68,10 +79,13 @@ def kahip(problem: Problem, mode: int) -> Ints:
 
 
 def mt_kahypar(problem: Problem) -> Ints:
-    """Mt-KaHyPar's default preset on one thread, edges cut (Gottesbüren et al. 2021)."""
+    """Run Mt-KaHyPar's default preset on one thread, minimising cut edges.
+
+    Gottesbüren et al. 2021.
+    """
     import mtkahypar as library  # noqa: PLC0415 - optional
 
-    if len(problem.cluster.devices) == 1:  # it makes two parts at least
+    if len(problem.cluster.devices) == 1:  # Mt-KaHyPar makes at least two parts
         return np.zeros(len(problem.graph.names), np.int32)
     units, edges = _graph(problem)
     library.set_seed(0)

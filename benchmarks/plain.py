@@ -1,10 +1,10 @@
-"""A plain-Python bottleneck scorer: what scoring costs without arrays."""
+"""A bottleneck scorer in plain Python, to measure what scoring costs without arrays."""
 
 from streamplace import Problem
 
 
 class PlainScorer:
-    """Throughput under `bottleneck` on pair links, one placement at a time."""
+    """Computes throughput under `bottleneck` with pair links, one placement at a time."""
 
     def __init__(self, problem: Problem) -> None:
         graph, cluster = problem.graph, problem.cluster
@@ -22,7 +22,7 @@ class PlainScorer:
         self.bandwidth_mbps = cluster.network.bandwidth_mbps or float("inf")
 
     def throughput(self, devices: list[int]) -> float:
-        """Return tuples/s of one placement."""
+        """Return the throughput of one placement in tuples/s."""
         load = [0.0] * len(self.capacity)
         for work, device in zip(self.work, devices, strict=True):
             load[device] += work
@@ -31,6 +31,6 @@ class PlainScorer:
             link = devices[a], devices[b]
             if link[0] != link[1]:
                 traffic[link] = traffic.get(link, 0.0) + mbps
-        worst = max(used / there for used, there in zip(load, self.capacity, strict=True))
+        worst = max(used / offered for used, offered in zip(load, self.capacity, strict=True))
         worst = max(worst, max(traffic.values(), default=0.0) / self.bandwidth_mbps)
         return self.source_rate / max(1.0, worst)

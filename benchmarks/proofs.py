@@ -1,13 +1,13 @@
-"""Whether `exact` is right, and how many released graphs it proves how fast.
+"""Correctness of `exact` against brute force, and speed of its proofs on released graphs.
 
     python -m benchmarks.proofs [DATASET] [--problems N] [--every N] [--jobs N]
 
-Brute force on random problems of at most 10^6 placements (10^5 under path-average), networks of
-both kinds, unequal devices, constraints and memory included: `exact` has to be equal on all,
-`search` and, less a thousandth, `auto` on 99%, and no placer above the optimum, nor the optimum
-above the bound. With a DATASET, `exact` under bottleneck at 1e4 and 2e4 tuples/s on 5 x 2500 MIPS:
-graphs of at most 14 operators within 1 s, and every Nth (5) of those of 20 to 27 within 10 s. Wall
-time, one thread.
+The random problems have at most 10^6 placements (10^5 under path-average), both kinds of network,
+unequal devices, constraints and memory limits. Targets: `exact` finds the optimum of all problems;
+`search` finds it on 99%; `auto` comes within a thousandth of it on 99%; no placer is above the
+optimum, and the optimum is not above the bound. With a DATASET, `exact` also solves released graphs
+under bottleneck at 1e4 and 2e4 tuples/s on 5 x 2500 MIPS: those of at most 14 operators within 1 s,
+and every Nth of those of 20 to 27 operators within 10 s. Times are wall time on one thread.
 """
 
 import argparse
@@ -31,7 +31,7 @@ MOST = {"bottleneck": 10**6, "path-average": 10**5}  # placements
 PATIENCE_S = 600.0
 EQUAL = 1e-9
 SHARE = 0.99
-SPARED = 1e-3  # of throughput, that `auto` gives for fewer devices
+SPARED = 1e-3  # share of the throughput that `auto` gives up to use fewer devices
 SMALL, LARGE = range(1, 15), range(20, 28)  # operators
 SMALL_S, LARGE_S, LARGE_SHARE = 1.0, 10.0, 0.6
 RATES = (1e4, 2e4)
@@ -40,7 +40,15 @@ OTHERS = (*(name for name in NAMES if name not in ("auto", "exact")), AUTO)
 
 
 class Checked(NamedTuple):
-    """What held of one random problem."""
+    """Results of the checks on one random problem.
+
+    Attributes
+    ----------
+    exact, search, auto
+        Whether the placer reached the optimum (`auto`: within `SPARED` of it).
+    below
+        Whether no placer is above the optimum, and the optimum is not above the bound.
+    """
 
     exact: bool
     search: bool
@@ -49,11 +57,13 @@ class Checked(NamedTuple):
 
 
 def main() -> None:
-    """Print one line a figure."""
+    """Print one line per figure."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("dataset", nargs="?")
     parser.add_argument("--problems", type=int, default=1000)
-    parser.add_argument("--every", type=int, default=5, help="take each Nth of 20 to 27 operators")
+    parser.add_argument(
+        "--every", type=int, default=5, help="use every Nth graph of 20 to 27 operators; default: 5"
+    )
     parser.add_argument("--jobs", type=int)
     arguments = parser.parse_args()
     print(f"{'figure':52} {'measured':>26} {'target':>14}")
@@ -61,10 +71,10 @@ def main() -> None:
     for name, share in (("exact", 1.0), ("search", SHARE), ("auto", SHARE)):
         equal = sum(getattr(one, name) for one in checked)
         met = equal >= share * len(checked)
-        report(f"{name}: the optimum", f"{equal} of {len(checked)}", f"{share:.0%}", met)
+        report(f"{name} finds the optimum", f"{equal} of {len(checked)}", f"{share:.0%}", met)
     below = sum(one.below for one in checked)
-    told = f"{below} of {len(checked)}"
-    report("optimum: below bound, above all placers", told, "100%", below == len(checked))
+    share_below = f"{below} of {len(checked)}"
+    report("optimum: below bound, above all placers", share_below, "100%", below == len(checked))
     if arguments.dataset is not None:
         graphs = read_dataset(arguments.dataset)
         small = [graph for graph in graphs if len(graph.names) in SMALL]
@@ -74,7 +84,7 @@ def main() -> None:
 
 
 def proven(graphs: list[StreamGraph], seconds: float, wanted: float, jobs: int | None) -> None:
-    """Report on how many graphs a proof was done within so many seconds."""
+    """Report the share of graphs that `exact` proves within the seconds."""
     sizes = [len(graph.names) for graph in graphs]
     for rate in RATES:
         took = list(each(partial(_seconds, rate=rate, limit=seconds), graphs, jobs))
@@ -92,7 +102,7 @@ def _checked(seed: int) -> Checked:
     for name in OTHERS:
         try:
             found = ready_placer(name, model)(problem, np.random.default_rng(seed))
-        except PlacementError:  # a plain one that knows no other try
+        except PlacementError:  # a simple placer that has no second attempt
             continue
         reached[name] = float(throughput(problem, found.devices)[0])
     proof = Exact(seconds=PATIENCE_S).prove(problem, np.random.default_rng(seed))
@@ -107,7 +117,7 @@ def _checked(seed: int) -> Checked:
 
 
 def _seconds(graph: StreamGraph, rate: float, limit: float) -> float:
-    """Return the wall time of a proof; inf without one."""
+    """Return the wall time of a proof in seconds; inf without a proof."""
     problem = Problem(graph, source_rate=rate)
     begun = time.perf_counter()
     proof = Exact(seconds=limit).prove(problem, np.random.default_rng(0))

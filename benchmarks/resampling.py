@@ -1,4 +1,4 @@
-"""Intervals from resampling pairs (Efron's bootstrap)."""
+"""Confidence intervals by resampling (Efron's bootstrap)."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ RESAMPLES, COVERED = 2000, 0.95
 
 
 def interval(differences: Floats, seed: int = 0) -> tuple[float, float]:
-    """Return the 95% interval of the mean of paired differences, (N,)."""
+    """Return the 95% interval of the mean of paired differences of shape (N,)."""
     rng = np.random.default_rng(seed)
     drawn = rng.integers(len(differences), size=(RESAMPLES, len(differences)))
     low, high = np.quantile(differences[drawn].mean(axis=1), [(1 - COVERED) / 2, (1 + COVERED) / 2])

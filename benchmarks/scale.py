@@ -1,12 +1,12 @@
-"""`multilevel` against METIS, KaHIP and Mt-KaHyPar on large graphs, in one run.
+"""`multilevel` against METIS, KaHIP and Mt-KaHyPar on large graphs.
 
     python -m benchmarks.scale [--largest N] [--only PART …]
 
-Total CPU work is .8 of the cluster, the bandwidth such that the busiest link of METIS's k-way parts
-stands at 1.2. Relative throughput is not capped: 1 / the largest utilisation, so CPU work alone
-allows 1.25. Seconds are CPU seconds of one core from a checked problem to a placement, medians of
-interleaved rounds; memory is the peak of a process of its own, the graph and Python included.
-KaHIP is left out at 10^6, where it takes minutes.
+The total CPU work is .8 of the cluster, and the bandwidth is such that the busiest link has a
+utilisation of 1.2 under METIS k-way. Relative throughput is not capped at 1: it is 1 / the largest
+utilisation, so CPU work alone allows 1.25. Seconds are CPU seconds of one core from a checked
+problem to a placement, medians of interleaved rounds. Memory is the peak of a separate process,
+which includes Python and the graph. KaHIP does not run on 10^6 operators, where it takes minutes.
 """
 
 import argparse
@@ -31,15 +31,15 @@ from streamplace.problem.cluster import NetworkKind
 from streamplace.scoring.flow import flow
 from streamplace.util.arrays import Ints
 
-OURS, METIS = "multilevel", "METIS k-way"
+MULTILEVEL, METIS = "multilevel", "METIS k-way"
 PRESETS = "layered", "series-parallel"
-GRAPHS = {10**3: 10, 10**4: 6, 10**5: 2}  # of each preset
+GRAPHS = {10**3: 10, 10**4: 6, 10**5: 2}  # graphs per preset, by number of operators
 ROUNDS = {10**3: 3, 10**4: 3, 10**5: 1}
 LARGEST = 10**6
 PARTS = "graphs", "others", "alone"
-TIMES_METIS = {10**4: 3, 10**5: 8}  # what was to be reached
-CPU, LINK = 0.8, 1.2  # utilisations: of all devices together; of the busiest link under METIS
-SEED = 7000  # of which nothing was tuned
+TIMES_METIS = {10**4: 3, 10**5: 8}  # targets: CPU seconds relative to METIS k-way
+CPU, LINK = 0.8, 1.2  # utilisation of all devices together, and of the busiest link under METIS
+SEED = 7000  # not used for tuning
 OTHERS: tuple[tuple[str, str, NetworkKind], ...] = (
     ("2 devices", "2x2500", "pair"),
     ("128 devices", "128x2500", "pair"),
@@ -50,7 +50,7 @@ OTHERS: tuple[tuple[str, str, NetworkKind], ...] = (
 
 @dataclass(frozen=True)
 class Setting:
-    """A generated graph and what it runs on."""
+    """A generated graph, its cluster and its source rate (tuples/s)."""
 
     preset: str
     count: int
@@ -65,7 +65,7 @@ class Setting:
         return Recipe(self.preset, 1, range(self.count, self.count + 1), self.seed).graph(0)
 
     def problem(self, graph: StreamGraph) -> Problem:
-        """Return the problem, with the loads that placers start from worked out."""
+        """Return the problem, with the loads that placers start from already computed."""
         network = Network(self.network, self.bandwidth_mbps)
         cluster = Cluster(Cluster.parse(self.devices).devices, network)
         problem = Problem(graph, cluster, source_rate=self.source_rate)
@@ -74,9 +74,15 @@ class Setting:
 
 
 def main() -> None:
-    """Print tables, then figures against their targets."""
+    """Print the tables, and figures with their targets."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--largest", type=int, default=LARGEST, metavar="N", help="operators")
+    parser.add_argument(
+        "--largest",
+        type=int,
+        default=LARGEST,
+        metavar="N",
+        help="operators of the largest graph; default: 1000000",
+    )
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--alone", metavar="JSON", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -86,7 +92,7 @@ def main() -> None:
     placers = all_placers()
     missing = {"KaHIP eco", "Mt-KaHyPar"} - set(placers)
     if missing:
-        print(f"not installed, left out: {', '.join(sorted(missing))}\n")
+        print(f"not installed, skipped: {', '.join(sorted(missing))}\n")
     for name, placer in placers.items():
         timed(placer, made(Setting("layered", 100, 0))[1])
         print(f"ready: {name}", file=sys.stderr)
@@ -103,12 +109,12 @@ def main() -> None:
 
 
 def all_placers() -> dict[str, Partitioner]:
-    """Return ours and the others."""
-    return {OURS: partial(placed, OURS), **partitioners()}
+    """Return `multilevel` and the other partitioners, by name."""
+    return {MULTILEVEL: partial(placed, MULTILEVEL), **partitioners()}
 
 
 def made(setting: Setting) -> tuple[Setting, Problem]:
-    """Set the source rate and the bandwidth; return the setting with them, and the problem."""
+    """Set the source rate and the bandwidth; return the new setting and its problem."""
     graph = setting.graph()
     arrays = flow(setting.problem(graph))
     rate = CPU / (arrays.work.sum() / arrays.capacity.sum())
@@ -120,24 +126,24 @@ def made(setting: Setting) -> tuple[Setting, Problem]:
 
 
 def timed(placer: Partitioner, problem: Problem) -> tuple[Ints, float]:
-    """Return devices, and CPU seconds."""
+    """Return the devices, (V,), and the CPU seconds."""
     started = time.process_time()
     devices = placer(problem)
     return devices, time.process_time() - started
 
 
 def relative(problem: Problem, devices: Ints) -> float:
-    """Return 1 / the largest utilisation."""
+    """Return the uncapped relative throughput: 1 / the largest utilisation."""
     return 1.0 / float(worst_utilisation(flow(problem), devices)[0])
 
 
 class Compared:
-    """All placers on graphs of one preset and size.
+    """Results of all placers on graphs of one preset and size.
 
     Attributes
     ----------
     reached, seconds
-        By placer: relative throughput and CPU seconds on each graph.
+        Relative throughput and CPU seconds on each graph, by placer.
     """
 
     def __init__(self, preset: str, count: int, placers: dict[str, Partitioner]) -> None:
@@ -149,8 +155,8 @@ class Compared:
             spent: dict[str, list[float]] = {name: [] for name in placers}
             for turn in range(ROUNDS[count]):
                 for name, placer in placers.items():
-                    afresh = setting.problem(problem.graph)  # nothing kept from the last round
-                    devices, seconds = timed(placer, afresh)
+                    fresh = setting.problem(problem.graph)  # keeps nothing from the last round
+                    devices, seconds = timed(placer, fresh)
                     spent[name].append(seconds)
                     if turn == 0:
                         self.reached[name].append(relative(problem, devices))
@@ -160,32 +166,35 @@ class Compared:
 
     @property
     def title(self) -> str:
-        """Size and preset."""
+        """Size and preset, as a table shows them."""
         return f"10^{round(math.log10(self.count))} {self.preset}"
 
     @property
     def of_best(self) -> list[float]:
-        """Relative throughput of ours / that of the best of the others on the same graph."""
-        others = [reached for name, reached in self.reached.items() if name != OURS]
+        """Throughput of `multilevel` / that of the best other placer, on each graph."""
+        others = [reached for name, reached in self.reached.items() if name != MULTILEVEL]
         best = np.max(others, axis=0)
-        return [float(x) for x in np.array(self.reached[OURS]) / best]
+        return [float(x) for x in np.array(self.reached[MULTILEVEL]) / best]
 
     @property
     def of_best_mean(self) -> float:
-        """Mean of ours / that of the other whose mean is best."""
+        """Mean throughput of `multilevel` / the best mean of another placer."""
         means = {name: statistics.mean(reached) for name, reached in self.reached.items()}
-        return means.pop(OURS) / max(means.values())
+        return means.pop(MULTILEVEL) / max(means.values())
 
     @property
     def times_metis(self) -> list[float]:
-        """CPU seconds of ours / METIS k-way's, graph by graph."""
-        pairs = zip(self.seconds[OURS], self.seconds[METIS], strict=True)
-        return [ours / metis for ours, metis in pairs]
+        """CPU seconds of `multilevel` / those of METIS k-way, on each graph."""
+        pairs = zip(self.seconds[MULTILEVEL], self.seconds[METIS], strict=True)
+        return [multilevel / metis for multilevel, metis in pairs]
 
 
 def print_throughput(compared: Sequence[Compared], placers: dict[str, Partitioner]) -> None:
-    """Print mean relative throughput, and ours against the best of the others."""
-    columns = [*placers, "ours / best mean", "ours / best, mean", "ours / best, least"]
+    """Print mean relative throughput, and `multilevel` relative to the best other placer."""
+    columns = [
+        *placers,
+        *(f"{MULTILEVEL} / {x}" for x in ("best mean", "best, mean", "best, minimum")),
+    ]
     print_head(f"relative throughput, mean; {list(GRAPHS.values())} graphs", columns)
     for each in compared:
         cells = [f"{statistics.mean(each.reached[name]):.3f}" for name in placers]
@@ -195,8 +204,8 @@ def print_throughput(compared: Sequence[Compared], placers: dict[str, Partitione
 
 
 def print_seconds(compared: Sequence[Compared], placers: dict[str, Partitioner]) -> None:
-    """Print median CPU seconds, and their ratio to METIS k-way's."""
-    columns = [*placers, "ours / METIS k-way, median", "mean", "most"]
+    """Print median CPU seconds, and those of `multilevel` relative to METIS k-way."""
+    columns = [*placers, f"{MULTILEVEL} / METIS k-way, median", "mean", "maximum"]
     print_head("CPU seconds, median", columns)
     for each in compared:
         cells = [f"{statistics.median(each.seconds[name]):.3g}" for name in placers]
@@ -206,7 +215,7 @@ def print_seconds(compared: Sequence[Compared], placers: dict[str, Partitioner])
 
 
 def print_others(placers: dict[str, Partitioner]) -> None:
-    """Print relative throughput with other devices, 10^4 operators, one graph a line."""
+    """Print relative throughput on other clusters, with one graph of 10^4 operators per row."""
     print_head("relative throughput, 10^4", [*placers])
     for title, devices, network in OTHERS:
         for preset in PRESETS:
@@ -218,33 +227,33 @@ def print_others(placers: dict[str, Partitioner]) -> None:
 def print_alone(
     placers: dict[str, Partitioner], largest: int
 ) -> dict[tuple[int, str], dict[str, float]]:
-    """Print what one placement costs in a process of its own; return that of ours."""
+    """Measure placements in separate processes; return the figures of `multilevel`."""
     print_head("one placement", ["relative throughput", "CPU s", "peak MB", "peak MB before it"])
-    ours = {}
+    found = {}
     for count in (10**5, largest):
         for preset in PRESETS:
             setting, _ = made(Setting(preset, count, SEED))
             for name in placers:
                 if name.startswith("KaHIP") and count > 10**5:
                     continue
-                told = json.dumps({"name": name, **vars(setting)})
-                command = [sys.executable, "-m", "benchmarks.scale", "--alone", told]
+                job = json.dumps({"name": name, **vars(setting)})
+                command = [sys.executable, "-m", "benchmarks.scale", "--alone", job]
                 answer = subprocess.run(command, check=True, capture_output=True, text=True).stdout
                 figures = json.loads(answer.splitlines()[-1])
                 formats = (".3f", ".2f", ",.0f", ",.0f")
                 cells = [f"{x:{f}}" for x, f in zip(figures.values(), formats, strict=True)]
                 print_row(f"{name}, {count:,} {preset}", cells)
-                if name == OURS:
-                    ours[count, preset] = figures
-    return ours
+                if name == MULTILEVEL:
+                    found[count, preset] = figures
+    return found
 
 
 def measured_alone(name: str, **setting: object) -> dict[str, float]:
     """Place one graph; return relative throughput, CPU seconds and peak memory in MB."""
-    where = Setting(**setting)  # type: ignore[arg-type]  # what `vars` gave, through JSON
+    job = Setting(**setting)  # type: ignore[arg-type]  # fields of a `Setting`, through JSON
     placer = all_placers()[name]
     timed(placer, Setting("layered", 100, 0).problem(Setting("layered", 100, 0).graph()))
-    problem = where.problem(where.graph())
+    problem = job.problem(job.graph())
     before = peak_mb()
     devices, seconds = timed(placer, problem)
     peak = peak_mb()
@@ -253,26 +262,31 @@ def measured_alone(name: str, **setting: object) -> dict[str, float]:
 
 
 def peak_mb() -> float:
-    """Return the most memory that this process has held; `getrusage` would tell its parent's."""
+    """Return the peak memory of this process in MB.
+
+    `getrusage` would include the peak of the parent process.
+    """
     status = Path("/proc/self/status").read_text(encoding="ascii")
     return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
 
 def print_targets_of_graphs(compared: Sequence[Compared]) -> None:
-    """Print what was to be reached up to 10^5."""
+    """Print the figures of graphs up to 10^5 operators with their targets."""
     print()
     for each in compared:
-        gain, least = each.of_best_mean, min(each.of_best)
-        report(f"{each.title}, ours / best mean", f"{gain:.3f}", "1.25", gain >= 1.25)
-        report(f"{each.title}, ours / best, least", f"{least:.3f}", "1", least >= 1.0)
+        gain, minimum = each.of_best_mean, min(each.of_best)
+        report(f"{each.title}, {MULTILEVEL} / best mean", f"{gain:.3f}", "1.25", gain >= 1.25)
+        report(f"{each.title}, {MULTILEVEL} / best, minimum", f"{minimum:.3f}", "1", minimum >= 1.0)
         allowed = TIMES_METIS.get(each.count)
         if allowed is not None:
             times = statistics.median(each.times_metis)
-            report(f"{each.title}, times METIS", f"{times:.2f}", f"{allowed}", times <= allowed)
+            report(
+                f"{each.title}, CPU s / METIS k-way", f"{times:.2f}", f"{allowed}", times <= allowed
+            )
 
 
 def print_targets_of_largest(alone: dict[tuple[int, str], dict[str, float]], largest: int) -> None:
-    """Print what was to be reached at 10^6."""
+    """Print the figures of the largest graphs with their targets."""
     print()
     for preset in PRESETS:
         most, least_of = alone[largest, preset], alone[10**5, preset]
@@ -280,7 +294,7 @@ def print_targets_of_largest(alone: dict[tuple[int, str], dict[str, float]], lar
         growth = seconds / least_of["seconds"] / (largest / 10**5)
         report(f"{largest:,} {preset}, CPU s", f"{seconds:.1f}", "30", seconds <= 30)
         report(f"{largest:,} {preset}, peak GB", f"{peak:.2f}", "4", peak <= 4)
-        report(f"{preset}, s an operator / that at 10^5", f"{growth:.2f}", "2", growth <= 2)
+        report(f"{preset}, s per operator / that at 10^5", f"{growth:.2f}", "2", growth <= 2)
 
 
 def print_head(first: str, columns: Sequence[str]) -> None:
@@ -290,7 +304,7 @@ def print_head(first: str, columns: Sequence[str]) -> None:
 
 
 def print_row(first: str, cells: Sequence[str]) -> None:
-    """Print a row of one."""
+    """Print a row of a Markdown table."""
     print(f"| {first} | {' | '.join(cells)} |", flush=True)
 
 

@@ -1,8 +1,8 @@
-"""Speed of scoring, comparing and starting up, against stated targets, in one run.
+"""Speed of scoring, comparing and starting up, against stated targets.
 
     python -m benchmarks.speed
 
-CPU seconds of one core, medians over interleaved rounds; `compare` alone is wall time.
+Times are CPU seconds of one core, medians over interleaved rounds; `compare` is wall time.
 """
 
 import resource
@@ -23,14 +23,14 @@ from streamplace import Cluster, Problem, Recipe, StreamGraph, place, write_data
 from streamplace.scoring.throughput import throughput
 
 ROUNDS = 9
-FAST, SLOW, PLAIN = 200_000, 20_000, 2_000  # placements a round
+FAST, SLOW, PLAIN = 200_000, 20_000, 2_000  # placements per round
 SIZES = (10**3, 10**4, 10**5, 10**6)
 COMPARED = "metis,metis-oracle,fuser,fuser-oracle"
 GRAPHS = 3150
 
 
 def main() -> None:
-    """Print one line a figure."""
+    """Print one line per figure."""
     print(f"{'figure':52} {'measured':>26} {'target':>14}")
     scoring()
     linearity()
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def scoring() -> None:
-    """Placements/s under both models, and of plain Python, on 27 operators and 5 devices."""
+    """Measure placements/s of both models and of plain Python, on 27 operators and 5 devices."""
     graph = Recipe("dream", 1, range(27, 28)).graph(0)
     bottleneck, path_average = Problem(graph), Problem(graph, model="path-average")
     rows = np.random.default_rng(0).integers(0, 5, (FAST, len(graph.names)), dtype=np.int32)
@@ -56,12 +56,14 @@ def scoring() -> None:
     )
     fast, slow, python = FAST / seconds[0], SLOW / seconds[1], PLAIN / seconds[2]
     report("bottleneck, placements/s", f"{fast:,.0f}", "10,000,000", fast >= 1e7)
-    report("bottleneck, times plain Python", f"{fast / python:,.0f}", "50", fast >= 50 * python)
+    report(
+        "bottleneck, speed-up over plain Python", f"{fast / python:,.0f}", "50", fast >= 50 * python
+    )
     report("path average to 1e-12, placements/s", f"{slow:,.0f}", "120,000", slow >= 120_000)
 
 
 def linearity() -> None:
-    """Time to make a problem of a graph and score one placement on 16 devices."""
+    """Measure how the time to make a problem and score one placement grows, on 16 devices."""
     cluster = Cluster.equal(16)
     for preset in ("series-parallel", "layered"):
         calls, items = [], []
@@ -74,20 +76,20 @@ def linearity() -> None:
         seconds = interleaved(calls)
         each = [1e9 * spent / count for spent, count in zip(seconds, items, strict=True)]
         figures = " ".join(f"{x:.1f}" for x in each)
-        title = f"{preset}, ns an operator or stream, 1e3 … 1e6"
+        title = f"{preset}, ns per operator or stream, 1e3 … 1e6"
         report(title, figures, "1e6 < 2 x 1e4", each[-1] < 2 * each[1])
 
 
 def score_often(
     graph: StreamGraph, cluster: Cluster, placement: NDArray[np.int32], repeats: int
 ) -> None:
-    """Score one placement several times, from the graph on: nothing is kept in between."""
+    """Score one placement several times, each time with a new problem, so that nothing is kept."""
     for _ in range(repeats):
         throughput(Problem(graph, cluster), placement)
 
 
 def placing() -> None:
-    """Seconds of the default placer on five devices, scoring included, the graph at hand."""
+    """Measure the default placer on five devices, with scoring and without making the graph."""
     place(Recipe("layered", 1).graph(0))
     spent = []
     for size in (10, 100, 1000, 10_000, 100_000):
@@ -100,13 +102,13 @@ def placing() -> None:
 
 
 def start_up() -> None:
-    """CPU seconds of `streamplace --help`."""
+    """Measure the CPU seconds of `streamplace --help`."""
     spent = statistics.median(cpu_of("--help") for _ in range(ROUNDS))
     report("streamplace --help, CPU s", f"{spent:.3f}", "0.2", spent <= 0.2)
 
 
 def comparing() -> None:
-    """Wall time of `compare` on two cores, from the command line, under path-average."""
+    """Measure the wall time of the command `compare` on two cores, under path-average."""
     with tempfile.TemporaryDirectory() as folder:
         dataset = str(Path(folder) / "dream.jsonl.gz")
         recipe = Recipe("dream", GRAPHS)
@@ -122,7 +124,7 @@ def comparing() -> None:
 def interleaved(
     calls: Sequence[Callable[[], object]], clock: Callable[[], float] = time.process_time
 ) -> list[float]:
-    """Return the median seconds of each call, after one that does not count."""
+    """Return the median seconds of each call; the first round does not count."""
     spent: list[list[float]] = [[] for _ in calls]
     for turn in range(ROUNDS + 1):
         for call, times in zip(calls, spent, strict=True):
@@ -134,7 +136,7 @@ def interleaved(
 
 
 def cpu_of(*arguments: str) -> float:
-    """Return the CPU seconds of one run of the command line, its worker processes included."""
+    """Return the CPU seconds of one command, including its worker processes."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [sys.executable, "-m", "streamplace.cli.main", *arguments]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
@@ -143,7 +145,7 @@ def cpu_of(*arguments: str) -> float:
 
 
 def report(figure: str, measured: str, target: str, met: bool) -> None:
-    """Print one line."""
+    """Print one figure with its target."""
     print(f"{figure:52} {measured:>26} {target:>14} {'' if met else 'MISSED'}", flush=True)
 
 

@@ -1,9 +1,8 @@
 """The keys of training configs, as a table in docs/training.md.
 
-    python -m docs.config_keys      # writes the table anew
+    python -m docs.config_keys      # updates the table
 
-The table follows from the forms that check configs, so it cannot fall behind them; `tests/docs`
-compares the two.
+The table is derived from the forms that check configs. `tests/docs` compares the two.
 """
 
 from collections.abc import Iterator
@@ -36,7 +35,7 @@ TABLES: tuple[tuple[str, type[BaseModel], type[BaseModel] | None], ...] = (
     ("[stage.optimiser]", OptimiserSection, None),
     ("[run]", RunSection, None),
 )
-"""Heading, form, and the form whose keys have a table of their own."""
+"""Heading, form, and the base form whose keys have a separate table."""
 
 
 def table() -> str:
@@ -74,7 +73,7 @@ def _toml(value: Any) -> str:
 
 
 def with_table(page: str) -> str:
-    """Return the page with the table as it should be."""
+    """Return the page with an updated table."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}\n\n{table()}\n\n{END}{after}"

@@ -1,10 +1,10 @@
-"""The floors of the code: who may import whom, and the picture of it in DESIGN.md.
+"""The layers ("floors") of the packages, and their picture in DESIGN.md.
 
-    python -m docs.floors      # draws docs/floors.svg anew
+    python -m docs.floors      # redraws docs/floors.svg
 
-A package imports from floors below its own only. Imports inside functions and for type checkers
-count, so what the picture shows is all there is. `tests/test_floors.py` holds both the rule and the
-picture to the code.
+A package may only import from floors below its own. Imports inside functions and for type checkers
+count too, so the picture is complete. `tests/test_floors.py` compares the rule and the picture with
+the code.
 """
 
 import ast
@@ -22,7 +22,7 @@ PICTURE = ROOT / "docs" / "floors.svg"
 
 
 class Floor(NamedTuple):
-    """The packages of one floor, and what they are for."""
+    """The packages of one floor and their role."""
 
     role: str
     packages: tuple[str, ...]
@@ -44,13 +44,13 @@ FLOOR_OF = {name: number for number, floor in enumerate(FLOORS) for name in floo
 
 
 def package_of(module: str) -> str:
-    """Return the package that a module belongs to; ``streamplace`` is its public names."""
+    """Return the package of a module; ``streamplace`` stands for the public names."""
     names = module.split(".")
     return names[1] if names[0] == "streamplace" and len(names) > 1 else names[0]
 
 
 def modules() -> dict[str, Path]:
-    """Return every module of ours, by its dotted name."""
+    """Return the paths of all modules of this repository by dotted name."""
     paths = sorted([*ROOT.glob("sim/**/*.py"), *ROOT.glob("streamplace/**/*.py")])
     return {_dotted(path): path for path in paths}
 
@@ -58,14 +58,15 @@ def modules() -> dict[str, Path]:
 def imports_of(
     path: Path, known: Mapping[str, Path], *, when_loaded: bool = False
 ) -> Iterator[str]:
-    """Yield the modules that a file imports, wherever in it the statement stands.
+    """Yield the modules that a file imports, anywhere in the file.
 
     Parameters
     ----------
     known
-        Our modules: ``from package import module`` names a module, not the package.
+        The modules of this repository: ``from package import module`` refers to the module then,
+        not to the package.
     when_loaded
-        Leave out what is imported inside functions and for type checkers.
+        Exclude imports inside functions and for type checkers.
     """
     tree = ast.parse(path.read_text())
     for node in _run_at_import(tree) if when_loaded else ast.walk(tree):
@@ -73,13 +74,13 @@ def imports_of(
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             if node.level:
-                raise SystemExit(f"{path}: line {node.lineno}: imports are absolute here")
+                raise SystemExit(f"{path}: line {node.lineno}: use absolute imports")
             wholes = [f"{node.module}.{alias.name}" for alias in node.names]
             yield from (whole if whole in known else str(node.module) for whole in wholes)
 
 
 def _run_at_import(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield what runs when a module is imported."""
+    """Yield the nodes that run when a module is imported."""
     for node in ast.iter_child_nodes(tree):
         for_checkers = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
         if not for_checkers and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -88,7 +89,7 @@ def _run_at_import(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def import_graph() -> "nx.DiGraph[str]":
-    """Return our modules and who imports whom among them."""
+    """Return the import graph of the modules."""
     known = modules()
     graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from(known)
@@ -100,7 +101,7 @@ def import_graph() -> "nx.DiGraph[str]":
 
 
 def package_graph() -> "nx.DiGraph[str]":
-    """Return packages and who imports whom among them."""
+    """Return the import graph of the packages."""
     graph: nx.DiGraph[str] = nx.DiGraph()
     for a, b in import_graph().edges:
         if package_of(a) != package_of(b):
@@ -114,7 +115,7 @@ def _dotted(path: Path) -> str:
 
 
 WIDTH, ROW, BOX_WIDTH, BOX_HEIGHT, MARGIN, BETWEEN = 1110, 92, 164, 62, 216, 12
-LETTERS, LINES = 25, 2  # of what a package is for, in its box
+LETTERS, LINES = 25, 2  # of the description in a box
 STYLE = """
 text { font: 13px system-ui, sans-serif; fill: #1f2933 }
 .role { fill: #52606d } .what { font-size: 11px; fill: #52606d } .name { font-weight: 600 }
@@ -126,7 +127,7 @@ text { font: 13px system-ui, sans-serif; fill: #1f2933 }
 def draw() -> str:
     """Return the picture as SVG: floors as rows, packages as boxes, imports as lines downwards.
 
-    An import that follows from others (a imports b, and b imports c) is left out.
+    Transitive imports are left out: if a imports b and b imports c, there is no line from a to c.
     """
     rows = [floor for floor in FLOORS if floor.packages][::-1]
     corner = {name: place for row, floor in enumerate(rows) for name, place in _places(row, floor)}
@@ -150,7 +151,7 @@ def draw() -> str:
 
 
 def _places(row: int, floor: Floor) -> Iterator[tuple[str, tuple[float, float]]]:
-    """Yield the packages of a floor, and the upper left corner of each one's box."""
+    """Yield each package of a floor with the upper left corner of its box."""
     wide = len(floor.packages) * (BOX_WIDTH + BETWEEN) - BETWEEN
     left = MARGIN + (WIDTH - MARGIN - wide) / 2
     for i, name in enumerate(floor.packages):
@@ -173,7 +174,7 @@ def _arrow(importer: tuple[float, float], imported: tuple[float, float]) -> str:
 
 
 def _box(name: str, x: float, y: float) -> Iterator[str]:
-    """Yield a package's box: its name, and what it is for by its docstring."""
+    """Yield the box of a package: its name and the first sentence of its docstring."""
     yield (
         f'<rect class="box" x="{x:g}" y="{y:g}" width="{BOX_WIDTH}" height="{BOX_HEIGHT}" rx="5"/>'
     )

@@ -1,4 +1,4 @@
-"""Unequal devices, labels, memory and constraints; and what happens when they contradict."""
+"""Unequal devices, labels, memory and constraints, and the error if constraints conflict."""
 
 import streamplace as sp
 

@@ -1,8 +1,8 @@
-"""The main job from the command line: generate, compare placers, place, score, export.
+"""The main workflow on the command line: generate, compare placers, place, score, export.
 
     make demo
 
-Every command is printed before it runs; what they write goes to demo-output/.
+Every command is printed before it runs. Output files go to demo-output/.
 """
 
 import shlex

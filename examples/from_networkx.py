@@ -1,4 +1,4 @@
-"""Bring a graph from networkx, compare placers on it, and take the best mapping away as CSV."""
+"""Convert a networkx graph, compare placers on it, and print the best mapping as CSV."""
 
 import networkx as nx
 

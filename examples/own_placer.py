@@ -1,4 +1,4 @@
-"""A placer of one's own, here or by `streamplace place … --placer own_placer:InOrder:share=0.9`."""
+"""A custom placer; also usable as `streamplace place … --placer own_placer:InOrder:share=0.9`."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ class InOrder:
         ends = np.cumsum(problem.cluster.capacity) / problem.cluster.capacity.sum() * self.share
         devices = np.empty(len(order), dtype=np.int32)
         devices[order] = np.searchsorted(ends[:-1], np.cumsum(work[order]) / work.sum())
-        return feasible(problem, devices)  # mends what breaks a constraint
+        return feasible(problem, devices)  # repairs violated constraints
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""From plain lists to a placement, a score and a plan, as one would type it."""
+"""From plain lists to a placement, a score and a plan."""
 
 import streamplace as sp
 
-operators = [  # name, instructions and bytes a tuple, and bytes of memory
+operators = [  # name, instructions per tuple, bytes per tuple, bytes of memory
     ("clicks", 20_000, 4_000),
     ("parse", 90_000, 2_500),
     ("sessions", 110_000, 6_000),

@@ -1,4 +1,4 @@
-"""Place a small job on three devices, and see what limits it."""
+"""Place a small job on three devices, and print its bottleneck."""
 
 import streamplace as sp
 

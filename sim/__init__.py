@@ -1,1 +1,1 @@
-"""Closed forms, engine, search and proofs, on arrays."""
+"""Array kernels for scoring, simulation, local search and proofs of optimality."""

@@ -1,4 +1,4 @@
-"""Flow: one graph on one cluster at one source rate, as checked arrays."""
+"""The flow of one graph on one cluster at one source rate, as checked arrays."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +14,7 @@ Ints = NDArray[np.int32]
 
 
 class Columns(NamedTuple):
-    """A flow as kernels take it; see `Flow` for the columns."""
+    """The columns of a flow as a tuple for kernels; see `Flow`."""
 
     source_tuples: Floats
     instructions: Floats
@@ -34,36 +34,36 @@ class Columns(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Flow:
-    """One graph on one cluster at one source rate. V operators, E streams, D devices, L links.
+    """One graph on one cluster at one source rate: V operators, E streams, D devices, L links.
 
     Parameters
     ----------
     source_tuples
-        (V,) tuples/s offered to each source, 0 elsewhere.
+        (V,) tuples/s offered to each source; 0 for other operators.
     instructions
         (V,) instructions per tuple processed.
     source, target
-        (E,) int32 operator indices; every stream into an operator precedes those out of it.
+        (E,) int32 operator indices; every stream into an operator precedes the streams out of it.
     selectivity
-        (E,) tuples put on the stream per tuple that its source operator processes.
+        (E,) tuples emitted on the stream per tuple that its source operator processes.
     bits
         (E,) bits per tuple on the stream.
     capacity
-        (D,) instructions/s, all cores together.
+        (D,) instructions/s of all cores together.
     cores
         (D,) number of cores.
     nic
-        False: one link per ordered device pair, a -> b at a * D + b, L = D * D.
-        True: what device a sends is link a, what b receives is link D + b, L = 2 * D.
+        False: one link per ordered device pair; a -> b is link a * D + b, and L = D * D.
+        True: device a sends over link a and device b receives over link D + b; L = 2 * D.
     gap_s, seconds_per_bit, overhead_s
-        (L,) LogP: time a link is taken by one message and by each of its bits; CPU time of one
-        core per message at either end (under ``nic``: at that end).
+        (L,) LogP: seconds that a link needs per message and per bit, and CPU seconds of one core
+        per message at either end (with ``nic``: at the link's own end).
 
     Raises
     ------
     ValueError
-        On shapes that do not fit, indices out of range, numbers that are not finite or are
-        negative, and streams out of order (so also on cycles).
+        If shapes do not match, indices are out of range, numbers are negative or not finite, or
+        streams are not in order, as on a cycle.
     """
 
     source_tuples: Floats
@@ -101,22 +101,22 @@ class Flow:
 
     @property
     def operators(self) -> int:
-        """V."""
+        """The number of operators, V."""
         return len(self.instructions)
 
     @property
     def devices(self) -> int:
-        """D."""
+        """The number of devices, D."""
         return len(self.capacity)
 
     @cached_property
     def source_rate(self) -> float:
-        """Offered tuples/s, all sources together."""
+        """Offered tuples/s of all sources together."""
         return float(self.source_tuples.sum())
 
     @cached_property
     def operator_tuples(self) -> Floats:
-        """(V,) tuples/s each operator processes at the offered rate."""
+        """(V,) tuples/s that each operator processes at the offered rate."""
         return run_down(self.source_tuples, self.source, self.target, self.selectivity)
 
     @cached_property
@@ -136,21 +136,21 @@ class Flow:
 
     @cached_property
     def columns(self) -> Columns:
-        """The flow as kernels take it."""
+        """The flow as a tuple of arrays for kernels."""
         return Columns(*(getattr(self, name) for name in Columns._fields))
 
     @cached_property
     def traffic(self) -> Floats:
-        """(E,) utilisation of a mean link by each stream."""
+        """(E,) utilisation of an average link by each stream."""
         gap_s, seconds_per_bit = crossing_seconds(self)
         return self.stream_tuples * gap_s + self.stream_bits * seconds_per_bit
 
     @cached_property
     def ends(self) -> tuple[Ints, Ints, Ints, NDArray[np.bool_]]:
-        """The ends of streams by operator.
+        """The ends of streams, grouped by operator.
 
-        Where each operator's begin, (V + 1,); and (2E,) the operator at the other end, the stream,
-        and whether it leaves.
+        Index of each operator's first end, (V + 1,); and for each end, (2E,), the operator at the
+        other end, the stream, and whether it is outgoing.
         """
         streams = np.arange(len(self.source), dtype=np.int32)
         first, order = by_operator(np.concatenate([self.source, self.target]), self.operators)
@@ -159,24 +159,26 @@ class Flow:
 
     @cached_property
     def sinks(self) -> Ints:
-        """Indices of the operators without streams out of them."""
+        """Indices of the operators without outgoing streams."""
         emits = np.zeros(self.operators, dtype=np.bool_)
         emits[self.source] = True
         return np.flatnonzero(~emits).astype(np.int32)
 
     @cached_property
     def nominal_sink_tuples(self) -> float:
-        """Tuples/s that reach the sinks where nothing is throttled."""
-        return float(np.cumsum(self.operator_tuples[self.sinks])[-1])  # in the solver's order
+        """Tuples/s that reach the sinks if nothing is throttled."""
+        return float(
+            np.cumsum(self.operator_tuples[self.sinks])[-1]
+        )  # the same order of summation as the solver
 
     @cached_property
     def pair_weights(self) -> tuple[Floats, Floats] | None:
-        """Stream weights (E,) and resource coefficients of the fast bottleneck kernel, if it fits.
+        """Stream weights, (E,), and resource coefficients for the fast bottleneck kernel, or None.
 
-        That kernel sums one weight a stream into a D x D matrix and takes the largest
-        coefficient * sum, so it needs pair links without overhead, and a gap only where all
-        links are alike. Coefficients: devices, then links (0 on the diagonal: a device to
-        itself is free), padded with zeros to whole vectors of 8.
+        That kernel sums one weight per stream into a D x D matrix and takes the largest
+        coefficient * sum. It therefore needs pair links without overhead, and either no gap or
+        identical links. Coefficients are those of devices, then of links (0 on the diagonal, which
+        is communication within a device), padded with zeros to a multiple of 8.
         """
         gap, per_bit = self.gap_s, self.seconds_per_bit
         if self.nic or self.overhead_s.any():
@@ -200,13 +202,13 @@ class Flow:
 
 
 def by_operator(ends: Ints, operators: int) -> tuple[Ints, Ints]:
-    """Return where each operator's entries begin, (V + 1,), and the entries by operator."""
+    """Return the index of each operator's first entry, (V + 1,), and the entries by operator."""
     order = np.argsort(ends, kind="stable").astype(np.int32)
     return np.searchsorted(ends[order], np.arange(operators + 1)).astype(np.int32), order
 
 
 def crossing_seconds(flow: Flow) -> tuple[float, float]:
-    """Return seconds a message and seconds a bit of a mean link between two devices."""
+    """Return seconds per message and per bit of an average link between two devices."""
     between = np.ones(len(flow.gap_s), dtype=bool)
     if not flow.nic and flow.devices > 1:
         between = ~np.eye(flow.devices, dtype=bool).ravel()
@@ -219,23 +221,25 @@ def as_rows(flow: Flow, placements: NDArray[np.integer]) -> NDArray[np.integer]:
     Raises
     ------
     ValueError
-        If the shape or type is another.
+        If the shape or type is wrong.
     """
     rows = np.atleast_2d(np.asarray(placements))
     if rows.shape[1:] != (flow.operators,) or rows.dtype.kind not in "iu":
         raise ValueError(f"placements must be integers of shape (K, {flow.operators})")
     native = np.ascontiguousarray(rows, dtype=rows.dtype.newbyteorder("=")).view()
-    native.flags.writeable = False  # like the columns of graphs: kernels are compiled once
+    native.flags.writeable = (
+        False  # like the columns of graphs, so that kernels are compiled only once
+    )
     return native
 
 
 def checked(flow: Flow, placements: NDArray[np.integer]) -> Ints:
-    """Return placements as `as_rows` does, int32, every entry a device of the flow.
+    """Return placements as `as_rows` does, as int32, checking that every entry is a device.
 
     Raises
     ------
     ValueError
-        If they are not.
+        If the shape or type is wrong, or an entry is not a device of the flow.
     """
     rows = as_rows(flow, placements)
     if rows.size and not 0 <= rows.min() <= rows.max() < flow.devices:
@@ -256,7 +260,7 @@ def _check_column(name: str, column: Floats | Ints, length: int) -> None:
 
 @kernel
 def _first_misplaced(source: Ints, target: Ints, operators: int) -> int:
-    """Return the first stream that enters an operator which has emitted before, or -1."""
+    """Return the first stream into an operator that an earlier stream left, or -1."""
     emitted = np.zeros(operators, np.bool_)
     for e in range(source.shape[0]):
         emitted[source[e]] = True
@@ -267,7 +271,7 @@ def _first_misplaced(source: Ints, target: Ints, operators: int) -> int:
 
 @kernel
 def run_down(source_tuples: Floats, source: Ints, target: Ints, selectivity: Floats) -> Floats:
-    """Return the tuples/s of every operator, following the streams from the sources."""
+    """Return the tuples/s of every operator, (V,), following streams from the sources."""
     rate = source_tuples.copy()
     for e in range(source.shape[0]):
         rate[target[e]] += rate[source[e]] * selectivity[e]

@@ -1,4 +1,4 @@
-"""Operators one after another, each where the largest utilisation stays lowest."""
+"""Greedy placement: each operator goes where the largest utilisation stays lowest."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,20 +11,22 @@ from sim.links import ends_of, seconds_on
 def greedy(flow: Flow, allowed: NDArray[np.bool_], row_of: Ints) -> Ints:
     """Return one placement, (V,) device indices.
 
-    Upstream operators go first. Of the allowed devices the one is taken that gives the lowest
-    maximum over the utilisations that the choice raises; then the one that raises them least in
-    sum; then the first.
+    Upstream operators are placed first. Each operator goes to the allowed device with the lowest
+    maximum over the utilisations that the choice raises. Ties go to the smallest sum of the raises,
+    then to the first device.
 
     Parameters
     ----------
     allowed
         (M, D) masks of devices.
     row_of
-        (V,) which of the masks holds for each operator.
+        (V,) index of each operator's mask.
     """
     last = np.full(flow.operators, -1)
     last[flow.target] = np.arange(len(flow.target))
-    order = np.argsort(last, kind="stable").astype(np.int32)  # by the last stream in: topological
+    order = np.argsort(last, kind="stable").astype(
+        np.int32
+    )  # by the last incoming stream, a topological order
     by_target = np.argsort(flow.target, kind="stable").astype(np.int32)
     first_in = np.searchsorted(flow.target[by_target], np.arange(flow.operators + 1))
     inputs = (by_target, first_in.astype(np.int32))
@@ -68,7 +70,10 @@ def _raise(
     link: Floats,
     sign: float,
 ) -> tuple[float, float]:
-    """Add operator v on device b, or take it back (sign -1); return the highest and the sum."""
+    """Add operator v to device b, or remove it (sign -1).
+
+    Returns the largest utilisation of the resources it loads, and the sum of what it adds.
+    """
     own = flow.work[v] / flow.capacity[b]
     device[b] += sign * own
     highest, added = 0.0, own

@@ -1,4 +1,4 @@
-"""Compilation of the kernels of this package."""
+"""Compilation of the package's kernels with numba."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
@@ -9,18 +9,18 @@ F = TypeVar("F", bound=Callable[..., object])
 
 
 def kernel(function: F) -> F:
-    """Compile with numba, without the GIL and with C's arithmetic (x / 0 is inf).
+    """Compile with numba, without the GIL and with C arithmetic (x / 0 is inf).
 
-    What is compiled is kept on disk, unless there is no folder to keep it in.
+    The compiled code is cached on disk if a folder for it is writable.
     """
     return _compiled(function, {})
 
 
 def bare(function: F) -> F:
-    """Compile what makes no arrays: without counting references to them, and as part of callers.
+    """Compile a function that creates no arrays, without reference counting and inlined.
 
-    Numba counts references wherever arrays are handed on, which costs kernels that hand many to
-    small functions nine tenths of their time.
+    Otherwise numba counts references whenever arrays are passed, which takes nine tenths of the
+    time of kernels that pass many arrays to small functions.
     """
     return _compiled(function, {"_nrt": False, "forceinline": True})
 
@@ -28,6 +28,6 @@ def bare(function: F) -> F:
 def _compiled(function: F, options: dict[str, Any]) -> F:
     try:
         compiled = numba.njit(nogil=True, error_model="numpy", cache=True, **options)(function)
-    except RuntimeError:  # numba's word for: neither here nor in the home folder
+    except RuntimeError:  # neither the package's folder nor the home folder is writable
         compiled = numba.njit(nogil=True, error_model="numpy", **options)(function)
     return cast("F", compiled)

@@ -1,4 +1,4 @@
-"""Links that streams cross, and the time that a tuple takes on them."""
+"""The links that streams cross, and the time that a tuple takes on them."""
 
 from typing import NamedTuple, Protocol
 
@@ -11,14 +11,14 @@ from sim.jit import kernel
 
 @kernel
 def ends_of(nic: bool, devices: int, a: int, b: int) -> tuple[int, int]:
-    """Return the links that a tuple from device a to another, b, takes: the same under ``pair``."""
+    """Return the first and second link from device a to device b; they are equal for ``pair``."""
     if nic:
         return a, devices + b
     return a * devices + b, a * devices + b
 
 
 class Links(Protocol):
-    """Columns that tell how long a tuple takes a link; see `Flow`."""
+    """Columns that determine the time of a tuple on a link; see `Flow`."""
 
     @property
     def gap_s(self) -> Floats: ...
@@ -30,29 +30,29 @@ class Links(Protocol):
 
 @kernel
 def seconds_on(flow: Links, link: int, e: int) -> float:
-    """Return how long one tuple of stream e takes a link."""
+    """Return the seconds that one tuple of stream e takes on a link."""
     seconds: float = flow.gap_s[link] + flow.bits[e] * flow.seconds_per_bit[link]
     return seconds
 
 
 class Crossed(NamedTuple):
-    """The links that one placement's streams cross, numbered as they are met.
+    """The links that one placement's streams cross, numbered in order of appearance from 1.
 
-    Number 0 stands for staying on a device. Under ``nic`` a stream passes the sender's link, then
-    the receiver's.
+    Number 0 stands for streams within a device. With ``nic``, a stream passes the sender's link and
+    then the receiver's.
     """
 
-    number: Ints  # (L,) 0 where nothing crosses
+    number: Ints  # (L,) number of each link, 0 if no stream crosses it
     sends: Ints  # (E,) numbers
     receives: Ints  # (E,) numbers
     send_s: Floats  # (E,) seconds per tuple
-    receive_s: Floats  # (E,)
+    receive_s: Floats  # (E,) seconds per tuple, with nic
 
 
 def links_crossed(flow: Flow, placement: Ints) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the links that each stream takes, at its source and at its target, (E,) each.
+    """Return the first and second link of each stream, (E,) each.
 
-    -1 where it stays on a device; the same link under ``pair``.
+    -1 if the stream stays on a device; both are the same link with ``pair``.
     """
     a, b = (placement[ends].astype(np.int64) for ends in (flow.source, flow.target))
     pair = a * flow.devices + b
@@ -62,7 +62,7 @@ def links_crossed(flow: Flow, placement: Ints) -> tuple[NDArray[np.int64], NDArr
 
 @kernel
 def nothing_crossed(flow: Columns) -> Crossed:
-    """Return room for `number_links`."""
+    """Return arrays for `number_links` to fill."""
     streams = flow.source.shape[0]
     return Crossed(
         np.zeros(flow.gap_s.shape[0], np.int32),
@@ -75,7 +75,7 @@ def nothing_crossed(flow: Columns) -> Crossed:
 
 @kernel
 def number_links(placement: Ints, flow: Columns, crossed: Crossed) -> int:
-    """Fill in the links that a placement, (V,), crosses; return the first number not given."""
+    """Fill in the links that a placement, (V,), crosses; return the number of links plus 1."""
     number, sends, receives, send_s, receive_s = crossed
     count = 1
     number[:] = 0

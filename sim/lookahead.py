@@ -1,10 +1,10 @@
-"""Features of placing the next operator on each device, for many placements at a time.
+"""Features of placing the next operator on each device, for many placements at once.
 
-A constructive placer asks, operator after operator and device after device, what the choice would
-mean. Problems (a graph on a cluster at a source rate each) lie end to end in a `LookaheadBatch`, so
-that one call answers for a whole batch of half-made placements. Utilisations are divided by the
-problem's `reference`, the least that any placement could have, which makes them comparable between
-problems of any size and source rate: 1 is perfect balance.
+A constructive placer needs, for each operator in turn, the effect of placing it on each device.
+Problems (a graph on a cluster at a source rate) are concatenated in a `LookaheadBatch`, so that one
+call handles a whole batch of partial placements. Utilisations are divided by the problem's
+`reference`, a lower bound on the largest utilisation of any placement, so that they are comparable
+between problems of any size and source rate: 1 is perfect balance.
 """
 
 from collections.abc import Sequence
@@ -23,40 +23,40 @@ Single = NDArray[np.float32]
 
 CANDIDATE_FEATURES = (
     "own",  # utilisation that the operator's CPU work adds
-    "now",  # of the device, without the operator
-    "then",  # of the device, with it, overheads included
-    "above mean",  # `then` less the mean over all devices, the operator's work spread over all
-    "above least",  # `now` less that of the least used device
-    "highest",  # largest utilisation that the choice touches
-    "link",  # largest utilisation of a link that the choice touches
+    "now",  # utilisation of the device without the operator
+    "then",  # utilisation of the device with the operator, overheads included
+    "above mean",  # `then` minus the mean of all devices, with the operator's work spread over all
+    "above least",  # `now` minus that of the least used device
+    "highest",  # largest utilisation among the resources that the choice loads
+    "link",  # largest utilisation among the links that the choice loads
     "worst",  # largest utilisation so far
-    "rise",  # by how much the choice raises it
-    "local",  # traffic to operators on this device, as utilisation of a mean link
-    "heaviest local",  # the heaviest stream of it
+    "rise",  # increase of `worst` by the choice
+    "local",  # traffic to operators on this device, as utilisation of an average link
+    "heaviest local",  # the heaviest stream of `local`
     "crossing",  # traffic to operators on other devices
     "ahead",  # traffic to operators not placed yet
     "open",  # traffic between the device's operators and those not placed yet
-    "open then",  # the same with the operator on it
+    "open then",  # `open` after placing the operator here
     "busiest",  # largest utilisation of the device's links so far
-    "capacity",  # of the device, over the mean
-    "bandwidth",  # seconds per bit of its links, mean, over the mean of all
-    "empty",  # 1 if nothing runs there
-    "crowd",  # share of the operators placed so far that run there
-    "last",  # 1 if the operator before in order runs there
-    "left",  # CPU work of operators not placed yet, over all capacity
+    "capacity",  # capacity of the device over the mean
+    "bandwidth",  # mean seconds per bit of the device's links over the mean of all links
+    "empty",  # 1 if no operator is on the device
+    "crowd",  # share of the placed operators that are on the device
+    "last",  # 1 if the previous operator in the order is on the device
+    "left",  # CPU work of operators not placed yet over the total capacity
     "placed",  # share of operators placed
-    "devices",  # 1 / their number
-    "then, offered",  # in units of the problem's `unit`: how overloaded it is, not how uneven
-    "link, offered",  # `link` likewise
-    "worst device, offered",  # largest utilisation of a device with the operator placed, likewise
-    "worst, offered",  # largest utilisation so far, likewise
+    "devices",  # 1 / number of devices
+    "then, offered",  # `then` in units of the problem's `unit`: overload rather than imbalance
+    "link, offered",  # `link` in the same units
+    "worst device, offered",  # largest device utilisation with the operator placed, in these units
+    "worst, offered",  # largest utilisation so far, in these units
 )
 F = len(CANDIDATE_FEATURES)
-LINEAR = 2.0  # utilisations up to here are given as they are, beyond by their logarithm
+LINEAR = 2.0  # features up to this value are unchanged; larger ones grow logarithmically
 
 
 class LookaheadBatch(NamedTuple):
-    """P problems end to end; operators and devices are numbered from 0 within each."""
+    """P concatenated problems; operators and devices are numbered from 0 within each."""
 
     first_operator: Ints  # (P + 1,)
     first_device: Ints  # (P + 1,)
@@ -65,13 +65,13 @@ class LookaheadBatch(NamedTuple):
     reference: Floats  # (P,) utilisation
     unit: Floats  # (P,) utilisation
     work: Floats  # (V,) instructions/s
-    first_end: Ints  # (V + 1,) into the ends of streams
+    first_end: Ints  # (V + 1,) index of each operator's first stream end
     other: Ints  # (2E,) the operator at the other end
     stream: Ints  # (2E,)
-    outward: Bools  # (2E,) whether the stream leaves the operator
-    tuples: Floats  # (E,) per second
-    bits: Floats  # (E,) per tuple
-    traffic: Floats  # (E,) utilisation of a mean link
+    outward: Bools  # (2E,) whether the stream is outgoing
+    tuples: Floats  # (E,) tuples/s
+    bits: Floats  # (E,) bits per tuple
+    traffic: Floats  # (E,) utilisation of an average link
     capacity: Floats  # (D,) instructions/s
     cores: Floats  # (D,)
     kind: Ints  # (D,) devices of one kind are interchangeable
@@ -79,47 +79,47 @@ class LookaheadBatch(NamedTuple):
     gap_s: Floats  # (L,)
     seconds_per_bit: Floats  # (L,)
     overhead_s: Floats  # (L,)
-    leader: Ints  # (V,) operators of one leader, which may be any of them, share a device
-    first_allowed: NDArray[np.int64]  # (V,) where the operator's mask of devices begins
+    leader: Ints  # (V,) operators with the same leader, any one of them, share a device
+    first_allowed: NDArray[np.int64]  # (V,) index of the operator's mask of devices in `allowed`
     allowed: Bools
     memory: Floats  # (V,) bytes
     room: Floats  # (D,) bytes
 
 
 class PartialPlacements(NamedTuple):
-    """R half-made placements; arrays are padded to the largest problem."""
+    """R partial placements; arrays are padded to the largest problem."""
 
     problem: Ints  # (R,)
-    on: Ints  # (R, V) device of each operator, -1 where there is none yet
-    together: Ints  # (R, V) device of the operators that have this leader, -1 likewise
+    on: Ints  # (R, V) device of each operator, -1 if not placed yet
+    together: Ints  # (R, V) device of the operators with this leader, -1 if none is placed
     device: Floats  # (R, D) utilisation
     link: Floats  # (R, L) utilisation
     busiest: Floats  # (R, D) largest utilisation of a device's links
-    open: Floats  # (R, D) traffic towards operators not placed yet
-    crew: Ints  # (R, D) operators
+    open: Floats  # (R, D) traffic to operators not placed yet
+    crew: Ints  # (R, D) number of operators
     memory: Floats  # (R, D) bytes
     worst: Floats  # (R,) largest utilisation
-    worst_device: Floats  # (R,) largest of devices
+    worst_device: Floats  # (R,) largest device utilisation
     left: Floats  # (R,) instructions/s not placed yet
-    last: Ints  # (R,) the device chosen last
-    placed: Ints  # (R,)
+    last: Ints  # (R,) the last chosen device, -1 at first
+    placed: Ints  # (R,) number of operators placed
 
 
 class LookaheadProblem(NamedTuple):
-    """One problem: its arrays, as they are laid end to end."""
+    """One problem of a batch."""
 
     flow: Flow
-    unit: float  # utilisation that counts as 1 where overload itself matters
+    unit: float  # utilisation that counts as 1 in the `offered` features
     kind: Ints  # (D,)
     leader: Ints  # (V,)
-    row_of: Ints  # (V,) which mask holds for each operator
+    row_of: Ints  # (V,) index of each operator's mask
     allowed: Bools  # (M, D)
     memory: Floats  # (V,)
     room: Floats  # (D,)
 
 
 def collate(problems: Sequence[LookaheadProblem]) -> LookaheadBatch:
-    """Lay problems end to end."""
+    """Concatenate problems into a batch."""
     flows = [problem.flow for problem in problems]
     operators = _starts([flow.operators for flow in flows])
     streams = _starts([len(flow.source) for flow in flows])
@@ -165,7 +165,7 @@ def collate(problems: Sequence[LookaheadProblem]) -> LookaheadBatch:
 
 
 def nothing_placed(problems: LookaheadBatch, problem: Ints) -> PartialPlacements:
-    """Return placements of these problems, (R,) indices, with nothing placed."""
+    """Return empty placements of the problems with these indices, (R,)."""
     operators, devices = np.diff(problems.first_operator), np.diff(problems.first_device)
     rows, columns = len(problem), int(devices.max())
     work = np.add.reduceat(problems.work, problems.first_operator[:-1])
@@ -189,30 +189,34 @@ def nothing_placed(problems: LookaheadBatch, problem: Ints) -> PartialPlacements
 
 @kernel
 def candidate_features(
-    problems: LookaheadBatch, grown: PartialPlacements, operator: Ints, seen: Single, offered: Bools
+    problems: LookaheadBatch,
+    grown: PartialPlacements,
+    operator: Ints,
+    features: Single,
+    offered: Bools,
 ) -> None:
-    """Describe every device for the next operator of the first R' placements.
+    """Compute the features of every device for the next operator of the first R' placements.
 
     Parameters
     ----------
     operator
         (R',) the operator to place next, numbered within its problem.
-    seen
-        (R', D, F) is filled with `CANDIDATE_FEATURES`; 0 for devices that the problem lacks.
+    features
+        (R', D, F), filled with `CANDIDATE_FEATURES`; 0 for devices that the problem lacks.
     offered
-        (R', D) is filled: may the operator go there? Of interchangeable devices that run nothing,
-        only the first is offered. At least one device is.
+        (R', D), filled with whether the operator may go there. Among empty interchangeable devices,
+        only the first is offered. At least one device is offered.
     """
     for r in range(operator.shape[0]):
         _offer(problems, grown, r, operator[r], offered[r])
-        _describe(problems, grown, r, operator[r], seen[r])
+        _describe(problems, grown, r, operator[r], features[r])
 
 
 @kernel
 def _describe(
-    problems: LookaheadBatch, grown: PartialPlacements, r: int, v: int, seen: Single
+    problems: LookaheadBatch, grown: PartialPlacements, r: int, v: int, features: Single
 ) -> None:
-    """Fill in the features, (D, F), of operator v of row r in the order of `CANDIDATE_FEATURES`."""
+    """Fill in the features, (D, F), of operator v in row r, ordered as `CANDIDATE_FEATURES`."""
     p = grown.problem[r]
     first, g = problems.first_device[p], problems.first_operator[p] + v
     devices = problems.first_device[p + 1] - first
@@ -226,7 +230,7 @@ def _describe(
     mean = used / devices + problems.work[g] / capacity
     left = (grown.left[r] - problems.work[g]) / capacity
     ahead = _traffic_ahead(problems, grown, r, v)
-    seen[:] = 0.0
+    features[:] = 0.0
     for d in range(devices):
         highest, highest_device, on_links, local, heaviest, crossing = _put(
             problems, grown, r, v, d, 1.0
@@ -234,7 +238,7 @@ def _describe(
         then = grown.device[r, d]
         _put(problems, grown, r, v, d, -1.0)
         now = grown.device[r, d]
-        out = seen[d]
+        out = features[d]
         out[0] = squashed(problems.work[g] / problems.capacity[first + d] * scale)
         out[1] = squashed(now * scale)
         out[2] = squashed(then * scale)
@@ -269,7 +273,7 @@ def _describe(
 def place_next(
     problems: LookaheadBatch, grown: PartialPlacements, operator: Ints, chosen: Ints
 ) -> None:
-    """Place the next operator, (R',), of the first R' placements on a device, (R',)."""
+    """Place the next operator, (R',), of the first R' placements on the chosen devices, (R',)."""
     for r in range(operator.shape[0]):
         v, d = operator[r], chosen[r]
         p = grown.problem[r]
@@ -290,7 +294,7 @@ def place_next(
 
 @kernel
 def squashed(x: float) -> float:
-    """Return x where it is small, else by its logarithm: a smooth bend at `LINEAR`."""
+    """Return x if |x| is at most `LINEAR`, otherwise a logarithmic continuation of it."""
     bent = x
     if x > LINEAR:
         bent = LINEAR + LINEAR * np.log(x / LINEAR)
@@ -301,7 +305,7 @@ def squashed(x: float) -> float:
 
 @kernel
 def all_squashed(x: Floats) -> Floats:
-    """Squash an array, (N,)."""
+    """Return `squashed` of every element of an array, (N,)."""
     made = np.empty_like(x)
     for i in range(x.shape[0]):
         made[i] = squashed(x[i])
@@ -312,17 +316,17 @@ def all_squashed(x: Floats) -> Floats:
 def _put(
     problems: LookaheadBatch, grown: PartialPlacements, r: int, v: int, b: int, sign: float
 ) -> tuple[float, float, float, float, float, float]:
-    """Add operator v on device b, or take it back (sign -1).
+    """Add operator v to device b, or remove it (sign -1).
 
-    Returns the largest utilisation touched, the largest of devices, that of links, traffic within
-    the device, its heaviest stream, and traffic to other devices.
+    Returns the largest utilisation among the resources it loads, that among devices and that among
+    links, the traffic within the device, its heaviest stream, and the traffic to other devices.
     """
     p = grown.problem[r]
     o, first, base = problems.first_operator[p], problems.first_device[p], problems.first_link[p]
     devices = problems.first_device[p + 1] - first
     device, link, on = grown.device[r], grown.link[r], grown.on[r]
     device[b] += sign * problems.work[o + v] / problems.capacity[first + b]
-    highest, on_links, local, heaviest, crossing = 0.0, 0.0, 0.0, 0.0, 0.0  # highest: of devices
+    highest, on_links, local, heaviest, crossing = 0.0, 0.0, 0.0, 0.0, 0.0  # highest: devices only
     for i in range(problems.first_end[o + v], problems.first_end[o + v + 1]):
         a, e = on[problems.other[i]], problems.stream[i]
         if a < 0:
@@ -362,9 +366,9 @@ def _traffic_ahead(problems: LookaheadBatch, grown: PartialPlacements, r: int, v
 
 @kernel
 def _close(problems: LookaheadBatch, grown: PartialPlacements, r: int, v: int, b: int) -> None:
-    """Note what the streams of v, now on device b, mean for the devices at their other ends.
+    """Update the devices at the other ends of the streams of v, which is now on device b.
 
-    They are open no longer, and the links they cross may be the busiest.
+    These streams are no longer open, and the links they cross may be the busiest.
     """
     p = grown.problem[r]
     o, devices = problems.first_operator[p], problems.first_device[p + 1] - problems.first_device[p]
@@ -386,6 +390,7 @@ def _close(problems: LookaheadBatch, grown: PartialPlacements, r: int, v: int, b
 def _offer(
     problems: LookaheadBatch, grown: PartialPlacements, r: int, v: int, offered: Bools
 ) -> None:
+    """Fill in the devices, (D,), that operator v of row r may go to."""
     p = grown.problem[r]
     g, first = problems.first_operator[p] + v, problems.first_device[p]
     devices = problems.first_device[p + 1] - first
@@ -403,7 +408,7 @@ def _offer(
         if grown.crew[r, d] == 0 and _has_empty_equal(problems, grown, r, first, d):
             continue
         offered[d] = any_offered = True
-    if not any_offered:  # memory is full everywhere: the draft is repaired later
+    if not any_offered:  # no memory is left anywhere; the placement is repaired later
         for d in range(devices):
             offered[d] = problems.allowed[problems.first_allowed[g] + d]
 
@@ -412,6 +417,7 @@ def _offer(
 def _has_empty_equal(
     problems: LookaheadBatch, grown: PartialPlacements, r: int, first: int, d: int
 ) -> bool:
+    """Return whether an earlier device of the same kind as d is empty."""
     for equal in range(d):
         if problems.kind[first + equal] == problems.kind[first + d] and grown.crew[r, equal] == 0:
             return True
@@ -423,7 +429,7 @@ def _starts(lengths: Sequence[int]) -> Ints:
 
 
 def _bandwidth(flow: Flow) -> Floats:
-    """Return seconds per bit of each device's links over the mean of all, (D,); 1 if none count."""
+    """Return seconds per bit of each device's links over the mean of all, (D,); 1 if all are 0."""
     per_bit = flow.seconds_per_bit.reshape(-1, flow.devices)
     if flow.nic:
         own = per_bit.mean(axis=0)

@@ -1,4 +1,4 @@
-"""Orders in which operators are placed: upstream operators always come first."""
+"""Orders in which operators are placed, upstream operators first."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,12 +8,12 @@ from sim.jit import kernel
 
 
 def depths(flow: Flow) -> Ints:
-    """Return how many streams the longest path to each operator has, (V,)."""
+    """Return the number of streams on the longest path to each operator, (V,)."""
     return _depths(flow.source, flow.target, flow.operators)
 
 
 def heights(flow: Flow) -> Ints:
-    """Return how many streams the longest path from each operator has, (V,)."""
+    """Return the number of streams on the longest path from each operator, (V,)."""
     return _depths(flow.target[::-1].copy(), flow.source[::-1].copy(), flow.operators)
 
 
@@ -23,7 +23,7 @@ def breadth_first(flow: Flow) -> Ints:
 
 
 def depth_first(flow: Flow) -> Ints:
-    """Return the operators path by path, (V,): an operator follows the last of its inputs."""
+    """Return the operators path by path, (V,): each follows soon after the last of its inputs."""
     waiting = np.bincount(flow.target, minlength=flow.operators).astype(np.int32)
     by_source = np.argsort(flow.source, kind="stable")
     first = np.searchsorted(flow.source[by_source], np.arange(flow.operators + 1))

@@ -1,6 +1,6 @@
-"""The public names of streamplace, which decides which device runs which operator of a job.
+"""Operator placement for stream processing.
 
-Names are loaded when they are first used, so that importing the package costs nothing.
+The public names are loaded when they are first used, so that importing the package is quick.
 """
 
 from importlib import import_module
@@ -88,7 +88,7 @@ _HOME = {
     "write_dataset": "files",
     "write_placement": "files",
 }
-"""Public name -> the module that defines it."""
+"""Public name -> the module that defines it, below ``streamplace``."""
 
 _RENAMED = ("Replacement", "replace")
 """Public names of version 0.2."""

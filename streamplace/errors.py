@@ -1,113 +1,119 @@
-"""Exceptions, by whose fault they are. The command line turns them into exit codes."""
+"""Exceptions, one class per kind of fault."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 
 class StreamplaceError(Exception):
-    """Anything streamplace raises on purpose; its text is one line for the user.
+    """The base class of all exceptions that streamplace raises; the message is one line.
 
     Attributes
     ----------
     exit_code
-        What the command line ends with.
+        Exit code of the command line.
     names_file
-        Whether the text names the file, or whatever else the fault is in; see `located`.
+        Whether the message already names the file with the fault, or needs none; see `located`.
     """
 
     exit_code = 2
     names_file = False
 
     def __str__(self) -> str:
-        return " ".join(super().__str__().splitlines())  # names of files may have new lines
+        return " ".join(super().__str__().splitlines())  # file names may contain newlines
 
 
 class GraphError(StreamplaceError):
-    """A stream graph that is none: cycles, unknown endpoints, impossible numbers."""
+    """An invalid stream graph: cycles, unknown endpoints or impossible numbers."""
 
 
 class ClusterError(StreamplaceError):
-    """A cluster that is none."""
+    """An invalid cluster."""
 
 
 class ProblemError(StreamplaceError):
-    """A graph, cluster, source rate and constraints that do not belong together."""
+    """A graph, cluster, source rate and constraints that do not fit together."""
 
 
 class InfeasibleError(StreamplaceError):
-    """It is proven that no placement obeys the constraints."""
+    """A problem of which it is proven that no placement satisfies the constraints."""
 
 
 class FormatError(StreamplaceError):
-    """A file that is not what it should be. Names the file and the place in it."""
+    """A file with invalid content; the message names the file and the place in it."""
 
     names_file = True
 
 
 class OtherGraphError(FormatError):
-    """A file that belongs to another graph: this one or that may be the wrong one."""
+    """A placement file of another graph; either file may be the wrong one."""
 
     names_file = False
 
 
 class UnknownDeviceError(FormatError, ProblemError):
-    """An assignment to a device that the cluster lacks: either may be the wrong one."""
+    """An assignment to a device that the cluster lacks; either of the two may be wrong."""
 
     names_file = False
 
 
 class UsageError(StreamplaceError):
-    """A name or option that does not exist."""
+    """An unknown name or option, or an invalid combination of options."""
 
-    names_file = True  # there is none
+    names_file = True  # the fault is not in a file
 
 
 class UnsuitableError(UsageError):
-    """A problem that a placer does not place, whatever its constraints."""
+    """A problem that a placer does not support, whatever its constraints."""
 
     names_file = False
 
 
 class ConfigError(StreamplaceError):
-    """A training config that is none. Names the file."""
+    """An invalid training configuration; the message names the file."""
 
     names_file = True
 
 
 class CheckpointError(StreamplaceError):
-    """Weights or a checkpoint that cannot be used. Names the file."""
+    """Weights or a checkpoint that cannot be used; the message names the file."""
 
     names_file = True
 
 
 class TrainingError(StreamplaceError):
-    """Training cannot go on."""
+    """Training that cannot continue."""
 
     exit_code = 1
 
 
 class BackendError(StreamplaceError):
-    """A cluster does not answer, or has failed."""
+    """A Ray or Dask cluster, or another server, that does not answer or has failed."""
 
     exit_code = 1
-    names_file = True  # it has nothing to do with one
+    names_file = True  # the fault is not in a file
 
 
 class PlacementError(StreamplaceError):
-    """A placer found no placement that obeys the constraints; there may be one."""
+    """A placer found no placement that satisfies the constraints, although one may exist."""
 
     exit_code = 1
 
 
 class SimulationError(StreamplaceError):
-    """A simulation failed. It has no score."""
+    """A simulation that failed, and has no score."""
 
     exit_code = 1
 
 
 @contextmanager
 def located(file: str, kind: type[StreamplaceError] | None = None) -> Iterator[None]:
-    """Name the file of what goes wrong in the block, unless it is named; raise a `kind`, if any."""
+    """Put a file's name before the message of an error raised in the block, unless it names one.
+
+    Parameters
+    ----------
+    kind
+        Class of the exception to raise instead; None: the class of the original error.
+    """
     try:
         yield
     except StreamplaceError as error:
@@ -121,7 +127,7 @@ def located(file: str, kind: type[StreamplaceError] | None = None) -> Iterator[N
 
 @contextmanager
 def within(place: str) -> Iterator[None]:
-    """Put a place inside a file before what goes wrong in the block."""
+    """Put a place inside a file before the message of an error raised in the block."""
     try:
         yield
     except StreamplaceError as error:

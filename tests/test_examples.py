@@ -1,4 +1,4 @@
-"""The examples: their output is the file beside them, and the README shows them."""
+"""The examples, compared with the outputs beside them and with the README."""
 
 import re
 import subprocess
@@ -14,7 +14,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.out"))
 
 
 @pytest.mark.parametrize("expected", EXAMPLES, ids=lambda path: path.stem)
-def test_prints_what_is_expected(expected: Path, tmp_path: Path) -> None:
+def test_prints_the_expected_output(expected: Path, tmp_path: Path) -> None:
     script = expected.with_suffix(".py")
     run = subprocess.run(
         [sys.executable, "-W", "error", str(script)],
@@ -24,7 +24,7 @@ def test_prints_what_is_expected(expected: Path, tmp_path: Path) -> None:
     assert run.stdout == expected.read_text()
 
 
-def test_the_demo_does_the_main_job(tmp_path: Path) -> None:
+def test_the_demo_runs(tmp_path: Path) -> None:
     script = (ROOT / "examples" / "demo.py").read_text().replace("--count 600", "--count 40")
     small = tmp_path / "demo.py"
     small.write_text(script)
@@ -40,7 +40,7 @@ def test_the_demo_does_the_main_job(tmp_path: Path) -> None:
     assert len(mapping) == 9
 
 
-def test_the_readme_shows_the_quickstart_as_it_is() -> None:
+def test_the_readme_shows_the_quickstart() -> None:
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     quickstart = (ROOT / "examples" / "quickstart.py").read_text()
     assert quickstart.split('"""\n\n', 1)[1] in blocks

@@ -1,4 +1,4 @@
-"""The rule of who imports whom, held by the code's own imports; see docs/floors.py."""
+"""The rule of which package may import which, checked on the code; see docs/floors.py."""
 
 import sys
 
@@ -21,7 +21,7 @@ WITH_TORCH = {"policy", "training", "pyg", "testing"}
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_a_module_imports_from_floors_below_its_own(module: str) -> None:
+def test_a_module_imports_only_from_lower_floors(module: str) -> None:
     own = package_of(module)
     for name in imports_of(MODULES[module], MODULES):
         top, package = name.partition(".")[0], package_of(name)
@@ -34,17 +34,17 @@ def test_a_module_imports_from_floors_below_its_own(module: str) -> None:
             assert own in WITH_TORCH, name
 
 
-def test_policies_take_from_placers_what_all_of_them_share() -> None:
+def test_policies_import_only_shared_modules_of_placers() -> None:
     shared = {"streamplace.placers.base", "streamplace.placers.repair"}
     for module, path in MODULES.items():
         if package_of(module) == "policy":
-            taken = {n for n in imports_of(path, MODULES) if n.startswith("streamplace.placers")}
-            assert taken <= shared, module
+            used = {n for n in imports_of(path, MODULES) if n.startswith("streamplace.placers")}
+            assert used <= shared, module
 
 
-def test_there_is_no_circle() -> None:
-    circles = [part for part in nx.strongly_connected_components(import_graph()) if len(part) > 1]
-    assert circles == []
+def test_no_import_cycles() -> None:
+    cycles = [part for part in nx.strongly_connected_components(import_graph()) if len(part) > 1]
+    assert cycles == []
 
 
 def test_every_package_has_a_floor() -> None:
@@ -55,18 +55,18 @@ def test_every_package_has_a_floor() -> None:
     ]
 
 
-def test_the_picture_is_of_the_code() -> None:
-    assert PICTURE.read_text() == draw(), "python -m docs.floors draws it anew"
+def test_the_picture_matches_the_code() -> None:
+    assert PICTURE.read_text() == draw(), "run python -m docs.floors to draw it again"
 
 
-def test_the_command_line_starts_with_click_alone() -> None:
-    """Commands import what they need when they run, so that --help costs no more than click."""
-    waiting, seen = ["streamplace.cli.main"], set[str]()
+def test_the_command_line_loads_only_click() -> None:
+    """Commands import what they need when they run, so that --help loads only click."""
+    waiting, visited = ["streamplace.cli.main"], set[str]()
     while waiting:
         module = waiting.pop()
-        seen.add(module)
+        visited.add(module)
         if module in MODULES:
             loaded = imports_of(MODULES[module], MODULES, when_loaded=True)
-            waiting += {name for name in loaded if name not in seen}
-    foreign = {name.partition(".")[0] for name in seen} - set(sys.stdlib_module_names)
+            waiting += {name for name in loaded if name not in visited}
+    foreign = {name.partition(".")[0] for name in visited} - set(sys.stdlib_module_names)
     assert foreign == {"streamplace", "click"}

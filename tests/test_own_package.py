@@ -1,4 +1,4 @@
-"""The example package of a user, which adds a policy and a family by entry points."""
+"""The example package, which adds a policy and a graph family through entry points."""
 
 import json
 import signal
@@ -31,7 +31,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(
     site: Path, cwd: Path, program: Sequence[str], *, code: int = 0
 ) -> subprocess.CompletedProcess[str]:
-    """Run a Python program beside the installed package."""
+    """Run a Python program with the installed package on its path."""
     done = subprocess.run(
         [sys.executable, *program],
         cwd=cwd,
@@ -46,13 +46,13 @@ def run(
 
 
 def streamplace(site: Path, cwd: Path, *arguments: str, code: int = 0) -> str:
-    """Run the command; return what it prints."""
+    """Run `streamplace`; return its output."""
     return run(site, cwd, ["-m", "streamplace.cli.main", *arguments], code=code).stdout
 
 
 @pytest.fixture(scope="module")
 def trained(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with graphs of the package's family and a run of its policy."""
+    """Return a folder with graphs of the package's family and a run folder of its policy."""
     folder = tmp_path_factory.mktemp("toy")
     count = str(COUNT)
     made = ("funnel", "--count", count, "--operators", "7-15", "-o", "funnels.jsonl.gz")
@@ -69,9 +69,7 @@ def test_its_policy_passes_the_checks(site: Path, tmp_path: Path) -> None:
     assert done.stdout.startswith("." * len(CHECKS) + " ")
 
 
-def test_its_graphs_are_the_same_from_the_same_seed(
-    site: Path, trained: Path, tmp_path: Path
-) -> None:
+def test_the_same_seed_gives_the_same_graphs(site: Path, trained: Path, tmp_path: Path) -> None:
     again = tmp_path / "again.jsonl.gz"
     arguments = ("--count", str(COUNT), "--operators", "7-15", "--jobs", "2", "-o", str(again))
     streamplace(site, tmp_path, "generate", "funnel", *arguments)
@@ -90,15 +88,15 @@ def test_its_policy_places_and_is_compared(site: Path, trained: Path) -> None:
 
 
 def test_its_weights_name_their_kind(site: Path, trained: Path) -> None:
-    about = json.loads(streamplace(site, trained, "info", "run/policy.safetensors", "--json"))
-    assert about["network"] == "load-aware"
+    facts = json.loads(streamplace(site, trained, "info", "run/policy.safetensors", "--json"))
+    assert facts["network"] == "load-aware"
 
 
-def test_without_the_package_its_weights_are_refused(trained: Path, tmp_path: Path) -> None:
+def test_its_weights_are_refused_without_the_package(trained: Path, tmp_path: Path) -> None:
     program = ["-m", "streamplace.cli.main", "compare", "funnels.jsonl.gz"]
     options = ["--placers", "policy:file=run/policy.safetensors", "--devices", "4x2500"]
     done = run(tmp_path, trained, [*program, *options], code=2)
-    assert "no policy is called 'load-aware'" in done.stderr
+    assert "unknown policy 'load-aware'" in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 

@@ -1,4 +1,4 @@
-"""The rule that tests share helpers through tests/support, never by importing one another."""
+"""The rule that tests share helpers through tests/support, not by importing each other."""
 
 import ast
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ def imported_names(source: str) -> Iterator[str]:
 
 
 def imported_test_files(source: str) -> list[str]:
-    """Return the imports that lead to a test file or a conftest."""
+    """Return the imports of test files and conftests."""
     return [
         name
         for name in imported_names(source)
@@ -35,7 +35,7 @@ def test_no_module_imports_a_test_file(folder: str) -> None:
 
 
 def test_benchmarks_import_no_tests() -> None:
-    """What both need is in benchmarks/reference, which knows neither tests nor other benchmarks."""
+    """Shared code is in benchmarks/reference, which imports neither tests nor other benchmarks."""
     for file in sorted((ROOT / "benchmarks").rglob("*.py")):
         for name in imported_names(file.read_text()):
             assert not name.startswith("tests."), (file, name)
@@ -52,6 +52,6 @@ def test_benchmarks_import_no_tests() -> None:
         "def late():\n    from .conftest import job",
     ],
 )
-def test_such_imports_are_found(source: str) -> None:
+def test_imports_of_test_files_are_found(source: str) -> None:
     assert len(imported_test_files(source)) == 1
     assert imported_test_files("from tests.support.cli import run\nimport pytest") == []

@@ -108,7 +108,7 @@ def _parsed() -> argparse.Namespace:
     )
     parser.add_argument("-o", type=Path, default=FOLDER, dest="folder")
     parser.add_argument(
-        "--write", action="store_true", help="write the report to RESULTS.md and README.md"
+        "--write", action="store_true", help="write the report to RESULTS.md, docs/reliability.md"
     )
     return parser.parse_args()
 

@@ -1,6 +1,5 @@
-"""What streamplace is checked against by tests and by benchmarks: the same by other means.
+"""Reference implementations and test problems, shared by the tests and the benchmarks.
 
-An independent scorer, a plain engine, a browser, problems drawn at random, changes that must not
-matter, and trainings that take a moment.
-None of it is in the wheel.
+They are an independent scorer, an engine in plain Python, a browser, random problems, changes of a
+problem with a known effect, and short trainings. None of them is part of the wheel.
 """

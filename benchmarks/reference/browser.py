@@ -1,4 +1,4 @@
-"""Chromium, or a browser made of it, driven by Playwright; either may be missing."""
+"""Chromium or a browser based on it, driven by Playwright; both are optional."""
 
 import shutil
 from collections.abc import Iterator
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-MISSING = "there is no chromium (apt-get install chromium) or no Playwright (make test-browser)"
+MISSING = "needs Chromium (apt-get install chromium) and Playwright (make test-browser)"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 
 
 @contextmanager
 def chromium() -> Iterator["Browser | None"]:
-    """Give a browser that is closed at the end; None where there is none."""
+    """Yield a browser, which is closed at the end, or None if Chromium or Playwright is missing."""
     path = next(filter(None, map(shutil.which, NAMES)), None)
     if path is None or find_spec("playwright") is None:
         yield None

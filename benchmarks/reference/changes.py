@@ -1,4 +1,4 @@
-"""Problems changed in ways that ought to change nothing, or one thing."""
+"""Changes of a problem that must leave its scores unchanged, or change them in a known way."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -32,11 +32,18 @@ def remade(
 
 
 def shares(graph: StreamGraph) -> dict[str, float]:
+    """Return each source's share of the source rate, by name."""
     return {graph.names[v]: float(graph.source_share[v]) for v in graph.sources}
 
 
 def renamed(problem: Problem, operators: Sequence[int], devices: Sequence[int]) -> Problem:
-    """Return the problem with other names for all, rows in the order of these old indices."""
+    """Return the problem with new names, and operators and devices in another order.
+
+    Parameters
+    ----------
+    operators, devices
+        Old indices in the new order.
+    """
     graph, cluster = problem.graph, problem.cluster
     rows = [replace(graph.operators[v], name=f"new {graph.names[v]}") for v in operators]
     streams = [
@@ -78,9 +85,9 @@ def restreamed(problem: Problem, streams: Sequence[Stream]) -> Problem:
 
 
 def in_other_units(problem: Problem, factor: float) -> Problem:
-    """Return the problem with instructions, and the unit of speeds, `factor` times as many.
+    """Return the problem in other units: the same utilisations from other numbers.
 
-    Of bytes, and the unit of bandwidths, there are as many times fewer.
+    Instructions and speeds are multiplied by `factor`; bytes and bandwidths are divided by it.
     """
     graph, network = problem.graph, problem.cluster.network
     rows = [
@@ -98,7 +105,7 @@ def in_other_units(problem: Problem, factor: float) -> Problem:
 
 
 def in_other_time(problem: Problem, factor: float) -> Problem:
-    """Return the problem with everything `factor` times as fast: sources, devices, links."""
+    """Return the problem with sources, devices and links `factor` times as fast."""
     rates = [rate * factor for rate in problem.source_rates]
     return remade(problem, cluster=as_fast(problem.cluster, factor), source_rate=rates)
 
@@ -112,12 +119,13 @@ def as_fast(cluster: Cluster, factor: float) -> Cluster:
 
 
 def wider(link: Link, factor: float) -> Link:
+    """Return the link with `factor` times its bandwidth."""
     bandwidth = link.bandwidth_mbps
     return replace(link, bandwidth_mbps=None if bandwidth is None else bandwidth * factor)
 
 
 def faster(link: Link, factor: float) -> Link:
-    """Return the link with its times shortened."""
+    """Return the link with `factor` times its bandwidth, and its times divided by `factor`."""
     overhead, gap = link.overhead_s, link.gap_s
     return replace(
         wider(link, factor),

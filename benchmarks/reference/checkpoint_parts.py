@@ -1,4 +1,4 @@
-"""A loop that checkpoints are loaded into, without the run around it."""
+"""A training loop that checkpoints are loaded into, without a training run."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ FIVE: Shapes = ((3, 3),) * 5
 
 @dataclass(frozen=True)
 class Sized:
-    """A problem of which a checkpoint asks for no more than its size."""
+    """A problem with only the properties that a checkpoint checks: its size and its devices."""
 
     problem: Problem
     size: int
@@ -39,7 +39,7 @@ def sized(operators: int, devices: int) -> Sized:
 
 
 def loop_of(section: PolicySection, stages: Sequence[Stage], shapes: Shapes) -> Loop:
-    """Return a loop before its first step; its problems have these shapes and no features."""
+    """Return a loop before its first step, on problems with these shapes and without features."""
     torch.manual_seed(99)
     own = np.arange(len(shapes), dtype=np.int32)
     encoded = [sized(*shape) for shape in shapes]
@@ -48,13 +48,16 @@ def loop_of(section: PolicySection, stages: Sequence[Stage], shapes: Shapes) -> 
 
 
 def memory_of(loop: Loop) -> EliteBuffer:
-    """Return the memory of a loop's present stage."""
+    """Return the memory of a loop's current stage."""
     assert loop.algorithm is not None
     return loop.algorithm.memory
 
 
 def shapes_in(file: Path) -> Shapes:
-    """Return the sizes of the problems whose placements a checkpoint remembers, on 5 devices."""
+    """Return shapes of five problems for a checkpoint: the sizes in its memory, on 5 devices.
+
+    A problem that is not in the memory gets one operator.
+    """
     try:
         tensors, _ = opened(file)
         rows = zip(tensors["memory.problem"], tensors["memory.length"], strict=True)
@@ -65,12 +68,14 @@ def shapes_in(file: Path) -> Shapes:
 
 
 class Parts:
-    """A small loop of a kind of policy, as it was before the first step, until it is loaded into.
+    """A small training loop before its first step, which can load and save checkpoints.
 
     Parameters
     ----------
+    kind
+        Kind of the policy.
     shapes
-        Of the problems; a checkpoint that remembers placements of other shapes is refused.
+        Of the problems. A checkpoint whose memory has placements of other shapes is refused.
     """
 
     def __init__(self, kind: str, shapes: Shapes = FIVE) -> None:
@@ -84,11 +89,11 @@ class Parts:
 
     @property
     def memory(self) -> EliteBuffer:
-        """The memory of the loop's present stage."""
+        """The memory of the loop's current stage."""
         return memory_of(self.loop)
 
     def load(self, file: Path, run: dict[str, Any] | None = None) -> Position:
-        """Load a checkpoint."""
+        """Load a checkpoint; return its position in the training."""
         load_checkpoint(file, self.loop, run or {})
         return self.loop.position
 
@@ -98,7 +103,7 @@ class Parts:
 
 
 def remembering(kind: str) -> Parts:
-    """Return parts with something in the memory."""
+    """Return parts with two placements in the memory."""
     parts = Parts(kind)
     parts.loop.begin()
     rows = np.array([[0, 1, 2], [1, 1, 1]], dtype=np.int32)

@@ -1,7 +1,7 @@
 """An independent scorer in plain Python, from DESIGN section 4; it shares no code with `sim`.
 
-Utilisations are exact (Fractions of the floats given). The path-average equations are solved by
-damped rounds, slowly.
+Utilisations are exact: fractions computed from the floats of the problem. The path-average
+equations are solved by damped iteration, which is slow.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ class Link:
     gap_s: float
 
     def seconds(self, payload_bytes: float) -> Fraction:
-        """Return for how long one tuple takes the link."""
+        """Return the seconds for which one tuple occupies the link."""
         if self.bandwidth_mbps is None:
             return Fraction(self.gap_s)
         per_second = Fraction(self.bandwidth_mbps) * 1_000_000
@@ -61,21 +61,21 @@ def utilisations(
 
 
 def throughput(problem: Problem, devices: Sequence[int]) -> float:
-    """Return the throughput under the problem's model, at its source rate, without headroom."""
+    """Return the throughput (tuples/s) under the problem's model, ignoring headroom."""
     if problem.model == "bottleneck":
         return float(bottleneck(problem, devices))
     return path_average(problem, devices)
 
 
 def bottleneck(problem: Problem, devices: Sequence[int]) -> Fraction:
-    """Return the throughput where the largest utilisation throttles all sources alike."""
+    """Return the throughput (tuples/s) if the largest utilisation throttles all sources equally."""
     on_device, on_link = utilisations(problem, devices)
     worst = max([*on_device.values(), *on_link.values()])
     return Fraction(problem.source_rate) / max(Fraction(1), worst)
 
 
 def path_average(problem: Problem, devices: Sequence[int]) -> float:
-    """Return the throughput where nothing pushes back over the network."""
+    """Return the throughput (tuples/s) without backpressure over the network."""
     equations = Equations(problem, devices)
     rates, _ = equations.flow(equations.solve())
     sinks = {o.name for o in problem.graph.operators}
@@ -86,7 +86,11 @@ def path_average(problem: Problem, devices: Sequence[int]) -> float:
 
 
 class Equations:
-    """What is offered to each link, given by how much each scales what it carries."""
+    """The path-average equations.
+
+    Each link scales the rate of what it carries, and the scales determine the utilisation that is
+    offered to each link.
+    """
 
     def __init__(self, problem: Problem, devices: Sequence[int]) -> None:
         place = _place(problem, devices)
@@ -116,12 +120,15 @@ class Equations:
         return rates, offered
 
     def residual(self, scale: dict[str, float]) -> float:
-        """Return by how much the scales miss what is offered under them."""
+        """Return the largest difference between a scale and what its offered load requires."""
         _, offered = self.flow(scale)
         return max((abs(scale[x] - 1 / max(1.0, offered[x])) for x in scale), default=0.0)
 
     def solve(self, start: float = 1.0) -> dict[str, float]:
-        """Return scales that leave no residual: a damping is kept while it gets nearer to some."""
+        """Return scales with a residual of at most `RESIDUAL`.
+
+        A damping is kept while the residual falls; otherwise the damping becomes stronger.
+        """
         for halvings in range(1, 12):
             scale, last = dict.fromkeys(self.names, start), 2.0
             while (residual := self.residual(scale)) < 0.9 * last:
@@ -154,14 +161,14 @@ def operator_rates(problem: Problem) -> dict[str, Fraction]:
 
 
 def upstream_first(problem: Problem) -> list[str]:
-    """Return the operators' names, each after all that send it tuples."""
+    """Return the names of the operators in topological order."""
     waits = {o.name: 0 for o in problem.graph.operators}
     targets: dict[str, list[str]] = {name: [] for name in waits}
     for stream in problem.graph.streams:
         waits[stream.target] += 1
         targets[stream.source].append(stream.target)
     order = [name for name, count in waits.items() if count == 0]
-    for name in order:  # grows while it is read
+    for name in order:  # grows during the loop
         for target in targets[name]:
             waits[target] -= 1
             if waits[target] == 0:
@@ -182,7 +189,7 @@ def _place(problem: Problem, devices: Sequence[int]) -> dict[str, Device]:
 
 
 def _crossed(problem: Problem, a: Device, b: Device) -> list[Link]:
-    """Return what a tuple from a to b passes, in that order; nothing within a device."""
+    """Return the links that a tuple from a to b passes, in order; none within a device."""
     if a.name == b.name:
         return []
     if problem.cluster.network.kind == "pair":

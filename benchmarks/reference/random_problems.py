@@ -1,4 +1,4 @@
-"""Problems drawn from a seed, all kinds of them, and their optimum by trying everything."""
+"""Random problems of all kinds, reproducible from a seed, and their optimum by brute force."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -14,24 +14,27 @@ from streamplace.scoring.throughput import throughput
 from streamplace.util.arrays import Bools, Ints
 
 MOST_UNITS = 12
-CHUNK = 100_000  # placements scored a call
+CHUNK = 100_000  # placements scored per call
 
 
 def random_problem(seed: int, model: Model = "bottleneck", most: int = 10**6) -> Problem:
-    """Return a problem of at most `most` placements that has a feasible one."""
+    """Return a random problem of at most `most` placements, one of which is feasible."""
     rng = np.random.default_rng(seed)
     while True:
         try:
             problem = _drawn(rng, model, most)
             flow(problem)
-        except (GraphError, InfeasibleError):  # nothing reaches a sink, or rules that cannot hold
+        except (
+            GraphError,
+            InfeasibleError,
+        ):  # no tuple reaches a sink, or the constraints contradict
             continue
         if next(feasible_placements(problem), None) is not None:
             return problem
 
 
 def optimum(problem: Problem) -> float:
-    """Return the throughput of the best feasible placement."""
+    """Return the throughput of the best feasible placement in tuples/s."""
     return max(float(throughput(problem, rows).max()) for rows in feasible_placements(problem))
 
 
@@ -85,11 +88,11 @@ def _graph(rng: np.random.Generator, count: int) -> StreamGraph:
         for v in range(1, count)
         for u in rng.choice(v, size=min(v, int(rng.choice([1, 1, 1, 2, 3, 0]))), replace=False)
     ]
-    alike = rng.random() < 0.3
+    all_equal = rng.random() < 0.3
     instructions = rng.integers(0, 40, size=count) * 1e4
     return StreamGraph.from_columns(
         [f"op{v}" for v in range(count)],
-        np.full(count, instructions.max()) if alike else instructions,
+        np.full(count, instructions.max()) if all_equal else instructions,
         rng.integers(0, 50, size=count) * 500.0,
         np.array(ends, dtype=np.int64).reshape(-1, 2),
         selectivity=rng.choice([0.25, 0.5, 1.0, 1.0, 1.0, 1.5, 3.0], size=len(ends)),
@@ -98,9 +101,9 @@ def _graph(rng: np.random.Generator, count: int) -> StreamGraph:
 
 
 def _cluster(rng: np.random.Generator, count: int) -> Cluster:
-    alike, limited = rng.random() < 0.5, rng.random() < 0.2
+    all_equal, limited = rng.random() < 0.5, rng.random() < 0.2
     mips, cores = rng.integers(5, 50, size=count) * 100.0, rng.integers(1, 5, size=count)
-    if alike:
+    if all_equal:
         mips[:], cores[:] = mips[0], cores[0]
     room = float(rng.integers(4, 20)) * 1e6 if limited else None
     devices = [Device(f"d{i}", mips[i], int(cores[i]), room) for i in range(count)]
@@ -115,7 +118,7 @@ def _network(rng: np.random.Generator, devices: int) -> Network:
         ends = (f"d{a}", None if kind == "nic" else f"d{b}")
         overrides = [LinkOverride(*ends, bandwidth_mbps=float(rng.integers(5, 100)))]
     return Network(
-        kind,  # type: ignore[arg-type]  # one of the two
+        kind,  # type: ignore[arg-type]  # it is one of the two kinds
         bandwidth_mbps=None if rng.random() < 0.1 else float(rng.integers(5, 100)),
         overhead_s=rng.choice([0.0, 0.0, 2e-5]),
         gap_s=rng.choice([0.0, 0.0, 2e-5]),
@@ -126,7 +129,11 @@ def _network(rng: np.random.Generator, devices: int) -> Network:
 def _rules(
     rng: np.random.Generator, operators: tuple[str, ...], devices: tuple[str, ...]
 ) -> Constraints:
-    """Return some of: a pin, two or three operators together, or apart, one with two devices."""
+    """Return a random selection of constraints.
+
+    Possible are one pin, one group of two or three operators to colocate, one such group to
+    exlocate, and one operator that is limited to two devices.
+    """
 
     def some(names: tuple[str, ...], count: int) -> list[str]:
         size = min(count, len(names))

@@ -1,4 +1,4 @@
-"""Hypothesis strategies: settings of the engine, and what happens while it runs."""
+"""Hypothesis strategies: settings of the engine, and scenes."""
 
 from hypothesis import strategies as st
 
@@ -9,7 +9,7 @@ from streamplace.scoring.flow import flow as flow_of
 
 
 @st.composite
-def told(draw: st.DrawFn) -> Settings:
+def engine_settings(draw: st.DrawFn) -> Settings:
     """Return settings of a short run."""
     return Settings(
         duration_s=draw(st.sampled_from([1.0, 3.0])),
@@ -25,7 +25,7 @@ def told(draw: st.DrawFn) -> Settings:
 
 @st.composite
 def scenes(draw: st.DrawFn, problem: Problem) -> Scene:
-    """Return profiles of some sources, windows at some operators, and changes of speed."""
+    """Return a scene: profiles of some sources, windows of some operators, changes of speed."""
     flow = flow_of(problem)
     has_inputs = set(flow.target.tolist())
     profile = st.builds(

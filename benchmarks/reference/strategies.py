@@ -1,4 +1,4 @@
-"""Hypothesis strategies: small jobs and clusters with numbers that a real one could have."""
+"""Hypothesis strategies: small jobs and clusters with realistic numbers."""
 
 from collections.abc import Sequence
 from typing import Any, get_args
@@ -19,7 +19,7 @@ SELECTIVITIES = (0.0, 0.25, 0.5, 1.0, 1.0, 1.0, 1.5, 3.0)
 
 @st.composite
 def operators(draw: st.DrawFn, max_size: int = 9) -> list[Operator]:
-    """Return operators of unequal weight; work and payload may be nothing."""
+    """Return operators of unequal weight; work and payload may be 0."""
     count = draw(st.integers(1, max_size) | st.just(max_size))
     return [
         Operator(
@@ -34,9 +34,9 @@ def operators(draw: st.DrawFn, max_size: int = 9) -> list[Operator]:
 
 @st.composite
 def graphs(draw: st.DrawFn, max_size: int = 9) -> StreamGraph:
-    """Return a graph whose sinks get tuples, with sources, sinks and streams as they come.
+    """Return a graph with any number of sources and sinks, in which some sink receives tuples.
 
-    The order of operators is unlike that of the streams, and streams may be parallel.
+    Operators and streams are in unrelated orders, and streams may be parallel.
     """
     rows = draw(operators(max_size))
     order = draw(st.permutations(rows))
@@ -73,7 +73,7 @@ def _sinks_get_tuples(graph: StreamGraph) -> bool:
 
 @st.composite
 def networks(draw: st.DrawFn, devices: Sequence[str], kind: NetworkKind | None = None) -> Network:
-    """Return a network; some links may differ from the rest."""
+    """Return a network, in which up to three links may differ from the rest."""
     kinds: tuple[NetworkKind, ...] = get_args(NetworkKind) if kind is None else (kind,)
     chosen_kind = draw(st.sampled_from(kinds))
     ends: list[tuple[str | None, str | None]] = [(a, b) for a in devices for b in devices if a != b]
@@ -98,7 +98,7 @@ def _costs(draw: st.DrawFn, may_keep: bool = False) -> dict[str, Any]:
 
 @st.composite
 def clusters(draw: st.DrawFn, kind: NetworkKind | None = None) -> Cluster:
-    """Return one to four devices, unequal in speed and cores."""
+    """Return a cluster of one to four devices with unequal speeds and cores."""
     count = draw(st.sampled_from([3, 4, 2, 1]))
     mips, cores = st.integers(5, 50).map(lambda n: n * 100.0), st.integers(1, 4)
     devices = [Device(f"d{i}", draw(mips), draw(cores)) for i in range(count)]
@@ -112,7 +112,7 @@ def problems(
     kind: NetworkKind | None = None,
     max_size: int = 9,
 ) -> Problem:
-    """Return a graph on a cluster at up to 2,000 tuples/s: from idle to badly overloaded."""
+    """Return a graph on a cluster at 300 to 2,000 tuples/s: from idle to heavily overloaded."""
     rate = draw(st.integers(3, 20)) * 100.0
     graph, cluster = draw(graphs(max_size)), draw(clusters(kind))
     return Problem(graph, cluster, source_rate=rate, model=model)

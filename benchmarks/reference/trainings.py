@@ -1,4 +1,4 @@
-"""Training runs that take a moment, and what they leave behind."""
+"""Short training runs, and readers of their files."""
 
 import tomllib
 import warnings
@@ -18,8 +18,8 @@ from streamplace.training.distributed import Workers
 from streamplace.training.run import Run
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # torch-geometric uses what torch is about to drop
-    import torch_geometric.nn  # noqa: F401 - not to be loaded where warnings are errors
+    warnings.simplefilter("ignore")  # torch-geometric uses deprecated parts of torch
+    import torch_geometric.nn  # noqa: F401 - so that it is not imported where warnings are errors
 
 RECIPE = Recipe("layered", 6, range(4, 8), seed=1)
 SMALL = """
@@ -61,7 +61,7 @@ POLICIES: dict[str, dict[str, Any]] = {
 }
 
 SHARED = ("problems_per_step", "scores_per_step", "reward")
-"""The keys of a stage that one of imitation before it has as well."""
+"""Keys that the reinforce stage shares with the imitation stage before it."""
 
 Sections = dict[str, dict[str, Any]]
 
@@ -81,8 +81,8 @@ def config(sections: Sections | None = None, **more: dict[str, Any]) -> TrainCon
     """Return the small config with these keys of its sections changed.
 
     ``stage``, ``memory`` and ``optimiser`` are the table of the reinforce stage and the tables in
-    it; ``teacher`` (its ``placer`` and ``epochs``) puts a stage of imitation before it, whose
-    optimiser both share.
+    it. ``teacher`` (with ``placer`` and ``epochs``) inserts an imitation stage before it; both
+    stages use the optimiser of that stage.
     """
     value: dict[str, Any] = tomllib.loads(SMALL)
     (stage,) = value["stage"]
@@ -104,14 +104,14 @@ def config(sections: Sections | None = None, **more: dict[str, Any]) -> TrainCon
 
 
 def config_of(*stages: dict[str, Any], **sections: dict[str, Any]) -> TrainConfig:
-    """Return the small config with other stages: values of ``[[stage]]`` tables."""
+    """Return the small config with these stages, each the values of a ``[[stage]]`` table."""
     value = config(sections).model_dump(mode="json")
     return TrainConfig.model_validate({**value, "stage": list(stages)})
 
 
 @contextmanager
 def resumed(wanted: TrainConfig, folder: Path) -> Iterator[Run]:
-    """Take up a run on the six graphs without going on."""
+    """Open a run on the six graphs for resuming, without taking a step."""
     with (
         Workers.of_torchrun() as workers,
         closing(Run.start(graphs(), wanted, folder, "", True, workers)) as run,
@@ -120,5 +120,5 @@ def resumed(wanted: TrainConfig, folder: Path) -> Iterator[Run]:
 
 
 def opened(file: Path) -> tuple[dict[str, torch.Tensor], dict[str, str]]:
-    """Return the tensors and words of a checkpoint or of weights."""
+    """Return the tensors and the text metadata of a checkpoint or of weights."""
     return unpacked(file.read_bytes(), str(file))

@@ -1,4 +1,4 @@
-"""Hypothesis strategies: problems with all that a problem may have, and a placement of each."""
+"""Hypothesis strategies: problems that use every feature, and a placement of each."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,35 +17,35 @@ LATENCIES = st.sampled_from([None, 0.0, 0.001, 0.12])
 
 @st.composite
 def whole_problems(draw: st.DrawFn) -> Problem:
-    """Return a problem with constraints, memory, headroom and several rates, or some of them.
+    """Return a problem with any of constraints, memory limits, headroom and several source rates.
 
-    Constraints and limits of memory that leave no placement are left out.
+    Constraints and memory limits that exclude every placement are left out.
     """
     graph, cluster = draw(graphs()), draw(_limited_clusters())
     rules = draw(rules_of(graph.names, cluster.names)) if draw(st.booleans()) else Constraints()
     count = draw(st.sampled_from([1, 1, 1, 2, 3]))
     rates = draw(st.lists(st.integers(3, 20), min_size=count, max_size=count, unique=True))
-    told: dict[str, Any] = {
+    objective: dict[str, Any] = {
         "source_rate": [rate * 100.0 for rate in rates],
         "target_utilisation": draw(st.sampled_from([1.0, 1.0, 1.0, 0.7])),
     }
     try:
-        return Problem(graph, cluster, constraints=rules, **told)
+        return Problem(graph, cluster, constraints=rules, **objective)
     except InfeasibleError:
         roomy = [replace(device, memory_bytes=None) for device in cluster.devices]
-        return Problem(graph, Cluster(roomy, cluster.network), **told)
+        return Problem(graph, Cluster(roomy, cluster.network), **objective)
 
 
 @st.composite
 def whole_cases(draw: st.DrawFn) -> Case:
-    """Return such a problem and the device index of each operator, feasible or not."""
+    """Return a problem and the device index of each operator, feasible or not."""
     problem = draw(whole_problems())
-    alike = draw(st.integers(0, 3)) == 3
-    return problem, draw(device_lists(problem) if alike else _spread(problem))
+    any_placement = draw(st.integers(0, 3)) == 3
+    return problem, draw(device_lists(problem) if any_placement else _spread(problem))
 
 
 def _spread(problem: Problem) -> st.SearchStrategy[list[int]]:
-    """Return placements that use most devices: lists of numbers alike are what is drawn often."""
+    """Return placements that use most devices; drawn lists of integers often repeat one device."""
     count, devices = len(problem.graph.names), len(problem.cluster.devices)
     seeds = st.integers(0, 2**32 - 1).map(np.random.default_rng)
     return seeds.map(lambda rng: rng.integers(devices, size=count).tolist())
@@ -62,7 +62,7 @@ def _limited_clusters(draw: st.DrawFn) -> Cluster:
 
 @st.composite
 def rules_of(draw: st.DrawFn, operators: Sequence[str], devices: Sequence[str]) -> Constraints:
-    """Return constraints on up to three operators each; they need not leave a placement."""
+    """Return constraints on up to three operators each; no placement may satisfy them."""
     some = st.lists(st.sampled_from(operators), min_size=1, max_size=3, unique=True)
     groups = st.lists(some, max_size=2)
     where = st.lists(st.sampled_from(devices), min_size=1, max_size=2, unique=True)

@@ -1,1 +1,1 @@
-"""A small real cluster on one Linux machine, to check the simulator against."""
+"""A small real cluster on one Linux machine, for checking the simulator."""

@@ -2,8 +2,8 @@
 
 python -m benchmarks.testbed short      T2 and T3, under four minutes
 python -m benchmarks.testbed tables     T2, T3 and T4, twice
-python -m benchmarks.testbed campaign   random graphs; goes on where it was interrupted
-python -m benchmarks.testbed report     what the campaign found
+python -m benchmarks.testbed campaign   random graphs; resumes where it was interrupted
+python -m benchmarks.testbed report     results of the campaign
 python -m benchmarks.testbed run GRAPH PLACEMENT
 """
 
@@ -20,7 +20,7 @@ INTERRUPTED = 130
 
 
 def main() -> int:
-    """Run a part; return the exit code."""
+    """Run one part of the testbed; return the exit code."""
     arguments = parsed()
     try:
         if arguments.part == "report":
@@ -43,7 +43,7 @@ PARTS = {
 
 
 def parsed() -> argparse.Namespace:
-    """Return the command line."""
+    """Return the parsed command line."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.testbed",
         description=__doc__,
@@ -52,9 +52,9 @@ def parsed() -> argparse.Namespace:
     parts = parser.add_subparsers(dest="part", required=True)
     short = parts.add_parser("short")
     short.set_defaults(only=tables.SHORT, times=1)
-    told = parts.add_parser("tables")
-    told.add_argument("--only", nargs="+", default=("T2", "T3", "T4"))
-    told.add_argument("--times", type=int, default=2)
+    ranks = parts.add_parser("tables")
+    ranks.add_argument("--only", nargs="+", default=("T2", "T3", "T4"))
+    ranks.add_argument("--times", type=int, default=2)
     many = parts.add_parser("campaign")
     many.add_argument("-o", type=Path, default=FOLDER, dest="folder")
     many.add_argument("--graphs", type=int, default=24)

@@ -1,4 +1,4 @@
-"""What a device gives, and what a tuple costs to send and to receive: LogP's o."""
+"""Measurement of the CPU time that devices get, and of LogP's o: the CPU cost of sending tuples."""
 
 from dataclasses import dataclass, replace
 from math import inf
@@ -11,23 +11,23 @@ from benchmarks.testbed.scaling import NS, Machine, Scaled, on_the_wire
 from streamplace import Cluster, Device, Network, Operator, Problem, Stream, StreamGraph
 
 PAYLOADS = (100, 10_000, 40_000)  # bytes
-BUSY_S, IDLE_S = 1e-3, 0.5e-3  # CPU a tuple: of the end that is measured, and of the other
+BUSY_S, IDLE_S = 1e-3, 0.5e-3  # CPU per tuple: at the end that is measured, and at the other
 OVERLOAD = 1.5
 WARM_S, MEASURED_S = 1.0, 3.0
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """What was measured.
+    """Measured CPU shares and costs.
 
     Parameters
     ----------
     delivered
-        CPU that a device got for its operators, of its share.
+        CPU time that a device got for its operators, as a fraction of its share.
     rounds_s
-        Rounds of the hash in a second of CPU.
+        Rounds of the hash per second of CPU.
     send_s, receive_s
-        CPU seconds a tuple for each of `PAYLOADS`.
+        CPU seconds per tuple for each of `PAYLOADS`.
     """
 
     delivered: float
@@ -35,8 +35,8 @@ class Calibration:
     send_s: tuple[float, ...]
     receive_s: tuple[float, ...]
 
-    def told_to(self, machine: Machine) -> Machine:
-        """Return a machine with these costs: lines through those of the payloads."""
+    def applied_to(self, machine: Machine) -> Machine:
+        """Return the machine with these costs, as a line fitted to those of the payloads."""
         send, receive = (np.polyfit(PAYLOADS, cost, 1) for cost in (self.send_s, self.receive_s))
         return replace(
             machine,
@@ -47,7 +47,7 @@ class Calibration:
 
 
 def calibrate(machine: Machine) -> Calibration:
-    """Measure four devices, alone and in pairs of which one end is busy; takes some 20 s."""
+    """Measure four devices, alone and in pairs with one busy end; takes about 20 s."""
     share = machine.most_cores
     with Emulator("nic", [share] * 4, [inf] * 8) as emulator:
         alone = _run(emulator, share, _alone(share), 1)
@@ -58,16 +58,16 @@ def calibrate(machine: Machine) -> Calibration:
 
 
 def _alone(share: float) -> StreamGraph:
-    """Return an operator for each of four devices, more than it can do."""
+    """Return a graph with one operator for each of four devices, which overloads them."""
     operators = [Operator(f"o{d}", BUSY_S * NS, 0) for d in range(4)]
     return StreamGraph(operators, [], source_rate=4 * OVERLOAD * share / BUSY_S)
 
 
 def _costs(emulator: Emulator, share: float, delivered: float, payload: int) -> tuple[float, float]:
-    """Return the CPU seconds that sending and receiving a tuple cost a device that is busy.
+    """Return the CPU seconds that sending and receiving a tuple cost a busy device.
 
-    Two streams, d0 -> d1 and d2 -> d3: at one the sender is busy, at the other the receiver. What
-    it does not get done beside its operator's work is the network's.
+    There are two streams: d0 -> d1 with a busy sender, and d2 -> d3 with a busy receiver. The CPU
+    time of a busy device that is not its operator's work is the cost of the network.
     """
     work = (BUSY_S, IDLE_S, IDLE_S, BUSY_S)
     operators = [Operator(f"o{d}", s * NS, on_the_wire(payload)) for d, s in enumerate(work)]
@@ -82,7 +82,7 @@ def _costs(emulator: Emulator, share: float, delivered: float, payload: int) -> 
 
 
 def _run(emulator: Emulator, share: float, graph: StreamGraph, size: int) -> Measured:
-    """Run a graph with an operator a device."""
+    """Run a graph with one operator per device."""
     network = Network("nic", bandwidth_mbps=None)
     cluster = Cluster([Device(f"d{d}", 1e3 * share) for d in range(4)], network)
     sizes = tuple([size] * len(graph.stream_source))

@@ -1,6 +1,7 @@
-"""Random graphs and placements of different quality: simulated and measured.
+"""Random graphs with placements of different quality, simulated and measured.
 
-Every result is kept as it comes, a line of JSON each; what is there already is not run again.
+Every result is written as soon as it is measured, one line of JSON each. Existing results are not
+measured again.
 """
 
 import argparse
@@ -27,7 +28,7 @@ RESULTS, CALIBRATION = "campaign.jsonl", "calibration.json"
 SIZES = range(8, 27)
 SEED = 8
 PRESETS = ("dream", "series-parallel", "dream", "layered")
-"""In turn: half the graphs are of the paper's kind."""
+"""Used in turn: half of the graphs are like those of the paper."""
 PLACERS = {
     "metis": "metis",
     "metis-recursive": "metis-recursive",
@@ -38,13 +39,12 @@ PLACERS = {
     "round-robin": "round-robin",
     "random": "random",
 }
-FULL_RATE = 1e4  # tuples/s, what the presets are meant for
 OVERLOAD = 1.25
-"""Graphs are offered so much more than `auto` sustains in simulation: nothing is at its ceiling."""
+"""Source rate relative to what `auto` sustains in simulation, so that no placement sustains it."""
 
 
 def graphs(count: int) -> Iterator[StreamGraph]:
-    """Yield so many graphs of the presets in turn."""
+    """Yield `count` graphs, of the presets in turn."""
     each = count // 2 + 1
     made = dict.fromkeys(PRESETS, 0)
     for i in range(count):
@@ -54,14 +54,14 @@ def graphs(count: int) -> Iterator[StreamGraph]:
 
 
 def problem_of(graph: StreamGraph) -> Problem:
-    """Return a graph on the paper's devices, each with its network interface, overloaded."""
+    """Return an overloaded graph on the paper's devices, each with its own network interface."""
     cluster = Cluster.equal(5, network=Network("nic"))
     most = place(graph, cluster, source_rate=1e6, placer=PLACERS["auto"]).score.throughput
     return Problem(graph, cluster, source_rate=OVERLOAD * most)
 
 
 def placements(scaled: Scaled) -> Iterator[tuple[str, Ints]]:
-    """Yield what each placer makes of a scaled problem, as devices."""
+    """Yield each placer's name and its placement of a scaled problem, (V,)."""
     small = scaled.problem
     for name, placer in PLACERS.items():
         found = place(small.graph, small.cluster, source_rate=small.source_rate, placer=placer)
@@ -69,7 +69,7 @@ def placements(scaled: Scaled) -> Iterator[tuple[str, Ints]]:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run what is not in the folder yet."""
+    """Run the placements that the folder has no results of."""
     folder = make_folder(arguments.folder)
     results = folder / RESULTS
     machine = calibrated(folder)
@@ -96,11 +96,11 @@ def run(arguments: argparse.Namespace) -> int:
 def measured(
     emulator: Emulator, scaled: Scaled, known: list[dict[str, Any]]
 ) -> Iterator[dict[str, Any]]:
-    """Yield a result a placer; placements that are the same but for names are run once."""
+    """Yield one result per placer; equal placements are run once."""
     same = {tuple(one["placement"]): one for one in known}
-    there = {one["placer"] for one in known}
+    finished = {one["placer"] for one in known}
     for name, devices in placements(scaled):
-        if name in there:
+        if name in finished:
             continue
         key = tuple(devices.tolist())
         if key not in same:
@@ -117,26 +117,26 @@ def measured(
 
 
 def calibrated(folder: Path) -> Machine:
-    """Return the machine as it was calibrated for this folder; calibrate it the first time."""
+    """Return the machine as calibrated for this folder; calibrate it if the folder is new."""
     path = folder / CALIBRATION
     if not path.exists():
         found = calibrate(Machine())
-        told = {"machine": asdict(found.told_to(Machine())), "found": asdict(found)}
-        path.write_text(json.dumps(told, indent=2) + "\n")
-    told = json.loads(path.read_text())
-    print(f"calibrated: {told['found']}", file=sys.stderr)
-    return Machine(**told["machine"])
+        document = {"machine": asdict(found.applied_to(Machine())), "found": asdict(found)}
+        path.write_text(json.dumps(document, indent=2) + "\n")
+    document = json.loads(path.read_text())
+    print(f"calibrated: {document['found']}", file=sys.stderr)
+    return Machine(**document["machine"])
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    """Return the results so far; a last line that was cut off is none."""
+    """Return the results in a file; remove an incomplete last line."""
     if not path.exists():
         return []
     if path.suffix == ".gz":
         return [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
-    whole = path.read_text()
-    lines = whole[: whole.rfind("\n") + 1].splitlines()
-    if len(lines) < len(whole.splitlines()):
+    text = path.read_text()
+    lines = text[: text.rfind("\n") + 1].splitlines()
+    if len(lines) < len(text.splitlines()):
         path.write_text("".join(line + "\n" for line in lines))
     return [json.loads(line) for line in lines]
 

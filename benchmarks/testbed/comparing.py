@@ -1,4 +1,4 @@
-"""One placement: simulated both ways, and measured."""
+"""Comparison of one placement under the closed form, the engine and the testbed."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -15,21 +15,26 @@ from streamplace.util.arrays import Ints
 
 WARM_S, MEASURED_S = 4.0, 5.0
 TIE = 0.05
-"""Throughputs that differ by no more, as a share of the larger, are equal."""
+"""Throughputs that differ by at most this share of the larger one count as equal."""
 
 
 @dataclass(frozen=True)
 class Compared:
-    """Relative throughputs, and what limits them.
+    """Relative throughputs of a placement, its bottleneck and its utilisations.
 
     Parameters
     ----------
     closed, engine, measured
-        Under `bottleneck`, by the engine with queues as long as the testbed's, and on the testbed.
+        Relative throughput under `bottleneck`, in the engine with queues as long as those of the
+        testbed, and on the testbed.
+    halves
+        Measured relative throughput of either half of the run.
     limit
         The bottleneck under `bottleneck`.
     devices, links
         Measured utilisations.
+    overdrawn
+        See `Measured`.
     """
 
     closed: float
@@ -42,7 +47,7 @@ class Compared:
     overdrawn: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what is kept of it."""
+        """Return the fields of a stored result."""
         return asdict(self)
 
 
@@ -53,7 +58,7 @@ def compare(
     warm_s: float = WARM_S,
     seconds: float = MEASURED_S,
 ) -> Compared:
-    """Simulate a placement of a scaled problem, and run it."""
+    """Simulate a placement of a scaled problem, (V,), and run it on the testbed."""
     placement = Placement(scaled.problem, devices)
     score = simulate(placement)
     engine = runs.run(placement, Settings(queue=QUEUE))
@@ -71,7 +76,7 @@ def compare(
 
 
 def relation(a: float, b: float) -> str:
-    """Return ``<``, ``=`` or ``>``: whether one throughput is above another by more than a tie."""
+    """Return ``<``, ``=`` or ``>``, where ``=`` is a difference within `TIE`."""
     if abs(a - b) <= TIE * max(a, b):
         return "="
     return "<" if a < b else ">"

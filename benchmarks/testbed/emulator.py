@@ -1,4 +1,4 @@
-"""The emulator: devices that exist from ``with`` to its end, and jobs that run on them."""
+"""The emulator: devices that exist within a ``with`` block, and the jobs that run on them."""
 
 import json
 import os
@@ -26,15 +26,16 @@ from streamplace.util.arrays import Ints
 ROOT = Path(__file__).resolve().parents[2]
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LEAD_S = 0.05
-PATIENCE_S = 60.0  # beyond what a job takes: devices wait for each other as long as they connect
+PATIENCE_S = 60.0  # more than a job takes, which includes connecting the devices
 _made = 0
 
 
 @contextmanager
 def swept() -> Iterator[None]:
-    """Let nothing of this process stay, whatever ends it; first sweep up after those that died.
+    """Remove everything that this process creates, whatever ends the block.
 
-    Only in the main thread: signals end the block by way of its cleaning.
+    Leftovers of dead processes are removed first. Use it in the main thread only: signals raise an
+    exception in the block, so that its clean-up runs.
     """
     facilities.check()
     for prefix in leftovers.of_the_dead():
@@ -51,24 +52,26 @@ def swept() -> Iterator[None]:
 
 
 def _end(number: int, frame: object) -> NoReturn:
-    for each in SIGNALS:  # once is enough: what cleans up is not to be interrupted
+    for each in SIGNALS:  # further signals must not interrupt the clean-up
         signal.signal(each, signal.SIG_IGN)
     raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
 
 
 class Emulator:
-    """Devices with shares of a core, and links between them; inside `swept` only.
+    """Devices with shares of a core, and links between them; use it inside `swept`.
 
     Parameters
     ----------
+    kind
+        Kind of the network.
     shares
-        (D,) of a core.
+        (D,) share of a core of each device.
     mbps
-        Of each link, in the order of `Cluster.link_ends`.
+        (L,) bandwidth of each link in Mbit/s, in the order of `Cluster.link_ends`.
     """
 
     def __init__(self, kind: NetworkKind, shares: Sequence[float], mbps: Sequence[float]) -> None:
-        global _made  # noqa: PLW0603  # names of one process are unique
+        global _made  # noqa: PLW0603  # makes the names of one process unique
         _made += 1
         self.kind = kind
         prefix = f"{own_prefix()}{_made}"
@@ -88,12 +91,12 @@ class Emulator:
             self._groups.append(Group(device, share))
             self._workers.append(_worker(device, cores[d % len(cores)]))
         for worker, group in zip(self._workers, self._groups, strict=True):
-            _hear(worker)
+            _receive(worker)
             group.add(worker.pid)
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the devices; `swept` takes away their names."""
+        """End the devices and remove them; `swept` removes what an interruption leaves."""
         for worker in self._workers:
             kill(worker.pid)
         for worker in self._workers:
@@ -110,36 +113,38 @@ class Emulator:
     def run(
         self, scaled: Scaled, devices: Ints, warm_s: float, seconds: float, queue: int = QUEUE
     ) -> Measured:
-        """Run a placement of a problem that was scaled to these devices and links.
+        """Run a placement of a problem that was scaled for these devices and links.
 
         Parameters
         ----------
         devices
             (V,) device of each operator.
         warm_s, seconds
-            Not measured at first; then measured.
+            Length of the warm-up, and of the measurement after it.
+        queue
+            Longest queue of a stream, in tuples.
 
         Raises
         ------
         TestbedError
-            If a device fails.
+            If a device fails, or the problem was scaled for other devices or links.
         """
         if (scaled.shares, scaled.mbps) != (self.shares, self.mbps):
-            raise TestbedError("the problem was scaled to other devices or links")
+            raise TestbedError("the problem was scaled for other devices or links")
         self._jobs += 1
         total = warm_s + seconds + LEAD_S
-        told, placed = documents(scaled, devices, self._jobs, total, queue)
-        for worker, document in zip(self._workers, told, strict=True):
-            _tell(worker, document)
+        jobs, placed = documents(scaled, devices, self._jobs, total, queue)
+        for worker, document in zip(self._workers, jobs, strict=True):
+            _send(worker, document)
         for worker in self._workers:
-            _hear(worker)
+            _receive(worker)
         start_s = time.monotonic() + LEAD_S
         for worker in self._workers:
-            _tell(worker, {"start_s": start_s})
+            _send(worker, {"start_s": start_s})
         moments = [self._moment_at(start_s + s) for s in (warm_s, warm_s + seconds)]
-        answers = [_hear(worker) for worker in self._workers]
+        answers = [_receive(worker) for worker in self._workers]
         for worker in self._workers:
-            _tell(worker, "done")
+            _send(worker, "done")
         spans = (moments[0].at_s - start_s, moments[1].at_s - start_s)
         return measured(scaled, placed, answers, spans, moments)
 
@@ -151,7 +156,10 @@ class Emulator:
 
 
 def _worker(namespace: str, core: int) -> subprocess.Popen[str]:
-    """Start a device; it ends with its stdin. Ctrl-C is for the run, which then cleans up."""
+    """Start the process of a device, which ends when its stdin closes.
+
+    It has its own session, so that Ctrl-C reaches only the run, which then cleans up.
+    """
     return subprocess.Popen(
         ["ip", "netns", "exec", namespace, sys.executable, "-m", "benchmarks.testbed.worker",
          str(core)],
@@ -163,20 +171,20 @@ def _worker(namespace: str, core: int) -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
-def _tell(worker: subprocess.Popen[str], what: object) -> None:
+def _send(worker: subprocess.Popen[str], message: object) -> None:
     assert worker.stdin is not None
     try:
-        worker.stdin.write(json.dumps(what) + "\n")
+        worker.stdin.write(json.dumps(message) + "\n")
         worker.stdin.flush()
     except BrokenPipeError:
-        raise TestbedError("a device has ended") from None
+        raise TestbedError("the process of a device has ended") from None
 
 
-def _hear(worker: subprocess.Popen[str]) -> Any:
+def _receive(worker: subprocess.Popen[str]) -> Any:
     assert worker.stdout is not None
     if not select.select([worker.stdout], [], [], PATIENCE_S)[0]:
-        raise TestbedError(f"a device has said nothing for {PATIENCE_S:g} s")
+        raise TestbedError(f"a device has not answered for {PATIENCE_S:g} s")
     line = worker.stdout.readline()
     if not line:
-        raise TestbedError("a device has ended")
+        raise TestbedError("the process of a device has ended")
     return json.loads(line)

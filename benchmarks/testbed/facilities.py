@@ -1,4 +1,4 @@
-"""What the emulator needs of the machine."""
+"""Checks that the machine has what the emulator needs."""
 
 import os
 import shutil
@@ -14,21 +14,21 @@ PROGRAMS = {"ip": "iproute2", "tc": "iproute2", "unshare": "util-linux"}
 
 
 class TestbedError(StreamplaceError):
-    """The machine lacks something, or something that was started does not answer."""
+    """The machine cannot run the emulator, or a part of it failed or does not answer."""
 
     names_file = True
 
 
 def check() -> None:
-    """Raise TestbedError, naming all that is missing."""
+    """Raise TestbedError with everything that is missing."""
     if missing := lacking():
         raise TestbedError(f"the testbed cannot run here: {', '.join(missing)}")
 
 
 def lacking() -> list[str]:
-    """Return what the machine lacks, each in a few words."""
+    """Return what the machine lacks, as short phrases."""
     if sys.platform != "linux":
-        return ["it needs Linux"]
+        return ["not Linux"]
     missing = [] if os.geteuid() == 0 else ["not root"]
     for program, package in PROGRAMS.items():
         missing += [] if shutil.which(program) else [f"no {program} ({package})"]
@@ -36,12 +36,12 @@ def lacking() -> list[str]:
     missing += [f"no cgroup v1 controller {name}" for name in CONTROLLERS if name not in mounted]
     if not missing:
         missing += [f"cannot write {mounted[name]}" for name in CONTROLLERS if not _open(name)]
-        missing += [] if _new_namespace() else ["may not make network namespaces"]
+        missing += [] if _new_namespace() else ["cannot create network namespaces"]
     return missing
 
 
 def hierarchies() -> dict[str, Path]:
-    """Return where each cgroup v1 controller is mounted."""
+    """Return the mount point of each cgroup v1 controller."""
     found: dict[str, Path] = {}
     for line in MOUNTS.read_text().splitlines() if MOUNTS.exists() else ():
         _, where, kind, options, *_ = line.split()

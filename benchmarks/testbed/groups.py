@@ -1,4 +1,4 @@
-"""A device's share of a core: a group of cgroup v1's cpu controller, and one that counts."""
+"""Shares of a core by cgroup v1: a cpu group limits a device, and a cpuacct group measures it."""
 
 import os
 import signal
@@ -11,12 +11,12 @@ from benchmarks.testbed.ownership import prefix_of
 
 PERIOD_US, LONGEST_PERIOD_US = 20_000, 1_000_000
 LEAST_QUOTA_US = 1000
-PRIORITY, ORDINARY = 65_536, 1024  # a device is to get its share when it wants it
+PRIORITY, ORDINARY = 65_536, 1024  # devices come first, so that they get their shares
 PATIENCE_S = 10.0
 
 
 class Group:
-    """Processes that together get a share of one core."""
+    """Processes that share one quota of a core."""
 
     def __init__(self, name: str, share: float | None) -> None:
         self.folders = [root / name for root in roots()]
@@ -27,9 +27,9 @@ class Group:
         self.limit(share)
 
     def limit(self, share: float | None) -> None:
-        """Set the share of a core; None: all that others leave."""
+        """Set the share of a core; None: no limit, at ordinary priority."""
         (self._cpu / "cpu.shares").write_text(str(PRIORITY if share is not None else ORDINARY))
-        (self._cpu / "cpu.cfs_quota_us").write_text("-1")  # periods of any length, for now
+        (self._cpu / "cpu.cfs_quota_us").write_text("-1")  # without a quota, any period may be set
         period, quota = (PERIOD_US, -1) if share is None else quota_of(share)
         (self._cpu / "cpu.cfs_period_us").write_text(str(period))
         (self._cpu / "cpu.cfs_quota_us").write_text(str(quota))
@@ -45,22 +45,22 @@ class Group:
 
 
 def quota_of(share: float) -> tuple[int, int]:
-    """Return a period and the quota in it, in µs: the kernel grants no less than 1,000 a period.
+    """Return a period and its quota in µs; the kernel grants at least 1,000 µs per period.
 
     Raises
     ------
     TestbedError
-        If the share is less than can be granted.
+        If the share is smaller than the kernel can grant.
     """
     period = max(PERIOD_US, round(LEAST_QUOTA_US / share))
     if period > LONGEST_PERIOD_US:
-        least = LEAST_QUOTA_US / LONGEST_PERIOD_US
-        raise TestbedError(f"a device would get {share:.2g} of a core; {least:g} is the least")
+        minimum = LEAST_QUOTA_US / LONGEST_PERIOD_US
+        raise TestbedError(f"a device would get {share:.2g} of a core; the minimum is {minimum:g}")
     return period, round(share * period)
 
 
 def roots() -> list[Path]:
-    """Return where the controllers are mounted, each place once: two may share one."""
+    """Return the mount points of the controllers without duplicates; two may share one."""
     return list(dict.fromkeys(hierarchies().values()))
 
 
@@ -75,7 +75,7 @@ def existing() -> dict[str, list[Path]]:
 
 
 def remove(folder: Path) -> None:
-    """Kill what is in a group and remove it."""
+    """Kill the processes in a group and remove the group."""
     until = time.monotonic() + PATIENCE_S
     while folder.exists():
         with suppress(FileNotFoundError):
@@ -90,6 +90,6 @@ def remove(folder: Path) -> None:
 
 
 def kill(pid: int) -> None:
-    """End a process, if it is still there."""
+    """Kill a process, if it still exists."""
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)

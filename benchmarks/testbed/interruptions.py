@@ -1,9 +1,9 @@
-"""Runs interrupted at random moments: is anything left?
+"""Runs of the testbed that are interrupted at random moments, and what they leave behind.
 
     python -m benchmarks.testbed.interruptions [--times 20] [--seed 0]
 
-SIGINT, SIGTERM and SIGHUP in turn, at moments from the first namespace to a job that runs; then a
-run that is killed outright, whose leftovers the next run must find and take away.
+SIGINT, SIGTERM and SIGHUP are sent in turn, at moments between the first namespace and a running
+job. Finally a run is killed with SIGKILL, and the next run must find and remove its leftovers.
 """
 
 import argparse
@@ -26,11 +26,11 @@ ROOT = Path(__file__).resolve().parents[2]
 COMMAND = (sys.executable, "-m", "benchmarks.testbed.one_job")
 WAYS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PATIENCE_S = 30.0
-LATEST_S = 3.0  # after the run is ready to make something
+LATEST_S = 3.0  # after the run is ready to create devices
 
 
 def main() -> int:
-    """Interrupt runs; print what they left; return 0 if that is nothing."""
+    """Interrupt runs and print what they left; return 0 if they left nothing."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--times", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
@@ -45,46 +45,49 @@ def main() -> int:
     left = 0
     for i in range(arguments.times):
         after = float(rng.uniform(0.0, LATEST_S))
-        left += len(told(WAYS[i % len(WAYS)], after, links))
-    killed = told(signal.SIGKILL, LATEST_S, links)
-    swept = told(signal.SIGTERM, LATEST_S, links)
-    print(f"interrupted {arguments.times} times: {left} things left")
-    print(f"killed outright: {len(killed)} things left; after the next run: {len(swept)}")
+        left += len(interrupt(WAYS[i % len(WAYS)], after, links))
+    killed = interrupt(signal.SIGKILL, LATEST_S, links)
+    swept = interrupt(signal.SIGTERM, LATEST_S, links)
+    print(f"interrupted {arguments.times} times: {left} leftovers")
+    print(f"killed with SIGKILL: {len(killed)} leftovers; after the next run: {len(swept)}")
     return 0 if left == 0 and not swept else 1
 
 
-def told(how: signal.Signals, after_s: float, links: set[str]) -> list[str]:
-    """Interrupt a run, print and return what it left."""
+def interrupt(how: signal.Signals, after_s: float, links: set[str]) -> list[str]:
+    """Start a run, send it a signal after some seconds; print and return what it left."""
     run = subprocess.Popen(COMMAND, stdout=subprocess.PIPE, text=True, cwd=ROOT)
     assert run.stdout is not None
     run.stdout.readline()
     time.sleep(after_s)
-    there = len(remains(run.pid, links))
+    before = len(remains(run.pid, links))
     run.send_signal(how)
     code = run.wait(PATIENCE_S)
     run.stdout.close()
     left = remains(run.pid, links)
     print(
-        f"{how.name:8} after {after_s:.2f} s: {there:3} there, exit {code:4}, {left or 'none'} left"
+        f"{how.name:8} after {after_s:.2f} s: {before:3} before, exit {code:4}, "
+        f"{left or 'none'} left"
     )
     return left
 
 
 def remains(pid: int, links: set[str]) -> list[str]:
-    """Return what there is of a run: namespaces, groups, processes; and new links of the host.
+    """Return the namespaces, groups and processes of a run, and new links of the host.
 
-    Of other runs that are alive nothing is told.
+    Those of other living runs are left out.
     """
-    there = leftovers.everything()
-    others = {name for name in there if is_alive(name) and not name.startswith(f"{PREFIX}{pid}-")}
-    found = [name for prefix, names in there.items() if prefix not in others for name in names]
+    existing = leftovers.everything()
+    others = {
+        name for name in existing if is_alive(name) and not name.startswith(f"{PREFIX}{pid}-")
+    }
+    found = [name for prefix, names in existing.items() if prefix not in others for name in names]
     parents = {prefix.split("-")[1] for prefix in others}
     found += [f"process {worker}" for worker, parent in workers() if parent not in parents]
     return sorted([*found, *(host_links() - links)])
 
 
 def workers() -> Iterator[tuple[str, str]]:
-    """Yield the id of every worker and of its parent."""
+    """Yield the process ids of every worker and of its parent."""
     for path in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             if b"benchmarks.testbed.worker" in (path / "cmdline").read_bytes().split(b"\0"):

@@ -1,4 +1,4 @@
-"""A scaled problem and a placement, as what each device is told."""
+"""Jobs of the devices: the part of a placed, scaled problem that each device runs."""
 
 from typing import Any
 
@@ -10,13 +10,14 @@ from benchmarks.testbed.wiring import address
 from streamplace.scoring.flow import flow
 
 QUEUE, SHORTEST = 8, 2
-"""Tuples that wait on a stream at most, those on their way included; see `queues`."""
-BACKLOG_S = 0.5  # seconds' worth of tuples that a source may catch up with
+"""Longest and shortest limit of a stream's queue, in tuples, with those in flight; see `queues`."""
+BACKLOG_S = 0.5  # a source may catch up with the tuples of this many seconds
 
 
 def phases(selectivities: list[float]) -> list[float]:
-    """Return where the streams of an operator begin, so that they take turns: 1/3, 1/3, 1/3
-    is one tuple to each in turn.
+    """Return the phases of an operator's streams, with which they take turns.
+
+    With selectivities 1/3, 1/3, 1/3 each stream gets one tuple in turn.
     """
     found, sum_ = [], 0.0
     for selectivity in selectivities:
@@ -26,9 +27,11 @@ def phases(selectivities: list[float]) -> list[float]:
 
 
 def queues(scaled: Scaled, most: int) -> list[int]:
-    """Return how many tuples each stream holds, (E,): as in the engine, `most` on an operator's
-    busiest input, on the others as much less as they are offered less. Else full queues would
-    let what is taken from each drift from what is offered.
+    """Return the number of tuples that each stream holds, (E,).
+
+    As in the engine, that is `most` on an operator's busiest input, and on its other inputs a part
+    of it in proportion to their rates. Otherwise full queues would let the rates at which tuples
+    are taken drift from the rates at which they are offered.
     """
     target = scaled.problem.graph.stream_target
     tuples = flow(scaled.problem).stream_tuples
@@ -41,14 +44,16 @@ def queues(scaled: Scaled, most: int) -> list[int]:
 def documents(
     scaled: Scaled, devices: NDArray[np.integer], number: int, seconds: float, queue: int = QUEUE
 ) -> tuple[list[dict[str, Any]], list[list[int]]]:
-    """Return what each device is told, and which operators it has.
+    """Return the job of each device, and the operators on it, (D,) each.
 
     Parameters
     ----------
     devices
         (V,) device of each operator.
     number
-        Of the job: streams of another that failed are told from it.
+        Number of the job, by which connections of an earlier job that failed are recognised.
+    seconds
+        Length of the run.
     """
     problem = scaled.problem
     graph, count = problem.graph, len(problem.cluster.devices)
@@ -60,9 +65,9 @@ def documents(
         outputs.append(list(zip(own, chosen, phases(chosen), strict=True)))
     rates = graph.source_share * problem.source_rate
     limits = queues(scaled, queue)
-    told, placed = [], []
+    jobs, placed = [], []
     for d in range(count):
-        here = np.flatnonzero(devices == d).tolist()
+        own_operators = np.flatnonzero(devices == d).tolist()
         operators = [
             {
                 "cost_ns": float(graph.instructions[v]),
@@ -71,7 +76,7 @@ def documents(
                 "inputs": np.flatnonzero(target == v).tolist(),
                 "outputs": outputs[v],
             }
-            for v in here
+            for v in own_operators
         ]
         streams = []
         for e, size in enumerate(scaled.tuple_bytes):
@@ -82,8 +87,8 @@ def documents(
             if a != b:
                 stream |= {"to": address(b)} if d == a else {"remote_source": True}
             streams.append(stream)
-        told.append(
+        jobs.append(
             {"number": number, "seconds": seconds, "operators": operators, "streams": streams}
         )
-        placed.append(here)
-    return told, placed
+        placed.append(own_operators)
+    return jobs, placed

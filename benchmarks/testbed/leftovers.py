@@ -1,4 +1,4 @@
-"""Taking away what a run made, by name: what a signal interrupted has a name all the same."""
+"""Removal of what a run created, found by name, even if a signal interrupted the creation."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ NAMESPACES = Path("/run/netns")
 
 
 def of_the_dead() -> list[str]:
-    """Return the prefixes of runs whose process has gone but which left something."""
+    """Return the prefixes of runs that left something and whose process has ended."""
     return sorted(prefix for prefix in everything() if not is_alive(prefix))
 
 
@@ -47,15 +47,15 @@ def remove(prefix: str) -> None:
         try:
             ip([f"netns del {name}"])
         except TestbedError:
-            if name in namespaces():  # else another run was quicker to sweep it up
+            if name in namespaces():  # otherwise another run removed it first
                 raise
 
 
 def _inside(namespace: str) -> list[int]:
-    """Return the processes in a namespace; none where it was only half made."""
+    """Return the process ids in a namespace; none if the namespace is incomplete."""
     command = ["ip", "netns", "pids", namespace]
-    told = subprocess.run(command, capture_output=True, text=True, check=False).stdout
-    return [int(pid) for pid in told.split() if int(pid) != os.getpid()]
+    output = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    return [int(pid) for pid in output.split() if int(pid) != os.getpid()]
 
 
 def _wait_until_empty(namespace: str) -> None:

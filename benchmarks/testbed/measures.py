@@ -1,4 +1,4 @@
-"""What a run on the testbed tells."""
+"""Measurements of a run on the testbed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,17 @@ from streamplace.util.arrays import Floats
 
 @dataclass(frozen=True)
 class Moment:
-    """Counters of the machine: CPU seconds of each device, bytes of each link."""
+    """Counters of the machine at one moment.
+
+    Parameters
+    ----------
+    at_s
+        Time of the monotonic clock.
+    used_s
+        (D,) CPU seconds used.
+    carried
+        (L,) bytes carried.
+    """
 
     at_s: float
     used_s: list[float]
@@ -22,25 +32,25 @@ class Moment:
 
 @dataclass(frozen=True)
 class Measured:
-    """Means over the time measured.
+    """Means over the measured time.
 
     Parameters
     ----------
     relative_throughput
-        Tuples that arrived at the sinks, of what would if nothing were held back.
+        Tuples that arrived at the sinks, relative to those that would without backpressure.
     halves
-        The same of either half: how steady it was.
+        The same for either half of the time, which shows how steady it was.
     device_utilisation
-        (D,) CPU seconds used over those there are.
+        (D,) CPU time used, relative to the share of a core.
     link_utilisation
-        (L,) bits over those a link could carry, 0 where it has no limit.
+        (L,) bits carried, relative to the bandwidth; 0 for a link without a limit.
     work_s
-        (D,) CPU seconds a second that are operators' work; the rest is sending and receiving.
+        (D,) CPU seconds per second of operators' work, without sending and receiving.
     round_ns
-        CPU nanoseconds of a round of the hash, by device; 0 where none was done.
+        (D,) CPU nanoseconds per round of the hash; 0 for a device that did none.
     overdrawn
-        The largest share by which an operator used more than its work: too small a work for what
-        an operator costs in itself.
+        Largest share by which an operator used more CPU time than its work. It is large if the work
+        is smaller than the overhead of an operator.
     """
 
     relative_throughput: float
@@ -59,26 +69,26 @@ def measured(
     span_s: tuple[float, float],
     moments: Sequence[Moment],
 ) -> Measured:
-    """Return what a run tells, from the devices' answers and the machine's counters.
+    """Return the measurements of a run, from the devices' answers and the machine's counters.
 
     Parameters
     ----------
     placed
-        The operators of each device, in the order of its answer.
+        (D,) operators of each device, in the order of its answer.
     span_s
-        When measuring begins and ends, in seconds from the start.
+        Start and end of the measurement, in seconds from the start of the run.
     """
     length = span_s[1] - span_s[0]
     edges = np.array([span_s[0], sum(span_s) / 2, span_s[1]])
     processed = np.zeros((3, len(scaled.problem.graph.names)))
     work, rounds, overdrawn = np.zeros(len(placed)), np.zeros(len(placed)), 0.0
-    for d, (here, answer) in enumerate(zip(placed, answers, strict=True)):
+    for d, (own, answer) in enumerate(zip(placed, answers, strict=True)):
         at, counts, clocks = _columns(answer)
-        processed[:, here] = _at(edges, at, counts)
+        processed[:, own] = _at(edges, at, counts)
         worked, done, burnt = np.diff(_at(edges[[0, 2]], at, clocks[:, 1:]), axis=0)[0]
         work[d] = worked / 1e9 / length
         rounds[d] = burnt / max(done, 1.0)
-        spent = scaled.problem.graph.instructions[here] * counts[-1]
+        spent = scaled.problem.graph.instructions[own] * counts[-1]
         debts = np.array([debt for _, debt in answer["operators"]])
         overdrawn = max(overdrawn, *(debts[spent > 0] / spent[spent > 0]), 0.0)
     took = moments[1].at_s - moments[0].at_s
@@ -98,7 +108,7 @@ def measured(
 
 
 def _columns(answer: Any) -> tuple[Floats, Floats, Floats]:
-    """Return a device's samples: times (S,), tuples by operator (S, V), and its clocks (S, 4)."""
+    """Return a device's samples: times, (S,); tuples by operator, (S, V); and clocks, (S, 4)."""
     samples = answer["samples"]
     at = np.array([sample[0] for sample in samples])
     counts = np.array([sample[1] for sample in samples], dtype=np.float64)
@@ -106,13 +116,13 @@ def _columns(answer: Any) -> tuple[Floats, Floats, Floats]:
 
 
 def _at(moments: Floats, at: Floats, columns: Floats) -> Floats:
-    """Return what counters showed at moments, between samples by interpolation."""
+    """Return the counters at the moments, interpolated between samples."""
     rows = [np.interp(moments, at, column) for column in columns.T]
     return np.array(rows).reshape(columns.shape[1], len(moments)).T
 
 
 def arriving(scaled: Scaled) -> float:
-    """Return the tuples/s that arrive at the sinks if nothing is held back."""
+    """Return the tuples/s that arrive at the sinks without backpressure."""
     graph, arrays = scaled.problem.graph, flow(scaled.problem)
     tuples = graph.source_share * scaled.problem.source_rate
     np.add.at(tuples, graph.stream_target, arrays.stream_tuples)

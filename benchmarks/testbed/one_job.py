@@ -1,4 +1,4 @@
-"""A run for interruptions: job after job of T3 until it is stopped."""
+"""A run to interrupt: jobs of T3, one after another, until the process is stopped."""
 
 import sys
 
@@ -10,7 +10,7 @@ from benchmarks.testbed.tables import rows, scaled
 
 
 def main() -> None:
-    """Make devices, run jobs on them, take them away, again and again."""
+    """Create devices, run a job and remove the devices, repeatedly."""
     row = next(row for row in rows() if row.table == "T3")
     small = scaled(row, Machine())
     devices = np.array(row.placements["P1"], dtype=np.int32)

@@ -1,6 +1,6 @@
-"""Whose is what: everything a run makes bears a name that tells its process.
+"""Names that say which process created a thing.
 
-``streamplace-PID-START-…``: a process id comes back one day, but not with the same start.
+They are ``streamplace-PID-START-…``. A process id can be reused, but not with the same start time.
 """
 
 import os
@@ -10,22 +10,22 @@ PREFIX = "streamplace-"
 
 
 def started(pid: int) -> str | None:
-    """Return when a process started, in the kernel's ticks; None where there is none."""
+    """Return the start time of a process in the kernel's ticks, or None if it does not run."""
     try:
-        told = Path(f"/proc/{pid}/stat").read_text()
+        text = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
         return None
-    fields = told.rpartition(")")[2].split()  # the name before it may hold anything
+    fields = text.rpartition(")")[2].split()  # the name in brackets may contain anything
     return None if fields[0] in ("Z", "X") else fields[19]
 
 
 def own_prefix() -> str:
-    """Return what the names of this process begin with."""
+    """Return the prefix of all names of this process."""
     return f"{PREFIX}{os.getpid()}-{started(os.getpid())}-"
 
 
 def prefix_of(name: str) -> str | None:
-    """Return the prefix of the run that a name belongs to; None if it is not of a run."""
+    """Return the prefix of the run that a name belongs to, or None if it belongs to no run."""
     parts = name.split("-")
     if not name.startswith(PREFIX) or len(parts) < 4:
         return None
@@ -35,6 +35,6 @@ def prefix_of(name: str) -> str | None:
 
 
 def is_alive(prefix: str) -> bool:
-    """Return whether the process that a prefix tells still runs."""
+    """Return whether the process of a prefix still runs."""
     _, pid, start, _ = prefix.split("-")
     return started(int(pid)) == start

@@ -1,4 +1,4 @@
-"""Running ip and tc: many lines a call, since starting them costs more than what they do."""
+"""Calls of ip and tc, with many lines per call, because starting them dominates their cost."""
 
 import subprocess
 from collections.abc import Iterable
@@ -9,12 +9,12 @@ PATIENCE_S = 30.0
 
 
 def ip(lines: Iterable[str], namespace: str | None = None) -> str:
-    """Run lines of ip, in a namespace if one is named; return what it prints."""
+    """Run lines of ip, optionally in a namespace; return the output."""
     return _batch(["ip", *_inside(namespace), "-batch", "-"], lines)
 
 
 def tc(lines: Iterable[str], namespace: str, options: Iterable[str] = ()) -> str:
-    """Run lines of tc in a namespace; return what it prints."""
+    """Run lines of tc in a namespace; return the output."""
     return _batch(["tc", *options, *_inside(namespace), "-batch", "-"], lines)
 
 
@@ -23,7 +23,7 @@ def _inside(namespace: str | None) -> list[str]:
 
 
 def _batch(command: list[str], lines: Iterable[str]) -> str:
-    """Ctrl-C is for the run, which then cleans up; so the program is kept out of its reach."""
+    """Run a program; its own session keeps Ctrl-C from it, so that the run can clean up."""
     try:
         done = subprocess.run(
             command,
@@ -35,8 +35,8 @@ def _batch(command: list[str], lines: Iterable[str]) -> str:
             start_new_session=True,
         )
     except subprocess.TimeoutExpired:
-        raise TestbedError(f"{' '.join(command)}: no answer in {PATIENCE_S:g} s") from None
+        raise TestbedError(f"{' '.join(command)}: no answer within {PATIENCE_S:g} s") from None
     if done.returncode:
-        said = " ".join(done.stderr.split())
-        raise TestbedError(f"{' '.join(command)}: {said}")
+        message = " ".join(done.stderr.split())
+        raise TestbedError(f"{' '.join(command)}: {message}")
     return done.stdout

@@ -1,7 +1,7 @@
-"""Problems scaled down to what the machine can give.
+"""Problems scaled down to the capacity of the machine.
 
-In a scaled problem an instruction is a nanosecond of CPU, a payload is what a tuple takes on the
-wire, and the devices, links and LogP's o are the testbed's own: it is the problem that runs.
+In a scaled problem an instruction is a nanosecond of CPU, a payload is the size of a tuple on the
+wire, and the devices, links and LogP's o are those of the testbed. It is the problem that runs.
 """
 
 from collections.abc import Sequence
@@ -15,30 +15,31 @@ from streamplace import Cluster, Device, LinkOverride, Network, Problem, StreamG
 from streamplace.scoring.flow import flow
 from streamplace.util.arrays import Floats
 
-HEADERS_BYTES = 66  # of Ethernet, IP and TCP with timestamps, a packet
+HEADERS_BYTES = 66  # per packet: Ethernet, IP, and TCP with timestamps
 SEGMENT_BYTES = MTU + 14 - HEADERS_BYTES
 NS = 1e9
 
 
 @dataclass(frozen=True)
 class Machine:
-    """What the machine gives, and what using it costs.
+    """Capacity of the machine, and the cost of using it.
 
     Parameters
     ----------
     cores
-        For all devices together.
+        Cores for all devices together.
     most_cores
-        For one device.
+        Largest share of a core of one device.
     mbps
-        Of a link that has 1000 in the problem; others in proportion.
+        Bandwidth in Mbit/s of a link that has 1000 in the problem; other links in proportion.
     tuples_s
-        Source tuples/s at most; fewer where all operators together would process more than
-        `processed_s`.
+        Largest source rate in tuples/s.
+    processed_s
+        Largest sum of the rates at which operators process, in tuples/s.
     delivered
-        CPU that a device gets, of its share.
+        CPU time that a device gets, as a fraction of its share.
     o_s, o_s_byte
-        CPU seconds that sending a tuple costs, or receiving one: each, and for a byte of it.
+        CPU seconds to send or to receive a tuple: per tuple, and per byte.
     """
 
     cores: float = 1.0
@@ -58,13 +59,13 @@ class Scaled:
     Attributes
     ----------
     problem
-        See the module.
+        The scaled problem, as the module describes it.
     shares
-        (D,) of a core.
+        (D,) share of a core of each device.
     mbps
-        Of each link, in the order of `Cluster.link_ends`.
+        (L,) bandwidth of each link in Mbit/s, in the order of `Cluster.link_ends`.
     tuple_bytes
-        (E,) that are sent for a tuple, headers left out.
+        (E,) bytes that are sent per tuple, without headers.
     """
 
     problem: Problem
@@ -74,9 +75,9 @@ class Scaled:
 
 
 def scale(problem: Problem, machine: Machine) -> Scaled:
-    """Scale a problem; LogP's L, o and g of its own network are not emulated.
+    """Scale a problem. LogP's L, o and g of its network are not emulated.
 
-    Utilisations stay what they are, but for rounding to bytes, headers, and o.
+    Utilisations stay the same, except for rounding to bytes, headers, and o.
     """
     graph, cluster = problem.graph, problem.cluster
     fewer = problem.source_rate / _rate(problem, machine)
@@ -98,22 +99,22 @@ def scale(problem: Problem, machine: Machine) -> Scaled:
         source_rate=problem.source_rate / fewer,
         source_shares={graph.names[v]: float(graph.source_share[v]) for v in graph.sources},
     )
-    there = _cluster(cluster, shares, mbps, machine, _mean(flow(problem).stream_tuples, sizes))
-    return Scaled(Problem(small, there), shares, mbps, sizes)
+    emulated = _cluster(cluster, shares, mbps, machine, _mean(flow(problem).stream_tuples, sizes))
+    return Scaled(Problem(small, emulated), shares, mbps, sizes)
 
 
 def on_the_wire(size: int) -> int:
-    """Return the bytes of a tuple with its headers."""
+    """Return the bytes of a tuple with its headers on the wire."""
     return size + HEADERS_BYTES * ceil(size / SEGMENT_BYTES)
 
 
 def _mean(tuples: Floats, sizes: Sequence[int]) -> float:
-    """Return the bytes of a tuple, a mean over those of all streams."""
+    """Return the mean bytes per tuple over all streams, weighted by their tuples/s."""
     return float(np.average(sizes, weights=tuples)) if tuples.any() else 0.0
 
 
 def _rate(problem: Problem, machine: Machine) -> float:
-    """Return the source tuples/s that the machine can give."""
+    """Return the source rate (tuples/s) that the machine can handle."""
     processed = problem.source_rate + float(np.sum(flow(problem).stream_tuples))
     return min(machine.tuples_s, machine.processed_s * problem.source_rate / processed)
 
@@ -125,9 +126,10 @@ def _cluster(
     machine: Machine,
     tuple_bytes: float,
 ) -> Cluster:
-    """Return the devices and links as they are.
+    """Return the emulated devices and links.
 
-    LogP's o is one number: that of a tuple of mean size. It is told in seconds of a device.
+    The simulator has one o for all tuples, so it is that of a tuple of mean size, in seconds of a
+    device.
     """
     devices = [
         Device(device.name, 1e3 * share * machine.delivered)
@@ -136,11 +138,11 @@ def _cluster(
     o_s = (machine.o_s + machine.o_s_byte * tuple_bytes) / machine.delivered
     count, kind = len(devices), cluster.network.kind
     links = [link for link in range(len(mbps)) if kind == "nic" or link % (count + 1)]
-    alike = len({(mbps[link], _share(cluster, shares, link)) for link in links}) < 2
+    all_equal = len({(mbps[link], _share(cluster, shares, link)) for link in links}) < 2
     first = mbps[links[0]] if links else inf
     overrides = (
         ()
-        if alike
+        if all_equal
         else tuple(
             LinkOverride(
                 *cluster.link_ends(link),
@@ -161,5 +163,5 @@ def _cluster(
 
 
 def _share(cluster: Cluster, shares: Sequence[float], link: int) -> float:
-    """Return the share of a core at a link's end, the smaller of two."""
+    """Return the smaller share of a core among the ends of a link."""
     return min(shares[cluster.index[end]] for end in cluster.link_ends(link) if end is not None)

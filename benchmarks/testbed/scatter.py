@@ -1,4 +1,4 @@
-"""The picture: simulated against measured relative throughput."""
+"""Scatter plot of simulated and measured relative throughput."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +11,7 @@ TITLES = {"closed": "closed form (bottleneck)", "engine": "engine"}
 
 
 def draw(path: Path, found: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> None:
-    """Draw a panel a model, a mark a placer."""
+    """Draw the plot, with a panel per model and a marker per placer."""
     names = next(iter(found.values())).keys()
     with picture(path, SIZE) as figure:
         both = figure.subplots(1, 2, sharey=True)

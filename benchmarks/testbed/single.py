@@ -1,16 +1,16 @@
-"""Any graph and placement of ours, simulated and measured."""
+"""Simulation and measurement of any graph and placement."""
 
 import argparse
 
 from benchmarks.testbed.comparing import compare
 from benchmarks.testbed.emulator import Emulator
 from benchmarks.testbed.scaling import Machine, scale
-from benchmarks.testbed.tables import tell_calibration
+from benchmarks.testbed.tables import calibrated_machine
 from streamplace import read_cluster, read_graph, read_placement
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print what is simulated and what is measured."""
+    """Print the simulated and the measured throughput, and utilisations."""
     cluster = None if arguments.cluster is None else read_cluster(arguments.cluster)
     placed = read_placement(
         arguments.placement,
@@ -19,7 +19,7 @@ def run(arguments: argparse.Namespace) -> int:
         source_rate=arguments.source_rate,
     )
     problem = placed.problem
-    scaled = scale(problem, tell_calibration(Machine()))
+    scaled = scale(problem, calibrated_machine(Machine()))
     print(f"{problem!r}\nruns as {scaled.problem!r}")
     with Emulator(problem.cluster.network.kind, scaled.shares, scaled.mbps) as emulator:
         found = compare(emulator, scaled, placed.devices, arguments.warm_up, arguments.seconds)

@@ -1,4 +1,4 @@
-"""What the campaign found: errors, ranks, winners, and a picture."""
+"""Summary of the campaign: errors, ranks, winners, and a plot."""
 
 import argparse
 from collections.abc import Mapping, Sequence
@@ -23,14 +23,14 @@ Results = Mapping[str, Mapping[str, Mapping[str, Any]]]
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the figures as Markdown; draw the picture."""
+    """Print the figures as Markdown, and draw the plot."""
     path: Path = arguments.folder
     zipped = path / f"{RESULTS}.gz"
     found = by_graph(read(zipped if zipped.exists() else path / RESULTS))
     if not found:
         print(f"no graph is complete in {path / RESULTS}")
         return 1
-    for line in told(found):
+    for line in report_lines(found):
         print(line)
     draw(path / PICTURE, found)
     print(f"\n{path / PICTURE}")
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def by_graph(results: Sequence[dict[str, Any]]) -> Results:
-    """Return results by graph and placer, of graphs that are complete."""
+    """Return the results of complete graphs, by graph and placer."""
     found: dict[str, dict[str, Mapping[str, Any]]] = {}
     for one in results:
         found.setdefault(one["graph"], {})[one["placer"]] = one
@@ -46,7 +46,7 @@ def by_graph(results: Sequence[dict[str, Any]]) -> Results:
     return {name: placers for name, placers in found.items() if len(placers) == most}
 
 
-def told(found: Results) -> list[str]:
+def report_lines(found: Results) -> list[str]:
     """Return the lines of the report."""
     count = sum(map(len, found.values()))
     lines = [f"{len(found)} graphs, {count} placements", "", "| figure | closed form | engine |"]
@@ -59,15 +59,15 @@ def told(found: Results) -> list[str]:
         "mean absolute error of relative throughput": [
             f"{np.abs(errors[m]).mean():.4f}" for m in MODELS
         ],
-        "mean error (measured less simulated)": [f"{errors[m].mean():+.4f}" for m in MODELS],
+        "mean error (measured minus simulated)": [f"{errors[m].mean():+.4f}" for m in MODELS],
         "largest absolute error": [f"{np.abs(errors[m]).max():.3f}" for m in MODELS],
         "share within .05": [f"{(np.abs(errors[m]) <= 0.05).mean():.3f}" for m in MODELS],
-        "Kendall's tau-b a graph, median": [f"{median(ranks[m]):.3f}" for m in MODELS],
-        "the same, least": [f"{min(ranks[m]):.3f}" for m in MODELS],
-        "pairs more than 5% apart in simulation, ranked alike": [
+        "Kendall's tau-b per graph, median": [f"{median(ranks[m]):.3f}" for m in MODELS],
+        "the same, minimum": [f"{min(ranks[m]):.3f}" for m in MODELS],
+        "pairs more than 5% apart in simulation, ranked the same when measured": [
             f"{clear[m][0]} of {clear[m][1]}" for m in MODELS
         ],
-        f"winner of {', '.join(CONTENDERS)} in simulation is the fastest measured": [
+        f"best of {', '.join(CONTENDERS)} in simulation is the fastest measured": [
             f"{wins[m][0]} of {len(found)}" for m in MODELS
         ],
         "the same, or within 5% of it": [f"{wins[m][1]} of {len(found)}" for m in MODELS],
@@ -78,23 +78,23 @@ def told(found: Results) -> list[str]:
 
 
 def overdrawn(found: Results) -> str:
-    """Return in how many results an operator used clearly more CPU than its work is."""
+    """Return a sentence on the results in which an operator used much more CPU than its work."""
     most = [one["overdrawn"] for placers in found.values() for one in placers.values()]
     over = sum(share > OVERDRAWN for share in most)
     return (
-        f"In {over} of {len(most)} an operator used over {OVERDRAWN:.0%} more CPU than its work "
-        f"is, at most {max(most):.0%} more."
+        f"In {over} of {len(most)} placements an operator used over {OVERDRAWN:.0%} more CPU time "
+        f"than its work, at most {max(most):.0%} more."
     )
 
 
 def differences(found: Results, model: str) -> Floats:
-    """Return measured less simulated relative throughput, one a graph and placer."""
+    """Return measured minus simulated relative throughput, one per graph and placer."""
     each = (one for placers in found.values() for one in placers.values())
     return np.array([one["measured"] - one[model] for one in each])
 
 
 def taus(found: Results, model: str) -> list[float]:
-    """Return Kendall's tau-b of each graph over its placements."""
+    """Return Kendall's tau-b of the placements of each graph."""
     each = []
     for placers in found.values():
         simulated = [round(one[model], 6) for one in placers.values()]
@@ -104,8 +104,11 @@ def taus(found: Results, model: str) -> list[float]:
 
 
 def clear_pairs(found: Results, model: str) -> tuple[int, int]:
-    """Return how many pairs that a simulation tells apart are ranked alike, and of how many."""
-    alike = count = 0
+    """Return the pairs that the measurement ranks as the simulation does, and all distinct pairs.
+
+    A pair is distinct if its throughputs differ in simulation by more than a tie.
+    """
+    agreeing = count = 0
     for placers in found.values():
         rows = list(placers.values())
         for i, a in enumerate(rows):
@@ -113,14 +116,14 @@ def clear_pairs(found: Results, model: str) -> tuple[int, int]:
                 sign = relation(a[model], b[model])
                 if sign != "=":
                     count += 1
-                    alike += (a["measured"] < b["measured"]) == (sign == "<")
-    return alike, count
+                    agreeing += (a["measured"] < b["measured"]) == (sign == "<")
+    return agreeing, count
 
 
 def winners(found: Results, model: str) -> tuple[int, int]:
-    """Return on how many graphs the simulation's winner wins measured: outright, within a tie.
+    """Return the graphs whose best placer in simulation is the fastest measured: exactly, or tied.
 
-    Of several that win in simulation (to 1e-6) the one that is measured slowest counts.
+    If several placers are best in simulation (to 1e-6), the one that is measured slowest counts.
     """
     outright = near = 0
     for placers in found.values():
@@ -134,9 +137,9 @@ def winners(found: Results, model: str) -> tuple[int, int]:
 
 
 def against_metis(found: Results) -> list[str]:
-    """Return a table: measured and simulated throughput of each placer, less METIS's."""
+    """Return a table of each placer's throughputs, and the measured difference from METIS."""
     lines = [
-        "| placer | measured, mean | closed form | engine | measured less METIS's |",
+        "| placer | measured, mean | closed form | engine | measured minus METIS |",
         "|---|---|---|---|---|",
     ]
     names = next(iter(found.values())).keys()

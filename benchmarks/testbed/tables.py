@@ -1,9 +1,11 @@
-"""The paper's appendix A, tables of ranks: T2, T3, and T4, ours, which tells NICs from pair links.
+"""Tables of ranks: T2 and T3 of the paper's appendix A, and T4.
 
-T2: a pipeline of four operators, together on one device (P1) or on four (P2); HIGH work is one
-device an operator, BIG payloads are 25 kB. T3: a source splits over two branches of two operators,
-any two of which nearly fill a device: branches together (P1), both heavy streams one way (P2),
-one each way (P3); BIG is 40 kB. T4: one device feeds two others, or one and itself.
+T2 is a pipeline of four operators, on one device (P1) or on four (P2). With HIGH work an operator
+needs a whole device; BIG payloads are 25 kB. In T3 a source feeds two branches of two operators,
+any two of which nearly fill a device: each branch on one device (P1), both heavy streams in the
+same direction (P2), or one in each direction (P3); BIG payloads are 40 kB. T4 is not from the
+paper and distinguishes NICs from pair links: one device feeds two others (P1), or another one and
+itself (P2).
 """
 
 import argparse
@@ -22,24 +24,24 @@ from streamplace import Cluster, Device, Network, Operator, Problem, Stream, Str
 from streamplace.problem.cluster import NetworkKind
 
 RATE, MIPS, LINK_MBPS = 200.0, 500.0, 20.0
-FULL = MIPS * 1e6 / RATE  # instructions a tuple that take a whole device
-LIGHT = 0.05  # of a device
+FULL = MIPS * 1e6 / RATE  # instructions per tuple that need a whole device
+LIGHT = 0.05  # share of a device
 SMALL, BIG_T2, BIG_T3, BIG_T4 = 100.0, 25_000.0, 40_000.0, 12_500.0  # bytes
-END = 0.002 * FULL  # the source's and the sink's
+END = 0.002 * FULL  # instructions per tuple of the source and of the sink
 SHORT = ("T2", "T3")
 WARM_S, MEASURED_S = 3.0, 4.0
 
 
 @dataclass(frozen=True)
 class Row:
-    """A line of a table.
+    """A row of a table.
 
     Parameters
     ----------
     placements
-        Their names, and the device of each operator.
+        The device of each operator, (V,), by the name of the placement.
     expected
-        Relations of placements, as ``P1<P2``.
+        Relations of the throughputs of placements, such as ``P1<P2``.
     """
 
     table: str
@@ -50,13 +52,13 @@ class Row:
     expected: tuple[str, ...]
 
     def holds(self, reached: Mapping[str, float]) -> bool:
-        """Return whether throughputs are ranked as expected."""
-        told = ((text[:2], text[2], text[3:]) for text in self.expected)
-        return all(relation(reached[a], reached[b]) == sign for a, sign, b in told)
+        """Return whether the throughputs are ranked as expected."""
+        relations = ((text[:2], text[2], text[3:]) for text in self.expected)
+        return all(relation(reached[a], reached[b]) == sign for a, sign, b in relations)
 
 
 def rows() -> list[Row]:
-    """Return the lines of all tables."""
+    """Return the rows of all tables."""
     return [*_t2(), *_t3(), *_t4()]
 
 
@@ -87,7 +89,7 @@ def _t4() -> Iterator[Row]:
 
 
 def pipeline(share: float, payload: float) -> StreamGraph:
-    """Return T2's graph, whose operators each take a share of a device."""
+    """Return T2's graph, in which each of the four operators needs this share of a device."""
     names = ["source", "op1", "op2", "op3", "op4", "sink"]
     middle = [Operator(name, share * FULL, payload) for name in names[1:5]]
     ends = [Operator("source", END, SMALL), Operator("sink", END, SMALL)]
@@ -96,7 +98,7 @@ def pipeline(share: float, payload: float) -> StreamGraph:
 
 
 def branches(payload: float) -> StreamGraph:
-    """Return T3's graph; the payload is that of the first operator of each branch."""
+    """Return T3's graph, with this payload (bytes) of the first operator of each branch."""
     sizes = {"op1": payload, "op2": payload, "op3": SMALL, "op4": SMALL}
     middle = [Operator(name, 0.9 * FULL, size) for name, size in sizes.items()]
     ends = [Operator("source", END, SMALL), Operator("sink", END, SMALL)]
@@ -114,11 +116,11 @@ def fork() -> StreamGraph:
 
 
 def scaled(row: Row, machine: Machine) -> Scaled:
-    """Return a line's problem as it runs: a fifth of a core a device, links as they are told."""
+    """Return a row's problem as it runs: a fifth of a core per device, and unscaled links."""
     network = Network(row.kind, bandwidth_mbps=LINK_MBPS)
     cluster = Cluster([Device(f"d{d}", MIPS) for d in range(5)], network)
-    as_told = replace(machine, mbps=1000.0, tuples_s=RATE)
-    return scale(Problem(row.graph, cluster), as_told)
+    unscaled = replace(machine, mbps=1000.0, tuples_s=RATE)
+    return scale(Problem(row.graph, cluster), unscaled)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -126,7 +128,7 @@ def run(arguments: argparse.Namespace) -> int:
     wanted = [row for row in rows() if row.table in arguments.only]
     good = True
     for time in range(arguments.times):
-        machine = tell_calibration(Machine())
+        machine = calibrated_machine(Machine())
         print(f"\n| run {time + 1} | network | expected | {' | '.join(COLUMNS)} | holds |")
         print("|---" * (len(COLUMNS) + 4) + "|")
         with ExitStack() as stack:
@@ -136,7 +138,7 @@ def run(arguments: argparse.Namespace) -> int:
                 if row.kind not in emulators:
                     made = Emulator(row.kind, small.shares, small.mbps)
                     emulators[row.kind] = stack.enter_context(made)
-                good &= tell(row, small, emulators[row.kind])
+                good &= measure_row(row, small, emulators[row.kind])
     print(f"\nall ranks hold: {'yes' if good else 'NO'}")
     return 0 if good else 1
 
@@ -144,8 +146,8 @@ def run(arguments: argparse.Namespace) -> int:
 COLUMNS = ("closed form", "engine", "measured")
 
 
-def tell(row: Row, small: Scaled, emulator: Emulator) -> bool:
-    """Run a line, print it, return whether its ranks hold in every column."""
+def measure_row(row: Row, small: Scaled, emulator: Emulator) -> bool:
+    """Run and print a row; return whether its ranks hold in every column."""
     found = {
         name: compare(emulator, small, np.array(devices, dtype=np.int32), WARM_S, MEASURED_S)
         for name, devices in row.placements.items()
@@ -164,14 +166,14 @@ def _column(found: Mapping[str, Compared], which: str) -> dict[str, float]:
     return {name: float(getattr(one, which)) for name, one in found.items()}
 
 
-def tell_calibration(machine: Machine) -> Machine:
-    """Calibrate, print what was found, return the machine with it."""
+def calibrated_machine(machine: Machine) -> Machine:
+    """Calibrate the machine and print the result; return the machine with it."""
     found = calibrate(machine)
-    told = found.told_to(machine)
+    calibrated = found.applied_to(machine)
     print(
         f"a device gets {found.delivered:.1%} of its share; a second of CPU is "
-        f"{found.rounds_s:,.0f} rounds of the hash; LogP's o is {told.o_s * 1e6:.1f} us of CPU "
-        f"and {told.o_s_byte * 1e9:.2f} ns a byte",
+        f"{found.rounds_s:,.0f} rounds of the hash; LogP's o is {calibrated.o_s * 1e6:.1f} us of "
+        f"CPU and {calibrated.o_s_byte * 1e9:.2f} ns per byte",
         flush=True,
     )
-    return told
+    return calibrated

@@ -1,6 +1,6 @@
-"""Devices as network namespaces around a bridge, which has a namespace of its own.
+"""Network namespaces of the devices, joined by a bridge in its own namespace.
 
-So nothing of the host's network is touched, and names inside need not be unique.
+The host's own network is not changed, and names inside the namespaces need not be unique.
 """
 
 import re
@@ -12,20 +12,20 @@ from benchmarks.testbed.programs import ip, tc
 from streamplace.problem.cluster import NetworkKind
 
 MTU = 9000
-BURST_BYTES = 20_000  # more than a packet, less than what a link carries in a scheduler's tick
-QUEUE_BYTES = 64_000_000  # more than all windows together: nothing is ever lost
+BURST_BYTES = 20_000  # more than a packet, less than a link carries in a tick of the scheduler
+QUEUE_BYTES = 64_000_000  # more than all TCP windows together, so that no packet is dropped
 UNLIMITED_MBPS = 10_000.0
 LINK = "eth0"
 CLASS = re.compile(r"class htb 1:(\w+) .*\n Sent (\d+) bytes")
 
 
 def address(device: int) -> str:
-    """Return the address of a device."""
+    """Return the IP address of a device."""
     return f"10.88.{device // 250}.{device % 250 + 1}"
 
 
 def build(switch: str, devices: Sequence[str]) -> None:
-    """Make the namespaces of a switch and of devices, and join them."""
+    """Create the namespaces of the switch and of the devices, and connect them."""
     ip(f"netns add {name}" for name in (switch, *devices))
     ip(["link add bridge type bridge", f"link set bridge mtu {MTU} up"], switch)
     for d, device in enumerate(devices):
@@ -36,12 +36,12 @@ def build(switch: str, devices: Sequence[str]) -> None:
 
 
 def shape(kind: NetworkKind, switch: str, devices: Sequence[str], mbps: Sequence[float]) -> None:
-    """Limit what links carry.
+    """Limit the bandwidth of links.
 
     Parameters
     ----------
     mbps
-        In the order of `Cluster.link_ends`; inf: no limit.
+        (L,) in Mbit/s, in the order of `Cluster.link_ends`; inf: no limit.
     """
     count = len(devices)
     if kind == "nic":
@@ -61,7 +61,7 @@ def _bucket(link: str, mbps: float) -> str:
 
 
 def _classes(own: int, mbps: Sequence[float]) -> list[str]:
-    """Return the lines that give each other device a class of its own, chosen by address."""
+    """Return the lines that create a class for each other device, selected by its address."""
     lines = [f"qdisc replace dev {LINK} root handle 1: htb default fff"]
     for d, limit in enumerate(mbps):
         if d == own:
@@ -83,12 +83,12 @@ def _bits(mbps: float) -> str:
 
 
 def carried_bytes(kind: NetworkKind, devices: Sequence[str], pids: Sequence[int]) -> list[int]:
-    """Return the bytes that each link has carried so far, in the order of `Cluster.link_ends`.
+    """Return the bytes that each link has carried, (L,), in the order of `Cluster.link_ends`.
 
     Parameters
     ----------
     pids
-        A process inside each device.
+        (D,) a process in the namespace of each device.
     """
     if kind == "pair":
         return [b for d in range(len(devices)) for b in _by_class(d, devices)]
@@ -97,7 +97,7 @@ def carried_bytes(kind: NetworkKind, devices: Sequence[str], pids: Sequence[int]
 
 
 def _counters(pid: int) -> tuple[int, int]:
-    """Return the bytes that the link of a process's namespace received and sent."""
+    """Return the bytes received and sent by the link of a process's namespace."""
     for line in Path(f"/proc/{pid}/net/dev").read_text().splitlines():
         name, _, numbers = line.partition(":")
         if name.strip() == LINK:
@@ -107,9 +107,9 @@ def _counters(pid: int) -> tuple[int, int]:
 
 
 def _by_class(own: int, devices: Sequence[str]) -> list[int]:
-    """Return the bytes a device sent to each; what tc prints of classes is text, not JSON."""
+    """Return the bytes that a device sent to each device, from the text that tc prints."""
     carried = [0] * len(devices)
-    told = tc([f"class show dev {LINK}"], devices[own], ["-statistics"])
-    for number, sent in CLASS.findall(told):
+    output = tc([f"class show dev {LINK}"], devices[own], ["-statistics"])
+    for number, sent in CLASS.findall(output):
         carried[int(number, 16) - 1] = int(sent)
     return carried

@@ -1,1 +1,1 @@
-"""Steady-state throughput in closed form, and its bounds."""
+"""Closed forms of steady-state throughput, and bounds."""

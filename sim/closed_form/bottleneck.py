@@ -1,4 +1,4 @@
-"""Closed form with backpressure: the largest utilisation throttles every source alike.
+"""Closed form with backpressure: the largest utilisation throttles all sources equally.
 
 throughput = source rate * min(1, 1 / largest utilisation of a device or link)
 """
@@ -10,9 +10,9 @@ from sim.flow import Columns, Floats, Flow, Ints, as_rows, checked
 from sim.jit import kernel
 from sim.links import ends_of, seconds_on
 
-LANES = 4  # placements scored side by side: hides the latency of adding to the same device
-NOTHING = 1e-100  # a utilisation that is none: what is divided by less may overflow
-U = np.uint64  # unsigned indices spare the wrap-around check of negative ones
+LANES = 4  # placements scored together, which hides the latency of adding to one device
+NOTHING = 1e-100  # smaller utilisations count as none, since dividing by them may overflow
+U = np.uint64  # unsigned indices avoid numba's check for negative ones
 
 
 def throughput(flow: Flow, placements: NDArray[np.integer]) -> Floats:
@@ -38,7 +38,7 @@ def worst_utilisation(flow: Flow, placements: NDArray[np.integer]) -> Floats:
     if flow.pair_weights is None or len(rows) < LANES:
         _worst_general(checked(flow, rows), flow.columns, worst)
         return worst
-    unsigned = rows.view(f"u{rows.itemsize}")  # a negative entry becomes one too large
+    unsigned = rows.view(f"u{rows.itemsize}")  # a negative entry becomes one that is too large
     streams = (flow.source, flow.target, *flow.pair_weights)
     if not _worst_pair(unsigned, flow.work, *streams, flow.devices, worst):
         checked(flow, rows)
@@ -46,10 +46,10 @@ def worst_utilisation(flow: Flow, placements: NDArray[np.integer]) -> Floats:
 
 
 def lowest_utilisation(flow: Flow) -> float:
-    """Return the utilisation that the busiest device of any placement has at least.
+    """Return a lower bound on the utilisation of the busiest device of any placement.
 
-    max(total CPU / total capacity, largest operator / fastest device); 1 where there is no work, or
-    next to none.
+    max(total CPU / total capacity, largest operator / fastest device); 1 if there is practically
+    no work.
     """
     total, largest = float(flow.work.sum()), float(flow.work.max())
     lowest = max(total / float(flow.capacity.sum()), largest / float(flow.capacity.max()))
@@ -70,7 +70,7 @@ def utilisations(flow: Flow, placement: NDArray[np.integer]) -> tuple[Floats, Fl
         If `placement` does not fit the flow.
     """
     if np.ndim(placement) != 1:
-        raise ValueError(f"utilisations are of one placement of shape ({flow.operators},)")
+        raise ValueError(f"placement must have shape ({flow.operators},)")
     device, link = np.zeros(flow.devices), np.zeros(len(flow.gap_s))
     add_utilisations(checked(flow, placement)[0], flow.columns, device, link)
     return device, link
@@ -115,10 +115,10 @@ def _worst_pair(
     devices: int,
     worst: Floats,
 ) -> bool:
-    """Score `LANES` or more placements, that many side by side; False if a device is unknown.
+    """Score `LANES` placements or more, `LANES` at a time; return False if a device is unknown.
 
-    One row of `load` holds a placement's devices and its link matrix. The largest is found on the
-    bit patterns: for floats of at least 0 they order as integers do, and integers vectorise.
+    A row of `load` holds a placement's devices and its link matrix. The maximum is taken over the
+    bit patterns: those of non-negative floats are ordered like integers, which vectorise better.
     """
     count = placements.shape[0]
     operators, size, span = U(placements.shape[1]), U(devices), U(coefficient.shape[0])
@@ -128,7 +128,7 @@ def _worst_pair(
     largest = np.zeros(LANES, np.int64)
     values = largest.view(np.float64)
     for step in range(0, count, LANES):
-        first = min(step, count - LANES)  # the last step looks again at some it has seen
+        first = min(step, count - LANES)  # the last step repeats some placements
         start = U(first) * operators
         highest = entries[start]
         for i in range(start, start + U(LANES) * operators):

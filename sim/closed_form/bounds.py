@@ -5,24 +5,24 @@ import numpy as np
 from sim.flow import Floats, Flow, Ints
 from sim.jit import kernel
 
-DEEPEST = 3  # operators a device beyond the first that the argument of the crowd looks at
+DEEPEST = 3  # largest k of the counting argument
 
 
 def least_utilisation(flow: Flow, unit_of: Ints, *, links_count: bool) -> float:
-    """Return a utilisation that the busiest device or link of any placement has at least.
+    """Return a lower bound on the largest utilisation of any placement.
 
-    Three arguments, the largest counts. Total CPU work over total capacity; the largest unit on
-    the fastest device; and the crowd: of the k * D + 1 heaviest units some device has k + 1. Where
-    links count, a stream that would load the best link by more than u must stay on a device if
-    nothing is to exceed u; so its ends are one unit, and the arguments hold of those. The bound is
-    the least u that passes.
+    The bound is the largest of three: total CPU work over total capacity; the largest unit on the
+    fastest device; and a counting argument: among the k * D + 1 heaviest units, k + 1 share a
+    device. If links count, a stream that would load the best link by more than u must stay within
+    a device for the largest utilisation to be at most u. Its ends are then one unit, to which the
+    same three bounds apply. The result is the smallest u consistent with its own bounds.
 
     Parameters
     ----------
     unit_of
-        (V,) operators of one unit share a device.
+        (V,) unit of each operator; the operators of a unit share a device.
     links_count
-        Whether what overloads a link throttles everything: so under ``bottleneck``, not under
+        Whether an overloaded link throttles everything, as under ``bottleneck`` but not under
         ``path-average``.
     """
     total = float(flow.work.sum() / flow.capacity.sum())
@@ -32,7 +32,7 @@ def least_utilisation(flow: Flow, unit_of: Ints, *, links_count: bool) -> float:
     crossing = _least_crossing(flow)
     order = np.argsort(-crossing, kind="stable").astype(np.int32)
     order = order[crossing[order] > least]
-    # with the i heaviest streams kept inside, max(the bound then, the heaviest that may cross)
+    # with the i heaviest streams kept within devices: max(their bound, heaviest crossing stream)
     low, high = 0, len(order)
     while low < high:
         middle = (low + high) // 2
@@ -48,13 +48,13 @@ def least_utilisation(flow: Flow, unit_of: Ints, *, links_count: bool) -> float:
 
 
 def _bound_within(flow: Flow, unit_of: Ints, streams: Ints) -> float:
-    """Return the bound if these streams stay on a device."""
+    """Return the bound if each of these streams stays within a device."""
     unit = _joined(unit_of, flow.source[streams], flow.target[streams])
     return _crowded(flow, _unit_work(flow, unit))
 
 
 def _crowded(flow: Flow, work: Floats) -> float:
-    """Return by the k * D + 1 heaviest units, k = 0, 1, …, what some device has at least."""
+    """Return the counting bound over the k * D + 1 heaviest units, k = 0, …, `DEEPEST`."""
     devices, fastest = flow.devices, float(flow.capacity.max())
     top = min(len(work), DEEPEST * devices + 1)
     heaviest = -np.sort(-np.partition(work, len(work) - top)[len(work) - top :])
@@ -70,7 +70,7 @@ def _unit_work(flow: Flow, unit_of: Ints) -> Floats:
 
 
 def _least_crossing(flow: Flow) -> Floats:
-    """Return by how much each stream loads the link that it loads least, (E,)."""
+    """Return the smallest utilisation that each stream adds to any link, (E,)."""
     between = np.ones(len(flow.gap_s), dtype=np.bool_)
     if not flow.nic:
         between = ~np.eye(flow.devices, dtype=np.bool_).ravel()
@@ -81,7 +81,7 @@ def _least_crossing(flow: Flow) -> Floats:
 
 @kernel
 def _joined(unit_of: Ints, source: Ints, target: Ints) -> Ints:
-    """Return units, (V,), with those that a stream joins made one; numbers may have gaps."""
+    """Return units, (V,), merging those that a stream joins; numbers may have gaps."""
     leader = np.arange(unit_of.max() + 1)
     for e in range(source.shape[0]):
         a, b = unit_of[source[e]], unit_of[target[e]]

@@ -1,9 +1,10 @@
-"""Newton's method for the equations of the links, where no damping converges.
+"""Newton's method for the link equations, for cases in which damped iteration fails.
 
-Links that feed back on one another in threes can keep any damping oscillating, and thousands of
-crossings of one link need a damping too small; a solution exists all the same. With u = log s the
-equations s = min(1, 1 / offered(s)) are u + max(0, log offered(exp u)) = 0, whose left side is
-convex in u (offered is a sum of products of s): kind to Newton's method, which is costly, though.
+Damped iteration can oscillate for any damping when three links feed back on each other, and it
+needs a tiny damping when a link is crossed thousands of times, although a solution exists. With
+u = log s, the equations s = min(1, 1 / offered(s)) become u + max(0, log offered(exp u)) = 0. The
+left side is convex in u, since offered is a sum of products of s, so Newton's method converges
+well. It is costly, however.
 """
 
 import numpy as np
@@ -15,11 +16,11 @@ from sim.links import Crossed, nothing_crossed, number_links
 
 STEPS = 100
 HALVINGS = 40
-MOST_SLOPES = 20_000_000  # operators x links; more would take too much memory and time
+MOST_SLOPES = 20_000_000  # operators x links; a larger matrix takes too much memory and time
 
 
 def solve_by_newton(flow: Flow, placement: Ints, residual: float) -> Floats | None:
-    """Return the tuples/s of each operator, (V,), or None if the method fails.
+    """Return the tuples/s of each operator, (V,), or None if the method does not converge.
 
     Parameters
     ----------
@@ -35,7 +36,7 @@ def solve_by_newton(flow: Flow, placement: Ints, residual: float) -> Floats | No
         return None
     start = 1.0 / max(1.0, utilisations(flow, placement)[0].max())
 
-    def look(log_scale: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    def evaluate(log_scale: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         scale = np.exp(log_scale)
         rate, offered, slope = _linearise(columns, start, crossed, scale)
         left = log_scale + np.log(np.maximum(1.0, offered))
@@ -44,7 +45,7 @@ def solve_by_newton(flow: Flow, placement: Ints, residual: float) -> Floats | No
         return rate, left, scale - passed, slope
 
     log_scale = np.zeros(links)
-    rate, left, error, slope = look(log_scale)
+    rate, left, error, slope = evaluate(log_scale)
     for _ in range(STEPS):
         if np.abs(error).max() <= residual:
             return rate
@@ -54,7 +55,7 @@ def solve_by_newton(flow: Flow, placement: Ints, residual: float) -> Floats | No
             return None
         for halved in range(HALVINGS):
             tried = np.minimum(0.0, log_scale + step * 0.5**halved)
-            found = look(tried)
+            found = evaluate(tried)
             if np.abs(found[1]).max() < np.abs(left).max():
                 break
         else:
@@ -70,9 +71,9 @@ def _linearise(
     crossed: Crossed,
     scale: Floats,
 ) -> tuple[Floats, Floats, Floats]:
-    """Return tuples/s (V,), offered utilisations (N,) and their slopes by the scales (N, N).
+    """Return tuples/s (V,), offered utilisations (N,) and their derivatives by the scales (N, N).
 
-    Link 0 stands for staying on a device: nothing is offered to it.
+    Link 0 stands for streams within a device; nothing is offered to it.
     """
     links = scale.shape[0]
     rate, rate_slope = flow.source_tuples * start, np.zeros((flow.work.shape[0], links))

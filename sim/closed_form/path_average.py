@@ -1,9 +1,9 @@
-"""Closed form without network backpressure, as CEPSim and the published numbers have it.
+"""Closed form without network backpressure, as in CEPSim and the published numbers.
 
-The sources run at r = R * min(1, 1 / largest device utilisation). Flows run down the streams;
-every link scales what it carries by s = min(1, 1 / utilisation offered to it), where what is
-offered has passed the links before, so s solves a system of equations. Throughput is
-R * (tuples/s reaching the sinks) / (tuples/s reaching them where nothing is throttled).
+Sources run at r = R * min(1, 1 / largest device utilisation). Every link scales the flows on it by
+s = min(1, 1 / utilisation offered to it). The offered utilisation depends on the scales of upstream
+links, so s solves a system of equations. Throughput is
+R * (tuples/s reaching the sinks) / (tuples/s reaching them if nothing is throttled).
 """
 
 from typing import NamedTuple
@@ -19,21 +19,21 @@ from sim.links import Crossed, nothing_crossed, number_links
 
 RESIDUAL = 1e-12  # largest |s - min(1, 1 / offered utilisation)| of a solution
 ROUNDS = 100_000
-QUICK_ROUNDS = 200  # between two looks at an adapting damping
-SETTLING = 60  # rounds * damping between two looks at a fixed one
-PROGRESS = 0.5  # of the residual at the last look: a damping that does worse is given up
+QUICK_ROUNDS = 200  # between two checks of progress with adaptive damping
+SETTLING = 60  # rounds * damping between two checks of progress with fixed damping
+PROGRESS = 0.5  # factor by which the residual must shrink between checks, or damping is halved
 
 
 class Equations(NamedTuple):
-    """The links' equations while they are solved; links as `Crossed` numbers them, 0 is free."""
+    """The state of the solver of the link equations, by link number as in `Crossed`."""
 
-    scale: Floats  # (links,)
-    change: Floats  # (links,) to a scale that would fit what is offered under this one
+    scale: Floats  # (links,) share of the offered flow that a link passes on
+    change: Floats  # (links,) from this scale to the one implied by the offered utilisation
     rate: Floats  # (V,) tuples/s
 
 
 class ConvergenceError(ArithmeticError):
-    """The equations of the links were not solved; no throughput is known."""
+    """The link equations could not be solved, so the throughput is unknown."""
 
 
 def throughput(flow: Flow, placements: NDArray[np.integer]) -> Floats:
@@ -47,13 +47,13 @@ def throughput(flow: Flow, placements: NDArray[np.integer]) -> Floats:
     Raises
     ------
     ValueError
-        If `placements` does not fit the flow or names a device it lacks, or no tuple is ever
-        offered to a sink.
+        If `placements` does not fit the flow or names an unknown device, or no tuple ever reaches
+        a sink.
     ConvergenceError
-        If the residual is above 1e-12 after 100,000 rounds, and Newton's method fails too.
+        If the residual is above 1e-12 after 100,000 rounds and Newton's method fails too.
     """
     if flow.nominal_sink_tuples <= 0:
-        raise ValueError("no tuple reaches a sink, so there is no throughput to speak of")
+        raise ValueError("no tuple reaches a sink, so throughput is undefined")
     rows = checked(flow, placements)
     reached = np.empty(len(rows))
     done = 0
@@ -67,7 +67,7 @@ def throughput(flow: Flow, placements: NDArray[np.integer]) -> Floats:
 
 
 def _last_resort(flow: Flow, placement: Ints, number: int) -> float:
-    """Return the tuples/s that reach the sinks, where no damping settles."""
+    """Return the tuples/s that reach the sinks by Newton's method, after damped rounds failed."""
     rate = solve_by_newton(flow, placement, RESIDUAL)
     if rate is None:
         raise ConvergenceError(
@@ -78,7 +78,7 @@ def _last_resort(flow: Flow, placement: Ints, number: int) -> float:
 
 @kernel
 def _sink_tuples(placements: Ints, flow: Columns, sinks: Ints, reached: Floats) -> int:
-    """Fill in the tuples/s that reach the sinks; return how many were solved up to a failure."""
+    """Fill in the tuples/s that reach the sinks; return the number solved before a failure."""
     device, link = np.empty(flow.capacity.shape[0]), np.empty(flow.gap_s.shape[0])
     crossed, equations = nothing_crossed(flow), unsolved(flow)
     for k in range(placements.shape[0]):
@@ -99,18 +99,18 @@ def _sink_tuples(placements: Ints, flow: Columns, sinks: Ints, reached: Floats) 
 
 @kernel
 def unsolved(flow: Columns) -> Equations:
-    """Return room for `solve`."""
+    """Return arrays for `solve` to fill."""
     links = min(2 * flow.source.shape[0], flow.gap_s.shape[0]) + 1
     return Equations(np.ones(links), np.empty(links), np.empty(flow.work.shape[0]))
 
 
 @kernel
 def solve(flow: Columns, start: float, links: int, crossed: Crossed, room: Equations) -> bool:
-    """Solve for the scale of links below the number `links`, and the flows under it.
+    """Solve for the scales of the links numbered below `links`, and the flows under them.
 
-    Damped rounds: a growing residual halves the damping, a falling one raises it slowly. That
-    can go on for ever at the edge of stability; where it makes no progress come fixed dampings,
-    each half of the last, and each kept while it makes progress.
+    In damped rounds, a growing residual halves the damping factor and a falling one raises it
+    slowly. That can oscillate forever at the edge of stability. Without progress, the damping
+    factor is therefore fixed, and halved whenever progress stops again.
     """
     scale, change = room.scale, room.change
     scale[:links] = 1.0
@@ -138,7 +138,7 @@ def solve(flow: Columns, start: float, links: int, crossed: Crossed, room: Equat
 
 @bare
 def look(flow: Columns, start: float, links: int, crossed: Crossed, room: Equations) -> float:
-    """Run the flows down under `scale`; note how far off it is, and return by how much at most."""
+    """Compute the flows under `scale` and the change it needs; return the largest change."""
     scale, change, rate = room
     sends, receives = crossed.sends, crossed.receives
     for i in range(links):

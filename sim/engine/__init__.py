@@ -1,4 +1,4 @@
-"""The engine: CEPSim's algorithm, tick by tick; see README.md beside this package."""
+"""The engine: a tick simulator based on CEPSim's algorithm; see sim/README.md."""
 
 from sim.engine.metrics import RunMetrics
 from sim.engine.scene import Profile, Scene, Speed, Window

@@ -1,7 +1,7 @@
 """An order of operators that depends on the graph alone, not on names or numbering.
 
-Sums of floating-point numbers depend on the order of their terms, and under backpressure a run can
-amplify a difference in the last digit: only one order for one graph makes one result.
+Floating-point sums depend on the order of their terms, and under backpressure a run can amplify a
+difference in the last digit. A canonical order makes the result independent of the numbering.
 """
 
 import numpy as np
@@ -12,14 +12,14 @@ from sim.jit import kernel
 from sim.orders import depths
 
 Hashes = NDArray[np.uint64]
-ROUNDS = 8  # how many streams away operators still tell each other apart
+ROUNDS = 8  # distance in streams up to which the hash distinguishes operators
 
 
 def canonical_order(flow: Flow) -> Ints:
-    """Return the operators level by level, (V,): by depth, then as their inputs are ordered.
+    """Return the operators level by level, (V,): by depth, then in the order of their inputs.
 
-    Those of one input go by a hash of what they and their neighbours are (Weisfeiler and Leman
-    1968), and only what that cannot tell apart by number.
+    Operators with the same first input are ordered by a hash of themselves and their neighbourhood
+    (Weisfeiler and Leman 1968), and by number only if their hashes are equal.
     """
     depth = depths(flow)
     order = np.lexsort((_hashes(flow), depth)).astype(np.int32)
@@ -42,11 +42,11 @@ def _hashes(flow: Flow) -> Hashes:
 
 
 def _bits(numbers: NDArray[np.float64]) -> Hashes:
-    return np.ascontiguousarray(numbers + 0.0).view(np.uint64)  # -0 is 0
+    return np.ascontiguousarray(numbers + 0.0).view(np.uint64)  # turns -0 into 0
 
 
 def _mixed(x: Hashes) -> Hashes:
-    """Scatter bits: the finaliser of splitmix64 (Steele, Lea and Flood 2014)."""
+    """Return x with its bits mixed by the finaliser of splitmix64 (Steele, Lea and Flood 2014)."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return np.asarray(x ^ (x >> np.uint64(31)))

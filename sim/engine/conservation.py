@@ -1,4 +1,4 @@
-"""Counts of what has happened in a run, and the check that no tuple is lost."""
+"""Counters of a run, and the check that no tuple is lost."""
 
 import numpy as np
 
@@ -18,12 +18,12 @@ def read_off(
     streams: Floats,
     sources: Floats,
 ) -> None:
-    """Fill in a row for each name in `sim.engine.snapshots`, in the flow's order.
+    """Fill in one row per name in `sim.engine.snapshots`, in the flow's order.
 
     Parameters
     ----------
     operator, stream, source
-        (V,), (E,) and (sources,) places.
+        (V,), (E,) and (sources,) index of each in the state.
     operators, streams, sources
         (4, V), (4, E) and (3, sources).
     """
@@ -49,9 +49,10 @@ def read_off(
 def count_tuples(
     state: EngineState, target: Ints, queued: Floats, away: Floats, came: Floats
 ) -> None:
-    """Add up the tuples of all sets by stream, (E,), and those that came to each operator, (V,).
+    """Count the tuples of each stream that are queued and in flight, and each operator's input.
 
-    In queues; on wires and links; from streams and sources.
+    Adds to `queued`, (E,), `away`, (E,), for wires and links, and `came`, (V,), for tuples from
+    streams and sources.
     """
     count = state.streams.shape[0]
     for v in range(state.operators.shape[0]):
@@ -74,15 +75,15 @@ def count_tuples(
 
 @kernel
 def largest_loss(state: EngineState, queued: Floats, away: Floats, came: Floats) -> float:
-    """Return the largest share of a stream's or operator's tuples that is not accounted for.
+    """Return the largest share of a stream's or operator's tuples that is unaccounted for.
 
-    NaN if a number is not a number.
+    The result is NaN if any count is NaN.
     """
-    worst = 0.0  # and np.maximum hands NaN on
+    worst = 0.0  # np.maximum propagates NaN
     for e in range(state.streams.shape[0]):
         sent, scale = state.streams[e].sent, max(1.0, state.streams[e].sent)
-        there = state.streams[e].taken + queued[e] + away[e]
-        worst = np.maximum(worst, abs(sent - there) / scale)
+        found = state.streams[e].taken + queued[e] + away[e]
+        worst = np.maximum(worst, abs(sent - found) / scale)
         worst = np.maximum(worst, abs(state.streams[e].waiting - queued[e]) / scale)
     for v in range(state.operators.shape[0]):
         lost = abs(came[v] - state.operators[v].processed) / max(1.0, came[v])

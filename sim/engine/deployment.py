@@ -1,4 +1,4 @@
-"""The deployment of a placement: who runs where, and what it costs."""
+"""The deployment of a placement: devices, links, costs and shares."""
 
 import numpy as np
 
@@ -24,20 +24,22 @@ def lay_out(
     weighted: bool,
     tick_s: float,
 ) -> int:
-    """Fill in the records of a placement; return the number of links crossed and 1.
+    """Fill in the records of a placement; return the number of links crossed plus 1.
 
     Parameters
     ----------
     links
-        Room for every link that can be crossed, from 1 on.
+        Records for all links that can be crossed, from index 1.
     number
-        (L,) scratch.
+        (L,) scratch array.
     latency_s
-        (L,)
+        (L,) LogP's L of each link.
     nominal
-        (E,) tuples/s expected on each stream: the weights of an operator's share.
+        (E,) expected tuples/s on each stream, which determine the operators' shares.
     emitted
-        (V,) tuples/s that each operator is expected to send; asked of windowed ones.
+        (V,) expected tuples/s sent by each operator; used for windowed ones.
+    weighted
+        Whether shares are proportional to work instead of equal.
     """
     devices = flow.capacity.shape[0]
     count = 1

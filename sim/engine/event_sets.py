@@ -1,12 +1,12 @@
 """Event sets: tuples that travel together, in first-in-first-out lists.
 
-A set is a number of tuples, the sum of the times at which they entered their sources, `births`,
-and the tuples that each source put in for them, `total`. CEPSim keeps a timestamp and a latency
-and adds to the latency whenever the timestamp moves: timestamp - latency never changes but by
-merging, which takes the mean weighted by size. Sums make that plain addition.
+A set has a number of tuples, the sum of the times at which they entered their sources, `births`,
+and the source tuples that they stand for, `totals`. CEPSim instead stores a timestamp and a
+latency, and adds to the latency whenever the timestamp moves. There, timestamp - latency changes
+only when sets are merged, by a mean weighted by size; with sums, merging is plain addition.
 
-Lists: E queues, E wires, then links. The last list holds the sets that are free, and its tail is
-their number.
+Lists: E queues, E wires, then links. The last list contains the free sets, and its tail is their
+number.
 """
 
 from functools import lru_cache
@@ -22,7 +22,7 @@ NOTHING = np.uint32(0xFFFFFFFF)
 
 
 def make_sets(room: int, lists: int, columns: int) -> tuple[Records, Floats, Records]:
-    """Return sets, their totals (room, S), and lists; every set is free."""
+    """Return sets, their totals (room, S), and lists, with all sets free."""
     heads = np.full(2 * lists + 2, NOTHING).view(LIST)
     heads[-1] = (0, room)
     return copied(_in_a_row(room)), np.zeros((room, columns)), heads
@@ -37,7 +37,7 @@ def _in_a_row(room: int) -> Records:
 
 
 def more_sets(sets: Records, totals: Floats, lists: Records) -> tuple[Records, Floats]:
-    """Return them with as many free ones again."""
+    """Return the sets and totals with twice the room; the new sets are free."""
     room = len(sets)
     grown = np.concatenate([sets, blank(SET, room)])
     grown["after"][room:] = np.arange(room + 1, 2 * room + 1)
@@ -49,14 +49,14 @@ def more_sets(sets: Records, totals: Floats, lists: Records) -> tuple[Records, F
 
 @bare
 def free_sets(state: EngineState) -> int:
-    """Return how many sets are free."""
+    """Return the number of free sets."""
     count: int = state.lists[state.lists.shape[0] - 1].tail
     return count
 
 
 @bare
 def new_set(state: EngineState, stream: int, size: float, births: float) -> int:
-    """Return a set that was free, for the caller to give totals; there must be one."""
+    """Return a free set, whose totals the caller must fill in; one must be free."""
     free = state.lists.shape[0] - 1
     i: int = state.lists[free].head
     state.lists[free].head = state.sets[i].after
@@ -69,7 +69,7 @@ def new_set(state: EngineState, stream: int, size: float, births: float) -> int:
 
 @bare
 def append(state: EngineState, to: int, i: int) -> None:
-    """Put a set at the end of a list."""
+    """Append a set to a list."""
     state.sets[i].after = NOTHING
     last = state.lists[to].tail
     if last == NOTHING:
@@ -81,7 +81,7 @@ def append(state: EngineState, to: int, i: int) -> None:
 
 @bare
 def remove_first(state: EngineState, of: int) -> int:
-    """Take the first set out of a list."""
+    """Remove the first set of a list and return it."""
     i: int = state.lists[of].head
     state.lists[of].head = state.sets[i].after
     if state.lists[of].head == NOTHING:
@@ -91,7 +91,7 @@ def remove_first(state: EngineState, of: int) -> int:
 
 @bare
 def set_free(state: EngineState, i: int) -> None:
-    """Put a set, in no list any more, among those that are free."""
+    """Add a set that is in no list to the free sets."""
     free = state.lists.shape[0] - 1
     state.sets[i].after = state.lists[free].head
     state.lists[free].head = i
@@ -100,7 +100,7 @@ def set_free(state: EngineState, i: int) -> None:
 
 @bare
 def pour(state: EngineState, i: int, into: int) -> None:
-    """Merge a set, in no list any more, into another."""
+    """Merge a set that is in no list into another set."""
     state.sets[into].size += state.sets[i].size
     state.sets[into].births += state.sets[i].births
     for s in range(state.totals.shape[1]):
@@ -110,7 +110,7 @@ def pour(state: EngineState, i: int, into: int) -> None:
 
 @bare
 def split(state: EngineState, i: int, share: float) -> int:
-    """Return a new set with a share of another, which keeps the rest."""
+    """Return a new set with a share of another set, which keeps the rest."""
     size, births = state.sets[i].size, state.sets[i].births
     part = new_set(state, state.sets[i].stream, share * size, share * births)
     state.sets[i].size = size - share * size
@@ -123,10 +123,10 @@ def split(state: EngineState, i: int, share: float) -> int:
 
 @bare
 def take(state: EngineState, of: int, amount: float, total: Floats) -> float:
-    """Take tuples from the front of a list; add their totals to `total` (S,).
+    """Take tuples from the front of a list and add their totals to `total` (S,).
 
-    Returns the sum of their births. The last set is split in proportion; asked for more than
-    there is, all is taken.
+    Returns the sum of their births. The last set is split in proportion. If the list has fewer
+    tuples than `amount`, all are taken.
     """
     births = 0.0
     i = state.lists[of].head

@@ -1,22 +1,22 @@
-"""Links between devices: they serve sets in the order of ticks, those of one tick evenly.
+"""Links between devices, which serve sets in the order of their ticks, sets of one tick evenly.
 
-What a stream sends in one tick travels in one set, and what its sender's link passes on in one
-tick is one set again: no tick makes more than three sets a stream.
+The tuples that a stream sends in one tick travel in one set, and the tuples that the sender's link
+passes on in one tick form one set again, so a tick creates at most three sets per stream.
 """
 
 from sim.engine.event_sets import NOTHING, append, new_set, pour, remove_first, split
 from sim.engine.state import EngineState, Rules
 from sim.jit import bare
 
-MOST_NEW = 3  # sets a stream and tick: sent, split on its first link, split on its second
-CRUMB = 1e-9  # of a tick: work that is less is what rounding has left
+MOST_NEW = 3  # new sets per stream and tick: sent, split on the first link, split on the second
+CRUMB = 1e-9  # share of a tick below which remaining work is rounding
 
 
 @bare
 def send(state: EngineState, e: int, size: float, births: float, tick: int) -> tuple[int, bool]:
-    """Send tuples on their way: to their queue if they stay on their device, else to their link.
+    """Send tuples to their queue if they stay on their device, otherwise to their link.
 
-    Returns their set, for the caller to give it their totals, and whether it has none yet.
+    Returns their set, whose totals the caller must update, and whether the set is new.
     """
     state.streams[e].sent += size
     local = state.streams[e].sends == 0
@@ -44,7 +44,7 @@ def send(state: EngineState, e: int, size: float, births: float, tick: int) -> t
 
 @bare
 def serve_all(state: EngineState, rules: Rules, tick: int) -> None:
-    """Let every link work for a tick, those that send before those that receive."""
+    """Let every link work for a tick, sending links before receiving ones."""
     for link in range(1, state.links.shape[0]):
         if not state.links[link].receiving:
             _serve(state, link, tick, rules.tick_s)
@@ -56,7 +56,7 @@ def serve_all(state: EngineState, rules: Rules, tick: int) -> None:
 
 @bare
 def _serve(state: EngineState, link: int, tick: int, tick_s: float) -> None:
-    """Let a link work for a tick; what has passed goes on its way."""
+    """Let a link work for a tick and pass on the tuples that it has served."""
     at = 2 * state.streams.shape[0] + link
     receiving = state.links[link].receiving
     left, full = tick_s, False
@@ -75,10 +75,10 @@ def _serve(state: EngineState, link: int, tick: int, tick_s: float) -> None:
                 _pass_on(state, remove_first(state, at), receiving, tick)
         else:
             full = i != NOTHING or needed - left > CRUMB * tick_s
-            some, share, left = state.lists[at].head, left / needed, 0.0
-            while some != i:
-                _pass_on(state, split(state, some, share), receiving, tick)
-                some = state.sets[some].after
+            k, share, left = state.lists[at].head, left / needed, 0.0
+            while k != i:
+                _pass_on(state, split(state, k, share), receiving, tick)
+                k = state.sets[k].after
     state.links[link].busy_s += tick_s - left
     state.links[link].stalled_s += state.links[link].held * left
     state.links[link].held = 0.0
@@ -88,7 +88,7 @@ def _serve(state: EngineState, link: int, tick: int, tick_s: float) -> None:
 
 @bare
 def _pass_on(state: EngineState, i: int, receiving: bool, tick: int) -> None:
-    """Hand a set to the receiver's link, to the wire, or to its queue."""
+    """Pass a set to the receiver's link, to the wire, or to its queue."""
     e, count = state.sets[i].stream, state.streams.shape[0]
     if not receiving and state.streams[e].receives != state.streams[e].sends:
         if state.streams[e].latest_key == 2 * tick + 2:
@@ -106,7 +106,7 @@ def _pass_on(state: EngineState, i: int, receiving: bool, tick: int) -> None:
 
 @bare
 def land(state: EngineState, tick: int) -> None:
-    """Take what has arrived by this tick off the wires."""
+    """Move the sets that have arrived by this tick from wires to queues."""
     count = state.streams.shape[0]
     for e in range(count):
         wire = count + e

@@ -1,4 +1,4 @@
-"""The loop over ticks."""
+"""The loop over the ticks of a run."""
 
 from sim.engine.event_sets import free_sets
 from sim.engine.links import CRUMB, MOST_NEW, land, serve_all
@@ -6,15 +6,15 @@ from sim.engine.operators import run_operator, waiting_for
 from sim.engine.state import EngineState, Rules
 from sim.jit import bare
 
-MOST_PASSES = 8  # of the dynamic scheduler, a tick: what is left then is used in the next
-NO_TUPLES = 1e-9  # fewer are what rounding has left
+MOST_PASSES = 8  # passes of the dynamic scheduler per tick; remaining work waits for the next tick
+NO_TUPLES = 1e-9  # smaller numbers of tuples are rounding
 
 
 @bare
 def run_ticks(state: EngineState, rules: Rules, begin: int, end: int) -> int:
-    """Run ticks from `begin` up to `end`; return the first that was not run.
+    """Run ticks from `begin` up to `end`; return the first tick that was not run.
 
-    That is before the end only where sets run short.
+    It is before `end` only if more sets are needed.
     """
     for tick in range(begin, end):
         if free_sets(state) <= MOST_NEW * state.streams.shape[0]:
@@ -44,7 +44,7 @@ def _offer(state: EngineState, tick: int) -> None:
 
 @bare
 def _wake(state: EngineState, rules: Rules, tick: int) -> None:
-    """Give every device its seconds, and every operator its share of them."""
+    """Set every device's seconds and every operator's share of them."""
     row = 0
     while row + 1 < state.speed.shape[0] and state.speed_from[row + 1] <= tick:
         row += 1
@@ -61,9 +61,9 @@ def _wake(state: EngineState, rules: Rules, tick: int) -> None:
 
 @bare
 def _run_operators(state: EngineState, rules: Rules, tick: int, first: bool) -> None:
-    """Let every operator use what it was granted.
+    """Let every operator use the seconds that it was granted.
 
-    How far full queues held it up is told by the first time in a tick that it could work.
+    The share by which full queues held it up is measured in the first pass of a tick.
     """
     for v in range(state.operators.shape[0]):
         d = state.operators[v].device
@@ -85,14 +85,14 @@ def _run_operators(state: EngineState, rules: Rules, tick: int, first: bool) -> 
 
 @bare
 def _has_work(state: EngineState, v: int) -> bool:
-    """Return whether anything waits for operator v, or to be sent by it."""
+    """Return whether tuples wait for operator v, or to be sent by it."""
     w = state.operators[v].window
     return waiting_for(state, v)[0] > NO_TUPLES or (w >= 0 and state.windows[w].out > NO_TUPLES)
 
 
 @bare
 def _hold_links(state: EngineState, v: int, held: float) -> None:
-    """Note how far full queues hold operator v up, at every link that it sends over."""
+    """Record the share by which full queues hold operator v up at every link it sends over."""
     first = state.operators[v].first_out
     for i in range(first, first + state.operators[v].outputs):
         sends = state.streams[state.out_stream[i]].sends
@@ -104,9 +104,9 @@ def _hold_links(state: EngineState, v: int, held: float) -> None:
 
 @bare
 def _share_the_rest(state: EngineState, tick_s: float) -> bool:
-    """Grant what is left of each device to its operators that could use it; return if any is.
+    """Grant the rest of each device to operators that could use it; return whether any was granted.
 
-    Nobody is granted more than it could use; but for that, grants go by shares.
+    Grants are proportional to shares, but no operator is granted more than it could use.
     """
     for d in range(state.devices.shape[0]):
         state.devices[d].rest = tick_s * state.devices[d].fast - state.devices[d].used_s
@@ -140,10 +140,10 @@ def _share_the_rest(state: EngineState, tick_s: float) -> bool:
 
 @bare
 def _account(state: EngineState, rules: Rules) -> None:
-    """Add up the tick's busy and stalled seconds; note how full the queues are left.
+    """Add up the tick's busy and stalled seconds, drop excess tuples, and record queue lengths.
 
-    A device that has stopped is busy while there is work for it. What may not wait at a source is
-    dropped now: what a tick brings is not there all at once.
+    A stopped device counts as busy while it has work. Sources drop tuples at the end of the tick,
+    because the tuples of a tick do not arrive all at once.
     """
     for d in range(state.devices.shape[0]):
         if state.devices[d].fast > 0.0:
@@ -165,7 +165,7 @@ def _account(state: EngineState, rules: Rules) -> None:
 
 @bare
 def _record(state: EngineState, rules: Rules, tick: int) -> None:
-    """Note what arrived at the sinks; it did when their devices had done all of the tick's work."""
+    """Record arrivals at sinks, timed at the end of their device's work in the tick."""
     for c in range(state.arrivals.shape[0]):
         arrived = state.arrivals[c].tuples
         if arrived > 0.0:

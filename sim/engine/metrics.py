@@ -1,4 +1,4 @@
-"""Metrics of a run: rates, latencies, utilisations, and whether it had settled."""
+"""Metrics of a run: rates, latencies, utilisations, and whether it has settled."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +13,7 @@ from sim.flow import Floats
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """What happened between moments, T of them: rates in tuples/s, and shares of the time.
+    """Time series with T moments: mean rates (tuples/s) and shares of time since the last moment.
 
     `waiting`, `in_flight`, `backlog` and `gathered` (by windows) are tuples at each moment.
     """
@@ -34,19 +34,21 @@ class Series:
     link_utilisation: Floats  # (T, links crossed + 1)
     link_full: Floats  # (T, links crossed + 1)
     link_stalled: Floats  # (T, links crossed + 1)
-    mean_latency_s: Floats  # (T, sinks) NaN where nothing arrived
-    path_mean_throughput: Floats  # (T, sinks) source tuples, over the paths; all 0 where not told
+    mean_latency_s: Floats  # (T, sinks) NaN if nothing arrived
+    path_mean_throughput: (
+        Floats  # (T, sinks) source tuples/s per path; 0 if sources are not tracked
+    )
 
 
-STEADY = 0.01  # of what is due: what the halves of a settled run may differ by
+STEADY = 0.01  # tolerance for steady and settled runs, as a share of the expected tuples
 
 
 @dataclass(frozen=True, eq=False)
 class RunMetrics:
-    """A run of a simulation. V operators, E streams, D devices, L links.
+    """The metrics of one run, with V operators, E streams, D devices and L links.
 
-    Rates are tuples/s and means over the time measured, utilisations shares of it; queues are as
-    at its end.
+    Rates (tuples/s) and utilisations (shares of time) are means over the measured time; queue
+    lengths are those at its end.
     """
 
     simulation: Simulation
@@ -54,7 +56,7 @@ class RunMetrics:
 
     @property
     def seconds(self) -> float:
-        """How long was measured."""
+        """The measured time in seconds."""
         return (self.trace.end.tick - self.trace.begin.tick) * self.trace.tick_s
 
     @cached_property
@@ -64,39 +66,44 @@ class RunMetrics:
 
     @cached_property
     def relative_throughput(self) -> float:
-        """The same over what was offered while measured."""
+        """The throughput over the rate offered while measured."""
         return float(self.sink_rates.sum()) / self.trace.due.nominal_sink_tuples
 
     @cached_property
     def path_mean_throughput(self) -> float | None:
-        """Source tuples/s at the sinks, a mean over the paths to them, as CEPSim has it.
+        """Source tuples/s at the sinks, as a mean over the paths to them, as in CEPSim.
 
-        None where the sources are too many to be told apart (more than 16).
+        None with more than 16 sources, which are not tracked separately.
         """
-        if not self.simulation.tells_sources_apart:
+        if not self.simulation.tracks_sources:
             return None
         reached = self._gained("reached") * self.simulation.path_weight
         return float(reached.sum()) / self.seconds
 
     @cached_property
     def sink_rates(self) -> Floats:
-        """(sinks,) tuples/s that arrive."""
+        """(sinks,) tuples/s that arrive at each sink."""
         return self._by_sink(self._arrived.sum(axis=0)) / self.seconds
 
     @cached_property
     def sink_path_mean_throughputs(self) -> Floats | None:
-        """(sinks,) source tuples/s, a mean over the paths to the sink; see above."""
+        """(sinks,) source tuples/s, as a mean over the paths to each sink; see above."""
         if self.path_mean_throughput is None:
             return None
         means: Floats = self._gained("reached").sum(axis=1) / self.seconds
         return means
 
     def latency_s(self, sink: int | None = None) -> dict[str, float] | None:
-        """Return mean, p50 and p99 of the seconds from a source to a sink, or to any.
+        """Return mean, p50 and p99 of the latency from sources to one sink or all, in seconds.
 
-        From when a source takes a tuple, as in CEPSim: what waits to be taken is not in it. Every
-        tuple counts once; those that arrive by one input in one tick count with their mean. None
-        where nothing arrived.
+        Latency starts when the source takes a tuple, as in CEPSim, so it excludes waiting at the
+        source. Every tuple counts once; tuples that arrive by one input in one tick count with
+        their mean. None if nothing arrived.
+
+        Parameters
+        ----------
+        sink
+            Number of the sink; None: all sinks.
         """
         columns = slice(None) if sink is None else self.trace.sink == sink
         weight = self._arrived[:, columns].ravel()
@@ -112,7 +119,7 @@ class RunMetrics:
 
     @cached_property
     def queued(self) -> float:
-        """Tuples that wait at the end: at sources, on streams and in windows."""
+        """Tuples waiting at the end at sources, on streams and in windows."""
         end = self.trace.end
         waiting = end.streams["waiting"].sum() + end.operators["gathered"].sum()
         return float(end.sources["backlog"].sum() + waiting)
@@ -124,62 +131,62 @@ class RunMetrics:
 
     @cached_property
     def dropped(self) -> float:
-        """Tuples that sources have dropped, from the beginning on."""
+        """Tuples that sources have dropped since the start of the run."""
         return float(self.trace.end.sources["dropped"].sum())
 
     @cached_property
     def device_utilisation(self) -> Floats:
-        """(D,) share of the time that each device was busy, or stopped with work waiting for it."""
+        """(D,) share of time that each device was busy, or stopped with work waiting."""
         return self._gained("devices", "busy_s") / self.seconds
 
     @cached_property
     def device_stalled(self) -> Floats:
-        """(D,) share of the time that each was idle because queues were full."""
+        """(D,) share of time that each device was idle because of full queues."""
         return self._gained("devices", "stalled_s") / self.seconds
 
     @cached_property
     def operator_rates(self) -> Floats:
-        """(V,) tuples/s processed."""
+        """(V,) tuples/s that each operator processed."""
         return self._gained("operators", "processed") / self.seconds
 
     @cached_property
     def operator_utilisation(self) -> Floats:
-        """(V,) share of the time that each kept its device busy."""
+        """(V,) share of time that each operator kept its device busy."""
         return self._gained("operators", "busy_s") / self.seconds
 
     @cached_property
     def operator_blocked(self) -> Floats:
-        """(V,) share of what each could have done that full queues prevented."""
+        """(V,) share of each operator's possible work that full queues prevented."""
         return self._gained("operators", "blocked_s") / self.seconds
 
     @cached_property
     def link_utilisation(self) -> Floats:
-        """(L,) share of the time that each link was busy."""
+        """(L,) share of time that each link was busy."""
         return self._of_links("busy_s")
 
     @cached_property
     def link_full(self) -> Floats:
-        """(L,) share of the ticks at whose ends tuples were left waiting for the link."""
+        """(L,) share of ticks at whose end tuples were waiting for the link."""
         return self._of_links("full_s")
 
     @cached_property
     def link_stalled(self) -> Floats:
-        """(L,) share of the time that each was idle because full queues held its senders up."""
+        """(L,) share of time that each link was idle because full queues held its senders up."""
         return self._of_links("stalled_s")
 
     @cached_property
     def settled(self) -> bool:
-        """Whether a longer run would tell the same: it is steady, and no queue grows or empties.
+        """Whether a longer run would give the same result: steady, and no queue grows or empties.
 
-        On every stream, what waits and is on the way may change by 1% of what is due there. Where
-        queues have no bound, or nothing pushes back over links, an overloaded run never settles.
+        On every stream, the tuples waiting and in flight may change by 1% of the expected tuples.
+        With unbounded queues, or without backpressure over links, an overloaded run never settles.
         """
         changed = np.abs(self._grown) <= STEADY * self.trace.due.stream_tuples * self.seconds
         return self.steady and bool(changed.all())
 
     @cached_property
     def steady(self) -> bool:
-        """Whether the halves of the time measured differ by at most 1% of what is due at each sink.
+        """Whether both halves of the measured time agree to 1% of the expected tuples per sink.
 
         Halves are whole periods of windows and profiles, and something must have arrived.
         """
@@ -194,28 +201,28 @@ class RunMetrics:
 
     @cached_property
     def queue_growth(self) -> float:
-        """Tuples/s by which what waits on streams and is on the way grew."""
+        """Growth of the tuples waiting and in flight on all streams, in tuples/s."""
         return float(self._grown.sum()) / self.seconds
 
     @property
     def _grown(self) -> Floats:
-        """(E,) tuples by which what waits on each stream and is on the way grew."""
+        """(E,) growth of the tuples waiting and in flight on each stream."""
         return self._gained("streams", "waiting") + self._gained("streams", "in_flight")
 
     @property
     def _arrived(self) -> Floats:
-        """(ticks measured, columns) tuples."""
+        """(measured ticks, columns) tuples that arrived."""
         return self.trace.arrived[self.trace.begin.tick :]
 
     def _by_sink(self, columns: Floats) -> Floats:
-        """Add up columns, (…, columns), by sink, (…, sinks)."""
+        """Return the sums of columns, (…, columns), by sink, (…, sinks)."""
         made = np.zeros((len(self.simulation.flow.sinks), *columns.shape[:-1]))
         np.add.at(made, self.trace.sink, columns.T)
         return made.T
 
     @cached_property
     def series(self) -> Series:
-        """What happened between the moments that were asked for."""
+        """The time series of the run, if it was recorded."""
         snapshots = self.trace.series
         at_s = np.array([snapshot.tick for snapshot in snapshots]) * self.trace.tick_s
         spans = np.diff(at_s, prepend=0.0)[:, None]

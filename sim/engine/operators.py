@@ -1,4 +1,4 @@
-"""The work of an operator in one tick."""
+"""The work of one operator in one tick."""
 
 import numpy as np
 
@@ -14,11 +14,11 @@ TINY = 1e-300
 
 @bare
 def run_operator(state: EngineState, rules: Rules, v: int, budget: float, tick: int) -> float:
-    """Let operator v use up to `budget` seconds of its device; return what it used.
+    """Let operator v use up to `budget` seconds of its device; return the seconds used.
 
-    It takes the same share of everything that waits on its inputs: what its budget allows, or
-    the queues after it. `unmet` tells how many more seconds would have helped, `held` which share
-    of what it could have done the queues after it prevented.
+    It takes the same share of the tuples waiting on all its inputs, limited by its budget and by
+    the queues downstream. `unmet` is set to the additional seconds that it could have used, and
+    `held` to the share of its possible work that full queues downstream prevented.
     """
     state.operators[v].unmet = 0.0
     state.operators[v].held = 0.0
@@ -56,7 +56,7 @@ def run_operator(state: EngineState, rules: Rules, v: int, budget: float, tick: 
 
 @bare
 def waiting_for(state: EngineState, v: int) -> tuple[float, float]:
-    """Return the tuples that wait for operator v, and the seconds that they take."""
+    """Return the tuples that wait for operator v, and the seconds needed to process them."""
     tuples, seconds = 0.0, 0.0
     source = state.operators[v].source
     if source >= 0:
@@ -71,10 +71,10 @@ def waiting_for(state: EngineState, v: int) -> tuple[float, float]:
 
 @bare
 def _share_that_fits(state: EngineState, rules: Rules, v: int, tuples: float, tick: int) -> float:
-    """Return the share of `tuples` that operator v may process before a queue after it is full.
+    """Return the share of `tuples` that operator v may process before a queue downstream is full.
 
-    Without backpressure over the network, a queue on another device counts as it was when the
-    tick before ended, with what has been sent to it in this one.
+    Without backpressure over the network, a queue on another device counts with its length at the
+    end of the previous tick plus the tuples sent to it in this tick.
     """
     share = 1.0
     first = state.operators[v].first_out
@@ -95,9 +95,10 @@ def _share_that_fits(state: EngineState, rules: Rules, v: int, tuples: float, ti
 
 @bare
 def _take_inputs(state: EngineState, v: int, share: float, now: float, total: Floats) -> float:
-    """Take a share of all that waits for operator v; put the totals into `total` (S,).
+    """Take a share of the tuples waiting for operator v, and set `total` (S,) to their totals.
 
-    Returns the sum of its births: what a source emits was born now. At a sink it has arrived.
+    Returns the sum of their births; tuples taken by a source are born now. Tuples taken by a sink
+    are recorded as arrivals.
     """
     births, is_sink = 0.0, state.operators[v].sink >= 0
     column = state.operators[v].arrival
@@ -132,7 +133,7 @@ def _take_inputs(state: EngineState, v: int, share: float, now: float, total: Fl
 def _emit(
     state: EngineState, v: int, tuples: float, births: float, total: Floats, tick: int
 ) -> None:
-    """Put `tuples`, times each stream's selectivity, on every stream out of operator v."""
+    """Send `tuples`, times each stream's selectivity, on every outgoing stream of operator v."""
     first = state.operators[v].first_out
     for k in range(first, first + state.operators[v].outputs):
         e = state.out_stream[k]
@@ -146,9 +147,9 @@ def _emit(
 
 @bare
 def _send_windows(state: EngineState, rules: Rules, v: int, budget: float, tick: int) -> float:
-    """Send what operator v has to send, and close its window if it is due; return seconds used.
+    """Send the output of operator v's window, and close the window if due; return seconds used.
 
-    A window that is due stays open, and nothing is gathered, until the one before is sent.
+    A window that is due stays open, and nothing is gathered, until the previous one has been sent.
     """
     w, used, total = state.operators[v].window, 0.0, state.scratch
     for _ in range(2):

@@ -1,8 +1,8 @@
-"""The records that a simulation works on: one array of structs for each kind of thing.
+"""Record types of the simulation state: one array of structs for each kind of entity.
 
-Kernels index them (``streams[e].waiting``), everything else takes columns (``streams["waiting"]``).
-What belongs together lies together in memory, and kernels pass few arrays around. Indices are
-unsigned: numba then asks no index whether it counts from the end, a sixth of a run's time.
+Kernels index records (``streams[e].waiting``); other code uses columns (``streams["waiting"]``).
+Related values are close in memory, and kernels pass few arrays. Indices are unsigned, because numba
+would otherwise check each for being negative, which takes a sixth of a run's time.
 """
 
 import numpy as np
@@ -12,89 +12,87 @@ Records = NDArray[np.void]
 
 STREAM = np.dtype(
     [
-        ("waiting", "f8"),  # tuples in its queue, now
-        ("in_flight", "f8"),  # tuples between devices, now
-        ("left", "f8"),  # tuples in its queue when the tick before ended
-        ("most", "f8"),  # tuples that may wait
+        ("waiting", "f8"),  # tuples in its queue now
+        ("in_flight", "f8"),  # tuples between devices now
+        ("left", "f8"),  # tuples in its queue at the end of the previous tick
+        ("most", "f8"),  # largest number of waiting tuples
         ("selectivity", "f8"),
-        ("cost", "f8"),  # seconds of its target's device that a tuple takes, sending included
-        ("sent", "f8"),  # tuples
-        ("taken", "f8"),  # tuples
-        ("send_s", "f8"),  # seconds that a tuple takes the first link
-        ("receive_s", "f8"),  # and the second, where there is one
-        ("sends", "u4"),  # the first link, from 1 on; 0: stays on its device
-        ("receives", "u4"),  # the second, or the first again
-        ("delay", "i4"),  # ticks on the wire beyond the next
-        ("latest", "u4"),  # the set that joined a link last
-        ("latest_key", "i8"),  # 2 * tick + 1 if it was the first link, + 2 if the second
+        ("cost", "f8"),  # seconds of its target's device per tuple, including sending
+        ("sent", "f8"),  # tuples sent so far
+        ("taken", "f8"),  # tuples taken by its target so far
+        ("send_s", "f8"),  # seconds per tuple on the first link
+        ("receive_s", "f8"),  # seconds per tuple on the second link, if any
+        ("sends", "u4"),  # number of the first link; 0: stays on its device
+        ("receives", "u4"),  # number of the second link, or again the first
+        ("delay", "i4"),  # ticks on the wire beyond the next tick
+        ("latest", "u4"),  # the set that last joined a link
+        ("latest_key", "i8"),  # 2 * tick + 1 if `latest` joined the first link, + 2 if the second
     ],
     align=True,
 )
 
 OPERATOR = np.dtype(
     [
-        ("share", "f8"),  # of its device
-        ("source_cost", "f8"),  # seconds of its device that a tuple takes which it emits itself
-        ("send_cost", "f8"),  # of these, what sending takes
-        ("processed", "f8"),  # tuples
-        ("busy_s", "f8"),  # seconds of its device that it has used
-        ("blocked_s", "f8"),  # seconds held up by full queues
-        ("held", "f8"),  # share of what it could have done that full queues prevented, this tick
-        ("unmet", "f8"),  # seconds more that it could use, now
-        ("grant", "f8"),  # seconds that it may use, now
+        ("share", "f8"),  # share of its device
+        ("source_cost", "f8"),  # seconds of its device per tuple that it emits as a source
+        ("send_cost", "f8"),  # part of the cost that is sending
+        ("processed", "f8"),  # tuples processed so far
+        ("busy_s", "f8"),  # seconds of its device used so far
+        ("blocked_s", "f8"),  # seconds held up by full queues so far
+        ("held", "f8"),  # share of its possible work in this tick that full queues prevented
+        ("unmet", "f8"),  # additional seconds that it could use now
+        ("grant", "f8"),  # seconds that it may use now
         ("device", "u4"),
         ("source", "i4"),  # number among the sources, or -1
         ("sink", "i4"),  # number among the sinks, or -1
-        ("arrival", "u4"),  # of a sink: the number of its first input's column
+        ("arrival", "u4"),  # for a sink, the column of its first input
         ("window", "i4"),  # number among the windowed operators, or -1
-        ("first_in", "u4"),  # where its inputs begin
-        ("inputs", "u4"),
-        ("first_out", "u4"),
-        ("outputs", "u4"),
+        ("first_in", "u4"),  # index of its first input
+        ("inputs", "u4"),  # number of inputs
+        ("first_out", "u4"),  # index of its first output
+        ("outputs", "u4"),  # number of outputs
     ],
     align=True,
 )
 
 DEVICE = np.dtype(
     [
-        ("fast", "f8"),  # factor of its capacity, now
-        ("rest", "f8"),  # seconds that are left, now
-        ("hungry", "f8"),  # shares of the operators that could use some, now
-        (
-            "used_s",
-            "f8",
-        ),  # at full capacity, this tick; of one that has stopped: > 0 if it has work
-        ("held", "f8"),  # largest of its operators, this tick
-        ("busy_s", "f8"),
-        ("stalled_s", "f8"),  # idle because of full queues
+        ("fast", "f8"),  # current factor of its capacity
+        ("rest", "f8"),  # seconds left in this pass
+        ("hungry", "f8"),  # sum of the shares of operators that could use more seconds
+        # seconds used in this tick at full capacity; for a stopped device, > 0 if it has work
+        ("used_s", "f8"),
+        ("held", "f8"),  # largest `held` of its operators in this tick
+        ("busy_s", "f8"),  # seconds busy so far
+        ("stalled_s", "f8"),  # seconds idle because of full queues so far
     ],
     align=True,
 )
 
 LINK = np.dtype(
     [
-        ("busy_s", "f8"),
-        ("full_s", "f8"),  # with tuples left at the end of a tick
-        ("stalled_s", "f8"),  # idle because of full queues
-        ("held", "f8"),  # largest of those who send over it, this tick
-        ("receiving", "b1"),  # whether it is what a device receives
+        ("busy_s", "f8"),  # seconds busy so far
+        ("full_s", "f8"),  # seconds of ticks that ended with tuples left
+        ("stalled_s", "f8"),  # seconds idle because of full queues so far
+        ("held", "f8"),  # largest `held` of its senders in this tick
+        ("receiving", "b1"),  # whether it is the receiving side of a device
     ],
     align=True,
 )
 
 SOURCE = np.dtype(
     [
-        ("backlog", "f8"),  # tuples offered and not taken, now
-        ("offered", "f8"),  # tuples
-        ("dropped", "f8"),  # tuples
+        ("backlog", "f8"),  # tuples offered but not taken yet
+        ("offered", "f8"),  # tuples offered so far
+        ("dropped", "f8"),  # tuples dropped so far
     ],
     align=True,
 )
 
-ARRIVAL = np.dtype(  # by one input of a sink, this tick
+ARRIVAL = np.dtype(  # arrivals by one input of a sink in this tick
     [
         ("tuples", "f8"),
-        ("births", "f8"),  # sum over them
+        ("births", "f8"),  # sum of their births
         ("operator", "u4"),
     ],
     align=True,
@@ -103,15 +101,15 @@ ARRIVAL = np.dtype(  # by one input of a sink, this tick
 WINDOW = np.dtype(
     [
         ("ratio", "f8"),
-        ("count", "f8"),  # or -1
-        ("out", "f8"),  # tuples to send, now
-        ("out_births", "f8"),  # summed
+        ("count", "f8"),  # tuples emitted per window, or -1 to use `ratio`
+        ("out", "f8"),  # tuples to send now
+        ("out_births", "f8"),  # sum of their births
         ("advance", "f8"),  # ticks
-        ("closed", "i8"),  # windows, the one now open included
-        ("due", "i8"),  # the tick that closes the window now open
+        ("closed", "i8"),  # number of windows so far, including the open one
+        ("due", "i8"),  # the tick that closes the open window
         ("first_slot", "u4"),
-        ("slots", "u4"),
-        ("slot", "u4"),  # the one being filled
+        ("slots", "u4"),  # number of slots
+        ("slot", "u4"),  # the slot being filled
     ],
     align=True,
 )
@@ -121,10 +119,10 @@ SLOT = np.dtype([("tuples", "f8"), ("births", "f8")], align=True)
 SET = np.dtype(
     [
         ("size", "f8"),  # tuples
-        ("births", "f8"),  # when its tuples entered their sources, summed
+        ("births", "f8"),  # sum of the times at which its tuples entered their sources
         ("stream", "u4"),
-        ("since", "i4"),  # the tick when it was sent, joined a link, or may leave the wire
-        ("after", "u4"),  # the next in its list
+        ("since", "i4"),  # tick at which it was sent, joined a link, or may leave the wire
+        ("after", "u4"),  # the next set in its list
     ],
     align=True,
 )
@@ -133,10 +131,10 @@ LIST = np.dtype([("head", "u4"), ("tail", "u4")])
 
 
 def blank(kind: np.dtype[np.void], count: int) -> Records:
-    """Return records that are all zero."""
+    """Return records filled with zeros."""
     return np.zeros(count, kind)
 
 
 def copied(records: Records) -> Records:
-    """Return a copy of its bytes: numpy takes eight times as long over its fields."""
+    """Return a copy of records, made from bytes because copying fields takes eight times longer."""
     return np.ndarray(records.shape, records.dtype, bytearray(records.tobytes()))

@@ -1,4 +1,4 @@
-"""Scenes: rates and speeds that change during a run, and windowed operators."""
+"""Scenes: changes of source rates and device speeds during a run, and windowed operators."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sim.flow import Columns, Floats, Flow
 from sim.jit import kernel
 
-MOST = 1e12  # seconds, factors and tuples of a scene
+MOST = 1e12  # largest number of seconds or tuples, and largest factor, in a scene
 MOST_SLOTS = 1_000_000
 
 
@@ -20,18 +20,18 @@ class Profile:
     Parameters
     ----------
     at_s
-        Rising times.
+        Increasing times.
     factor
-        The factor from each time on; before the first it is that of the first.
+        Factor from each time on; the first factor also applies before the first time.
     linear
-        Whether the factor goes in straight lines from one time to the next.
+        Whether the factor is interpolated linearly between times.
     every_s
-        After which time it all begins again; None: never.
+        Period after which the profile repeats; None: it does not repeat.
 
     Raises
     ------
     ValueError
-        On no times, times that do not rise or exceed `every_s`, or numbers that are negative or
+        If there are no times, times do not increase or exceed `every_s`, or numbers are negative or
         not finite.
     """
 
@@ -44,36 +44,37 @@ class Profile:
         _check_numbers("at_s", self.at_s)
         _check_numbers("factor", self.factor)
         if not self.at_s or len(self.at_s) != len(self.factor):
-            raise ValueError("at_s and factor must be as many, and at least one")
+            raise ValueError("at_s and factor must have the same length, at least 1")
         if np.any(np.diff(self.at_s) <= 0):
-            raise ValueError("at_s must rise")
+            raise ValueError("at_s must be increasing")
         if self.linear:
             with np.errstate(over="ignore"):
                 slope = np.diff(self.factor) / np.diff(self.at_s)
             if not np.all(np.isfinite(slope)):
-                raise ValueError("at_s: times are too near each other for a straight line")
+                raise ValueError("at_s: times are too close to each other for linear interpolation")
         if self.every_s is not None and not self.at_s[-1] < self.every_s <= MOST:
-            raise ValueError(f"every_s must be above the last of at_s and at most {MOST:g}")
+            raise ValueError(f"every_s must be above the last time in at_s and at most {MOST:g}")
 
     @classmethod
     def ramp(cls, seconds: float) -> "Profile":
-        """Return a linear rise from 0 to the full rate."""
+        """Return a linear rise from 0 to the full rate in `seconds`."""
         return cls((0.0, seconds), (0.0, 1.0), linear=True)
 
     @classmethod
     def bursts(cls, every_s: float, length_s: float, factor: float) -> "Profile":
-        """Return the full rate, and `factor` of it for the first `length_s` of every `every_s`."""
+        """Return `factor` for the first `length_s` of every `every_s`, and 1 otherwise."""
         return cls((0.0, length_s), (factor, 1.0), every_s=every_s)
 
     def seconds_at_full_rate(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the integral of the factor up to each time: seconds at the full rate."""
+        """Return the integral of the factor up to each time, in seconds at the full rate."""
         if self.every_s is None:
             return self._once(t)
         turns = np.floor(t / self.every_s)
-        whole = self._once(np.array([self.every_s]))
-        return np.asarray(turns * whole + self._once(t - turns * self.every_s))
+        period = self._once(np.array([self.every_s]))
+        return np.asarray(turns * period + self._once(t - turns * self.every_s))
 
     def _once(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the integral without repetition."""
         at, factor = np.array(self.at_s), np.array(self.factor)
         width = np.diff(at)
         slope = np.append(np.diff(factor) / width if self.linear else 0.0 * width, 0.0)
@@ -86,16 +87,18 @@ class Profile:
 
 @dataclass(frozen=True)
 class Window:
-    """An operator that gathers tuples, and every `advance_s` emits for the last `size_s`.
+    """A window of an operator that every `advance_s` emits for the tuples of the last `size_s`.
 
     Parameters
     ----------
     size_s
-        A whole multiple of `advance_s`.
+        Length of the window in seconds, a whole multiple of `advance_s`.
+    advance_s
+        Seconds between windows.
     ratio
-        Tuples emitted for each tuple in the window, before the streams' selectivity.
+        Tuples emitted per tuple in the window, before the streams' selectivity.
     count
-        Instead: tuples emitted for a window that had any.
+        If not None, tuples emitted per window that is not empty, instead of `ratio`.
     """
 
     size_s: float
@@ -114,13 +117,13 @@ class Window:
 
     @property
     def slots(self) -> int:
-        """Advances a window."""
+        """The number of advances per window."""
         return round(self.size_s / self.advance_s)
 
 
 @dataclass(frozen=True)
 class Speed:
-    """From `from_s` on, a device has `factor` of its capacity; 0 stops it."""
+    """A change of speed: from `from_s` on, a device has `factor` of its capacity; 0 stops it."""
 
     device: int
     from_s: float
@@ -132,39 +135,46 @@ class Speed:
 
 @dataclass(frozen=True)
 class Scene:
-    """Profiles of sources and windows by operator index, and changes of speed."""
+    """Profiles of sources and windows, by operator index, and changes of device speed."""
 
     profiles: dict[int, Profile] = field(default_factory=dict)
     windows: dict[int, Window] = field(default_factory=dict)
     speeds: tuple[Speed, ...] = ()
 
     def check(self, flow: Flow) -> None:
-        """Raise ValueError where it names what the flow has not."""
+        """Check the scene against a flow.
+
+        Raises
+        ------
+        ValueError
+            If an operator or device is unknown, or a profile or window is on the wrong operator.
+        """
         has_inputs = np.zeros(flow.operators, dtype=np.bool_)
         has_inputs[flow.target] = True
         for v in (*self.profiles, *self.windows):
             if not 0 <= v < flow.operators:
-                raise ValueError(f"a scene names operator {v} of {flow.operators}")
+                raise ValueError(f"unknown operator {v} (the flow has {flow.operators})")
             if (v in self.profiles) == bool(has_inputs[v]):
-                kind = "profile" if v in self.profiles else "window"
-                raise ValueError(f"operator {v} has a {kind}: only sources have profiles")
+                if v in self.profiles:
+                    raise ValueError(f"operator {v}: only a source can have a profile")
+                raise ValueError(f"operator {v}: a source cannot have a window")
         for v in self.windows:
             if v in flow.sinks:
-                raise ValueError(f"operator {v} has a window, but nothing to send to")
+                raise ValueError(f"operator {v}: a sink cannot have a window")
         for speed in self.speeds:
             if not 0 <= speed.device < flow.devices:
-                raise ValueError(f"a scene names device {speed.device} of {flow.devices}")
+                raise ValueError(f"unknown device {speed.device} (the flow has {flow.devices})")
 
 
 def with_windows(flow: Flow, scene: Scene) -> Flow:
-    """Return the flow with the selectivities that its windowed operators have on average."""
+    """Return the flow with the average selectivities of its windowed operators."""
     if not scene.windows:
         return flow
     return replace(flow, selectivity=flow.selectivity * gains(flow, scene)[flow.source])
 
 
 def gains(flow: Flow, scene: Scene) -> Floats:
-    """Return tuples emitted per tuple processed, (V,), before streams' selectivities."""
+    """Return the tuples emitted per tuple processed, (V,), before the streams' selectivities."""
     ratio, rate = np.ones(flow.operators), np.full(flow.operators, -1.0)
     for v, window in scene.windows.items():
         ratio[v] = window.ratio * window.slots
@@ -177,7 +187,7 @@ def gains(flow: Flow, scene: Scene) -> Floats:
 
 @kernel
 def _gains(flow: Columns, ratio: Floats, rate: Floats, gain: Floats) -> None:
-    """Fill in tuples emitted per tuple processed, (V,): `ratio`, or `rate` a second if >= 0."""
+    """Fill in tuples emitted per tuple processed, (V,): `ratio`, or from `rate` (1/s) if >= 0."""
     tuples = flow.source_tuples.copy()
     for e in range(flow.source.shape[0]):
         v, w = flow.source[e], flow.target[e]
@@ -190,4 +200,4 @@ def _gains(flow: Columns, ratio: Floats, rate: Floats, gain: Floats) -> None:
 def _check_numbers(name: str, numbers: Iterable[float]) -> None:
     for number in numbers:
         if not 0 <= number <= MOST:
-            raise ValueError(f"{name}: numbers must be from 0 to {MOST:g} (got {number:g})")
+            raise ValueError(f"{name}: must be between 0 and {MOST:g} (got {number:g})")

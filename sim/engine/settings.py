@@ -9,33 +9,33 @@ Scheduler = Literal["default", "dynamic"]
 Allocation = Literal["uniform", "weighted"]
 
 MOST_TICKS = 100_000_000
-SETTLING_S = 20.0  # seconds that are not measured, or a third of a shorter run
+SETTLING_S = 20.0  # initial seconds that are not measured, or a third of a shorter run
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How to simulate.
+    """The settings of a simulation.
 
     Parameters
     ----------
     duration_s, tick_s
-        Simulated time, in whole ticks, and what it advances by. The engine takes shorter ticks
-        where a tick's tuples would not fit twice into a bounded queue, or a window is shorter.
+        Simulated seconds, in whole ticks, and seconds per tick. The engine uses shorter ticks if
+        twice the tuples of a tick would not fit into a bounded queue, or if a window is shorter.
     scheduler
-        ``default``: an operator has its share of its device in every tick, used or not.
-        ``dynamic``: what some leave is shared by those that have work.
+        ``default``: an operator has its fixed share of its device in every tick, used or not.
+        ``dynamic``: operators that have work share what others leave unused.
     allocation
         Shares of a device: ``uniform``, or ``weighted`` by the work offered to each operator.
     queue
-        Tuples that may wait on a stream; 0: any number.
+        Largest number of tuples that wait on a stream; 0: unbounded.
     backpressure
-        Whether tuples between devices count against `queue`. Without it, as in CEPSim, a full
+        Whether tuples between devices count towards `queue`. Without it, as in CEPSim, a full
         queue stops its senders but an overloaded link never does.
     source_queue
-        Tuples that may wait at a source from one tick to the next; what exceeds it is dropped. 0:
-        any number.
+        Largest number of tuples that wait at a source from one tick to the next; the rest is
+        dropped. 0: unbounded.
     measure_from_s
-        When measuring begins; None: at 20 s, or a third of a shorter run.
+        Second at which measuring begins; None: 20, or a third of a shorter run.
     """
 
     duration_s: float = 61.0
@@ -52,10 +52,10 @@ class Settings:
             if getattr(self, name) not in get_args(allowed):
                 names = " or ".join(get_args(allowed))
                 raise ValueError(f"{name}: must be {names} (got {getattr(self, name)!r})")
-        for one in fields(self):
-            value = getattr(self, one.name)
+        for field in fields(self):
+            value = getattr(self, field.name)
             if isinstance(value, int | float) and not 0 <= value < np.inf:
-                raise ValueError(f"{one.name}: must be finite and at least 0 (got {value:g})")
+                raise ValueError(f"{field.name}: must be finite and at least 0 (got {value:g})")
         if not 0 < self.tick_s <= self.duration_s:
             raise ValueError(
                 f"tick_s: must be above 0 and at most the duration, {self.duration_s:g} s "
@@ -63,7 +63,7 @@ class Settings:
             )
         if self.measured_from_s > self.duration_s - self.tick_s * (self.measure_from_s is not None):
             raise ValueError(
-                f"measure_from_s: must leave a tick of the duration, {self.duration_s:g} s "
+                f"measure_from_s: must be at least one tick before the end, {self.duration_s:g} s "
                 f"(got {self.measured_from_s:g})"
             )
         for name in ("queue", "source_queue"):
@@ -77,7 +77,7 @@ class Settings:
 
     @property
     def measured_from_s(self) -> float:
-        """When measuring begins."""
+        """The second at which measuring begins."""
         if self.measure_from_s is not None:
             return self.measure_from_s
         return min(SETTLING_S, self.duration_s / 3.0)

@@ -1,4 +1,4 @@
-"""A simulation: the ticks of one flow on one cluster, for any number of placements."""
+"""Simulation of one flow on one cluster, for any number of placements."""
 
 from dataclasses import replace
 from functools import cached_property
@@ -19,25 +19,29 @@ from sim.engine.tick_length import Timed, lay_out_ticks, longest_tick
 from sim.engine.topology import MOST_TRACKED, Places, wire
 from sim.flow import Floats, Flow, Ints, checked
 
-ROOM = 8  # sets a stream, to begin with
-LEAST_ROOM = 1024  # sets
-MOST_BYTES = 4 << 30  # of sets
-AT_ONCE = 50_000_000  # operators and streams x ticks between two looks at the keyboard
+ROOM = 8  # initial number of sets per stream
+LEAST_ROOM = 1024  # smallest initial number of sets
+MOST_BYTES = 4 << 30  # limit on the memory of sets
+AT_ONCE = 50_000_000  # (operators + streams) x ticks per kernel call, so that Ctrl-C is answered
 
 
 class Simulation:
-    """What a run needs that does not depend on the placement.
+    """A simulation of one flow, prepared for any number of placements.
 
     Parameters
     ----------
     latency_s
-        (L,) LogP's L of each link.
+        (L,) LogP's L of each link, in seconds.
+    settings
+        Default: `Settings()`.
+    scene
+        Default: constant rates and speeds, and no windows.
 
     Raises
     ------
     ValueError
-        If `latency_s` does not fit; if a scene names an operator or device that is not there; if
-        no tuple ever reaches a sink.
+        If `latency_s` does not fit, the scene does not fit the flow, or no tuple ever reaches a
+        sink.
     """
 
     def __init__(
@@ -73,19 +77,19 @@ class Simulation:
 
     @property
     def sources(self) -> int:
-        """Their number."""
+        """The number of sources."""
         return len(self.wiring.sources)
 
     @property
-    def tells_sources_apart(self) -> bool:
-        """Whether it is known of every tuple at a sink which source it comes from."""
+    def tracks_sources(self) -> bool:
+        """Whether tuples at sinks are tracked by source."""
         return len(self.wiring.sources) <= MOST_TRACKED
 
     def throughput(self, placements: NDArray[np.integer]) -> Floats:
         """Return the throughput of each placement, (K,) tuples/s at the sources.
 
-        tuples/s offered * (tuples/s that arrived at the sinks) / (tuples/s that would where nothing
-        is throttled), all while measured
+        It is (tuples/s offered) * (tuples/s that arrived at the sinks) / (tuples/s that would have
+        arrived if nothing was throttled), all during the measured time.
 
         Raises
         ------
@@ -103,12 +107,12 @@ class Simulation:
         return due.source_rate * _rate(state.arrived, timing) / due.nominal_sink_tuples
 
     def due(self, timing: Timed) -> Flow:
-        """Return the flow as it is on average while measured, with the selectivities of windows.
+        """Return the average flow during the measured time, with the selectivities of windows.
 
         Raises
         ------
         SceneError
-            If nothing is offered then that could reach a sink.
+            If nothing that could reach a sink is offered during the measured time.
         """
         if not self.scene.profiles:
             return self.nominal
@@ -131,14 +135,16 @@ class Simulation:
         placement
             (V,) device indices.
         every_s
-            Keep a moment every so often, and that of the end; None: none.
+            Seconds between the snapshots of the time series, which includes the end; None: no time
+            series.
 
         Raises
         ------
         ValueError
             If `placement` does not fit the flow.
         SceneError
-            If nothing that could reach a sink is offered while measured: before the first tick.
+            If nothing that could reach a sink is offered during the measured time; raised before
+            the first tick.
         EngineError
             If the run could not be finished.
         """
@@ -170,9 +176,9 @@ class Simulation:
         )
 
     def _ready(self, placement: Ints) -> tuple[EngineState, Rules, Timed, Ints]:
-        """Return all that a run begins with, and the flow's number of each link crossed."""
+        """Return state, rules and timing of a run, and the flow's index of each link crossed."""
         tick_s = self._tick_for(placement)
-        timing = self._as_told if tick_s == self.settings.tick_s else self.timed(tick_s)
+        timing = self._default_timing if tick_s == self.settings.tick_s else self.timed(tick_s)
         state, link = self._state(placement[self.places.operator], timing)
         settings = self.settings
         rules = Rules(
@@ -187,19 +193,19 @@ class Simulation:
         return state, rules, timing, link
 
     def tick_for(self, placement: NDArray[np.integer]) -> float:
-        """Return seconds a tick for a placement, (V,); see `sim.engine.tick_length`."""
+        """Return the seconds per tick for a placement, (V,); see `sim.engine.tick_length`."""
         return self._tick_for(checked(self.flow, placement)[0])
 
     def _tick_for(self, placement: Ints) -> float:
         return longest_tick(self.nominal, placement, self.settings, self.scene, self.sources)
 
     def _state(self, device: Ints, timing: Timed) -> tuple[EngineState, Ints]:
-        """Return the state before the first tick, and the flow's number of each link crossed.
+        """Return the state before the first tick, and the flow's index of each link crossed.
 
         Parameters
         ----------
         device
-            (V,) of each operator in its place.
+            (V,) device of each operator, in the order of `places`.
         """
         flow, wiring = self.inner, self.wiring
         columns = wiring.carried.shape[1]
@@ -250,11 +256,12 @@ class Simulation:
         return state, link
 
     @cached_property
-    def _as_told(self) -> Timed:
+    def _default_timing(self) -> Timed:
+        """The timing with the tick of the settings."""
         return self.timed(self.settings.tick_s)
 
     def timed(self, tick_s: float) -> Timed:
-        """Return a run laid out in ticks."""
+        """Return the timing of a run with this tick."""
         rates = self.inner.source_tuples[self.wiring.sources].tolist()
         sources = self.places.operator[self.wiring.sources].tolist()
         offered = dict(zip(sources, rates, strict=True))
@@ -273,7 +280,7 @@ class Simulation:
 
     @cached_property
     def _columns(self) -> NDArray[np.int64]:
-        """(sinks,) columns of arrivals: inputs, or one of a sink that is a source."""
+        """(sinks,) number of arrival columns: one per input, or one for a sink that is a source."""
         return np.maximum(np.diff(self.wiring.first_in)[self.wiring.sinks].astype(np.int64), 1)
 
     def _arrivals(self) -> Records:
@@ -283,7 +290,7 @@ class Simulation:
 
     @cached_property
     def _ends(self) -> tuple[Ints, Ints]:
-        """Of each column of arrivals: the sink's number, and the flow's of the stream, or -1."""
+        """The sink's number and the flow's stream index, or -1, of each arrival column."""
         sinks = self.wiring.sink_of[self.arrivals["operator"]]
         made = np.full(len(self.arrivals), -1, np.int32)
         for v in self.wiring.sinks.tolist():
@@ -297,7 +304,7 @@ class Simulation:
             np.argsort(self.places.operator[ends]).astype(np.int32)
             for ends in (self.wiring.sources, self.wiring.sinks)
         )
-        tracked = of_source if self.tells_sources_apart else of_source[:0]
+        tracked = of_source if self.tracks_sources else of_source[:0]
         return Order(self.places.of_operator, self.places.of_stream, of_source, of_sink, tracked)
 
     def _streams(self) -> Records:
@@ -307,10 +314,11 @@ class Simulation:
         return made
 
     def _queues(self) -> Floats:
-        """Return tuples that may wait on each stream, (E,).
+        """Return the largest number of tuples that may wait on each stream, (E,).
 
-        As much less than on the busiest input as it is offered less, but room for what comes at
-        once: two ticks at the most that is offered, and twice what a window sends.
+        A stream's queue is smaller than that of the operator's busiest input in proportion to the
+        expected rate, but has room for bursts: two ticks at the peak rate, and twice the output of
+        a window.
         """
         if self.settings.queue == 0:
             return np.full(len(self.expected), np.inf)
@@ -323,7 +331,7 @@ class Simulation:
         return np.minimum(self.settings.queue, np.maximum(share * self.settings.queue, at_once))
 
     def _gathering_s(self) -> Floats:
-        """Return for how long tuples are gathered that leave an operator at once, (V,)."""
+        """Return the seconds for which each operator's output may be gathered, (V,)."""
         longest = np.full(self.flow.operators, self.settings.tick_s)
         for v, window in self.scene.windows.items():
             longest[self.places.of_operator[v]] = window.advance_s
@@ -335,14 +343,14 @@ class Simulation:
 
 
 def _rate(arrived: Floats, timing: Timed) -> float:
-    """Return the tuples/s that arrived while measured."""
+    """Return the tuples/s that arrived during the measured time."""
     return float(arrived[timing.measured :].sum()) / (
         (timing.ticks - timing.measured) * timing.tick_s
     )
 
 
 def _advance(state: EngineState, rules: Rules, begin: int, end: int) -> EngineState:
-    """Run ticks from `begin` up to `end`; return the state with the room that it took."""
+    """Run ticks from `begin` up to `end`; return the state, with more sets if needed."""
     most = max(1, AT_ONCE // (len(state.operators) + len(state.streams)))
     while begin < end:
         stop = min(end, begin + most)

@@ -1,4 +1,4 @@
-"""Snapshots and traces of a run, and the check that every tuple is accounted for."""
+"""Snapshots and traces of a run, and the check that all tuples are accounted for."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from sim.engine.conservation import count_tuples, largest_loss, read_off
 from sim.engine.state import EngineState
 from sim.flow import Floats, Flow, Ints
 
-ROUNDING = 1e-6  # of a stream's tuples
+ROUNDING = 1e-6  # tolerated share of unaccounted tuples
 Columns = dict[str, Floats]
 
 
@@ -20,40 +20,43 @@ LINKS = ("busy_s", "full_s", "stalled_s")
 
 
 class EngineError(RuntimeError):
-    """The simulation could not be finished, or lost count; no throughput is known."""
+    """The simulation could not be finished or lost tuples, so the throughput is unknown."""
 
 
 class SceneError(ValueError):
-    """A scene under which nothing can be measured."""
+    """A scene that offers nothing during the measured time."""
 
 
 class Order(NamedTuple):
-    """Where a run keeps everything, in the flow's order."""
+    """Indices into the state, in the flow's order."""
 
     operators: Ints  # (V,)
     streams: Ints  # (E,)
     sources: Ints
     sinks: Ints
-    tracked: Ints  # (S,) sources told apart
+    tracked: Ints  # (S,) tracked sources
 
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """What had happened by a tick, in the flow's order.
+    """The counters at a tick, in the flow's order; those marked "current" are not cumulative.
 
     Parameters
     ----------
     operators
-        (V,) ``processed`` and ``gathered`` (by windows, now) in tuples; ``busy_s``, ``blocked_s``.
+        (V,) ``processed`` and ``gathered`` (current, by windows) in tuples; ``busy_s`` and
+        ``blocked_s`` in seconds.
     streams
-        (E,) ``sent``, ``taken``, ``waiting`` and ``in_flight`` (now), in tuples.
-    devices, links
-        (D,) ``busy_s``, ``stalled_s``; (links crossed + 1,), the first is none, ``busy_s``,
-        ``full_s``, ``stalled_s``.
+        (E,) ``sent``, ``taken``, ``waiting`` (current) and ``in_flight`` (current) in tuples.
+    devices
+        (D,) ``busy_s`` and ``stalled_s`` in seconds.
+    links
+        (links crossed + 1,) ``busy_s``, ``full_s`` and ``stalled_s`` in seconds; the first entry is
+        unused.
     sources
-        ``offered``, ``dropped`` and ``backlog`` (now), in tuples.
+        ``offered``, ``dropped`` and ``backlog`` (current) in tuples.
     reached
-        (sinks, S) source tuples, a path.
+        (sinks, S) source tuples per path.
     """
 
     tick: int
@@ -66,7 +69,7 @@ class Snapshot:
 
     @classmethod
     def of(cls, state: EngineState, tick: int, order: Order) -> "Snapshot":
-        """Return the moment that it is."""
+        """Return a snapshot of a state."""
         operators = np.empty((len(OPERATORS), len(order.operators)))
         streams = np.empty((len(STREAMS), len(order.streams)))
         sources = np.empty((len(SOURCES), len(order.sources)))
@@ -84,36 +87,40 @@ class Snapshot:
 
 @dataclass(frozen=True, eq=False)
 class RunTrace:
-    """A run: what had happened when, and what arrived in every tick.
+    """The trace of a run: snapshots, and the arrivals of every tick.
 
-    A sink has a column for each of its inputs, in `arrived` and `latency`: tuples that arrive by
-    one input in one tick are told together.
+    `arrived` and `latency` have a column for each input of a sink; tuples that arrive by one input
+    in one tick are combined.
     """
 
     tick_s: float
-    period: int  # ticks, see `sim.engine.tick_length`
-    begin: Snapshot  # of measuring
+    period: int  # ticks; see `sim.engine.tick_length`
+    begin: Snapshot  # when measuring begins
     end: Snapshot
     series: tuple[Snapshot, ...]
-    link: Ints  # (links crossed + 1,) number of each among the flow's links
+    link: Ints  # (links crossed + 1,) index among the flow's links
     sink: Ints  # (columns,) number among the sinks
-    stream: Ints  # (columns,) or -1 of a sink that is a source
-    latency: Floats  # (ticks, columns) seconds, on average
+    stream: Ints  # (columns,) stream, or -1 for a sink that is a source
+    latency: Floats  # (ticks, columns) mean seconds
     arrived: Floats  # (ticks, columns) tuples
-    due: Flow  # what is offered on average while measured, where nothing is throttled
-    lost: float  # the largest share of a stream's tuples that is not accounted for
+    due: Flow  # average flow during the measured time if nothing was throttled
+    lost: float  # largest unaccounted share of a stream's or operator's tuples
 
 
 def check(state: EngineState, target: Ints, order: Order) -> float:
-    """Raise EngineError where tuples were made or lost, or numbers are not numbers.
+    """Check that every stream's sent tuples are accounted for and every operator's were processed.
 
-    Every stream's sets are counted; every operator has processed what it took. Returns the largest
-    share of a stream's or operator's tuples that is not accounted for: of rounding.
+    Returns the largest unaccounted share of a stream's or operator's tuples, which is rounding.
 
     Parameters
     ----------
     target
-        (E,) of every stream in its place.
+        (E,) target of every stream, in the order of `Places`.
+
+    Raises
+    ------
+    EngineError
+        If tuples were created or lost, or a count is NaN.
     """
     streams, operators = len(state.streams), len(state.operators)
     queued, away, came = np.zeros(streams), np.zeros(streams), np.zeros(operators)
@@ -121,10 +128,10 @@ def check(state: EngineState, target: Ints, order: Order) -> float:
     worst = largest_loss(state, queued, away, came)
     if worst <= ROUNDING:
         return worst
-    sent, there = state.streams["sent"], state.streams["taken"] + queued + away
+    sent, accounted = state.streams["sent"], state.streams["taken"] + queued + away
     processed = state.operators["processed"]
     for kind, put, found, places in (
-        ("stream", sent, there, order.streams),
+        ("stream", sent, accounted, order.streams),
         ("the queue of stream", state.streams["waiting"], queued, order.streams),
         ("operator", came, processed, order.operators),
     ):

@@ -1,4 +1,4 @@
-"""The state of a run, as its kernels pass it on."""
+"""The state of a run, as passed between kernels."""
 
 from typing import NamedTuple
 
@@ -10,39 +10,39 @@ from sim.flow import Floats, Ints
 
 
 class EngineState(NamedTuple):
-    """Records and arrays. V operators, E streams, S sources told apart."""
+    """Records and arrays of V operators, E streams, and S tracked sources."""
 
-    out_stream: NDArray[np.uint32]  # (E,) by source; streams themselves are by target
-    carried: Floats  # (E, S) what a source tuple, a path, counts for after a stream
+    out_stream: NDArray[np.uint32]  # (E,) streams by source; streams themselves are by target
+    carried: Floats  # (E, S) factor on source tuples per path after a stream; see `Wiring`
     operators: Records  # (V,)
     streams: Records  # (E,)
     devices: Records  # (D,)
-    links: Records  # (links crossed + 1,), the first is none
+    links: Records  # (links crossed + 1,); the first entry is unused
     sources: Records
-    arrivals: Records  # (C,) a column for each input of a sink
+    arrivals: Records  # (C,) one column per input of a sink
     windows: Records
-    slots: Records  # of all windows
+    slots: Records  # slots of all windows
     slot_totals: Floats  # (slots, S)
     out_totals: Floats  # (windows, S)
-    reached: Floats  # (sinks, S) source tuples, a path
+    reached: Floats  # (sinks, S) source tuples per path
     sets: Records
-    totals: Floats  # (sets, S) source tuples, a path
+    totals: Floats  # (sets, S) source tuples per path
     lists: Records  # see `sim.engine.event_sets`
     scratch: Floats  # (S,)
     offered: NDArray  # type: ignore[type-arg]  # (sources, ticks or 1) tuples
     speed: NDArray  # type: ignore[type-arg]  # (changes + 1, D) factor of a device's capacity
     speed_from: Ints  # (changes + 1,) ticks
-    latency: Floats  # (ticks, C) seconds, mean of what arrived
+    latency: Floats  # (ticks, C) mean seconds of the arrived tuples
     arrived: Floats  # (ticks, C) tuples
 
 
 class Rules(NamedTuple):
-    """What holds for a whole run."""
+    """The constants of a run."""
 
     tick_s: float
     queue: float  # tuples, inf: unbounded
-    pushes: bool  # backpressure over the network
-    dynamic: bool
+    pushes: bool  # whether backpressure acts over the network
+    dynamic: bool  # whether the scheduler is dynamic
     source_queue: float  # tuples, inf: unbounded
     nic: bool
     delays: bool  # whether any wire is longer than a tick

@@ -1,4 +1,4 @@
-"""The length of a tick: how long it may be, and the arrays that depend on it."""
+"""The length of a tick, and the arrays that depend on it."""
 
 from fractions import Fraction
 from math import ceil, lcm
@@ -16,19 +16,19 @@ from sim.flow import Columns, Floats, Flow, Ints
 from sim.jit import kernel
 from sim.links import ends_of
 
-FINEST = 100  # parts of a tick: what is longer by less is taken for whole
+FINEST = 100  # periods are rounded to fractions of a tick with at most this denominator
 
 
 class Timed(NamedTuple):
-    """What depends on the length of a tick."""
+    """The parts of a run that depend on the length of a tick."""
 
     tick_s: float
     ticks: int
-    measured: int  # the first that is
-    period: int  # ticks after which everything begins again
-    offered: Floats  # (sources, ticks) tuples; (sources, 1) if they never change
+    measured: int  # first measured tick
+    period: int  # ticks after which all windows and profiles repeat
+    offered: Floats  # (sources, ticks) tuples; (sources, 1) if constant
     speed: Floats  # (changes + 1, D) factor of each device's capacity
-    speed_from: Ints  # (changes + 1,) ticks, the first 0
+    speed_from: Ints  # (changes + 1,) ticks; the first is 0
     windows: Records
     slots: Records
 
@@ -36,14 +36,14 @@ class Timed(NamedTuple):
 def lay_out_ticks(
     tick_s: float, settings: Settings, scene: Scene, rates: dict[int, float], devices: int
 ) -> Timed:
-    """Lay out a run in ticks.
+    """Return the timing of a run.
 
-    What is measured is a whole number of periods, the last ones, where one fits.
+    The measured time is a whole number of periods at the end of the run, if at least one fits.
 
     Parameters
     ----------
     rates
-        Tuples/s that each source is offered, by operator.
+        Tuples/s offered to each source, by operator.
 
     Raises
     ------
@@ -51,7 +51,9 @@ def lay_out_ticks(
         If there are too many ticks.
     """
     if settings.duration_s > MOST_TICKS * tick_s:
-        raise EngineError(f"more than {MOST_TICKS:,} ticks: queues this small need {tick_s:.3g} s")
+        raise EngineError(
+            f"more than {MOST_TICKS:,} ticks: the small queues need ticks of {tick_s:.3g} s"
+        )
     ticks = max(1, round(settings.duration_s / tick_s))
     measured = min(round(settings.measured_from_s / tick_s), ticks - 1)
     period = _period(tick_s, scene)
@@ -66,18 +68,18 @@ def lay_out_ticks(
 def longest_tick(
     flow: Flow, placement: Ints, settings: Settings, scene: Scene, sources: int
 ) -> float:
-    """Return seconds a tick: as told, or less, so that no queue and no window is too small for it.
+    """Return the seconds per tick: those of the settings, or fewer for small queues and windows.
 
-    Twice what a stream brings in a tick must fit into a queue. It brings what is offered at the
-    most, less what devices (when they are fastest), links and, under backpressure, everything
-    behind it hold back.
+    Twice the tuples that a stream brings in a tick must fit into a queue. A stream brings at most
+    the peak offered rate, limited by devices (at their fastest), links and, with backpressure,
+    everything downstream.
 
     Parameters
     ----------
     flow
-        With the selectivities of windows, see `with_windows`.
+        Flow with the selectivities of windows; see `with_windows`.
     sources
-        Their number.
+        Number of sources.
     """
     advances = [window.advance_s for window in scene.windows.values()]
     longest, queue = min([settings.tick_s, *advances]), settings.queue
@@ -92,7 +94,7 @@ def longest_tick(
         most /= max(1.0, peak * float(on_device.max()), peak * float(on_link.max(initial=0.0)))
     else:
         if settings.scheduler == "dynamic" or settings.allocation == "uniform":
-            on_device[:] = 0.0  # an operator may have more of its device than it is offered
+            on_device[:] = 0.0  # an operator may get a larger share of its device than its work
         most = _fastest(
             flow.columns, placement, peak * on_device, peak * on_link, settings.backpressure, peak
         )
@@ -100,7 +102,7 @@ def longest_tick(
 
 
 def _fastest_devices(scene: Scene, devices: int) -> Floats:
-    """Return the largest factor of its capacity that each device ever has, (D,), at least 1."""
+    """Return the largest capacity factor of each device during the run, (D,), at least 1."""
     factor = np.ones(devices)
     for speed in scene.speeds:
         factor[speed.device] = max(factor[speed.device], speed.factor)
@@ -116,7 +118,7 @@ def _fastest(
     pushes: bool,
     peak: float,
 ) -> float:
-    """Return the most tuples/s that any stream brings: all is held back by what is before it."""
+    """Return the largest tuples/s of any stream, limited by devices and links upstream."""
     devices = flow.capacity.shape[0]
     share = np.zeros(placement.shape[0])
     for v in range(placement.shape[0]):
@@ -136,9 +138,10 @@ def _fastest(
 
 
 def _period(tick_s: float, scene: Scene) -> int:
-    """Return ticks after which windows and profiles are where they began.
+    """Return the number of ticks after which all windows and profiles repeat.
 
-    Two and a half ticks are five: what begins between two ticks does so at the nearer one.
+    A period of two and a half ticks counts as five, because events between two ticks are moved to
+    the nearer one.
     """
     lengths = [window.advance_s for window in scene.windows.values()]
     lengths += [p.every_s for p in scene.profiles.values() if p.every_s is not None]
@@ -147,12 +150,12 @@ def _period(tick_s: float, scene: Scene) -> int:
 
 
 def _windows(tick_s: float, scene: Scene) -> tuple[Records, Records]:
-    every = list(scene.windows.values())
-    made = blank(records.WINDOW, len(every))
-    slots = np.array([window.slots for window in every], dtype=np.int64)
-    made["ratio"] = [window.ratio for window in every]
-    made["count"] = [-1.0 if w.count is None else w.count for w in every]
-    made["advance"] = [window.advance_s / tick_s for window in every]
+    all_windows = list(scene.windows.values())
+    made = blank(records.WINDOW, len(all_windows))
+    slots = np.array([window.slots for window in all_windows], dtype=np.int64)
+    made["ratio"] = [window.ratio for window in all_windows]
+    made["count"] = [-1.0 if w.count is None else w.count for w in all_windows]
+    made["advance"] = [window.advance_s / tick_s for window in all_windows]
     made["due"] = np.round(made["advance"])
     made["closed"] = 1
     made["slots"] = slots
@@ -176,7 +179,7 @@ def _offered(tick_s: float, ticks: int, scene: Scene, rates: dict[int, float]) -
 
 
 def _speed(tick_s: float, ticks: int, scene: Scene, devices: int) -> tuple[Floats, Ints]:
-    """Return the factors of devices' capacity, (changes + 1, D), and from which tick on."""
+    """Return the capacity factors of devices, (changes + 1, D), and the tick of each change."""
     speeds = sorted(scene.speeds, key=lambda speed: speed.from_s)
     at = [min(round(min(speed.from_s / tick_s, float(ticks))), ticks) for speed in speeds]
     rows = [np.ones(devices)]

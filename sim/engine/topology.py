@@ -1,4 +1,4 @@
-"""The part of a simulation that follows from the graph alone."""
+"""The part of a simulation that depends on the graph alone."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -10,23 +10,23 @@ from sim.engine.canonical_order import canonical_order
 from sim.flow import Floats, Flow, Ints, by_operator
 from sim.jit import kernel
 
-MOST_TRACKED = 16  # sources whose tuples are told apart
+MOST_TRACKED = 16  # largest number of sources whose tuples are tracked separately
 
 
 class Places(NamedTuple):
-    """Where operators and streams of a flow are kept: upstream first, what is used together close.
+    """The internal order of operators (by depth) and streams (by target).
 
-    Operators go by depth, streams by target.
+    Upstream operators come first, and entries used together are close in memory.
     """
 
-    operator: Ints  # (V,) of the flow, by place
-    stream: Ints  # (E,) of the flow, by place
-    of_operator: Ints  # (V,) places
-    of_stream: Ints  # (E,) places
+    operator: Ints  # (V,) flow's operator at each place
+    stream: Ints  # (E,) flow's stream at each place
+    of_operator: Ints  # (V,) place of each of the flow's operators
+    of_stream: Ints  # (E,) place of each of the flow's streams
 
     @classmethod
     def of(cls, flow: Flow) -> "Places":
-        """Return places for a flow."""
+        """Return the places of a flow's operators and streams."""
         operator = canonical_order(flow)
         of_operator = _inverse(operator)
         ends = (of_operator[flow.source], of_operator[flow.target])
@@ -47,20 +47,20 @@ class Places(NamedTuple):
 
 
 class Wiring(NamedTuple):
-    """Of a flow in its `Places`: V operators, E streams, S sources.
+    """The connections of a flow in its `Places`, with V operators, E streams and S sources.
 
-    The streams into an operator lie side by side. Sources are told apart up to a number of them.
+    The streams into an operator are contiguous. Up to `MOST_TRACKED` sources are tracked.
     """
 
-    first_in: Ints  # (V + 1,)
-    first_out: Ints  # (V + 1,)
-    out_stream: NDArray[np.uint32]  # (E,)
+    first_in: Ints  # (V + 1,) index of each operator's first input
+    first_out: Ints  # (V + 1,) index of each operator's first output in `out_stream`
+    out_stream: NDArray[np.uint32]  # (E,) streams by source
     sources: Ints
     source_of: Ints  # (V,) number among the sources, or -1
     sinks: Ints
     sink_of: Ints  # (V,) number among the sinks, or -1
-    carried: Floats  # (E, S) share of the paths from each source to a stream's target by it
-    path_weight: Floats  # (sinks, S) share of each source's paths to any sink that end there
+    carried: Floats  # (E, S) share of the paths from each source to the target that use the stream
+    path_weight: Floats  # (sinks, S) share of each source's paths to sinks that end at the sink
 
 
 def wire(flow: Flow) -> Wiring:
@@ -71,7 +71,7 @@ def wire(flow: Flow) -> Wiring:
     sinks = flow.sinks
     tracked = sources if len(sources) <= MOST_TRACKED else sources[:0]
     paths = _log_paths(flow, tracked)
-    with np.errstate(invalid="ignore"):  # -inf - -inf: neither end is reached
+    with np.errstate(invalid="ignore"):  # -inf - -inf if neither end is reached
         carried = np.exp(paths[flow.source] - paths[flow.target])
         ending = np.exp(paths[sinks] - paths[sinks].max(axis=0, initial=-np.inf))
     ending = np.nan_to_num(ending)

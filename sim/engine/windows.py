@@ -1,4 +1,4 @@
-"""Windowed operators, which gather tuples and emit for a whole window when it closes."""
+"""Windowed operators, which gather tuples and emit when a window closes."""
 
 from sim.engine.state import EngineState
 from sim.flow import Floats
@@ -7,7 +7,7 @@ from sim.jit import bare
 
 @bare
 def gather(state: EngineState, w: int, tuples: float, births: float, total: Floats) -> None:
-    """Add tuples to the slot that is being filled."""
+    """Add tuples to the current slot."""
     slot = state.windows[w].slot
     state.slots[slot].tuples += tuples
     state.slots[slot].births += births
@@ -17,9 +17,9 @@ def gather(state: EngineState, w: int, tuples: float, births: float, total: Floa
 
 @bare
 def close_window(state: EngineState, w: int) -> None:
-    """Turn the last slots into tuples to send, and begin a new slot.
+    """Turn the window's slots into tuples to send, and begin a new slot.
 
-    Windows overlap, source tuples count once: with the slot in which they came.
+    Windows overlap, but source tuples count only once, with the slot in which they arrived.
     """
     first, slots = state.windows[w].first_slot, state.windows[w].slots
     tuples, births, newest = 0.0, 0.0, state.windows[w].slot

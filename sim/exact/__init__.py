@@ -1,4 +1,4 @@
-"""Proofs that no placement is better: contraction of units, and search through the rest."""
+"""Exact search and proofs of optimality: contraction, branch and bound, and enumeration."""
 
 from sim.exact.branch_and_bound import FOUND, OPEN, REFUTED, Dive, dive, refute, start_again
 from sim.exact.contraction import with_joined

@@ -1,8 +1,8 @@
-"""Depth-first search for a placement within a limit, or for the proof that there is none.
+"""Depth-first search for a placement within a limit, or for a proof that none exists.
 
-Units are placed one after the other. Which one is next is chosen anew every time: one with few
-devices left that has often had none (dom/wdeg, Boussemart et al. 2004), so that what is hard to
-place is placed first. Whoever calls starts again now and then, with what was learned.
+Units are placed one after the other. The next unit is chosen dynamically: one that has few possible
+devices left and has often had none (dom/wdeg, Boussemart et al. 2004), so that units that are hard
+to place come first. The caller restarts the search now and then, keeping the learned weights.
 """
 
 from typing import NamedTuple
@@ -19,31 +19,31 @@ OPEN, FOUND, REFUTED = 0, 1, 2
 
 
 class Dive(NamedTuple):
-    """Where a search is."""
+    """The state of a search."""
 
     now: Partial
     weighed: Packing
     hardness: Floats  # (U,) how hard a unit has been to place
-    fits: Bools  # (U, D) where units not placed yet can go
+    fits: Bools  # (U, D) possible devices of units not placed yet
     chosen: Ints  # (U,) the unit placed at each depth
-    choices: Ints  # (U, D) devices that it may go to, by depth, the likeliest first
-    choice_count: Ints  # (U,) how many
-    tried: Ints  # (U,) how many were taken
-    liking: Floats  # (D,) how likely a device is
-    depth: Ints  # (1,) how many units are placed
+    choices: Ints  # (U, D) possible devices of the unit at each depth, most promising first
+    choice_count: Ints  # (U,) number of possible devices at each depth
+    tried: Ints  # (U,) number of devices tried at each depth
+    liking: Floats  # (D,) rank of a device, larger first
+    depth: Ints  # (1,) number of units placed
 
 
 def dive(instance: Instance, identical: Ints, limit: float, hardness: Floats) -> Dive:
-    """Return a search that is about to start.
+    """Return the initial state of a search.
 
     Parameters
     ----------
     identical
-        (D,) the last device before it that is alike, -1 if there is none.
+        (D,) the last identical device before each device, -1 if there is none.
     limit
-        Load / reference that no device and no link may exceed.
+        Largest load / reference allowed on any device or link.
     hardness
-        (U,) how hard units are to place; the search raises it where it learns so.
+        (U,) how hard each unit is to place; the search increases it in place as it learns.
     """
     units, devices = len(instance.work), len(instance.capacity)
     return Dive(
@@ -61,7 +61,7 @@ def dive(instance: Instance, identical: Ints, limit: float, hardness: Floats) ->
 
 
 def start_again(search: Dive) -> None:
-    """Take all units back; what was learned stays."""
+    """Remove all units from the placement; the learned hardness is kept."""
     search.now.on[:] = -1
     search.now.rivals[:] = 0
     search.now.crowd[:] = 0
@@ -70,12 +70,13 @@ def start_again(search: Dive) -> None:
 
 @kernel
 def refute(instance: Instance, search: Dive, limit: float, nodes: int) -> int:
-    """Go on with a search for so many nodes.
+    """Continue a search for a number of nodes.
 
     Returns
     -------
-    `FOUND`: `search.now.on` is a placement within the limit. `REFUTED`: there is none, up to
-    rounding. `OPEN`: more nodes are needed.
+    int
+        `FOUND`: `search.now.on` is a placement within the limit. `REFUTED`: no such placement
+        exists, up to rounding. `OPEN`: more nodes are needed.
     """
     now, units = search.now, instance.work.shape[0]
     depth = search.depth[0]
@@ -100,7 +101,7 @@ def refute(instance: Instance, search: Dive, limit: float, nodes: int) -> int:
 
 @bare
 def _branches(instance: Instance, search: Dive, depth: int, limit: float) -> bool:
-    """Choose the next unit and the order of its devices; False if some unit can go nowhere."""
+    """Choose the next unit and the order of its devices; return False at a dead end."""
     now, devices = search.now, instance.capacity.shape[0]
     chosen, most, fewest = -1, -1.0, 0
     for u in range(now.on.shape[0]):
@@ -133,7 +134,7 @@ def _branches(instance: Instance, search: Dive, depth: int, limit: float) -> boo
 
 @bare
 def _rank(instance: Instance, search: Dive, depth: int, u: int) -> None:
-    """List the devices that unit u can go to: most traffic in common first, then least loaded."""
+    """List the possible devices of unit u: most shared traffic first, then least loaded."""
     now, count = search.now, 0
     for d in range(instance.capacity.shape[0]):
         if not search.fits[u, d]:

@@ -1,4 +1,4 @@
-"""Units that no placement within a limit can part, since no link carries what they exchange."""
+"""Contraction of units that every placement within a limit keeps on one device."""
 
 import numpy as np
 
@@ -10,19 +10,20 @@ from sim.search.instance import Instance
 
 
 def with_joined(instance: Instance, limit: float) -> tuple[Instance, Ints]:
-    """Return the instance with all units joined that a limit keeps together, and who joins whom.
+    """Join all units that a limit keeps together, because no link could carry their traffic.
 
-    Joined units send each other's streams, which may keep more together: so again until nothing
-    changes.
+    Joined units combine their streams, which may keep further units together, so this is repeated
+    until nothing changes.
 
     Parameters
     ----------
     limit
-        Load / reference that no device and no link may exceed.
+        Largest load / reference allowed on any device or link.
 
     Returns
     -------
-    The instance, and the unit of it that each unit is part of, (U,).
+    tuple
+        The smaller instance, and the number of its unit that contains each original unit, (U,).
     """
     group = np.arange(len(instance.work), dtype=np.int32)
     none_identical = np.full(len(instance.capacity), -1, np.int32)
@@ -35,7 +36,10 @@ def with_joined(instance: Instance, limit: float) -> tuple[Instance, Ints]:
 
 
 def _merged(instance: Instance, group: Ints) -> Instance:
-    """Return the instance of groups, (U,): what all members may do; rivals may do nothing."""
+    """Return the instance of groups, (U,).
+
+    A group may use the devices allowed to all its members; a group with rivals in it may use none.
+    """
     merged = coarsened(instance, group)
     count = len(merged.work)
     allowed = np.ones((count, len(instance.capacity)), np.bool_)
@@ -48,7 +52,7 @@ def _merged(instance: Instance, group: Ints) -> Instance:
 
 @kernel
 def _inseparable(instance: Instance, now: Partial, limit: float) -> Ints:
-    """Return groups, (U,), numbered as met."""
+    """Return groups of inseparable units, (U,), numbered in order of appearance."""
     units = instance.work.shape[0]
     root = np.arange(units).astype(np.int32)
     for u in range(units):
@@ -71,17 +75,17 @@ def _inseparable(instance: Instance, now: Partial, limit: float) -> Ints:
 
 @bare
 def _may_part(instance: Instance, now: Partial, u: int, v: int, limit: float) -> bool:
-    """Return whether u and v can be on two devices, if all others were on none."""
+    """Return whether u and v can be on different devices while no other unit is placed."""
     devices = instance.capacity.shape[0]
     for a in range(devices):
         if not instance.allowed[instance.row_of[u], a] or highest(instance, now, 0, u, a) > limit:
             continue
         put(instance, now, 0, u, a)
-        parted = False
+        separable = False
         for b in range(devices):
             if a != b and instance.allowed[instance.row_of[v], b]:
-                parted = parted or highest(instance, now, 1, v, b) <= limit
+                separable = separable or highest(instance, now, 1, v, b) <= limit
         take_back(instance, now, u)
-        if parted:
+        if separable:
             return True
     return False

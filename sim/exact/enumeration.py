@@ -1,9 +1,9 @@
-"""All placements that could be better under `sim.closed_form.path_average`, one after the other.
+"""Enumeration of all placements that could be better under `sim.closed_form.path_average`.
 
-Throttled links have no order among sets of streams: one more stream on a link can help a third
-elsewhere. So part of a placement is given up only by what holds whatever comes: sources run no
-faster than the busiest device lets them, and a stream between devices carries no more than its
-links would carry of it alone.
+Link throttling is not monotonic: one more stream on a link can help a stream elsewhere. A partial
+placement is therefore pruned only by bounds that hold for all its completions: sources run no
+faster than the busiest device allows, and a stream between devices carries no more than its links
+would carry if it were alone.
 """
 
 from typing import NamedTuple
@@ -18,24 +18,24 @@ from sim.search.instance import Instance
 
 
 class Walk(NamedTuple):
-    """Where an enumeration is."""
+    """The state of an enumeration."""
 
     now: Partial
     order: Ints  # (U,) the unit placed at each depth
-    tried: Ints  # (U,) how many devices it has been on, or refused to go to
-    rate: Floats  # (V,) room to work in
-    depth: Ints  # (1,) how many units are placed
+    tried: Ints  # (U,) number of devices tried at each depth
+    rate: Floats  # (V,) scratch array
+    depth: Ints  # (1,) number of units placed
 
 
 def walk(instance: Instance, identical: Ints, order: Ints) -> Walk:
-    """Return an enumeration that is about to start.
+    """Return the initial state of an enumeration.
 
     Parameters
     ----------
     identical
-        (D,) the last device before it that is alike, -1 if there is none.
+        (D,) the last identical device before each device, -1 if there is none.
     order
-        (U,) in which units are placed.
+        (U,) units in the order in which they are placed.
     """
     return Walk(
         now=partial(instance, identical, len(order)),
@@ -57,18 +57,19 @@ def enumerate_above(
     rows: Ints,
     steps: int,
 ) -> tuple[int, bool]:
-    """Go on with an enumeration for so many steps, or until the rows are full.
+    """Continue an enumeration for a number of steps, or until the rows are full.
 
     Parameters
     ----------
     wanted
-        Tuples/s that have to be able to reach the sinks.
+        Tuples/s at the sinks; placements that provably reach less are left out.
     rows
-        (K, V) room for placements.
+        (K, V), filled with placements.
 
     Returns
     -------
-    How many rows were filled, and whether there are no more.
+    tuple
+        The number of rows filled, and whether the enumeration is complete.
     """
     now, units, count = at.now, at.order.shape[0], 0
     depth = at.depth[0]
@@ -104,7 +105,7 @@ def enumerate_above(
 def _most_at_sinks(
     instance: Instance, flow: Columns, sinks: Ints, unit_of: Ints, at: Walk, depth: int
 ) -> float:
-    """Return the tuples/s that reach the sinks at most, whatever becomes of units not placed."""
+    """Return an upper bound on the tuples/s at the sinks over all completions."""
     now, devices, busiest = at.now, instance.capacity.shape[0], 0.0
     for d in range(devices):
         busiest = max(busiest, now.load[depth, d])

@@ -1,9 +1,9 @@
-"""A test whether CPU work fits at all: one knapsack a device, with work in coarse steps.
+"""A test whether the remaining CPU work fits: one knapsack per device, with rounded work.
 
-Let every unit have a value. Where the most value that fits what is left of each device adds up to
-less than the value of the units that are left, they do not fit. With work itself as the value this
-says little; with work rounded to whole steps of 1/k of a device it sees that, say, no device takes
-a third unit of 0.4: values like these are dual feasible functions of bin packing (Lueker 1983).
+Assign a value to every unit. If the largest values that fit the remaining capacity of each device
+add up to less than the value of the remaining units, the units do not fit. Work itself is a weak
+value. Work rounded to whole steps of 1/k of a device shows, for example, that no device can take a
+third unit of 0.4. Such values are dual feasible functions of bin packing (Lueker 1983).
 """
 
 from typing import NamedTuple
@@ -16,22 +16,22 @@ from sim.flow import Floats, Ints
 from sim.jit import bare
 from sim.search.instance import Bools, Instance
 
-COARSEST, FINEST = 2, 80  # steps a device
-USED = 8  # numbers of steps, those that tell most
+COARSEST, FINEST = 2, 80  # steps per device
+USED = 8  # numbers of steps in use, the most effective ones
 
 
 class Packing(NamedTuple):
-    """Values of units, and room to work in."""
+    """Values of units, and scratch arrays."""
 
     value: NDArray[np.int64]  # (FINEST + 1, U) by the number of steps
-    steps: Ints  # (USED,) which numbers are used
-    tightness: Floats  # (USED,) value wanted over value that fits, with nothing placed
-    least: Floats  # (2 * FINEST + 1,) least work of a value
-    worth: NDArray[np.int64]  # (D,) most value that fits
+    steps: Ints  # (USED,) numbers of steps in use
+    tightness: Floats  # (USED,) required value over value that fits, with nothing placed
+    least: Floats  # (2 * FINEST + 1,) least work of each value
+    worth: NDArray[np.int64]  # (D,) largest value that fits
 
 
 def packing(instance: Instance, limit: float) -> Packing:
-    """Return values of an instance's units, for loads / reference up to `limit`."""
+    """Return the values of an instance's units for loads / reference up to `limit`."""
     share = instance.work / (limit * instance.capacity.max())
     value = np.floor(np.arange(FINEST + 1)[:, None] * share + 0.5)
     return Packing(
@@ -47,13 +47,13 @@ def packing(instance: Instance, limit: float) -> Packing:
 def choose_steps(
     instance: Instance, now: Partial, fits: Bools, limit: float, weighed: Packing
 ) -> None:
-    """Use the numbers of steps that come closest to a proof, or give one, with nothing placed."""
+    """Select the numbers of steps that come closest to a proof with nothing placed."""
     tightness = weighed.tightness
     for k in range(USED):
         tightness[k] = 0.0
     for steps in range(COARSEST, FINEST + 1):
-        wanted, there = _weighed_up(instance, now, 0, fits, limit, weighed, steps)
-        ratio = wanted / max(1.0, np.float64(there))
+        required, fitting = _values(instance, now, 0, fits, limit, weighed, steps)
+        ratio = required / max(1.0, np.float64(fitting))
         loosest = 0
         for k in range(USED):
             if tightness[k] < tightness[loosest]:
@@ -67,17 +67,17 @@ def choose_steps(
 def can_pack(
     instance: Instance, now: Partial, depth: int, fits: Bools, limit: float, weighed: Packing
 ) -> bool:
-    """Return False if the units not placed yet cannot go where `fits`, (U, D), says they may."""
+    """Return False if the units not placed yet cannot all go to the devices in `fits`, (U, D)."""
     for k in range(USED):
         steps = weighed.steps[k]
-        wanted, there = _weighed_up(instance, now, depth, fits, limit, weighed, steps)
-        if there < wanted:
+        required, fitting = _values(instance, now, depth, fits, limit, weighed, steps)
+        if fitting < required:
             return False
     return True
 
 
 @bare
-def _weighed_up(
+def _values(
     instance: Instance,
     now: Partial,
     depth: int,
@@ -86,28 +86,28 @@ def _weighed_up(
     weighed: Packing,
     steps: int,
 ) -> tuple[int, int]:
-    """Return the value of all units not placed, and the most that fits the devices."""
-    wanted, there = 0, 0
+    """Return the value of all units not placed, and the largest value that fits the devices."""
+    required, fitting = 0, 0
     for u in range(now.on.shape[0]):
         if now.on[u] < 0:
-            wanted += weighed.value[steps, u]
+            required += weighed.value[steps, u]
     for d in range(instance.capacity.shape[0]):
         if is_spare(now, d):
             weighed.worth[d] = weighed.worth[now.identical[d]]
         else:
             room = (limit - now.load[depth, d]) * instance.capacity[d]
             weighed.worth[d] = _most_value(instance, now, fits, weighed, steps, d, room)
-        there += weighed.worth[d]
-    return wanted, there
+        fitting += weighed.worth[d]
+    return required, fitting
 
 
 @bare
 def _most_value(
     instance: Instance, now: Partial, fits: Bools, weighed: Packing, steps: int, d: int, room: float
 ) -> int:
-    """Return the most value of units that `fits` lets on device d, with no more work than room.
+    """Return the largest value of units in `fits` whose work is at most `room`, for device d.
 
-    Value is at most twice the work in steps, so less than 2 * steps.
+    Value is at most twice the work in steps, so it is less than 2 * steps.
     """
     work, value = 0.0, 0
     for u in range(now.on.shape[0]):

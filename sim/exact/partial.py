@@ -1,6 +1,6 @@
-"""Partial placements, and the loads of the units placed so far.
+"""Partial placements and the loads of the units placed so far.
 
-Loads are kept for every depth (number of units placed), so that taking a unit back is exact.
+Loads are stored for every depth (number of units placed), so that removing a unit is exact.
 """
 
 from typing import NamedTuple
@@ -14,19 +14,19 @@ from sim.search.instance import Instance
 
 
 class Partial(NamedTuple):
-    """Some units on devices, and what they load: devices first, then links."""
+    """Some units on devices, and the loads of devices, then of links."""
 
-    on: Ints  # (U,) device of each unit, -1 where it has none yet
+    on: Ints  # (U,) device of each unit, -1 if not placed yet
     load: Floats  # (depths, D + L) utilisation / reference
-    shared: Floats  # (depths, U, D, 4) tuples/s, bit/s from a unit to a device's, and from them
+    shared: Floats  # (depths, U, D, 4) tuples/s and bit/s from a unit to a device, and back
     used: Floats  # (depths, D) bytes
-    rivals: Ints  # (U, D) how many rivals of a unit are on a device
-    crowd: Ints  # (D,) units on each device
-    identical: Ints  # (D,) the last device before it that is alike, -1 if there is none
+    rivals: Ints  # (U, D) number of rivals of a unit on a device
+    crowd: Ints  # (D,) number of units on each device
+    identical: Ints  # (D,) the last identical device before each device, -1 if there is none
 
 
 def partial(instance: Instance, identical: Ints, depths: int) -> Partial:
-    """Return room for placing up to `depths` units, of which none is placed."""
+    """Return an empty placement with room for `depths` units."""
     units, devices, links = len(instance.work), len(instance.capacity), len(instance.gap_s)
     return Partial(
         on=np.full(units, -1, np.int32),
@@ -41,7 +41,7 @@ def partial(instance: Instance, identical: Ints, depths: int) -> Partial:
 
 @bare
 def is_spare(now: Partial, d: int) -> bool:
-    """Return whether device d is empty, as one like it that comes before: using it is no news."""
+    """Return whether device d and an identical device before it are empty, so d can be skipped."""
     identical = now.identical[d]
     spare: bool = identical >= 0 and now.crowd[d] == 0 and now.crowd[identical] == 0
     return spare
@@ -49,7 +49,7 @@ def is_spare(now: Partial, d: int) -> bool:
 
 @bare
 def may_go(instance: Instance, now: Partial, depth: int, u: int, d: int) -> bool:
-    """Return whether constraints, memory and the order of like devices let unit u go to d."""
+    """Return whether constraints, memory and device symmetry allow unit u on device d."""
     if not instance.allowed[instance.row_of[u], d] or now.rivals[u, d] > 0 or is_spare(now, d):
         return False
     fits: bool = now.used[depth, d] + instance.memory[u] <= instance.room[d]
@@ -58,7 +58,7 @@ def may_go(instance: Instance, now: Partial, depth: int, u: int, d: int) -> bool
 
 @bare
 def highest(instance: Instance, now: Partial, depth: int, u: int, d: int) -> float:
-    """Return the largest load of what unit u on device d would add to."""
+    """Return the largest load among the resources that unit u on device d would load."""
     devices = instance.capacity.shape[0]
     own = now.load[depth, d] + instance.work[u] / instance.capacity[d]
     sent, received, top = 0.0, 0.0, 0.0
@@ -69,8 +69,8 @@ def highest(instance: Instance, now: Partial, depth: int, u: int, d: int) -> flo
             continue
         leaves, enters = ends_of(instance.nic, devices, d, b)
         comes, arrives = ends_of(instance.nic, devices, b, d)
-        there = now.load[depth, b]
-        there += (
+        remote = now.load[depth, b]
+        remote += (
             out * instance.overhead_s[enters] + back * instance.overhead_s[comes]
         ) / instance.cores[b]
         own += (
@@ -78,7 +78,7 @@ def highest(instance: Instance, now: Partial, depth: int, u: int, d: int) -> flo
         ) / instance.cores[d]
         to = now.load[depth, devices + enters] + _seconds(instance, enters, out, out_bits)
         fro = now.load[depth, devices + comes] + _seconds(instance, comes, back, back_bits)
-        top = max(top, there, to, fro)
+        top = max(top, remote, to, fro)
         sent += _seconds(instance, leaves, out, out_bits)
         received += _seconds(instance, arrives, back, back_bits)
     if instance.nic:
@@ -91,7 +91,7 @@ def highest(instance: Instance, now: Partial, depth: int, u: int, d: int) -> flo
 
 @bare
 def put(instance: Instance, now: Partial, depth: int, u: int, d: int) -> None:
-    """Place unit u on device d as the next after `depth` others."""
+    """Place unit u on device d after `depth` other units."""
     devices, after = instance.capacity.shape[0], depth + 1
     for r in range(now.load.shape[1]):
         now.load[after, r] = now.load[depth, r]
@@ -109,7 +109,7 @@ def put(instance: Instance, now: Partial, depth: int, u: int, d: int) -> None:
     now.load[after, d] += instance.work[u] / instance.capacity[d]
     now.used[after, d] += instance.memory[u]
     for i in range(instance.first_end[u], instance.first_end[u + 1]):
-        way = 2 if instance.outward[i] else 0  # as the other end sees it
+        way = 2 if instance.outward[i] else 0  # from the other end's point of view
         now.shared[after, instance.other[i], d, way] += instance.tuples[i]
         now.shared[after, instance.other[i], d, way + 1] += instance.bits[i]
     for i in range(instance.first_rival[u], instance.first_rival[u + 1]):
@@ -120,7 +120,7 @@ def put(instance: Instance, now: Partial, depth: int, u: int, d: int) -> None:
 
 @bare
 def take_back(instance: Instance, now: Partial, u: int) -> None:
-    """Undo the last `put`, that of unit u."""
+    """Undo the last `put`, which placed unit u."""
     d = now.on[u]
     for i in range(instance.first_rival[u], instance.first_rival[u + 1]):
         now.rivals[instance.rival[i], d] -= 1
@@ -132,7 +132,7 @@ def take_back(instance: Instance, now: Partial, u: int) -> None:
 def _cross(
     instance: Instance, now: Partial, row: int, a: int, b: int, tuples: float, bits: float
 ) -> None:
-    """Add what streams from device a to device b load."""
+    """Add the load of streams from device a to device b."""
     if tuples == 0.0:
         return
     devices = instance.capacity.shape[0]

@@ -1,4 +1,4 @@
-"""Local search on the score: moves of units, annealing, coarsening."""
+"""Local search: moves of units, annealing, and coarsening."""
 
 from sim.search.anneal import Schedule, anneal
 from sim.search.anneal_path_average import anneal_path_average

@@ -1,8 +1,8 @@
-"""Simulated annealing of the largest utilisation (Kirkpatrick et al. 1983), moves and swaps.
+"""Simulated annealing of the largest utilisation by moves and swaps (Kirkpatrick et al. 1983).
 
-The largest of many utilisations is flat almost everywhere: most moves do not touch it. What is
-annealed is their sum of 16th powers, whose 16th root is a smooth maximum; what is remembered is
-the placement whose largest utilisation is lowest.
+Most moves do not change the largest utilisation. Annealing therefore minimises the sum of the 16th
+powers of all utilisations, whose 16th root is a smooth maximum. The best placement is the one with
+the lowest largest utilisation.
 """
 
 from typing import NamedTuple
@@ -15,29 +15,29 @@ from sim.search.moves import SearchState, drawn, remember, settle, try_move, wei
 from sim.search.rng import Word, uniform
 
 POWER = 16.0
-EVERY = 64  # steps of one temperature
-AFRESH = 1 << 16  # steps after which loads are worked out anew; the number of units if that is more
-BETTER = 1.0 - 1e-12  # times the largest load: less than that is rounding
+EVERY = 64  # steps per temperature
+AFRESH = 1 << 16  # steps between full computations of the loads, or the number of units if larger
+BETTER = 1.0 - 1e-12  # factor on the largest load; smaller differences are rounding
 
 
 class Schedule(NamedTuple):
-    """How to anneal.
+    """The parameters of an annealing run.
 
-    A temperature is the relative loss that is accepted once in e times.
+    A temperature is the relative loss that is accepted with probability 1/e.
     """
 
-    steps: int  # changes to try
-    hot: float  # temperature at the beginning
-    cold: float  # and at the end
-    swaps: float  # share of the changes that exchange two units
-    joins: float  # share that move a unit to where a neighbour is; the others move it anywhere
+    steps: int  # number of changes to try
+    hot: float  # initial temperature
+    cold: float  # final temperature
+    swaps: float  # share of the changes that swap two units
+    joins: float  # share that move a unit to a neighbour's device; the others move it anywhere
 
 
 @kernel
 def anneal(
     instance: Instance, now: SearchState, state: Word, schedule: Schedule, enough: float
 ) -> tuple[float, int]:
-    """Anneal a search state in place, the placement of the lowest largest load being its `best`.
+    """Anneal a search state in place; its `best` is the placement with the lowest largest load.
 
     Parameters
     ----------
@@ -46,7 +46,8 @@ def anneal(
 
     Returns
     -------
-    The largest load / reference of the best, and the steps done.
+    tuple
+        The largest load / reference of the best placement, and the number of steps done.
     """
     remember(now)
     total = _total(now)

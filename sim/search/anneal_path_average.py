@@ -1,9 +1,9 @@
 """Simulated annealing of path-average throughput.
 
-Every placement tried asks for a solution of the links' equations, so that is made cheap: a change
-that overloads a device too much is refused before; where no link is overloaded the answer is
-known; else a few rounds from the last solution are near enough. What would be the best so far is
-solved in full first.
+Every trial needs a solution of the link equations, so three shortcuts make that cheap: a change
+that overloads a device too much is rejected beforehand; if no link is overloaded, the solution is
+known; otherwise a few rounds starting from the last solution are accurate enough. A new best
+placement is always solved in full.
 """
 
 from typing import NamedTuple
@@ -19,21 +19,21 @@ from sim.search.instance import Instance
 from sim.search.moves import Move, SearchState, drawn, remember, settle, try_move, weigh
 from sim.search.rng import Word, uniform
 
-ROUNDS = 20  # from the last solution; then in full
-NEAR = 1e-4  # residual that will do on the way
+ROUNDS = 20  # rounds from the last solution before solving in full
+NEAR = 1e-4  # sufficient residual for trials
 BETTER = 1.0 + 1e-9
 
 
 class Links(NamedTuple):
-    """The equations of the placement being tried."""
+    """The link equations of the placement being tried."""
 
     flow: Columns
     sinks: Ints
-    nominal: float  # tuples/s that reach the sinks unthrottled
+    nominal: float  # tuples/s that reach the sinks if nothing is throttled
     at: Ints  # (V,) device of each operator
     crossed: Crossed
     equations: Equations
-    last: Floats  # (L,) scales of the last solution
+    last: Floats  # (L,) link scales of the last solution
 
 
 @kernel
@@ -46,18 +46,21 @@ def anneal_path_average(
     schedule: Schedule,
     enough: float,
 ) -> tuple[float, int]:
-    """Anneal a search state in place, the placement of the highest throughput being its `best`.
+    """Anneal a search state in place; its `best` is the placement with the highest throughput.
 
     Parameters
     ----------
     flow, sinks
-        What `instance` was made from; its reference must be a utilisation of that flow.
+        Flow from which `instance` was made, and its sinks; the reference must be a utilisation of
+        that flow.
     enough
         Relative throughput at which to stop.
 
     Returns
     -------
-    Relative throughput of the best, 0 if its equations were not solved; and the steps done.
+    tuple
+        Relative throughput of the best placement, 0 if its equations were not solved, and the
+        number of steps done.
     """
     links = _links(instance, flow, sinks, now)
     top = value = max(0.0, _solved(links, _start(instance, now, False)))
@@ -113,11 +116,11 @@ def _links(instance: Instance, flow: Columns, sinks: Ints, now: SearchState) -> 
 
 @bare
 def _start(instance: Instance, now: SearchState, trying: bool) -> float:
-    """Return what share of the offered rate the devices let in, without or with the change."""
+    """Return the share of the offered rate that the devices admit, optionally with the trial."""
     highest = 0.0
     for d in range(instance.capacity.shape[0]):
         load = now.load[d]
-        if trying and now.seen[d] == now.tally[1]:
+        if trying and now.listed_in[d] == now.tally[1]:
             load += now.change[d]
         highest = max(highest, load)
     return 1.0 / max(1.0, highest * instance.reference)
@@ -125,7 +128,7 @@ def _start(instance: Instance, now: SearchState, trying: bool) -> float:
 
 @bare
 def _go(instance: Instance, links: Links, trial: Move, b: int, c: int) -> None:
-    """Put the operators of the trial's units on devices b and c."""
+    """Move the operators of the trial's units to devices b and c."""
     for k in range(instance.first_member[trial.u], instance.first_member[trial.u + 1]):
         links.at[instance.member[k]] = b
     if trial.other >= 0:
@@ -135,7 +138,7 @@ def _go(instance: Instance, links: Links, trial: Move, b: int, c: int) -> None:
 
 @kernel
 def _nearly(links: Links, start: float) -> float:
-    """Return relative throughput to about `NEAR`; -1 if the equations are not solved."""
+    """Return relative throughput to an accuracy of about `NEAR`; -1 if not solved."""
     flow, crossed, room = links.flow, links.crossed, links.equations
     count = number_links(links.at, flow, crossed)
     for i in range(links.last.shape[0]):
@@ -173,7 +176,7 @@ def _reached(links: Links) -> float:
 
 @bare
 def _take(links: Links) -> None:
-    """Keep the scales of the solution: the next is near."""
+    """Store the scales of the solution, from which the next one starts."""
     for i in range(links.last.shape[0]):
         number = links.crossed.number[i]
         links.last[i] = links.equations.scale[number] if number > 0 else 1.0

@@ -1,8 +1,8 @@
-"""Coarsening: units joined along their heaviest streams, for placing large graphs by levels.
+"""Coarsening: joining units along their heaviest streams, for multilevel placement of large graphs.
 
-Heavy-edge matching (Karypis and Kumar 1998), many to one: units are looked at from the lightest
-in degree on, and each joins the neighbour with which it shares most traffic, as long as the two
-together stay below a device's share.
+This is many-to-one heavy-edge matching (Karypis and Kumar 1998): in order of increasing degree,
+each unit joins the neighbour with which it shares the most traffic, as long as the group stays
+below a device's share.
 """
 
 import numpy as np
@@ -13,19 +13,21 @@ from sim.search.instance import Instance
 
 
 def joined(instance: Instance, traffic: Floats, heaviest: float, fewest: int) -> Ints:
-    """Return which group each unit joins, (U,) int32, numbered from 0 without gaps.
+    """Return the group of each unit, (U,) int32, numbered from 0 without gaps.
 
     Parameters
     ----------
     traffic
-        (N,) what an end of a stream weighs.
+        (N,) weight of each stream end.
     heaviest
-        Instructions/s / reference that a group has at most, unless one unit has more.
+        Largest instructions/s / reference of a group, unless a single unit has more.
     fewest
-        Groups at which to stop.
+        Number of groups at which to stop.
 
-    Units with different masks of devices, or with rivals, join nobody; memory of a group stays
-    below that of the smallest device.
+    Notes
+    -----
+    Units join only units with the same mask of devices, and units with rivals join none. The memory
+    of a group stays within that of the smallest device.
     """
     degree = np.diff(instance.first_end)
     order = np.argsort(degree, kind="stable").astype(np.int32)
@@ -33,9 +35,9 @@ def joined(instance: Instance, traffic: Floats, heaviest: float, fewest: int) ->
 
 
 def coarsened(instance: Instance, group: Ints) -> Instance:
-    """Return the instance whose units are the groups, (U,); streams of one direction add up.
+    """Return the instance whose units are the groups, (U,).
 
-    Groups have no current device.
+    Streams of the same direction between two groups are added up. Groups have no current device.
     """
     groups = int(group.max()) + 1
     first, member = by_operator(group, groups)
@@ -149,7 +151,7 @@ def _gather(
 
 @kernel
 def _members(instance: Instance, order: Ints, lengths: Ints) -> Ints:
-    """Return the operators of units in a given order."""
+    """Return the operators of the units in some order, concatenated."""
     members = np.empty(instance.member.shape[0], np.int32)
     count = 0
     for k in range(order.shape[0]):

@@ -1,4 +1,4 @@
-"""The instance of local search: units, the streams between them, and what may run where."""
+"""The problem instance of local search: units, streams, devices and constraints."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,36 +12,36 @@ Bools = NDArray[np.bool_]
 
 
 class Instance(NamedTuple):
-    """U units (operators that stay together) on D devices with L links; N ends of streams.
+    """U units (operators kept together) on D devices with L links, and N stream ends.
 
-    All loads are divided by `reference`, so that utilisations near the least possible are near 1.
+    All loads are divided by `reference`, so that utilisations near the lower bound are near 1.
     """
 
     reference: float  # utilisation
     work: Floats  # (U,) instructions/s / reference
-    first_end: Ints  # (U + 1,) where each unit's ends begin
+    first_end: Ints  # (U + 1,) index of each unit's first end
     other: Ints  # (N,) the unit at the other end
-    outward: Bools  # (N,) whether the stream leaves the unit
+    outward: Bools  # (N,) whether the stream is outgoing
     tuples: Floats  # (N,) tuples/s on the stream / reference
-    bits: Floats  # (N,) bit/s on it / reference
+    bits: Floats  # (N,) bit/s on the stream / reference
     capacity: Floats  # (D,) instructions/s
     cores: Floats  # (D,)
     nic: bool
     gap_s: Floats  # (L,)
     seconds_per_bit: Floats  # (L,)
     overhead_s: Floats  # (L,)
-    taxing: bool  # whether crossing costs any device CPU time
-    row_of: Ints  # (U,) which mask of devices holds
-    allowed: Bools  # (M, D)
+    taxing: bool  # whether messages between devices cost CPU time
+    row_of: Ints  # (U,) index of each unit's mask
+    allowed: Bools  # (M, D) masks of devices
     memory: Floats  # (U,) bytes
     room: Floats  # (D,) bytes
-    first_rival: Ints  # (U + 1,)
-    rival: Ints  # units that must not share a device with it
-    first_member: Ints  # (U + 1,)
+    first_rival: Ints  # (U + 1,) index of each unit's first rival
+    rival: Ints  # units that must not share a device with the unit
+    first_member: Ints  # (U + 1,) index of each unit's first operator
     member: Ints  # (V,) operators, by unit
-    current_device: Ints  # (U,) where the unit runs now and leaves at a cost, or -1
-    migration_cost: Floats  # (U,) that cost
-    migration_budget: float  # what all units that have moved may cost together
+    current_device: Ints  # (U,) device in the current placement, or -1 if moving costs nothing
+    migration_cost: Floats  # (U,) cost of leaving the current device
+    migration_budget: float  # largest total cost of all units that have moved
 
 
 def instance(
@@ -54,20 +54,20 @@ def instance(
     room: Floats,
     excluding: Sequence[Sequence[int]] = (),
 ) -> Instance:
-    """Return a flow as local search sees it.
+    """Return the local-search instance of a flow.
 
     Parameters
     ----------
     unit_of
-        (V,) int32: units are numbered from 0, without gaps.
+        (V,) int32 unit of each operator; units are numbered from 0 without gaps.
     reference
         Utilisation that counts as 1.
     allowed, row_of
-        (M, D) masks of devices, and which of them holds for each unit, (U,).
+        (M, D) masks of devices, and the index of each unit's mask, (U,).
     memory, room
-        (U,) and (D,) bytes.
+        (U,) bytes that each unit needs, and (D,) bytes that each device has.
     excluding
-        Sets of units of which no two may share a device.
+        Groups of units, no two of which may share a device.
     """
     units = int(unit_of.max()) + 1
     source, target = unit_of[flow.source], unit_of[flow.target]

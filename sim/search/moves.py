@@ -1,6 +1,6 @@
-"""Moves of units, and the loads of devices and links that they change.
+"""Moves of units, and their effect on the loads of devices and links.
 
-Devices and links are one row of *resources*: device d is resource d, link l is resource D + l.
+Devices and links share one numbering of *resources*: device d is resource d, link l is D + l.
 """
 
 from typing import NamedTuple
@@ -13,24 +13,24 @@ from sim.links import ends_of
 from sim.search.instance import Bools, Instance
 from sim.search.rng import Word, below, uniform
 
-RETURNING = 0.5  # of the changes of a unit that has moved, where moves are limited, send it back
-WINDOW = 8192  # units that changes are drawn from at a time: what a cache holds
+RETURNING = 0.5  # share of a moved unit's changes that move it back, if migration is limited
+WINDOW = 8192  # changes are drawn from this many units at a time, which fit into a cache
 
 
 class SearchState(NamedTuple):
-    """A placement of units, what it loads, the change being tried, and the best seen."""
+    """A placement of units, its loads, the change being tried, and the best placement so far."""
 
     on: Ints  # (U,) device of each unit
     load: Floats  # (D + L,) utilisation / reference
     used: Floats  # (D,) bytes
     best: Ints  # (U,)
-    moved: Ints  # (U,) units moved since the best, the first `tally[2]` count
-    marked: Bools  # (U,) whether it is among them
-    change: Floats  # (D + L,) what is being tried; only what is listed counts
-    listed: Ints  # (D + L,) resources that the trial changes, the first `tally[0]` count
-    seen: Ints  # (D + L,) the number of the trial that last listed it
+    moved: Ints  # (U,) units moved since the best; the first `tally[2]` entries are valid
+    marked: Bools  # (U,) whether a unit is among `moved`
+    change: Floats  # (D + L,) load change of the trial; valid for listed resources only
+    listed: Ints  # (D + L,) resources that the trial changes; the first `tally[0]` are valid
+    listed_in: Ints  # (D + L,) number of the trial that last listed the resource
     paid: Floats  # (1,) migration cost of the units that have moved
-    tally: Ints  # (3,) listed; the number of the trial; moved
+    tally: Ints  # (3,) number of listed resources; number of the trial; number of moved units
 
 
 class Move(NamedTuple):
@@ -44,7 +44,7 @@ class Move(NamedTuple):
 
 
 def search_state(instance: Instance, on: Ints) -> SearchState:
-    """Return the search state of a placement of units, (U,), which is its best so far."""
+    """Return the search state of a placement of units, (U,), which is also its best."""
     units, devices = len(instance.work), len(instance.capacity)
     resources = devices + len(instance.gap_s)
     made = SearchState(
@@ -56,7 +56,7 @@ def search_state(instance: Instance, on: Ints) -> SearchState:
         marked=np.zeros(units, np.bool_),
         change=np.zeros(resources),
         listed=np.zeros(resources, np.int32),
-        seen=np.zeros(resources, np.int32),
+        listed_in=np.zeros(resources, np.int32),
         paid=np.array(
             [
                 instance.migration_cost[
@@ -72,7 +72,7 @@ def search_state(instance: Instance, on: Ints) -> SearchState:
 
 @kernel
 def weigh(instance: Instance, now: SearchState) -> None:
-    """Work the loads out from nothing, which also ends the drift of adding up."""
+    """Compute the loads from scratch, which also removes accumulated rounding errors."""
     now.load[:] = 0.0
     devices = instance.capacity.shape[0]
     for u in range(instance.work.shape[0]):
@@ -97,12 +97,12 @@ def weigh(instance: Instance, now: SearchState) -> None:
 def drawn(
     instance: Instance, now: SearchState, state: Word, step: int, swaps: float, joins: float
 ) -> Move:
-    """Draw a change: a swap, a move to where a neighbour is, or a move anywhere.
+    """Draw a change: a swap, a move to a neighbour's device, or a move to any device.
 
-    Where moves are limited it may also be that a unit goes back while another leaves. One that
-    changes nothing, or that a constraint forbids, has b = -1.
+    If migration is limited, it may also move a unit back while another one leaves. A change without
+    effect, or one that violates a constraint, has b = -1.
     """
-    u = _someone(instance, state, step)
+    u = _random_unit(instance, state, step)
     a, other, c = now.on[u], -1, -1
     away = (
         instance.migration_budget < np.inf
@@ -113,11 +113,11 @@ def drawn(
     if away and uniform(state) < RETURNING:
         b, other, c = (
             instance.current_device[u],
-            _someone(instance, state, step),
+            _random_unit(instance, state, step),
             below(state, instance.capacity.shape[0]),
         )
     elif kind < swaps:
-        other = _someone(instance, state, step)
+        other = _random_unit(instance, state, step)
         b, c = now.on[other], a
     elif kind < swaps + joins and instance.first_end[u + 1] > instance.first_end[u]:
         i = instance.first_end[u] + below(state, instance.first_end[u + 1] - instance.first_end[u])
@@ -136,8 +136,8 @@ def drawn(
 
 
 @bare
-def _someone(instance: Instance, state: Word, step: int) -> int:
-    """Draw a unit; of many units one from a window that passes over them, one a step."""
+def _random_unit(instance: Instance, state: Word, step: int) -> int:
+    """Draw a unit; if there are many, from a window that advances by one unit per step."""
     units = instance.work.shape[0]
     if units <= WINDOW:
         return below(state, units)
@@ -147,7 +147,7 @@ def _someone(instance: Instance, state: Word, step: int) -> int:
 
 @bare
 def try_move(instance: Instance, now: SearchState, trial: Move) -> None:
-    """List what a change does to loads."""
+    """Compute the load changes of a trial."""
     now.tally[0] = 0
     now.tally[1] += 1
     _shift(instance, now, trial.u, trial.b)
@@ -159,7 +159,7 @@ def try_move(instance: Instance, now: SearchState, trial: Move) -> None:
 
 @bare
 def settle(instance: Instance, now: SearchState, trial: Move) -> None:
-    """Make the change that was tried out true."""
+    """Apply the change that was tried."""
     for k in range(now.tally[0]):
         r = now.listed[k]
         now.load[r] += now.change[r]
@@ -170,7 +170,7 @@ def settle(instance: Instance, now: SearchState, trial: Move) -> None:
 
 @bare
 def remember(now: SearchState) -> None:
-    """Take the placement as the best seen."""
+    """Store the placement as the best so far."""
     for k in range(now.tally[2]):
         u = now.moved[k]
         now.best[u] = now.on[u]
@@ -192,7 +192,7 @@ def _put(instance: Instance, now: SearchState, u: int, b: int) -> None:
 
 @bare
 def _cost_of(instance: Instance, now: SearchState, u: int, b: int) -> float:
-    """Return what moving unit u to device b costs; going back refunds its migration cost."""
+    """Return the cost of moving unit u to device b; moving back refunds its migration cost."""
     current_device, migration_cost = instance.current_device[u], 0.0
     if current_device >= 0 and now.on[u] == current_device:
         migration_cost = instance.migration_cost[u]
@@ -202,33 +202,37 @@ def _cost_of(instance: Instance, now: SearchState, u: int, b: int) -> float:
 
 
 @bare
-def _may_move(instance: Instance, now: SearchState, u: int, b: int, instead: int) -> bool:
-    """Return whether unit u may go to device b; `instead` is a unit about to move, or -1."""
+def _may_move(instance: Instance, now: SearchState, u: int, b: int, leaving: int) -> bool:
+    """Return whether unit u may go to device b; `leaving` is a unit about to move, or -1."""
     if not instance.allowed[instance.row_of[u], b]:
         return False
-    freed = instance.memory[instead] if instead >= 0 and now.on[instead] == b else 0.0
+    freed = instance.memory[leaving] if leaving >= 0 and now.on[leaving] == b else 0.0
     if now.used[b] - freed + instance.memory[u] > instance.room[b]:
         return False
     for i in range(instance.first_rival[u], instance.first_rival[u + 1]):
-        if now.on[instance.rival[i]] == b and instance.rival[i] != instead:
+        if now.on[instance.rival[i]] == b and instance.rival[i] != leaving:
             return False
     return True
 
 
 @bare
 def _may_follow(instance: Instance, now: SearchState, u: int, b: int, other: int, c: int) -> bool:
-    """Return whether, once unit u is on device b, another may go to device c."""
+    """Return whether another unit may go to device c once unit u is on device b."""
     a = now.on[u]
-    before, there = now.used[a], now.used[b]
-    now.on[u], now.used[a], now.used[b] = b, before - instance.memory[u], there + instance.memory[u]
+    used_a, used_b = now.used[a], now.used[b]
+    now.on[u], now.used[a], now.used[b] = (
+        b,
+        used_a - instance.memory[u],
+        used_b + instance.memory[u],
+    )
     fits = _may_move(instance, now, other, c, -1)
-    now.on[u], now.used[a], now.used[b] = a, before, there
+    now.on[u], now.used[a], now.used[b] = a, used_a, used_b
     return fits
 
 
 @bare
 def _shift(instance: Instance, now: SearchState, u: int, b: int) -> None:
-    """Add to the trial what moving unit u to device b changes."""
+    """Add the effect of moving unit u to device b to the trial."""
     a = now.on[u]
     _change(now, a, -instance.work[u] / instance.capacity[a])
     _change(now, b, instance.work[u] / instance.capacity[b])
@@ -241,12 +245,10 @@ def _shift(instance: Instance, now: SearchState, u: int, b: int) -> None:
 
 
 @bare
-def _cross(
-    instance: Instance, now: SearchState, i: int, here: int, there: int, sign: float
-) -> None:
-    """Add or take away what end i's stream costs, its unit on `here`, the other on `there`."""
+def _cross(instance: Instance, now: SearchState, i: int, own: int, other: int, sign: float) -> None:
+    """Add or subtract the load of end i's stream between its own device and the other one."""
     devices = instance.capacity.shape[0]
-    x, y = (here, there) if instance.outward[i] else (there, here)
+    x, y = (own, other) if instance.outward[i] else (other, own)
     sends, receives = ends_of(instance.nic, devices, x, y)
     _change(now, devices + sends, sign * _seconds(instance, sends, i))
     if instance.nic:
@@ -269,8 +271,8 @@ def _seconds(instance: Instance, link: int, i: int) -> float:
 
 @bare
 def _change(now: SearchState, r: int, amount: float) -> None:
-    if now.seen[r] != now.tally[1]:
-        now.seen[r] = now.tally[1]
+    if now.listed_in[r] != now.tally[1]:
+        now.listed_in[r] = now.tally[1]
         now.listed[now.tally[0]] = r
         now.tally[0] += 1
         now.change[r] = 0.0

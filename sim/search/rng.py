@@ -1,18 +1,18 @@
-"""Random numbers inside kernels: xorshift64 (Marsaglia 2003), its state an array of one word."""
+"""Random numbers for kernels: xorshift64 (Marsaglia 2003) with an array of one word as state."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sim.jit import bare
 
-Word = NDArray[np.uint64]  # (1,), not 0
+Word = NDArray[np.uint64]  # (1,), must not be 0
 
 _DOUBLE = 1.0 / 2.0**53
 
 
 @bare
 def uniform(state: Word) -> float:
-    """Return a number from 0 to below 1."""
+    """Return a random number in [0, 1)."""
     x = state[0]
     x ^= x << np.uint64(13)
     x ^= x >> np.uint64(7)
@@ -24,5 +24,5 @@ def uniform(state: Word) -> float:
 
 @bare
 def below(state: Word, count: int) -> int:
-    """Return a whole number from 0 to count - 1."""
+    """Return a random whole number from 0 to count - 1."""
     return int(uniform(state) * count)

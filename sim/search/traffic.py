@@ -1,4 +1,4 @@
-"""Reduction of the traffic between devices at no cost of throughput."""
+"""Reduction of the traffic between devices without loss of throughput."""
 
 from sim.jit import bare, kernel
 from sim.search.instance import Instance
@@ -12,9 +12,9 @@ SWAPS, JOINS = 0.3, 0.6
 def reduce_traffic(
     instance: Instance, now: SearchState, state: Word, steps: int, limit: float
 ) -> None:
-    """Change a search state in place, taking what lowers the bits that cross between devices.
+    """Improve a search state in place by changes that lower the bit/s between devices.
 
-    No load is raised above `limit`, or above what it is where it is higher already.
+    No load rises above `limit`; loads that are already higher do not rise at all.
     """
     for step in range(steps):
         trial = drawn(instance, now, state, step, SWAPS, JOINS)
@@ -33,7 +33,7 @@ def reduce_traffic(
 
 @bare
 def _crossing(instance: Instance, now: SearchState, trial: Move) -> float:
-    """Return by how much a change raises the bit/s that cross, less what rounding could be."""
+    """Return an upper bound on the rise of the bit/s between devices, rounding included."""
     raised = _raised(instance, now, trial.u, trial.a, trial.b)
     if trial.other >= 0:
         now.on[trial.u] = trial.b
@@ -44,12 +44,12 @@ def _crossing(instance: Instance, now: SearchState, trial: Move) -> float:
 
 @bare
 def _raised(instance: Instance, now: SearchState, u: int, a: int, b: int) -> float:
-    raised, all_of_it = 0.0, 0.0
+    raised, total = 0.0, 0.0
     for i in range(instance.first_end[u], instance.first_end[u + 1]):
         c = now.on[instance.other[i]]
-        all_of_it += instance.bits[i]
+        total += instance.bits[i]
         if c == a:
             raised += instance.bits[i]
         elif c == b:
             raised -= instance.bits[i]
-    return raised + 1e-9 * all_of_it
+    return raised + 1e-9 * total

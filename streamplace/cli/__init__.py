@@ -1,1 +1,1 @@
-"""The commands: parse, call one workflow, print."""
+"""The command line: a module per command."""

@@ -1,9 +1,11 @@
-"""The command that compares placers over a dataset."""
+"""The command `compare`: placers compared over a dataset."""
 
 import click
 
 from streamplace.cli import options, param_types
 from streamplace.plots.formats import KINDS
+
+NOTE = "vs metis: share of graphs better (+) and worse (-)"
 
 
 @click.command()
@@ -13,31 +15,26 @@ from streamplace.plots.formats import KINDS
     type=param_types.PLACER,
     default="metis,metis-oracle,fuser,auto",
     show_default=True,
-    metavar="A,B",
+    metavar="A[,B…]",
+    help="Placers to compare, each NAME[:OPTION=VALUE…]; `streamplace place --help` lists them.",
 )
-@options.cluster
-@click.option(
-    "--source-rate",
-    "source_rates",
-    callback=options.rates,
-    metavar="R[,R2]",
-    help="Tuples/s over all sources, each of several  [default: each graph's own]",
-)
-@options.model
-@options.target_utilisation
-@options.objective
+@options.cluster()
+@options.source_rates("each graph's own", "with several, each is compared by itself")
+@options.model()
+@options.target_utilisation()
+@options.objective()
 @click.option(
     "-o",
     "folder",
     callback=options.file_name,
     type=param_types.FILE,
     metavar="DIR",
-    help="Folder for results, tables and pictures.",
+    help="Folder to write results, tables and plots into; made if missing.",
 )
 @click.option(
     "--plots",
     type=param_types.Choice((*KINDS, "none")),
-    help="Kind of the pictures in DIR.  [default: png]",
+    help="File format of the plots in DIR.  [default: png]",
 )
 @options.processes
 @options.common
@@ -58,27 +55,33 @@ def compare(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Compare placers over the graphs of DATASET.
+    """Compare placers over the graphs of a dataset.
+
+    DATASET is a file or a folder of graphs, or dataset:real for the graphs that are shipped. The
+    table shows relative throughput (throughput / source rate) over the graphs.
 
     \b
+    Examples:
     streamplace compare dataset:real --placers metis,fuser,greedy,auto
     streamplace compare dream.jsonl.gz --placers metis,metis-oracle --source-rate 1e4,2e4
     streamplace compare dataset:real -o results --plots pdf
+    streamplace compare dream.jsonl.gz --backend ray --address 10.0.0.1:6379
 
     \b
-    DIR gets
+    Files in DIR:
     compare.json              what --json prints
-    table.csv, graphs.csv     its rows; a line a graph, placer and source rate
-    by_rate.csv, .md, .tex    a line a placer, source rates side by side
-    throughput.png            the distribution of relative throughput
-    devices.png               how many devices are used
+    table.csv                 the table
+    graphs.csv                a row per graph, placer and source rate
+    by_rate.csv, .md, .tex    a row per placer, source rates side by side
+    throughput.png            distribution of relative throughput
+    devices.png               number of devices used
     """
     if folder is None and plots is not None:
-        raise click.UsageError("--plots is for -o")
-    from contextlib import nullcontext  # noqa: PLC0415 - a command loads what it needs
+        raise click.UsageError("--plots requires -o")
+    from contextlib import nullcontext  # noqa: PLC0415 - loaded when the command runs
 
     from streamplace.cli.output_files import refuse_folder, weights_of  # noqa: PLC0415
-    from streamplace.cli.terminal import print_result  # noqa: PLC0415
+    from streamplace.cli.terminal import console, print_result  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.execution.backends import Backend  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
@@ -88,6 +91,7 @@ def compare(
     from streamplace.plots.comparison_folder import names_of, save_report  # noqa: PLC0415
     from streamplace.problem.objective import Throughput  # noqa: PLC0415
     from streamplace.workflows import compare as workflow  # noqa: PLC0415
+    from streamplace.workflows.comparison import REFERENCE  # noqa: PLC0415
 
     pictures = None if plots == "none" else plots or "png"
     if folder is not None:
@@ -115,8 +119,11 @@ def compare(
                 backend=workers,
             )
         if folder is not None:
-            save_report(folder, result, pictures)
+            for stale in save_report(folder, result, pictures):
+                options.print_note(f"removed {stale}, a picture of an earlier comparison")
     if as_json:
         options.print_json(result.to_dict())
     else:
         print_result(result)
+        if REFERENCE in result.placers:
+            console().print(NOTE)

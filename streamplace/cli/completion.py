@@ -1,4 +1,4 @@
-"""The command that prints a completion script for a shell."""
+"""The command `completion`: completion scripts for shells."""
 
 import os
 
@@ -16,14 +16,14 @@ from streamplace.cli import options, param_types
 PROGRAM = "streamplace"
 VARIABLE = "_STREAMPLACE_COMPLETE"
 SHELLS = ("bash", "zsh", "fish")
-BREAKS = ":="  # where bash ends a word, and we do not
+BREAKS = ":="  # where bash ends a word, but streamplace does not
 
 
 class Bash(BashComplete):
-    """Completion for bash, whose words end at : and =, as in ``policy:samples=16``.
+    """Completion for bash, which ends words at ``:`` and ``=``, as in ``policy:samples=16``.
 
-    The line is split anew here, and what bash believes to be words of their own is left out of the
-    answers: bash puts it before them.
+    This class splits the line itself. It removes from each answer what bash considers to be
+    earlier words, because bash inserts the answer after them.
     """
 
     source_template = BashComplete.source_template.replace(
@@ -36,8 +36,8 @@ class Bash(BashComplete):
     _typed = ""
 
     def get_completion_args(self) -> tuple[list[str], str]:
-        """Return the words before the one that is typed, and that."""
-        if "COMP_LINE" not in os.environ:  # asked by click's own script
+        """Return the words before the one being typed, and that word."""
+        if "COMP_LINE" not in os.environ:  # called by click's own script
             return super().get_completion_args()
         line = os.environ["COMP_LINE"]
         before = line.encode()[: int(os.environ.get("COMP_POINT") or len(line))].decode(
@@ -48,7 +48,7 @@ class Bash(BashComplete):
         return words, self._typed
 
     def format_completion(self, item: CompletionItem[str]) -> str:
-        """Return an answer without what bash holds for words before it."""
+        """Return an answer without the part that bash considers to be earlier words."""
         kept = max(self._typed.rfind(letter) for letter in BREAKS) + 1
         if item.value.startswith(self._typed[:kept]):
             item.value = item.value[kept:]
@@ -56,18 +56,18 @@ class Bash(BashComplete):
 
 
 def prepare() -> None:
-    """Let click answer bash as we do."""
+    """Register the completion class for bash with click."""
     add_completion_class(Bash)
 
 
 @click.command()
-@click.argument("shell", type=param_types.Choice(SHELLS))
+@click.argument("shell", type=param_types.Choice(SHELLS), metavar="SHELL")
 @options.common
 def completion(shell: str, seed: int, as_json: bool) -> None:
-    """Print the script that lets SHELL complete words.
+    """Print the script that enables completion in a shell.
 
-    It completes commands, options, placers with their options, and the names of datasets,
-    configs and kinds.
+    SHELL is bash, zsh or fish. The script completes commands, options, placers with their
+    options, and the names of datasets, configs and file formats. To install it:
 
     \b
     bash    echo 'eval "$(streamplace completion bash)"' >> ~/.bashrc
@@ -75,11 +75,12 @@ def completion(shell: str, seed: int, as_json: bool) -> None:
     fish    streamplace completion fish > ~/.config/fish/completions/streamplace.fish
 
     \b
+    Example:
     streamplace completion bash
     """
     prepare()
     found = get_completion_class(shell)
-    assert found is not None, "these are click's own"
+    assert found is not None, "click supports all of SHELLS"
     script = found(click.get_current_context().find_root().command, {}, PROGRAM, VARIABLE).source()
     if as_json:
         options.print_json({"shell": shell, "script": script})

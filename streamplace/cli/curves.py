@@ -1,4 +1,4 @@
-"""The command that draws training curves."""
+"""The command `curves`: plots of training curves."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
     default="curves.png",
     show_default=True,
     metavar="FILE",
-    help="Picture to write: .png, .svg or .pdf.",
+    help="Plot to write: .png, .svg or .pdf.",
 )
 @options.common
 def curves(runs: tuple[str, ...], output: str, seed: int, as_json: bool) -> None:
-    """Draw how training went in the folders RUN.
+    """Plot the training curves of run folders.
 
-    They are what train writes, and may be drawn while it goes on.
-
-    Reward, gap to the best known, loss and entropy over steps, from log.jsonl; several runs are
-    drawn side by side.
+    RUN is a folder that `streamplace train` writes; it can be plotted while training runs. The
+    plot shows reward, gap to the best known placement, loss and entropy over steps, read from
+    log.jsonl. Several runs are drawn side by side.
 
     \b
+    Examples:
     streamplace curves run
     streamplace curves run-1 run-2 -o curves.pdf
     """
-    from streamplace.cli.output_files import check_targets  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.cli.output_files import check_targets  # noqa: PLC0415 - loaded when the command runs
     from streamplace.files.training_logs import LOG, read_log  # noqa: PLC0415
     from streamplace.plots.formats import kind_of  # noqa: PLC0415
 
@@ -50,11 +50,11 @@ def curves(runs: tuple[str, ...], output: str, seed: int, as_json: bool) -> None
     if as_json:
         options.print_json({"file": output, "runs": _last(logs)})
     else:
-        options.tell(f"wrote {output}")
+        options.print_note(f"wrote {output}")
 
 
 def _last(logs: "Mapping[str, Log]") -> list[dict[str, Any]]:
-    """Return how far runs have come, and what they told last."""
+    """Return the number of steps of each run, and its latest figures."""
     return [
         {"run": run, "steps": len(log)} | {k: v for step in log for k, v in step.items()}
         for run, log in logs.items()

@@ -1,4 +1,4 @@
-"""The command that shows what moves between two placements."""
+"""The command `diff`: what moves between two placements."""
 
 import click
 
@@ -10,16 +10,18 @@ from streamplace.cli import options, param_types
 @click.argument("b", type=param_types.FILE)
 @options.common
 def diff(a: str, b: str, seed: int, as_json: bool) -> None:
-    """Show which operators move between placements A and B, and what that changes.
+    """Show which operators move between two placements.
 
-    Each is scored as its file tells. Devices are told apart by name: what ran on one that B lacks
-    moves.
+    A and B are placement files of the same operators. The output also shows the memory that moves
+    and how throughput changes; each placement is scored under the problem in its file. Devices
+    are matched by name: operators on a device that B lacks move.
 
     \b
+    Examples:
     streamplace diff before.json after.json
     streamplace diff before.json after.json --json
     """
-    from streamplace.cli.terminal import print_result  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.cli.terminal import print_result  # noqa: PLC0415 - loaded when the command runs
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.files import read_placement  # noqa: PLC0415

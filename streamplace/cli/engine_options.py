@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from streamplace.cli.options import file_name
-from streamplace.cli.param_types import FILE, Choice
+from streamplace.cli.param_types import FILE, NUMBER, Choice
 
 if TYPE_CHECKING:
     from sim.engine import RunMetrics
     from streamplace.problem.placement import Placement
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-EVERY_S = 1.0  # seconds between the moments of a trace
+EVERY_S = 1.0  # seconds between the samples of a trace
 OF_SETTINGS = {
     "duration": "duration_s",
     "tick": "tick_s",
@@ -24,51 +24,68 @@ OF_SETTINGS = {
     "backpressure": "backpressure",
 }
 OPTIONS = (
-    click.option("--duration", type=float, metavar="S", help="Engine: seconds  [default: 61]"),
-    click.option("--tick", type=float, metavar="S", help="Engine: seconds a tick  [default: 0.1]"),
+    click.option(
+        "--duration", type=NUMBER, metavar="S", help="Engine: seconds to simulate.  [default: 61]"
+    ),
+    click.option(
+        "--tick",
+        type=NUMBER,
+        metavar="S",
+        help="Engine: seconds per tick; shorter where queues or windows need it.  [default: 0.1]",
+    ),
     click.option(
         "--scheduler",
         type=Choice(["default", "dynamic"]),
-        help="Engine: fixed shares of a device, or shares of what others leave  [default: default]",
+        help="Engine: operators have fixed shares of their device (default), or unused shares go "
+        "to operators with work left (dynamic).  [default: default]",
     ),
     click.option(
         "--allocation",
         type=Choice(["uniform", "weighted"]),
-        help="Engine: equal shares, or by offered work  [default: weighted]",
+        help="Engine: shares of a device are equal (uniform), or in proportion to the work that "
+        "operators are offered (weighted).  [default: weighted]",
     ),
     click.option(
         "--queue",
-        type=float,
+        type=NUMBER,
         metavar="N",
-        help="Engine: tuples a queue holds, 0: any  [default: 2048]",
+        help="Engine: tuples that may wait on a stream; 0 is unlimited.  [default: 2048]",
     ),
     click.option(
         "--source-queue",
-        type=float,
+        type=NUMBER,
         metavar="N",
-        help="Engine: tuples that may wait at a source, the rest is dropped; 0: any  [default: 0]",
+        help="Engine: tuples that may wait at a source, beyond which they are dropped; 0 is "
+        "unlimited.  [default: 0]",
     ),
     click.option(
         "--backpressure/--no-backpressure",
         default=None,
-        help="Engine: whether tuples between devices count against queues  [default: they do]",
+        help="Engine: whether tuples in transit between devices count against --queue.  "
+        "[default: backpressure]",
     ),
     click.option(
         "--scene",
         callback=file_name,
         type=FILE,
         metavar="FILE",
-        help="Engine: source rates over time, windows, slowed devices.",
+        help="Engine: file (JSON) that describes source rates over time, windows and slow devices "
+        "during the run; see `streamplace schema scene`.",
     ),
     click.option(
-        "--trace", callback=file_name, type=FILE, metavar="FILE", help="Engine: what happened."
+        "--trace",
+        callback=file_name,
+        type=FILE,
+        metavar="FILE",
+        help="Engine: file to write (JSON) with rates, queues and utilisations for every second of "
+        "the run; - is stdout.",
     ),
     click.option(
         "--plot",
         callback=file_name,
         type=FILE,
         metavar="FILE",
-        help="Engine: the same drawn, .png, .svg or .pdf.",
+        help="Engine: plot of the trace to write: .png, .svg or .pdf.",
     ),
 )
 
@@ -83,16 +100,19 @@ def options(command: Command) -> Command:
 def run(
     placement: "Placement", chosen: dict[str, Any], inputs: tuple[str | None, ...]
 ) -> "tuple[Placement, RunMetrics]":
-    """Run a placement as the options tell; write the trace and the picture they ask for.
+    """Run a placement in the engine; write the trace and the plot if the options name files.
 
-    Of several source rates, all that is told is of the worst; see `scoring.engine.worst_run`.
+    With several source rates, everything returned and written is of the worst rate; see
+    `scoring.engine.worst_run`.
 
     Parameters
     ----------
+    chosen
+        Values of the options that the user specified, by name.
     inputs
-        Files that the command has read, besides the scene: none is written over.
+        Files that the command has read, besides the scene; none of them is overwritten.
     """
-    from sim.engine import Settings  # noqa: PLC0415 - a command loads what it needs
+    from sim.engine import Settings  # noqa: PLC0415 - loaded when the command runs
     from streamplace.cli.output_files import check_targets  # noqa: PLC0415
     from streamplace.errors import FormatError, ProblemError, UsageError  # noqa: PLC0415
     from streamplace.files import write_json  # noqa: PLC0415
@@ -121,7 +141,7 @@ def run(
     watched = "trace" in chosen or "plot" in chosen
     try:
         placed, found = engine.worst_run(placement, settings, scene, EVERY_S if watched else None)
-    except ProblemError as error:  # the placement was read, so it is the scene that does not fit
+    except ProblemError as error:  # the placement is valid, so the fault is in the scene
         if scene is None:
             raise
         fault = str(error).removeprefix("scene: ")

@@ -1,12 +1,12 @@
-"""The entry point of the command line; until work has begun, Ctrl-C just ends it."""
+"""The entry point of the command line; Ctrl-C while it loads ends it without a traceback."""
 
 import signal
 
 
 def script() -> None:
-    """Load the command line and run that of this process."""
+    """Load the command line and run it with the arguments of this process."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # loading it takes a moment, and says nothing
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # loading takes a moment
     from streamplace.cli import main  # noqa: PLC0415 - after the signal
 
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:

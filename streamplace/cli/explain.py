@@ -1,4 +1,4 @@
-"""The command that explains a placement."""
+"""The command `explain`: the bottleneck of a placement."""
 
 import click
 
@@ -9,20 +9,22 @@ from streamplace.cli import options, param_types
 @click.argument("placement", type=param_types.FILE)
 @click.option(
     "--top",
-    type=click.IntRange(min=1),
+    type=param_types.Whole(1),
     default=5,
     show_default=True,
     metavar="N",
-    help="Rows a table.",
+    help="Number of rows to print per table.",
 )
 @options.common
 def explain(placement: str, top: int, seed: int, as_json: bool) -> None:
-    """Explain PLACEMENT: what makes its bottleneck, and which single moves would help.
+    """Explain a placement's bottleneck, and list helpful moves.
 
-    Operators that constraints keep together move together. A placement scored by the engine is
-    explained by the model bottleneck.
+    The output shows which operators or streams load the busiest device or link, and which single
+    moves of operators would raise throughput. Operators that constraints keep together move
+    together. A placement made under --model engine is explained by the bottleneck model.
 
     \b
+    Examples:
     streamplace explain placement.json
     streamplace explain placement.json --json
     """
@@ -31,7 +33,7 @@ def explain(placement: str, top: int, seed: int, as_json: bool) -> None:
     from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.files import read_placement  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
-    from streamplace.workflows import explain  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.workflows import explain  # noqa: PLC0415 - loaded when the command runs
 
     with working("reading"):
         read = read_placement(placement)

@@ -1,4 +1,4 @@
-"""The command that writes a placement as other programs take it."""
+"""The command `export`: placements in the formats of other programs."""
 
 import click
 
@@ -14,35 +14,38 @@ from streamplace.integrations.kinds import WRITERS
     type=param_types.Choice(["json", "csv", "cepsim", *WRITERS]),
     required=True,
     metavar="KIND",
-    help="One of those above.",
+    help="Format to write, one of those above.",
 )
 @options.output()
 @options.common
 def export(placement: str, kind: str, output: str, seed: int, as_json: bool) -> None:
-    """Write PLACEMENT as others take it.
+    """Write a placement in another program's format.
 
     \b
-    json, csv       our own file; a line an operator: operator,device
+    json            streamplace's placement file
+    csv             a row per operator: operator,device
     flink           Flink: slot-sharing groups, operator=peN
     flink-helper    Flink: the Java class that sets those groups in a job
-    capsys          CAPSys, a patched Flink: schedulercfg, a line a subtask
+    capsys          CAPSys, a patched Flink: schedulercfg, a line per subtask
     storm-ras       Storm: constraints and CPU for the Resource Aware Scheduler, YAML
     ibm-spl         IBM Streams: placement clauses for SPL
-    ibm-overlay     IBM Streams: job configuration overlay, the number of PEs alone
+    ibm-overlay     IBM Streams: job configuration overlay with the number of PEs only
     kubernetes      a Deployment per PE, YAML
     cepsim          CEPSim's runner, JSON
-    dot, graphml    the graph with its devices
+    dot, graphml    the graph with the device of each operator
 
-    flink, storm-ras and ibm-spl know whole operators only: place --whole-operators keeps the
-    instances of each on one device.
+    A PE (processing element) is the set of operators on one device. flink, storm-ras and ibm-spl
+    can only place whole operators: `streamplace place --whole-operators` keeps all instances of
+    an operator on one device.
 
     \b
+    Examples:
     streamplace export placement.json --to csv
     streamplace export placement.json --to kubernetes -o deployments.yaml
     """
     if output == "-" and as_json:
-        raise click.UsageError("--json tells of the file that -o names, so it needs one")
-    from streamplace.cli.output_files import check_targets  # noqa: PLC0415 - a command loads what it needs
+        raise click.UsageError("--json requires -o FILE, since the export goes to stdout otherwise")
+    from streamplace.cli.output_files import check_targets  # noqa: PLC0415 - loaded when the command runs
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.files import export  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""Nested facts about a file, one a line."""
+"""Nested facts about a file, one per line."""
 
 from typing import Any
 
@@ -6,18 +6,38 @@ from streamplace.cli.table import NAME_WIDTH
 from streamplace.cli.terminal import console, name_in
 from streamplace.display.labels import listed
 from streamplace.display.view import Names
+from streamplace.util.text import printable
 
 
 def print_facts(facts: dict[str, Any], indent: str = "") -> None:
-    """Print nested facts, one a line."""
+    """Print nested facts, one per line.
+
+    Labels are the keys as they are, since those may be names of operators and devices. A list of
+    dictionaries is printed as one block per item, ``stage[0]``, ``stage[1]``, ….
+    """
     out = console()
     for key, value in facts.items():
-        label = indent + key.replace("_", " ")
+        label = indent + printable(str(key))
         room = out.width - len(label) - len(": ")
-        if isinstance(value, dict):
+        if isinstance(value, dict) and value:
             out.print(f"{label}:")
             print_facts(value, indent + "  ")
-        elif isinstance(value, list):
-            out.print(f"{label}: {listed(Names.of([str(item) for item in value]), room)}")
+        elif isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+            for i, item in enumerate(value):
+                out.print(f"{label}[{i}]:")
+                print_facts(item, indent + "  ")
+        elif isinstance(value, list) and value:
+            out.print(f"{label}: {listed(Names.of([_text(item) for item in value]), room)}")
         else:
-            out.print(f"{label}: {name_in(out, str(value), max(room, NAME_WIDTH))}")
+            out.print(f"{label}: {name_in(out, _text(value), max(room, NAME_WIDTH))}")
+
+
+def _text(value: object) -> str:
+    """Return a single fact as text; ``none`` for null and for an empty value."""
+    if value is None or value in ([], {}, ""):
+        return "none"
+    if isinstance(value, list):
+        return ", ".join(map(_text, value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.10g}" if isinstance(value, float) else str(value)

@@ -1,4 +1,4 @@
-"""The command that generates benchmark graphs."""
+"""The command `generate`: benchmark graphs."""
 
 import re
 from contextlib import closing
@@ -9,20 +9,20 @@ from streamplace.cli import options, param_types
 
 
 def sizes(ctx: click.Context, param: click.Parameter, value: str | None) -> range | None:
-    """Read N or MIN-MAX."""
+    """Parse N or MIN-MAX."""
     if value is None:
         return None
     match = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", value)
     if match is None or int(match[2] or match[1]) < int(match[1]):
-        raise click.BadParameter(f"{value!r} is neither N nor MIN-MAX", ctx, param)
+        raise click.BadParameter(f"must be N or MIN-MAX (got {value!r:.80})", ctx, param)
     return range(int(match[1]), int(match[2] or match[1]) + 1)
 
 
 class WithInstalled(click.Command):
-    """A command whose help ends with the families of installed packages."""
+    """A command whose help ends with the graph families of installed packages."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write their names, if there are any."""
+        """Write the names of those families, if any."""
         from streamplace.generate.registry import FAMILIES, family_names  # noqa: PLC0415 - heavy
 
         names = family_names()[len(FAMILIES) :]
@@ -33,8 +33,20 @@ class WithInstalled(click.Command):
 
 @click.command(cls=WithInstalled)
 @click.argument("preset", type=param_types.FAMILY, metavar="FAMILY")
-@click.option("--count", type=int, default=1, show_default=True, help="Number of graphs.")
-@click.option("--operators", callback=sizes, metavar="N|MIN-MAX", help="Operators of a graph.")
+@click.option(
+    "--count",
+    type=param_types.Whole(),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Number of graphs.",
+)
+@click.option(
+    "--operators",
+    callback=sizes,
+    metavar="N|MIN-MAX",
+    help="Operators per graph, e.g. 100 or 10-50.  [default: those of the family]",
+)
 @click.option(
     "-o",
     "output",
@@ -42,7 +54,8 @@ class WithInstalled(click.Command):
     type=param_types.FILE,
     required=True,
     metavar="FILE",
-    help=".jsonl[.gz], .json, .npz or -",
+    help="File to write: .jsonl or .jsonl.gz (any number of graphs), .json or .npz (one graph), "
+    "or - for JSON lines on stdout.",
 )
 @options.processes
 @options.common
@@ -59,19 +72,20 @@ def generate(
 ) -> None:
     """Generate benchmark graphs.
 
-    FAMILY is dream (the paper's branched benchmark), series-parallel or layered; or your own:
-    module:function[:OPTION=VALUE…], in file module.py here or installed, or a name that an
-    installed package registers. The same seed gives the same bytes, whatever the machine and the
-    number of processes.
+    FAMILY is dream (the paper's branched benchmark), series-parallel or layered. It can also be
+    your own: module:function[:OPTION=VALUE…], from module.py in the current folder or from an
+    installed module, or a name that an installed package registers. The same seed gives the same
+    bytes on any machine and with any number of processes.
 
     \b
+    Examples:
     streamplace generate dream --count 3150 --seed 1 -o dream.jsonl.gz
     streamplace generate layered --operators 1000000 -o large.npz
     """
     if output == "-" and as_json:
-        raise click.UsageError("-o - and --json both want stdout")
+        raise click.UsageError("cannot combine -o - with --json: both write to stdout")
     from streamplace.cli.output_files import check_targets  # noqa: PLC0415
-    from streamplace.execution.backends import Backend  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.execution.backends import Backend  # noqa: PLC0415 - loaded when the command runs
     from streamplace.execution.parallel import each  # noqa: PLC0415
     from streamplace.execution.progress import track  # noqa: PLC0415
     from streamplace.files import write_dataset  # noqa: PLC0415
@@ -84,6 +98,6 @@ def generate(
     if as_json:
         options.print_json({"preset": preset, "graphs": count, "seed": seed, "file": output})
     else:
-        graphs_are = "1 graph" if count == 1 else f"{count} graphs"
-        to = "stdout" if output == "-" else output
-        options.tell(f"wrote {graphs_are} of {preset}, seed {seed}, to {to}")
+        graphs_text = "1 graph" if count == 1 else f"{count} graphs"
+        target = "stdout" if output == "-" else output
+        options.print_note(f"wrote {graphs_text} of {preset}, seed {seed}, to {target}")

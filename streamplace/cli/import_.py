@@ -1,4 +1,4 @@
-"""The command that imports documents of stream-processing systems."""
+"""The command `import`: graphs from documents of stream-processing systems."""
 
 import click
 
@@ -14,11 +14,11 @@ from streamplace.integrations.kinds import READERS
     type=param_types.Choice(list(READERS)),
     required=True,
     metavar="KIND",
-    help="What FILE is, one of those above.",
+    help="Format of FILE, one of those above.",
 )
-@options.costs("What FILE does not tell, by operator: .csv, else TOML.", "COSTS")
+@options.costs("Numbers by operator that FILE lacks: .csv, otherwise TOML; see above.", "COSTS")
 @options.fold
-@options.output("Graph to write.  [default: -]", "GRAPH")
+@options.output("Graph file to write; - is stdout.  [default: -]", "GRAPH")
 @options.common
 def import_(
     file: str,
@@ -29,23 +29,24 @@ def import_(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Read an engine's document FILE as a stream graph.
+    """Convert a job of Flink, Storm, IBM Streams, … to a graph.
 
     \b
     flink-plan      Flink: getExecutionPlan(), explain_sql(), or GET /jobs/ID/plan
     storm-flux      Storm: a Flux topology, YAML
-    storm-ui        Storm: what its UI tells of a topology, JSON
+    storm-ui        Storm: a topology from the UI's REST API, JSON
     ibm-adl         IBM Streams: an application's ADL, XML
     ibm-streamsx    IBM Streams: the graph of Python's streamsx, JSON
     kafka-streams   Kafka Streams: Topology.describe(), text
     dream, cepsim   JSON of the benchmarks
-    graphml, dot    graphs of others, and what export writes
+    graphml, dot    graphs of other programs, and files that `streamplace export` writes
 
-    An operator of parallelism p becomes the instances operator[0] … operator[p-1]; place
-    --whole-operators keeps them on one device. What neither FILE nor COSTS tells stays unknown
-    (null), and place lists what it needs.
+    An operator of parallelism p becomes p instances operator[0] … operator[p-1]; `streamplace
+    place --whole-operators` keeps them on one device. Numbers that neither FILE nor COSTS has stay
+    unknown (null); `streamplace place` lists those that it needs.
 
     \b
+    Example:
     streamplace import plan.json --from flink-plan --costs costs.toml -o graph.json
 
     \b
@@ -61,14 +62,15 @@ def import_(
             clicks = 0.9
             views = 0.1
 
-    instructions, payload_bytes and selectivity are those of a tuple, memory_bytes (0 if not told)
-    is that of one instance: of an operator of parallelism p each of the p instances takes it.
+    source_rate is in tuples/s over all sources. instructions are per tuple processed, payload_bytes
+    per tuple emitted; selectivity is the tuples put on a stream per tuple processed. memory_bytes
+    (default 0) is per instance: each of the p instances of an operator takes that much.
     """
     if output == "-" and as_json:
-        raise click.UsageError("--json tells of the file that -o names, so it needs one")
+        raise click.UsageError("--json requires -o GRAPH, since the graph goes to stdout otherwise")
     if file == costs_file == "-":
-        raise click.UsageError("FILE and --costs both want stdin")
-    from streamplace.cli import import_summary  # noqa: PLC0415 - a command loads what it needs
+        raise click.UsageError("cannot read both FILE and --costs from stdin")
+    from streamplace.cli import import_summary  # noqa: PLC0415 - loaded when the command runs
     from streamplace.cli.output_files import check_targets  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""The summary of an import: what was read, guessed, assumed and is missing."""
+"""The summary of an import: what was read, guessed and assumed, and what is missing."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from streamplace.problem.graph_checks import listed
 def print_import(
     graph: StreamGraph, guessed: Sequence[tuple[str, str]], notes: Sequence[str], file: str
 ) -> None:
-    """Print on stderr what was read, what is guessed, and what is not known."""
+    """Print on stderr what was read, what was guessed, and what is not known."""
     out = console(to_stderr=True)
     counts = f"{len(graph.names):,} operators, {len(graph.streams):,} streams"
     out.print(f"wrote {file}: {counts}" if file != "-" else counts)
@@ -22,13 +22,13 @@ def print_import(
     for unknown in graph.lacking:
         out.print(f"not known: {unknown}")
     if graph.source_rate is None:
-        out.print("not known: the source rate; --costs or place --source-rate tell it")
+        out.print("not known: source rate; set it in --costs or with place --source-rate")
 
 
 def assumptions(graph: StreamGraph) -> list[str]:
-    """Return what an import assumes that the documents of engines hardly ever state."""
+    """Return the assumptions of an import about facts that documents hardly ever state."""
     shares = graph.source_share[graph.sources]
-    if len(shares) < 2 or shares.max() > shares.min():  # noqa: PLR2004 - one has nothing to share
+    if len(shares) < 2 or shares.max() > shares.min():  # noqa: PLR2004 - a single source takes the whole rate
         return []
     sources = listed(graph.names[v] for v in graph.sources)
-    return [f"{sources} share the source rate equally; [source_shares] of --costs tells otherwise"]
+    return [f"{sources} share the source rate equally, unless --costs has [source_shares]"]

@@ -1,4 +1,4 @@
-"""The command that says what is in a file."""
+"""The command `info`: summaries of files."""
 
 import click
 
@@ -9,20 +9,24 @@ from streamplace.cli import options, param_types
 @click.argument("file", type=param_types.GRAPH)
 @options.common
 def info(file: str, seed: int, as_json: bool) -> None:
-    """Tell what is in a graph, dataset, cluster, placement, checkpoint or file of weights.
+    """Summarise a graph, dataset, cluster, placement or policy.
+
+    FILE is a graph, a dataset (a file or folder of graphs, or dataset:real), a cluster, a
+    placement, or a .safetensors file of a run: a policy's weights or a checkpoint.
 
     \b
+    Examples:
     streamplace info dataset:real/riotbench-etl.json
     streamplace info run/policy.safetensors
     """
-    from streamplace.cli.facts import print_facts  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.cli.facts import print_facts  # noqa: PLC0415 - loaded when the command runs
     from streamplace.execution.progress import working  # noqa: PLC0415
 
     with working("reading"):
         if file.endswith(".safetensors"):
-            from streamplace.policy import inspect as of_policies  # noqa: PLC0415
+            from streamplace.policy import inspect  # noqa: PLC0415
 
-            found = of_policies.summary(file)
+            found = inspect.summary(file)
         else:
             from streamplace.files.summary import summary  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""The command that writes a starter graph and cluster."""
+"""The command `init`: a starter graph and cluster."""
 
 import click
 
@@ -9,13 +9,16 @@ from streamplace.cli import options, param_types
 @click.argument("folder", callback=options.file_name, type=param_types.FILE, default=".")
 @options.common
 def init(folder: str, seed: int, as_json: bool) -> None:
-    """Write a starter graph.json and cluster.json into FOLDER, explained in their comments.
+    """Write a starter graph.json and cluster.json to edit.
+
+    Both files go into FOLDER, by default the current folder. Comments in them explain the fields.
 
     \b
+    Examples:
     streamplace init
     streamplace init my-job
     """
-    from streamplace.errors import FormatError  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.errors import FormatError  # noqa: PLC0415 - loaded when the command runs
     from streamplace.files import write_json  # noqa: PLC0415
     from streamplace.files.atomic import make_folder  # noqa: PLC0415
     from streamplace.files.starter import STARTERS  # noqa: PLC0415
@@ -23,12 +26,12 @@ def init(folder: str, seed: int, as_json: bool) -> None:
     paths = {make_folder(folder) / name: value for name, value in STARTERS.items()}
     for path in paths:
         if path.exists():
-            raise FormatError(f"{path}: is there already, and is left as it is")
+            raise FormatError(f"{path}: already exists, and is not overwritten")
     for path, value in paths.items():
         write_json(path, value)
     if as_json:
         options.print_json({"files": [str(path) for path in paths]})
     else:
         graph, cluster = paths
-        options.tell(f"wrote {graph} and {cluster}; next:")
-        options.tell(f"  streamplace place {graph} --cluster {cluster} -o placement.json")
+        options.print_note(f"wrote {graph} and {cluster}; next:")
+        options.print_note(f"  streamplace place {graph} --cluster {cluster} -o placement.json")

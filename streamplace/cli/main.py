@@ -1,4 +1,4 @@
-"""The `streamplace` command: parse, call one function, print. Exit codes are given here."""
+"""The `streamplace` command: its group of commands, error messages and exit codes."""
 
 import io
 import os
@@ -43,9 +43,10 @@ def cli() -> None:
     """Decide which device runs which operator of a stream-processing job.
 
     \b
-    streamplace init                                  a graph and a cluster to start from
-    streamplace place graph.json -o placement.json    place it
-    streamplace report placement.json -o report.html  look at it, and change it by hand
+    Examples:
+    streamplace init                                  write a starter graph and cluster
+    streamplace place graph.json -o placement.json    place the graph
+    streamplace report placement.json -o report.html  view the placement, and change it by hand
     streamplace compare dataset:real --placers metis,fuser,auto
     """
 
@@ -73,21 +74,21 @@ for command in (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line; return its exit code. Every expected fault is one line on stderr."""
+    """Run a command line; return its exit code. Every expected error is one line on stderr."""
     code = 0
     if completion.VARIABLE in os.environ:
         completion.prepare()
     for step in (partial(cli.main, arguments, "streamplace", standalone_mode=False), _flush):
         try:
             step()
-        except BrokenPipeError:  # whoever read our output has seen enough
+        except BrokenPipeError:  # the reader of stdout has closed the pipe
             _drop_stdout()
         except (Exception, KeyboardInterrupt, SystemExit) as raised:
             message, failed = _explain(_stop_behind(raised))
             if message and not code:
                 click.echo(message, err=True)
             code = code or failed
-    if _stops and not code:  # a library has let the signal pass: what it left out nobody knows
+    if _stops and not code:  # a library has swallowed the signal, so the work may be incomplete
         message, code = _explain(_stops[-1])
         click.echo(message, err=True)
     return code
@@ -102,60 +103,79 @@ def _flush() -> None:
 
 
 def _drop_stdout() -> None:
-    """Send what is still to be written to stdout nowhere; Python would try again as it exits."""
-    with suppress(OSError):  # it may be no real file
+    """Discard what is still buffered for stdout; Python would try to write it again at exit."""
+    with suppress(OSError):  # stdout may not be a real file
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _explain(error: BaseException) -> tuple[str, int]:
-    """Return what to say of an expected fault, and the exit code; raise any other again."""
+    """Return the message and the exit code of an expected error; raise any other again."""
     match error:
-        case SystemExit() if error.code != TERMINATED:  # rich, when nobody reads on; train
+        case SystemExit() if error.code != TERMINATED:  # rich, on a closed pipe; train
             return "", int(error.code or 0)
         case SystemExit():
-            said, code = "terminated; nothing was half-written", TERMINATED
+            message, code = "terminated; no incomplete file was left", TERMINATED
         case click.exceptions.NoArgsIsHelpError():
             return error.format_message(), error.exit_code
         case click.ClickException():
             context = getattr(error, "ctx", None)
             more = f" (see {context.command_path} --help)" if context else ""
-            said, code = error.format_message() + more, error.exit_code
+            message, code = _usage_message(error) + more, error.exit_code
         case click.Abort() | KeyboardInterrupt():
-            said, code = "interrupted; nothing was half-written", INTERRUPTED
+            message, code = "interrupted; no incomplete file was left", INTERRUPTED
         case StreamplaceError():
-            said, code = str(error), error.exit_code
+            message, code = str(error), error.exit_code
         case MemoryError() | RuntimeError() if is_out_of_memory(error):
-            said, code = "out of memory", 1
+            message, code = "out of memory", 1
         case OSError():
-            said, code = f"{error.filename or 'output'}: {error.strerror or error}", 1
+            message, code = f"{error.filename or 'output'}: {error.strerror or error}", 1
         case _:
             raise error
-    return "streamplace: " + printable(" ".join(said.split())), code
+    return "streamplace: " + printable(" ".join(message.split())), code
+
+
+def _usage_message(error: click.ClickException) -> str:
+    """Return click's message in the form of streamplace's own messages."""
+    match error:
+        case click.NoSuchOption(option_name=name, possibilities=close):
+            message = f"unknown option {name!r}"
+        case click.exceptions.NoSuchCommand(command_name=name, possibilities=close):
+            message = f"unknown command {name!r}"
+        case click.BadParameter(param=click.Parameter() as param) if not isinstance(
+            error, click.MissingParameter
+        ):
+            hint = (param.get_error_hint(error.ctx) or "").replace("'", "")
+            return f"{hint}: {error.message}"
+        case _:
+            message, close = error.format_message().rstrip("."), None
+            if message.startswith(("Missing ", "Got ", "Option ")):  # click's own
+                message = message[0].lower() + message[1:]
+    return f"{message}; did you mean {close[0]!r}?" if close else message
 
 
 def script() -> None:
-    """Run the command line of this process; a SIGTERM leaves nothing half-written either."""
+    """Run the command line of this process; SIGTERM too leaves no incomplete file."""
     signal.signal(signal.SIGTERM, _terminated)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupted)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # names of operators are any text
+            stream.reconfigure(errors="backslashreplace")  # operator names may be any text
     code = None
     with suppress(KeyboardInterrupt, SystemExit):
         code = main()
-        # all is written, and what is left to take away takes a moment
+        # all output is written, and cleaning up takes a moment
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
     sys.exit(_explain(_stops[-1])[1] if code is None else code)
 
 
 _stops: list[BaseException] = []
-"""What signals have raised."""
+"""The exceptions that signals have raised."""
 
 
 def _stop_behind(raised: BaseException) -> BaseException:
-    """Return what a signal raised, where a library has made another exception of it."""
+    """Return a signal's exception where a library has replaced it by another exception."""
     error: BaseException | None = raised
     while error is not None:
         if error in _stops:
@@ -174,7 +194,7 @@ def _terminated(number: int, frame: object) -> None:
 
 
 def _stop(error: BaseException) -> None:
-    """Stop, and say nothing of objects that cannot be taken apart since they are not finished."""
+    """Raise a signal's exception; silence errors from finalisers of half-made objects."""
     sys.unraisablehook = lambda unraisable: None
     _stops.append(error)
     raise error

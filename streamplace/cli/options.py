@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from streamplace.cli.param_types import FILE, OBJECTIVE, Choice
+from streamplace.cli.param_types import FILE, NUMBER, OBJECTIVE, Choice, Whole
 from streamplace.execution.backends import BACKENDS
 from streamplace.execution.progress import is_quiet, quietly
 from streamplace.problem.objective import MODELS
@@ -21,36 +21,37 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def file_name(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """Refuse the empty name, which is a slip of a script rather than a wish for nothing."""
+    """Refuse an empty file name, which usually comes from an unset variable in a script."""
     if value == "":
-        raise click.BadParameter("is empty, and names no file", ctx, param)
+        raise click.BadParameter("must not be empty", ctx, param)
     return value
 
 
 def rates(
     ctx: click.Context, param: click.Parameter, value: str | None
 ) -> tuple[float, ...] | None:
-    """Read R or R,R2,…"""
+    """Parse R or R,R2,… into rates in tuples/s."""
     if value is None:
         return None
     try:
         found = tuple(float(part) for part in value.split(","))
     except ValueError:
-        raise click.BadParameter(f"{value!r} is not R or R,R2,…", ctx, param) from None
+        message = f"must be one rate or several, as 1e4 or 1e4,2e4 (got {value!r})"
+        raise click.BadParameter(message, ctx, param) from None
     if not all(0 < rate < inf for rate in found):
-        raise click.BadParameter(f"{value!r}: rates must be finite and above 0", ctx, param)
+        raise click.BadParameter(f"rates must be finite and above 0 (got {value!r})", ctx, param)
     return found
 
 
 def at_least_0(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
-    """Refuse what is negative or no number."""
+    """Refuse a number that is negative, infinite or NaN."""
     if value is not None and not 0 <= value < inf:
         raise click.BadParameter(f"must be finite and at least 0 (got {value:g})", ctx, param)
     return value
 
 
 def wait(ctx: click.Context, param: click.Parameter, value: float) -> float:
-    """Refuse what is no time to wait: what is endless, or beyond what a clock can be set to."""
+    """Refuse a time in seconds that is negative, NaN or too long for the system's timers."""
     if not 0 <= value <= LONGEST_WAIT_S:
         must = f"must be 0 to {LONGEST_WAIT_S:,} s"
         raise click.BadParameter(f"{must} (got {value:g})", ctx, param)
@@ -58,7 +59,7 @@ def wait(ctx: click.Context, param: click.Parameter, value: float) -> float:
 
 
 def share(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
-    """Refuse what is no share of something, or nothing of it."""
+    """Refuse a share that is not above 0 and at most 1."""
     if value is not None and not 0 < value <= 1:
         raise click.BadParameter(f"must be above 0 and at most 1 (got {value:g})", ctx, param)
     return value
@@ -69,9 +70,16 @@ def _hush(ctx: click.Context, param: click.Parameter, value: bool) -> None:
         ctx.call_on_close(quietly())
 
 
-as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+as_json = click.option(
+    "--json", "as_json", is_flag=True, help="Print the result as JSON on stdout."
+)
 seed = click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed."
+    "--seed",
+    type=Whole(0),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="Seed of all random choices.",
 )
 quiet = click.option(
     "-q",
@@ -79,17 +87,7 @@ quiet = click.option(
     is_flag=True,
     expose_value=False,
     callback=_hush,
-    help="Say nothing on stderr but errors.",
-)
-model = click.option(
-    "--model", type=Choice(MODELS), help="How throughput is computed  [default: bottleneck]"
-)
-source_rates = click.option(
-    "--source-rate",
-    "source_rates",
-    callback=rates,
-    metavar="R[,R2]",
-    help="Tuples/s over all sources; of several the worst counts  [default: the graph's own]",
+    help="Print only errors on stderr.",
 )
 constraints = click.option(
     "--constraints",
@@ -97,51 +95,83 @@ constraints = click.option(
     callback=file_name,
     type=FILE,
     metavar="FILE",
-    help="Constraints, in place of the graph's own.",
+    help="Constraints file (JSON), used instead of the graph's constraints.",
 )
-time_limit = click.option(
-    "--time-limit",
-    type=float,
-    callback=at_least_0,
-    metavar="S",
-    help="Seconds that a search may take  [default: 1]",
-)
-target_utilisation = click.option(
-    "--target-utilisation",
-    type=float,
-    callback=share,
-    metavar="U",
-    help="Share of every device and link to be used, the rest is headroom  [default: 1]",
-)
-objective = click.option(
-    "--objective",
-    type=OBJECTIVE,
-    metavar="NAME",
-    help="What to achieve, NAME[:OPTION=VALUE…]: throughput or your own  [default: throughput]",
-)
-
-
 fold = click.option(
     "--fold",
     is_flag=True,
-    help="Keep a parallel operator one operator, with the memory of all its instances.",
+    help="Keep a parallel operator as one operator that has the memory of all its instances.",
 )
 
 
-def costs(says: str, metavar: str = "FILE") -> Callable[[Command], Command]:
-    """Return the option --costs, a file of numbers that the user knows."""
+def model(default: str = "bottleneck") -> Callable[[Command], Command]:
+    """Return the option --model."""
+    return click.option(
+        "--model",
+        type=Choice(MODELS),
+        help="How throughput is computed: bottleneck (the busiest device or link limits the "
+        "sources), path-average (as in the published results: busy links do not slow the sources) "
+        f"or engine (a simulation over time).  [default: {default}]",
+    )
+
+
+def source_rates(
+    default: str = "the graph's", several: str = "with several, the score is the worst one"
+) -> Callable[[Command], Command]:
+    """Return the option --source-rate; `several` says what several rates mean."""
+    return click.option(
+        "--source-rate",
+        "source_rates",
+        callback=rates,
+        metavar="R[,R2…]",
+        help=f"Tuples/s over all sources together, e.g. 1e4; {several}.  [default: {default}]",
+    )
+
+
+def target_utilisation(default: str = "1") -> Callable[[Command], Command]:
+    """Return the option --target-utilisation."""
+    return click.option(
+        "--target-utilisation",
+        type=NUMBER,
+        callback=share,
+        metavar="U",
+        help="Share of each device and link that may be used, above 0 and at most 1; the rest "
+        f"is headroom. E.g. 0.8.  [default: {default}]",
+    )
+
+
+def objective(default: str = "throughput") -> Callable[[Command], Command]:
+    """Return the option --objective."""
+    return click.option(
+        "--objective",
+        type=OBJECTIVE,
+        metavar="NAME",
+        help="What to maximise: throughput, or your own as NAME[:OPTION=VALUE…], e.g. "
+        f"mymodule:MyObjective:price=2.  [default: {default}]",
+    )
+
+
+def time_limit(text: str) -> Callable[[Command], Command]:
+    """Return the option --time-limit, in seconds, with its help text."""
+    return click.option("--time-limit", type=NUMBER, callback=at_least_0, metavar="S", help=text)
+
+
+def costs(text: str, metavar: str = "FILE") -> Callable[[Command], Command]:
+    """Return the option --costs, a file of numbers that the user knows, with its help text."""
     return click.option(
         "--costs",
         "costs_file",
         callback=file_name,
         type=FILE,
         metavar=metavar,
-        help=says,
+        help=text,
     )
 
 
-def output(says: str = "[default: -]", metavar: str = "FILE") -> Callable[[Command], Command]:
-    """Return the option -o of commands that write to stdout unless told otherwise."""
+def output(
+    text: str = "File to write; - is stdout.  [default: -]", metavar: str = "FILE"
+) -> Callable[[Command], Command]:
+    """Return the option -o of commands that write to stdout by default."""
     return click.option(
         "-o",
         "output",
@@ -149,53 +179,68 @@ def output(says: str = "[default: -]", metavar: str = "FILE") -> Callable[[Comma
         type=FILE,
         default="-",
         metavar=metavar,
-        help=says,
+        help=text,
     )
 
 
 def common(command: Command) -> Command:
-    """Add --json, --quiet and --seed, which every command takes."""
+    """Add --json, --quiet and --seed, which every command has."""
     return as_json(quiet(seed(command)))
 
 
 def processes(command: Command) -> Command:
     """Add --jobs, --backend and --address."""
     jobs = click.option(
-        "--jobs", type=click.IntRange(min=1), help="Processes  [default: all cores]"
+        "--jobs",
+        type=Whole(1),
+        metavar="N",
+        help="Worker processes to run in parallel.  [default: one per core]",
     )
     backend = click.option(
         "--backend",
         type=Choice(BACKENDS),
         default="local",
         show_default=True,
-        help="Where they are; the results are the same.",
+        help="Where worker processes run: on this machine (local), on a Ray or on a Dask "
+        "cluster. Results are the same.",
     )
     address = click.option(
-        "--address", metavar="HOST:PORT", help="Ray or Dask cluster  [default: one on this machine]"
+        "--address",
+        metavar="HOST:PORT",
+        help="Ray head or Dask scheduler of --backend, e.g. 10.0.0.1:6379.  [default: start a "
+        "cluster on this machine]",
     )
     return jobs(backend(address(command)))
 
 
-def cluster(command: Command) -> Command:
-    """Add --cluster and --devices."""
-    by_file = click.option(
-        "--cluster",
-        "cluster_file",
-        callback=file_name,
-        type=FILE,
-        metavar="FILE",
-        help="Cluster file.",
-    )
-    by_text = click.option(
-        "--devices", metavar="5x2500", help="Devices as COUNTxMIPS[xCORES],…  [default: 5x2500]"
-    )
-    return by_file(by_text(command))
+def cluster(default: str = "5x2500") -> Callable[[Command], Command]:
+    """Return a decorator that adds --cluster and --devices."""
+
+    def decorator(command: Command) -> Command:
+        by_file = click.option(
+            "--cluster",
+            "cluster_file",
+            callback=file_name,
+            type=FILE,
+            metavar="FILE",
+            help="Cluster file (JSON): devices and network. `streamplace init` writes an example.",
+        )
+        by_text = click.option(
+            "--devices",
+            metavar="COUNTxMIPS",
+            help="Devices without a file, as COUNTxMIPS[xCORES][,…]: 5x2500,1x2000x4 is five of "
+            "2500 MIPS (million instructions/s) and one of 4 cores of 2000 MIPS each.  "
+            f"[default: {default}]",
+        )
+        return by_file(by_text(command))
+
+    return decorator
 
 
 def the_cluster(cluster_file: str | None, devices: str | None) -> "Cluster | None":
-    """Return the cluster that the options describe; None if they say nothing."""
+    """Return the cluster that the options describe; None without either option."""
     if cluster_file is not None and devices is not None:
-        raise click.UsageError("--cluster and --devices exclude each other")
+        raise click.UsageError("cannot combine --cluster with --devices")
     if devices is not None:
         from streamplace.problem.cluster import Cluster  # noqa: PLC0415 - see main
 
@@ -208,7 +253,7 @@ def the_cluster(cluster_file: str | None, devices: str | None) -> "Cluster | Non
 
 
 def the_objective(text: str | None) -> "Objective | None":
-    """Return the objective that the option names; None without the option."""
+    """Return the objective that --objective names; None without the option."""
     if text is None:
         return None
     from streamplace.problem.objectives import make_objective  # noqa: PLC0415 - see main
@@ -221,7 +266,7 @@ def print_json(value: Any) -> None:
     click.echo(json.dumps(value, indent=1, ensure_ascii=False))
 
 
-def tell(text: str) -> None:
-    """Say a line on stderr, unless nothing is to be said there."""
+def print_note(text: str) -> None:
+    """Print a line on stderr, unless --quiet is set."""
     if not is_quiet():
         click.echo(text, err=True)

@@ -1,4 +1,4 @@
-"""Checks of output files: before the work, and never a file that the command reads."""
+"""Checks of output files, made before the work; no command overwrites its inputs."""
 
 import os
 import stat
@@ -13,103 +13,104 @@ from streamplace.files.bounded import STDIO
 def check_targets(
     targets: Mapping[str, str | None], inputs: Iterable[str | Path | None] = ()
 ) -> None:
-    """Raise where files could not be written, or would be written over an input.
+    """Refuse output files that cannot be written, or that would overwrite an input.
 
     Parameters
     ----------
     targets
-        Files to write, each by the option that asks for it; none where it is not given.
+        Option -> file to write; None where the option is not used.
     inputs
         See `refuse_inputs`.
 
     Raises
     ------
     FormatError
-        If one cannot be written.
+        If a file cannot be written.
     UsageError
-        If one is an input, or the same as another.
+        If a file is an input, or the same as another output.
     """
     from streamplace.files.atomic import check_target  # noqa: PLC0415 - see refuse_inputs
 
-    asked = [(option, target) for option, target in targets.items() if target is not None]
-    for _, target in asked:
+    used = [(option, target) for option, target in targets.items() if target is not None]
+    for _, target in used:
         check_target(target)
-    refuse_inputs(asked, inputs)
+    refuse_inputs(used, inputs)
 
 
 def refuse_inputs(
     targets: Iterable[tuple[str, str | Path]], inputs: Iterable[str | Path | None]
 ) -> None:
-    """Refuse to write over what is read.
+    """Refuse to overwrite inputs.
 
-    Two names of one file are one file, links followed; a folder is the files that are read in it.
+    Files are compared by identity, so that links are recognised. A folder stands for the files
+    that are read in it.
 
     Parameters
     ----------
     targets
-        Options and the files to write for them.
+        Options, and the files to write for them.
     inputs
-        Files that are read, or folders of graphs; ``-`` is what stdin comes from.
+        Files that are read, or folders of graphs; ``-`` is the file behind stdin, if any.
 
     Raises
     ------
     UsageError
         If a file to write is an input, or two of them are the same.
     """
-    from streamplace.errors import UsageError  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.errors import UsageError  # noqa: PLC0415 - loaded when the command runs
 
-    read = [found for one in inputs if one is not None for found in _files(one)]
+    read = [found for name in inputs if name is not None for found in _files(name)]
     options: dict[str, str] = {}
     for option, target in targets:
         if str(target) == STDIO:
             continue
-        there = None
-        with suppress(OSError):  # it is not there yet
-            there = os.stat(target)
-        if there is not None and not stat.S_ISREG(there.st_mode):
+        existing = None
+        with suppress(OSError):  # usually the file does not exist yet
+            existing = os.stat(target)
+        if existing is not None and not stat.S_ISREG(existing.st_mode):
             continue  # a pipe or a device
         path = os.path.realpath(target)
         if path in options:
-            raise UsageError(f"{options[path]} and {option} name one file")
+            raise UsageError(f"{options[path]} and {option} name the same file")
         options[path] = option
         for name, status in read:
-            if there is not None and os.path.samestat(there, status):
-                raise UsageError(f"{option} {target}: would write over {name}, an input")
+            if existing is not None and os.path.samestat(existing, status):
+                raise UsageError(f"{option} {target}: would overwrite the input {name}")
 
 
 def refuse_folder(
     option: str, folder: str, names: Iterable[str], inputs: Iterable[str | None]
 ) -> None:
-    """Refuse to write files of these names into a folder that is read, or over what is read in it.
+    """Refuse to write files of these names into an input folder, or over an input.
 
     Raises
     ------
     UsageError
-        If the folder is an input, or a file to write there is.
+        If the folder or one of the files is an input.
     """
     from streamplace.errors import UsageError  # noqa: PLC0415 - see refuse_inputs
 
-    read = [one for one in inputs if one is not None]
-    for one in read:
-        with suppress(OSError, ValueError):  # it is not there; reading tells what is wrong with it
-            if os.path.isdir(one) and os.path.samefile(folder, one):
-                raise UsageError(f"{option} {folder}: is an input, which its files would add to")
+    read = [name for name in inputs if name is not None]
+    for name in read:
+        with suppress(OSError, ValueError):  # reading it reports what is wrong with it
+            if os.path.isdir(name) and os.path.samefile(folder, name):
+                raise UsageError(f"{option} {folder}: is an input folder; choose another folder")
     refuse_inputs([(option, Path(folder) / name) for name in names], read)
 
 
 def weights_of(placers: str) -> list[str]:
-    """Return the files that the names of placers tell: ``policy:file=run/policy.safetensors``."""
+    """Return the files named in placers' options: ``policy:file=run/policy.safetensors``."""
     options = [option for name in placers.split(",") for option in name.split(":")[1:]]
     return [option.removeprefix("file=") for option in options if option.startswith("file=")]
 
 
 def _files(name: str | Path) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield the regular files that an input stands for; reading tells what is wrong with it."""
+    """Yield the regular files that an input stands for; nothing for one that cannot be read."""
     from streamplace.errors import StreamplaceError  # noqa: PLC0415
     from streamplace.files.datasets import files_of  # noqa: PLC0415
 
     if str(name) == STDIO:
-        with suppress(OSError, ValueError, AttributeError):  # it may be closed, or none at all
+        with suppress(OSError, ValueError, AttributeError):  # stdin may be closed or None
             status = os.fstat(sys.stdin.fileno())
             if stat.S_ISREG(status.st_mode):
                 yield "stdin", status

@@ -1,6 +1,6 @@
-"""Types of arguments that have names: near ones are proposed, and shells complete them.
+"""Types of arguments: numbers, and names, which shells complete and errors suggest.
 
-What a name may be is looked up only when a shell asks.
+The possible names are looked up only when a shell asks for completions.
 """
 
 from collections.abc import Callable, Iterable
@@ -14,31 +14,66 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
+class Whole(click.ParamType[int]):
+    """A whole number, at least `least` if that is not None."""
+
+    name = "integer"
+
+    def __init__(self, least: int | None = None) -> None:
+        self.least = least
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number, or fail with a message that contains the value."""
+        try:
+            number = int(value)
+        except ValueError:
+            self.fail(f"must be a whole number (got {value!r:.40})", param, ctx)
+        if self.least is not None and number < self.least:
+            self.fail(f"must be at least {self.least} (got {number})", param, ctx)
+        return number
+
+
+class Number(click.ParamType[float]):
+    """A floating-point number."""
+
+    name = "float"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the number, or fail with a message that contains the value."""
+        try:
+            return float(value)
+        except ValueError:
+            self.fail(f"must be a number (got {value!r:.40})", param, ctx)
+
+
 class Choice(click.Choice[str]):
-    """One of some names; what is none is told the nearest."""
+    """A choice of names; the error for an unknown name suggests the closest one."""
 
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
-        """Return click's own words and the nearest choice."""
-        message = super().get_invalid_choice_message(value, ctx).rstrip(".")
+        """Return the closest choice, or else all choices."""
+        message = f"unknown choice {value!r:.80}"
         found = did_you_mean(str(value), self.choices)
         if found:
             return message + found
         begins = {choice.partition("-")[0]: choice for choice in reversed(self.choices)}
-        first = closest_match(
-            str(value), begins
-        )  # `flik` is near `flink`, and far from `flink-plan`
-        return message if first is None else f"{message}; did you mean {begins[first]!r}?"
+        # `flik` is close to `flink`, but not to `flink-plan`
+        first = closest_match(str(value), begins)
+        if first is None:
+            return f"{message}; choose from {', '.join(self.choices)}"
+        return f"{message}; did you mean {begins[first]!r}?"
 
 
 class Completed(click.ParamType[str]):
-    """Any text, of which shells complete the names that there are; they take files besides.
+    """Any text, which shells complete to known names, or else to files.
 
     Parameters
     ----------
     names
-        Is called with what has been typed, and returns what it could become.
+        Function from the text typed so far to the names that it could become.
     files
-        Whether it may be a file where no name begins so.
+        Whether to complete file names where no name matches.
     """
 
     name = "text"
@@ -49,8 +84,8 @@ class Completed(click.ParamType[str]):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> "list[CompletionItem]":
-        """Return the names that begin with what has been typed."""
-        from click.shell_completion import CompletionItem  # noqa: PLC0415 - only shells ask
+        """Return the names that begin with the text typed so far."""
+        from click.shell_completion import CompletionItem  # noqa: PLC0415 - for completion only
 
         found = [name for name in self.names(incomplete) if name.startswith(incomplete)]
         items = [CompletionItem(name) for name in found]
@@ -60,7 +95,7 @@ class Completed(click.ParamType[str]):
 
 
 def _placers(typed: str) -> list[str]:
-    """Complete NAME[:OPTION=…][,NAME…], the last of them."""
+    """Complete the last placer of NAME[:OPTION=…][,NAME…]."""
     from streamplace.placers.registry import NAMES, options_of  # noqa: PLC0415 - heavy
 
     before, comma, last = typed.rpartition(",")
@@ -86,14 +121,14 @@ def _objectives(typed: str) -> list[str]:
 
 
 def _configs(typed: str) -> list[str]:
-    from importlib.resources import files  # noqa: PLC0415 - only shells ask
+    from importlib.resources import files  # noqa: PLC0415 - for completion only
 
-    folder = files("streamplace") / "training" / "configs"  # without torch, which training loads
+    folder = files("streamplace") / "training" / "configs"  # does not load torch
     return sorted(file.name.removesuffix(".toml") for file in folder.iterdir())
 
 
 def _datasets(typed: str) -> list[str]:
-    """Return what is shipped, once somebody has begun to type it."""
+    """Return the shipped datasets, once the user has begun to type."""
     from streamplace.files.bundled import PREFIX, shipped_names  # noqa: PLC0415
 
     if not typed:
@@ -105,6 +140,7 @@ def _nothing(typed: str) -> tuple[str, ...]:
     return ()
 
 
+NUMBER = Number()
 FILE = Completed(_nothing, files=True)
 GRAPH = Completed(_datasets, files=True)
 PLACER = Completed(_placers)

@@ -1,4 +1,4 @@
-"""The command that places the operators of a graph."""
+"""The command `place`: the operators of a graph on devices."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -9,48 +9,58 @@ from streamplace.cli import options, param_types
 if TYPE_CHECKING:
     from streamplace.problem.cluster import Cluster
     from streamplace.problem.objective import Objective
+    from streamplace.problem.placement import Placement
     from streamplace.problem.problem import Problem
 
 
 @click.command()
 @click.argument("graph", type=param_types.GRAPH)
-@options.cluster
+@options.cluster()
 @options.constraints
-@options.source_rates
-@options.model
-@options.target_utilisation
-@options.objective
+@options.source_rates()
+@options.model()
+@options.target_utilisation()
+@options.objective()
 @click.option(
     "--placer",
     type=param_types.PLACER,
     default="auto",
     show_default=True,
     metavar="NAME",
-    help="NAME[:OPTION=VALUE…]",
+    help="Algorithm that computes the placement, one of those above, as NAME[:OPTION=VALUE…], "
+    "e.g. metis:parts=3.",
 )
-@options.time_limit
+@options.time_limit(
+    "Seconds that auto, search or exact may take.  [default: 1 for auto, 10 for exact; search is "
+    "limited by evaluations]"
+)
 @click.option(
     "--start",
     callback=options.file_name,
     type=param_types.FILE,
     metavar="FILE",
-    help="What runs now; to set out from.",
+    help="Placement file to start from: the one that runs now. Needs --placer auto, search, exact "
+    "or your own.",
 )
 @click.option(
     "--max-moves",
-    type=click.IntRange(0),
+    type=param_types.Whole(0),
     metavar="M",
-    help="Operators that may move from --start, beyond those that have to.",
+    help="With --start: number of operators that may move, besides those that have to.",
 )
 @click.option(
     "--move-cost",
-    type=float,
+    type=param_types.NUMBER,
     callback=options.at_least_0,
     metavar="C",
-    help="Relative throughput that a second of moving memory is worth.",
+    help="With --start: relative throughput (throughput / source rate) that must be gained per "
+    "second of moving operator memory over the network, e.g. 0.01.",
 )
 @click.option(
-    "--whole-operators", is_flag=True, help="Keep the instances of an operator on one device."
+    "--whole-operators",
+    is_flag=True,
+    help="Keep all instances of a parallel operator (count[0], count[1], …) on one device, as "
+    "Flink, Storm and IBM Streams need it.",
 )
 @click.option(
     "-o",
@@ -58,7 +68,7 @@ if TYPE_CHECKING:
     callback=options.file_name,
     type=param_types.FILE,
     metavar="FILE",
-    help="File to write, or -.",
+    help="Placement file to write; - is stdout.  [default: none, print the score]",
 )
 @options.common
 def place(
@@ -80,44 +90,52 @@ def place(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Place the operators of GRAPH on devices.
+    """Place the operators of a graph on devices.
+
+    GRAPH is a file, or dataset:real/NAME.json for a graph that is shipped.
 
     \b
-    auto                       asks those below, then searches for a second
-    search                     anneals on the score
-    multilevel                 for large graphs
-    policy                     a trained network; policy:samples=16 is the best of 16
+    Placers:
+    auto                       runs several placers below, then improves on the best; 1 s in all
+    search                     simulated annealing on the score
+    multilevel                 the same on coarsened graphs; for large graphs
+    policy                     a trained network; policy:samples=16 keeps the best of 16
     metis, metis-recursive, fuser
+                               partition the graph, by default into a part per device
     metis-oracle, metis-recursive-oracle, fuser-oracle
-                               try every number of parts
-    exact                      proves that none is better, or how far off it may be
+                               try every number of parts and keep the best
+    exact                      proves the optimum, or bounds the gap to it (uses OR-tools)
     greedy, single, round-robin, random
-    module:Class               your own: file module.py here, or an installed one
+                               simple baselines
+    module:Class               your own, from module.py in this folder or an installed module
 
-    --objective is throughput or, as for --placer, your own: module:Class, or a name that an
-    installed package registers.
+    --objective takes throughput or your own objective: module:Class as for --placer, or a name
+    that an installed package registers.
 
-    With several source rates one placement is sought for all: the score is that at the worst.
+    With several source rates, one placement is computed for all: its score is the worst one.
 
-    With --start the placement of FILE is improved; operators go by name, so its cluster, rate and
-    graph may be others. What its devices no longer allow has to move; --max-moves or --move-cost
-    limit the rest.
+    With --start, the placement in FILE is improved. Operators are matched by name, so its cluster,
+    source rate and graph may differ. Operators whose device is gone or no longer allowed have to
+    move; --max-moves or --move-cost limits the other moves.
 
     \b
+    Examples:
     streamplace place graph.json -o placement.json
     streamplace place graph.json --source-rate 5e3,2e4 --target-utilisation 0.8
     streamplace place dataset:real/riotbench-etl.json --placer metis-oracle --devices 3x2500
     streamplace place graph.json --start placement.json --cluster fewer.json --max-moves 3
+    streamplace place graph.json --start placement.json --move-cost 0.01 -o placement.json
+    streamplace place graph.json --objective mymodule:MyObjective:price=2 --whole-operators
     """
     limited = max_moves is not None or move_cost is not None
     if start is None and limited:
-        raise click.UsageError("--max-moves and --move-cost are for --start")
+        raise click.UsageError("--max-moves and --move-cost require --start")
     if limited and placer != "auto":
-        raise click.UsageError("with --max-moves or --move-cost there is one placer")
+        raise click.UsageError("cannot combine --placer with --max-moves or --move-cost")
     if max_moves is not None and move_cost is not None:
-        raise click.UsageError("--max-moves or --move-cost, not both")
+        raise click.UsageError("cannot combine --max-moves with --move-cost")
     if output == "-" and as_json:
-        raise click.UsageError("-o - and --json both want stdout")
+        raise click.UsageError("cannot combine -o - with --json: both write to stdout")
     from streamplace.cli.output_files import check_targets, weights_of  # noqa: PLC0415
     from streamplace.cli.terminal import print_result  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415
@@ -129,7 +147,7 @@ def place(
     from streamplace.workflows.place import solve  # noqa: PLC0415
 
     inputs = (graph, cluster_file, constraints_file, *weights_of(placer))
-    check_targets({"-o": output}, inputs)  # --start may be replaced by what comes of it
+    check_targets({"-o": output}, inputs)  # the file of --start may be replaced by the result
     cluster = options.the_cluster(cluster_file, devices)
     kind = options.the_objective(objective)
     with working("reading"):
@@ -146,6 +164,7 @@ def place(
             model=model,
             target_utilisation=target_utilisation,
         )
+        _check_start(old, problem, start, graph)
     if time_limit is not None and not limited:
         placer = registry.with_limit(placer, time_limit)
     _warn_if_slow(placer, len(problem.graph.names))
@@ -175,15 +194,18 @@ def place(
 
 
 def _warn_if_slow(placer: str, operators: int) -> None:
-    """Say on stderr if a placer may take minutes on a graph of so many operators."""
+    """Warn on stderr if a placer may take minutes on a graph of this size."""
     from streamplace.placers.registry import warning_for  # noqa: PLC0415 - see place
 
     if warning := warning_for(placer, operators):
-        options.tell(warning)
+        options.print_note(warning)
 
 
 def _inherited(objective: "Objective", start: str) -> "Objective | None":
-    """Return the objective of a user that a placement was made for, and say so on stderr."""
+    """Return the user's objective of the initial placement, and print it on stderr.
+
+    Source rates, model and target utilisation are not inherited. None if it is `Throughput`.
+    """
     from dataclasses import replace  # noqa: PLC0415 - see place
 
     from streamplace.problem.objective import Throughput  # noqa: PLC0415
@@ -191,27 +213,39 @@ def _inherited(objective: "Objective", start: str) -> "Objective | None":
 
     if type(objective) is Throughput:
         return None
-    options.tell(f"objective {text_of(objective)} is that of {start}")
-    usual = Throughput()  # rates, model and headroom are not inherited
+    options.print_note(f"using the objective of {start}: {text_of(objective)}")
+    default = Throughput()
     return replace(
         objective,
-        source_rates=usual.source_rates,
-        model=usual.model,
-        target_utilisation=usual.target_utilisation,
-        engine=usual.engine,
+        source_rates=default.source_rates,
+        model=default.model,
+        target_utilisation=default.target_utilisation,
+        engine=default.engine,
     )
+
+
+def _check_start(
+    old: "Placement | None", problem: "Problem", start: str | None, graph: str
+) -> None:
+    """Refuse an initial placement of another graph; the error names its file."""
+    from streamplace.errors import FormatError  # noqa: PLC0415 - see place
+    from streamplace.files.reading import name_of  # noqa: PLC0415
+
+    if old is not None and set(old.assignment).isdisjoint(problem.graph.names):
+        none = f"contains none of the operators of {name_of(graph)}"
+        raise FormatError(f"{name_of(str(start))}: {none}")
 
 
 def _problem(
     graph: str,
     cluster: "Cluster | None",
     constraints_file: str | None,
-    whole: bool = False,
+    whole_operators: bool,
     *,
     kind: "Objective | None",
     **changes: Any,
 ) -> "Problem":
-    """Read the problem; an error names the file that is at fault."""
+    """Read the problem; an error names the faulty file."""
     from streamplace.errors import located  # noqa: PLC0415
     from streamplace.files import read_constraints, read_graph  # noqa: PLC0415
     from streamplace.files.reading import name_of  # noqa: PLC0415
@@ -229,11 +263,11 @@ def _problem(
             read, cluster, constraints=without, objective=objective.with_changes(**changes)
         )
         flow(problem)
-    if constraints is None and not whole:
+    if constraints is None and not whole_operators:
         return problem
     rules = read.constraints if constraints is None else constraints
-    if whole:
-        from streamplace.integrations.whole_operators import colocate_instances  # noqa: PLC0415 - seldom
+    if whole_operators:
+        from streamplace.integrations.whole_operators import colocate_instances  # noqa: PLC0415 - not always needed
 
         rules = colocate_instances(read, rules)
     with located(constraints_file or name_of(graph)):

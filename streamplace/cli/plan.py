@@ -1,4 +1,4 @@
-"""The command that plans the number of devices."""
+"""The command `plan`: the number of devices that a graph needs."""
 
 import click
 
@@ -7,24 +7,25 @@ from streamplace.cli import options, param_types
 
 @click.command()
 @click.argument("graph", type=param_types.GRAPH)
-@options.cluster
+@options.cluster()
 @options.constraints
-@options.source_rates
-@options.model
-@options.target_utilisation
+@options.source_rates(several="with several, the plan is for the highest")
+@options.model()
+@options.target_utilisation()
 @click.option(
     "--most",
-    type=click.IntRange(1),
+    type=param_types.Whole(1),
     metavar="N",
-    help="Devices to go up to  [default: until it keeps up]",
+    help="Largest number of devices to try.  [default: until they keep up with the source rate, "
+    "at most 64]",
 )
-@options.time_limit
+@options.time_limit("Seconds of search for each number of devices.  [default: 1]")
 @click.option(
     "--plot",
     callback=options.file_name,
     type=param_types.FILE,
     metavar="FILE",
-    help="Draw the curve: .png, .svg or .pdf.",
+    help="Plot of source rate over devices to write: .png, .svg or .pdf.",
 )
 @options.common
 def plan(
@@ -41,13 +42,13 @@ def plan(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Tell how many devices keep up with GRAPH, and what rate 1, 2, … devices sustain.
+    """Find how many devices sustain a graph's source rate.
 
-    The cluster tells the kind of device and the network. Of several source rates the highest is
-    planned for. The search takes a second for each number of devices unless --time-limit says
-    otherwise.
+    The table shows the source rate (tuples/s) that 1, 2, … devices sustain. The cluster, whose
+    devices must all be equal, sets the kind of device and the network.
 
     \b
+    Examples:
     streamplace plan graph.json --source-rate 2e4 --devices 5x2500
     streamplace plan graph.json --target-utilisation 0.7 --plot plan.png
     """

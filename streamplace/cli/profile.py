@@ -1,4 +1,4 @@
-"""The commands that profile running jobs."""
+"""The command `profile`: costs measured in running jobs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
@@ -24,48 +24,55 @@ def _speed(ctx: click.Context, param: click.Parameter, value: float) -> float:
 
 
 def _measuring(command: Command) -> Command:
-    """Add the options that every command here has."""
+    """Add the options that all commands of `profile` share."""
     mips = click.option(
         "--mips",
-        type=float,
+        type=param_types.NUMBER,
         callback=_speed,
         required=True,
-        help="Of a core of the devices: million instructions/s.",
+        metavar="M",
+        help="Speed of one core of the job's devices, in million instructions/s; converts measured "
+        "seconds to instructions.",
     )
     timeout = click.option(
         "--timeout",
-        type=float,
+        type=param_types.NUMBER,
         callback=options.wait,
         default=10,
         show_default=True,
         metavar="S",
-        help="How long the server may take for one reading.",
+        help="Seconds to wait for each answer of the server.",
     )
-    costs = options.costs("What you know better, or what cannot be measured: as for import.")
+    costs = options.costs(
+        "Numbers that you know better or that cannot be measured; format as in `streamplace import "
+        "--help`."
+    )
     rest = options.fold(options.output()(options.common(command)))
     return mips(timeout(costs(rest)))
 
 
 @click.group()
 def profile() -> None:
-    """Measure what the operators and streams of a running job cost.
+    """Measure the operators and streams of a running job.
 
     \b
+    Examples:
     streamplace profile flink http://localhost:8081 --job 0a1b… --mips 2500 -o graph.json
+    streamplace profile storm http://localhost:8080 --topology words-1-17 --mips 2500 -o graph.json
     """
 
 
 @profile.command()
 @click.argument("url")
-@click.option("--job", required=True, metavar="ID", help="The job's id.")
+@click.option("--job", required=True, metavar="ID", help="Id of the job.")
 @click.option(
     "--seconds",
-    type=float,
+    type=param_types.NUMBER,
     callback=options.wait,
     default=60,
     show_default=True,
     metavar="S",
-    help="How long to watch.",
+    help="Seconds to watch the job.",
 )
 @click.option(
     "--placement",
@@ -73,7 +80,8 @@ def profile() -> None:
     callback=options.file_name,
     type=param_types.FILE,
     metavar="FILE",
-    help="Also write what runs where now: a placement if all numbers are known; a .csv needs none.",
+    help="File for the current placement: .csv (operator,device), or else JSON, which needs all "
+    "numbers of the graph to be known.",
 )
 @_measuring
 def flink(
@@ -89,20 +97,22 @@ def flink(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Watch a job of Flink by the REST API at URL, and write its graph with what was measured.
+    """Measure a Flink job and write its graph.
 
-    Numbers come with their standard error. What cannot be measured stays unknown (null), and it is
-    said why: inside chains Flink counts neither bytes nor busy time, so profile a job with chaining
-    off. If the server or the job fails meanwhile, what was measured is written all the same.
+    URL is the address of Flink's REST API. The numbers are printed with their standard errors.
+    Numbers that cannot be measured stay unknown (null), and the reason is printed. Inside chains
+    Flink counts neither bytes nor busy time, so profile the job with chaining off. If the server
+    or the job fails, the measurements up to then are written.
 
     \b
+    Example:
     streamplace profile flink http://localhost:8081 --job 0a1b… --mips 2500 -o graph.json
     """
     if [output, placement_file, "-" if as_json else None].count("-") > 1:
-        raise click.UsageError("only one of -o, --placement and --json can have stdout")
+        raise click.UsageError("only one of -o, --placement and --json can write to stdout")
     if fold and placement_file is not None:
-        raise click.UsageError("--placement tells of instances, so not with --fold")
-    from streamplace.cli.output_files import check_targets  # noqa: PLC0415 - a command loads what it needs
+        raise click.UsageError("cannot combine --placement with --fold")
+    from streamplace.cli.output_files import check_targets  # noqa: PLC0415 - loaded when the command runs
     from streamplace.errors import BackendError  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.integrations.flink.fit import fit  # noqa: PLC0415
@@ -128,11 +138,12 @@ def flink(
 
 @profile.command()
 @click.argument("source", type=param_types.FILE, metavar="URL|FILE")
-@click.option("--topology", metavar="ID", help="The topology's id, if URL is that of the UI.")
+@click.option("--topology", metavar="ID", help="Id of the topology; required with a URL.")
 @click.option(
     "--window",
     type=param_types.Choice(["600", "10800", "86400"]),
-    help="Seconds to sum over: the last 10 minutes, 3 hours or day.  [default: all time]",
+    help="With a URL: seconds that the counters cover: the last 10 minutes, 3 hours or day.  "
+    "[default: since the topology started]",
 )
 @_measuring
 def storm(
@@ -147,23 +158,27 @@ def storm(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Write the graph of a running topology of Storm, as its UI at URL or documents in FILE tell.
+    """Measure a Storm topology and write its graph.
 
-    FILE is what /metrics or /visualization serve, or an object of both and of topology. Storm
-    counts no bytes, and does not time spouts: both come from --costs.
+    URL is the address of Storm's UI. FILE is a saved answer of /metrics or /visualization, or an
+    object with both and the topology. Storm counts no bytes and does not time spouts, so specify
+    both with --costs.
 
     \b
+    Examples:
     streamplace profile storm http://localhost:8080 --topology words-1-17 --mips 2500 -o graph.json
     streamplace profile storm metrics.json --mips 2500 --costs costs.toml -o graph.json
     """
     if output == "-" and as_json:
-        raise click.UsageError("only one of -o and --json can have stdout")
+        raise click.UsageError("--json requires -o FILE, since the graph goes to stdout otherwise")
     by_web = source.startswith(("http://", "https://"))
-    if by_web != (topology is not None):
-        raise click.UsageError("--topology goes with the UI's address, and that with --topology")
+    if by_web and topology is None:
+        raise click.UsageError("a URL requires --topology")
+    if topology is not None and not by_web:
+        raise click.UsageError("--topology requires the URL of Storm's UI")
     if window is not None and not by_web:
-        raise click.UsageError("--window goes with the UI's address; documents have theirs")
-    from streamplace.cli.output_files import check_targets  # noqa: PLC0415 - a command loads what it needs
+        raise click.UsageError("--window requires the URL of Storm's UI")
+    from streamplace.cli.output_files import check_targets  # noqa: PLC0415 - loaded when the command runs
     from streamplace.errors import BackendError, FormatError, located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.files.reading import name_of, read_json  # noqa: PLC0415
@@ -202,12 +217,12 @@ def _write_placement(
     slots: Mapping[str, int],
     mips: float,
 ) -> None:
-    """Write the current placement: operator,device if the file's name ends in .csv."""
+    """Write the current placement: CSV (operator,device) if the file's name ends in .csv."""
     from streamplace.errors import BackendError, ProblemError  # noqa: PLC0415
     from streamplace.files import write_placement  # noqa: PLC0415
     from streamplace.files.atomic import write_text  # noqa: PLC0415
     from streamplace.files.reading import to_csv  # noqa: PLC0415
-    from streamplace.integrations.profiling.profile import current_assignment, current_placement  # noqa: PLC0415 - seldom
+    from streamplace.integrations.profiling.profile import current_assignment, current_placement  # noqa: PLC0415 - not always needed
 
     try:
         if file.lower().endswith(".csv"):
@@ -217,14 +232,14 @@ def _write_placement(
             write_placement(file, current_placement(graph, hosts, slots, mips))
     except ProblemError as error:
         raise BackendError(
-            f"what runs where is not written: {error} (a name that ends in .csv needs no numbers)"
+            f"cannot write the current placement: {error} (a .csv file needs no numbers)"
         ) from None
 
 
 def _costs(file: str | None) -> Callable[["LogicalGraph"], "LogicalGraph"]:
-    """Read the user's costs before the work; return the function that applies them."""
+    """Read the user's costs; return the function that applies them to a logical graph."""
     from streamplace.errors import located  # noqa: PLC0415
-    from streamplace.integrations.costs import Costs  # noqa: PLC0415 - seldom
+    from streamplace.integrations.costs import Costs  # noqa: PLC0415 - not always needed
 
     if file is None:
         return lambda logical: logical
@@ -238,7 +253,7 @@ def _costs(file: str | None) -> Callable[["LogicalGraph"], "LogicalGraph"]:
 
 
 def _graph(logical: "LogicalGraph", fold: bool) -> "StreamGraph":
-    from streamplace.problem.expansion import to_instances, to_operators  # noqa: PLC0415 - seldom
+    from streamplace.problem.expansion import to_instances, to_operators  # noqa: PLC0415 - not always needed
 
     return to_operators(logical) if fold else to_instances(logical)
 
@@ -252,8 +267,8 @@ def _write(
     to_stderr: bool,
     **more: Any,
 ) -> None:
-    """Write the graph, and print what was measured."""
-    from streamplace.cli.profile_summary import print_profile  # noqa: PLC0415 - a command loads what it needs
+    """Write the graph, and print the measurements."""
+    from streamplace.cli.profile_summary import print_profile  # noqa: PLC0415 - loaded when the command runs
     from streamplace.files import write_dataset  # noqa: PLC0415
 
     write_dataset(output, [graph])
@@ -265,9 +280,9 @@ def _write(
 
 
 def _end(fault: str, output: str) -> None:
-    """Fail if the server did; what was measured before is kept."""
+    """Raise the server's fault, if any; the measurements made before are already written."""
     from streamplace.errors import BackendError  # noqa: PLC0415 - see _write
 
     if fault:
         kept = "on stdout" if output == "-" else f"in {output}"
-        raise BackendError(f"{fault}; what was measured until then is {kept}")
+        raise BackendError(f"{fault}; the measurements up to then are {kept}")

@@ -1,4 +1,4 @@
-"""The summary of a profile: what was measured, and what is missing."""
+"""The summary of a profile: what was measured and what is missing."""
 
 from streamplace.cli.table import print_table
 from streamplace.cli.terminal import console
@@ -9,7 +9,7 @@ from streamplace.problem.graph import StreamGraph
 
 
 def print_profile(profile: Profile, graph: StreamGraph, to_stderr: bool = False) -> None:
-    """Print what was measured, each number with its standard error, and what is not known."""
+    """Print the measured numbers with their standard errors, and what is not known."""
     out = console(to_stderr)
     out.print(f"source rate {figure(profile.source_rate)} tuples/s ({watched(profile)})")
     print_table(out, _operators(profile))
@@ -43,15 +43,15 @@ def _streams(profile: Profile) -> Grid:
 
 
 def watched(profile: Profile) -> str:
-    """Return for how long counters were watched, or that the documents do not say."""
+    """Return for how long counters were watched, if that is known."""
     if not profile.seconds:
-        return "in a time that is not told" if profile.intervals else "nothing moved"
+        return "over an unknown time" if profile.intervals else "no tuple was counted"
     several = f"{profile.intervals} intervals, " if profile.intervals > 1 else ""
     return f"{several}{profile.seconds:.3g} s"
 
 
 def figure(estimate: Estimate) -> str:
-    """Return an estimate with its standard error, in brackets where it is a bound."""
+    """Return an estimate with its standard error, or in brackets if it is a bound."""
     if estimate.value is None:
         return "missing"
     if estimate.how == "bound":
@@ -61,7 +61,7 @@ def figure(estimate: Estimate) -> str:
 
 
 def reasons(profile: Profile) -> list[str]:
-    """Return why numbers are missing or bounds, each reason with the first that it holds for."""
+    """Return why numbers are missing or bounds, each reason with the first number affected."""
     numbers = [("source rate", profile.source_rate)]
     for each in profile.operators:
         numbers += [(f"instructions of {each.name}", each.instructions)]

@@ -1,4 +1,4 @@
-"""The command that writes the what-if page."""
+"""The command `report`: an interactive HTML page of placements."""
 
 import click
 
@@ -14,25 +14,26 @@ from streamplace.cli import options, param_types
     callback=options.file_name,
     required=True,
     metavar="FILE",
-    help="HTML file to write, or -.",
+    help="File to write, .html; - is stdout.",
 )
 @options.common
 def report(placements: tuple[str, ...], output: str, seed: int, as_json: bool) -> None:
-    """Write one or several placements as a page to look at, and to change by hand.
+    """Write placements as an interactive HTML page.
 
-    The page is a single file that works offline: the graph, the bottleneck, utilisations, and what
-    they become when operators are dragged to other devices or rates, speeds and bandwidths are
-    changed. Its figures are those of the model bottleneck. Graphs of more than 500 operators are
-    not drawn; their figures are all there.
+    The page is a single file that works offline. It shows the graph, the bottleneck and the
+    utilisations, and updates them when you drag operators to other devices or change rates, speeds
+    and bandwidths. All figures are those of the bottleneck model. Graphs of more than 500 operators
+    are not drawn, but all of their figures are shown.
 
     \b
+    Examples:
     streamplace report placement.json -o report.html
     streamplace report metis.json auto.json -o report.html
     """
     if output == "-" and as_json:
-        raise click.UsageError("-o - and --json both want stdout")
-    from streamplace.cli.output_files import check_targets  # noqa: PLC0415 - a command loads what it needs
-    from streamplace.errors import located  # noqa: PLC0415
+        raise click.UsageError("cannot combine -o - with --json: both write to stdout")
+    from streamplace.cli.output_files import check_targets  # noqa: PLC0415 - loaded when the command runs
+    from streamplace.errors import UsageError, located  # noqa: PLC0415
     from streamplace.execution.progress import working  # noqa: PLC0415
     from streamplace.files.atomic import write_text  # noqa: PLC0415
     from streamplace.files.placements import placement_from  # noqa: PLC0415
@@ -42,6 +43,8 @@ def report(placements: tuple[str, ...], output: str, seed: int, as_json: bool) -
     from streamplace.report.titles import titles  # noqa: PLC0415
 
     check_targets({"-o": output}, placements)
+    if output != "-" and not output.lower().endswith((".html", ".htm")):
+        raise UsageError(f"-o {output}: a report is HTML; its name must end in .html or .htm")
     entries = []
     with working("reading and scoring"):
         for file, title in zip(placements, titles(placements), strict=True):
@@ -66,4 +69,4 @@ def report(placements: tuple[str, ...], output: str, seed: int, as_json: bool) -
         ]
         options.print_json({"file": output, "placements": rows})
     elif output != "-":
-        options.tell(f"wrote {output}")
+        options.print_note(f"wrote {output}")

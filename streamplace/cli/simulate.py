@@ -1,4 +1,4 @@
-"""The command that scores a placement."""
+"""The command `simulate`: the score of a placement."""
 
 from typing import Any
 
@@ -10,11 +10,11 @@ from streamplace.cli import engine_options, options, param_types
 @click.command()
 @click.argument("graph", type=param_types.GRAPH)
 @click.argument("placement", type=param_types.FILE)
-@options.cluster
-@options.source_rates
-@options.model
-@options.target_utilisation
-@options.objective
+@options.cluster("the placement's")
+@options.source_rates("the placement's")
+@options.model("the placement's")
+@options.target_utilisation("the placement's")
+@options.objective("the placement's")
 @engine_options.options
 @options.common
 def simulate(
@@ -30,17 +30,21 @@ def simulate(
     as_json: bool,
     **of_engine: Any,
 ) -> None:
-    """Score PLACEMENT of GRAPH.
+    """Score a placement of a graph.
 
-    What is not told comes from the placement file; for CEPSim files from the graph, the default
-    cluster and bottleneck. Of several source rates the score is that at the worst.
+    Options that you leave out take their values from the PLACEMENT file. CEPSim's files have none:
+    there the source rate is the graph's, the cluster is 5x2500 and the model is bottleneck.
+
+    The options marked "Engine" require --model engine.
 
     \b
+    Examples:
     streamplace simulate graph.json placement.json --source-rate 2e4 --model path-average
     streamplace simulate graph.json placement.json --model engine --plot run.png
+    streamplace simulate graph.json placement.json --model engine --scene s.json --trace t.json
     """
     chosen = {name: value for name, value in of_engine.items() if value is not None}
-    from streamplace.cli.terminal import console, print_view  # noqa: PLC0415 - a command loads what it needs
+    from streamplace.cli.terminal import console, print_view  # noqa: PLC0415 - loaded when the command runs
     from streamplace.errors import (  # noqa: PLC0415
         FormatError,
         OtherGraphError,
@@ -75,10 +79,10 @@ def simulate(
     if chosen:
         name = next(iter(chosen)).replace("_", "-")
         if stored.problem.model != "engine":
-            raise click.UsageError(f"--{name} is for --model engine")
+            raise click.UsageError(f"--{name} requires --model engine")
         only_throughput(stored.problem.objective, f"--{name}: engine options score throughput")
     if as_json and chosen.get("trace") == "-":
-        raise click.UsageError("--trace - and --json both want stdout")
+        raise click.UsageError("cannot combine --trace - with --json: both write to stdout")
     inputs = (graph, placement, cluster_file)
     with working("simulating"), located(name_of(graph)):
         found = score_of_run(*engine_options.run(stored, chosen, inputs)) if chosen else None

@@ -1,4 +1,4 @@
-"""Tables as wide as the console: names are cut where they do not fit, numbers last of all."""
+"""Tables as wide as the console: names are shortened where they do not fit, numbers never."""
 
 from collections.abc import Sequence
 
@@ -12,16 +12,16 @@ from streamplace.display.view import Cell, Grid, Names
 from streamplace.util.text import printable
 
 BETWEEN = 2  # spaces between columns
-LEAST_NAME = 8  # letters of a name that are always shown
-LEAST_OF_FIRST = 24  # letters of the first column for which expendable columns give way
-NAME_WIDTH = 48  # letters of a name within a line on a terminal
-WIDTH_OF_FILES = 10**5  # letters: of lines that nobody looks at
+LEAST_NAME = 8  # characters of a name that are always shown
+LEAST_OF_FIRST = 24  # characters of the first column for which expendable columns are dropped
+NAME_WIDTH = 48  # characters of a name within a line on a terminal
+WIDTH_OF_FILES = 10**5  # characters per line in files and pipes, where nothing is cut
 
 Row = Sequence[str]
 
 
 def print_table(out: Console, grid: Grid, limit: int | None = None) -> None:
-    """Print a table, a line a row, and what it leaves out.
+    """Print a table with one line per row, and say what it leaves out.
 
     Parameters
     ----------
@@ -37,11 +37,11 @@ def print_table(out: Console, grid: Grid, limit: int | None = None) -> None:
     if remainder := grid.remainder(limit):
         out.print(remainder)
     if without:
-        out.print(f"no room for {', '.join(without)}; --json has all")
+        out.print(f"hidden columns: {', '.join(without)}; --json has all")
 
 
 def _texts(grid: Grid, rows: Sequence[Sequence[Cell]], width: int) -> list[list[str]]:
-    """Return cells as text; where one column lists names, it has the room that others leave."""
+    """Return cells as text; a single column of lists gets the width that others leave."""
     lists = {i for row in rows for i, cell in enumerate(row) if isinstance(cell, Names)}
     room = WIDTH_OF_FILES
     if len(lists) == 1:
@@ -52,7 +52,7 @@ def _texts(grid: Grid, rows: Sequence[Sequence[Cell]], width: int) -> list[list[
 
 
 def _without_room(grid: Grid, rows: Sequence[Row], width: int) -> list[str]:
-    """Return the headings of expendable columns that leave too little room for the first one."""
+    """Return the headings of expendable columns to drop, so that the first column has room."""
     first, *others = zip(grid.head, *rows, strict=True)
     wanted = min(LEAST_OF_FIRST, max(map(len, first[1:]), default=0))
     widths = {head: max(map(len, (head, *cells))) for head, *cells in others}
@@ -82,7 +82,7 @@ def _print(out: Console, heads: Row, rows: Sequence[Row], names: Sequence[int]) 
 
 
 def _widths(rows: Sequence[Row], names: set[int], room: int) -> list[int]:
-    """Return the widths of columns: where all do not fit, the widest of names give way."""
+    """Return the widths of columns; if they do not fit, the widest columns of names shrink."""
     widths = [
         max(cell_len(printable(text)) for text in column) for column in zip(*rows, strict=True)
     ]
@@ -98,14 +98,14 @@ def _widths(rows: Sequence[Row], names: set[int], room: int) -> list[int]:
 
 
 def _cut(column: Row, width: int) -> list[Text]:
-    """Return names as wide as their column: different ones stay so."""
+    """Return names cut to the width of their column; different names stay different."""
     known = list(dict.fromkeys(column))
     short = dict(zip(known, labels(known, width), strict=True))
     return [Text(_fitting(short[name], width), no_wrap=True) for name in column]
 
 
 def _fitting(label: str, width: int) -> str:
-    """Return a label cut for letters that are two cells wide."""
+    """Return a label cut to a width in cells; some characters are two cells wide."""
     length, cut = width, label
     while cell_len(cut) > width and length > 1:
         length -= 1

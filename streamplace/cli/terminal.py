@@ -1,6 +1,6 @@
 """Lines and views as wide as the terminal; in files and pipes nothing is cut off.
 
-Rich honours NO_COLOR and COLUMNS. Text is never markup: names are what they are.
+Rich respects NO_COLOR and COLUMNS. Text is never interpreted as markup.
 """
 
 import os
@@ -18,7 +18,7 @@ LEAST_WIDTH = 40
 
 
 def console(to_stderr: bool = False) -> Console:
-    """Return where to print; stderr is silent with --quiet."""
+    """Return the console of stdout or stderr; that of stderr is silent with --quiet."""
     quiet = to_stderr and is_quiet()
     out = Console(
         stderr=to_stderr, highlight=False, soft_wrap=True, markup=False, emoji=False, quiet=quiet
@@ -30,7 +30,7 @@ def console(to_stderr: bool = False) -> Console:
 
 
 def print_result(result: Displayable, to_stderr: bool = False, limit: int | None = None) -> None:
-    """Print what a result shows of itself, at most `limit` rows of each table."""
+    """Print the view of a result, at most `limit` rows of each table."""
     print_view(console(to_stderr), view_of(result), limit)
 
 
@@ -44,14 +44,14 @@ def print_view(out: Console, view: View, limit: int | None = None) -> None:
 
 
 def print_line(out: Console, line: Line) -> None:
-    """Print a line with its names, cut where it is for a terminal."""
+    """Print a line with its names, which are shortened on a terminal."""
     blanks = [""] * len(line.names)
     room = out.width - len(line.text.format(*blanks))
     out.print(line.text.format(*(_in_line(out, name, room) for name in line.names)))
 
 
 def name_in(out: Console, name: str, length: int = NAME_WIDTH) -> str:
-    """Return a name as it stands in a line: short on a terminal."""
+    """Return a name for use in a line; on a terminal it is cut to `length` characters."""
     return shortened(name, length) if out.width < WIDTH_OF_FILES else printable(name)
 
 

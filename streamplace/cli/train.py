@@ -1,4 +1,4 @@
-"""The command that trains a policy."""
+"""The command `train`: training of policies."""
 
 import click
 
@@ -14,7 +14,8 @@ CURVES = "curves.png"
     required=True,
     type=param_types.CONFIG,
     metavar="NAME|FILE",
-    help="best, paper, b, …, a .toml, or a run's config.json.",
+    help="Training configuration: a shipped one (best, paper, b, …), a .toml file, or the "
+    "config.json of a run.",
 )
 @click.option(
     "-o",
@@ -23,10 +24,15 @@ CURVES = "curves.png"
     type=param_types.FILE,
     required=True,
     metavar="RUN",
-    help="Folder.",
+    help="Run folder to write; made if missing.",
 )
-@click.option("--resume", is_flag=True, help="Go on from the folder's checkpoint.")
-@click.option("--seed", type=click.IntRange(min=0), help="Seed  [default: the config's]")
+@click.option("--resume", is_flag=True, help="Continue from the checkpoint in the run folder.")
+@click.option(
+    "--seed",
+    type=param_types.Whole(0),
+    metavar="N",
+    help="Seed of all random choices.  [default: the configuration's]",
+)
 @options.processes
 @options.as_json
 @options.quiet
@@ -41,19 +47,22 @@ def train(
     address: str | None,
     as_json: bool,
 ) -> None:
-    """Train a policy on the graphs of DATASET.
+    """Train a placement policy on the graphs of a dataset.
 
-    Ctrl-C saves; --resume goes on bit for bit. RUN gets config.json, log.jsonl,
-    checkpoint.safetensors and policy.safetensors, a log for TensorBoard where that is installed,
-    and at the end curves.png; the command curves draws it at any time. torchrun starts several
-    processes; --jobs, --backend and --address are for the placements of a config's teacher.
+    Ctrl-C saves a checkpoint and stops; --resume continues, with the same results bit for bit as
+    without the interruption. RUN contains config.json, log.jsonl, checkpoint.safetensors,
+    policy.safetensors, a TensorBoard log if TensorBoard is installed, and at the end curves.png
+    (`streamplace curves` plots it at any time). Use torchrun to train with several processes.
+    --jobs, --backend and --address apply to the placements that a teacher computes before
+    training, if the configuration has a teacher.
 
     \b
+    Examples:
     streamplace generate dream --count 3150 --seed 1 -o dream.jsonl.gz
     streamplace train dream.jsonl.gz --config best -o run
     streamplace place graph.json --placer policy:file=run/policy.safetensors
     """
-    from pathlib import Path  # noqa: PLC0415 - a command loads what it needs
+    from pathlib import Path  # noqa: PLC0415 - loaded when the command runs
 
     from streamplace.cli.output_files import refuse_folder, weights_of  # noqa: PLC0415
     from streamplace.cli.training_progress import TrainingProgress  # noqa: PLC0415
@@ -61,25 +70,27 @@ def train(
     from streamplace.files import read_dataset  # noqa: PLC0415
     from streamplace.training.config import read_config, with_seed  # noqa: PLC0415
 
-    wanted, placing = read_config(config), Backend(backend, address)
+    settings, placing = read_config(config), Backend(backend, address)
     spread = jobs is not None or backend != "local" or address is not None
-    if spread and not wanted.teachers:
-        raise click.UsageError(f"--jobs, --backend and --address: {config} has no teacher's stage")
+    if spread and not settings.teachers:
+        raise click.UsageError(
+            f"--jobs, --backend and --address require a stage with a teacher; {config} has none"
+        )
     if seed is not None:
-        wanted = with_seed(wanted, seed)
+        settings = with_seed(settings, seed)
 
-    # a bad config is refused before torch is loaded
+    # imported here, so that a bad config is refused before torch is loaded
     from streamplace.training.distributed import is_rank_zero  # noqa: PLC0415
     from streamplace.training.run import WRITTEN  # noqa: PLC0415
     from streamplace.training.trainer import train as run  # noqa: PLC0415
 
-    # the config may be the run's own config.json, which then stays as it is
-    inputs = (dataset, *(file for teacher in wanted.teachers for file in weights_of(teacher)))
+    # the config may be the run's own config.json, which is not changed then
+    inputs = (dataset, *(file for teacher in settings.teachers for file in weights_of(teacher)))
     refuse_folder("-o", output, (*WRITTEN, CURVES), inputs)
-    progress = TrainingProgress([(stage.algorithm, stage.epochs) for stage in wanted.stage])
+    progress = TrainingProgress([(stage.algorithm, stage.epochs) for stage in settings.stage])
     trained = run(
         read_dataset(dataset),
-        wanted,
+        settings,
         Path(output),
         dataset=dataset,
         resume=resume,
@@ -91,7 +102,7 @@ def train(
         _draw(output)
     if trained.interrupted:
         if is_rank_zero():
-            message = f"streamplace: interrupted after step {trained.steps}; go on with --resume"
+            message = f"streamplace: interrupted after step {trained.steps}; resume with --resume"
             click.echo(message, err=True)
         raise SystemExit(130)
     if not is_rank_zero():
@@ -99,11 +110,12 @@ def train(
     if as_json:
         options.print_json(trained.to_dict())
     else:
-        click.echo(f"{trained.policy}: {trained.steps} steps, parameters {trained.parameter_hash}")
+        summary = f"{trained.steps} steps, parameter hash {trained.parameter_hash}"
+        click.echo(f"wrote {trained.policy}: {summary}")
 
 
 def _draw(run: str) -> None:
-    """Draw the run's curves; a picture that fails does not make the run fail."""
+    """Draw the run's curves; if that fails, the run still succeeds."""
     from pathlib import Path  # noqa: PLC0415 - see train
 
     from streamplace.errors import StreamplaceError  # noqa: PLC0415
@@ -113,4 +125,4 @@ def _draw(run: str) -> None:
     try:
         draw_curves(Path(run) / CURVES, {run: read_log(run)})
     except StreamplaceError as error:
-        click.echo(f"streamplace: the curves are not drawn: {error}", err=True)
+        click.echo(f"streamplace: cannot draw the curves: {error}", err=True)

@@ -3,19 +3,19 @@
 import time
 from collections.abc import Sequence
 
-from streamplace.cli.options import tell
+from streamplace.cli.options import print_note
 
 EVERY_S = 10.0  # seconds between lines
 FIGURES = ("loss", "reward", "entropy", "gap", "validation")
 
 
 class TrainingProgress:
-    """A line every few seconds, and one after each epoch, with the time that is left.
+    """A line every 10 s and one after each epoch, with the estimated time left.
 
     Parameters
     ----------
     stages
-        The algorithm and the epochs of each stage.
+        Algorithm and number of epochs of each stage.
     """
 
     def __init__(self, stages: Sequence[tuple[str, int]]) -> None:
@@ -24,9 +24,9 @@ class TrainingProgress:
         self._first: tuple[float, float] | None = None
 
     def __call__(self, record: dict[str, float | int]) -> None:
-        """Note the figures of a step; see `training.loop`."""
+        """Report the record of a step, as `training.loop` makes it."""
         now, done = time.monotonic(), float(record["progress"])
-        if self._first is None:  # before it graphs are read and a teacher may place them
+        if self._first is None:  # do not count the time for reading graphs and for a teacher
             self._first = now, done
         if now - self._last < EVERY_S and "validation" not in record:
             return
@@ -36,10 +36,10 @@ class TrainingProgress:
         epoch = f"{algorithm}, epoch {number + 1} of {len(self._algorithms)}"
         where = [f"{now - self._started:6.0f} s", epoch, f"step {record['step']}"]
         figures = [f"{name} {record[name]:.4f}" for name in FIGURES if name in record]
-        tell("  ".join([*where, *figures, *self._left(now, done)]))
+        print_note("  ".join([*where, *figures, *self._left(now, done)]))
 
     def _left(self, now: float, done: float) -> list[str]:
-        """Return the time left, estimated from the steps since the first of this process."""
+        """Return the time left, estimated from the steps since this process's first one."""
         if self._first is None or done >= 1 or done <= self._first[1]:
             return []
         started, before = self._first
@@ -48,7 +48,7 @@ class TrainingProgress:
 
 
 def _duration(seconds: float) -> str:
-    """Return a duration in words, as ``2 h 05 min``."""
+    """Return a duration as text, such as ``2 h 05 min``."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:

@@ -1,1 +1,1 @@
-"""Views of values, and their renderers for terminals and notebooks."""
+"""Views of result types, and their renderers."""

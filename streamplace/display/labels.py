@@ -1,4 +1,4 @@
-"""Names as labels: cut where they are long, never into the same."""
+"""Short labels for names; different names get different labels."""
 
 from collections.abc import Sequence
 from os.path import commonprefix
@@ -7,14 +7,14 @@ from streamplace.display.view import MOST_NAMES, Names
 from streamplace.util.text import printable
 
 ELLIPSIS = "…"
-KEPT = 6  # letters around what tells names apart
+KEPT = 6  # characters kept around the part in which names differ
 MORE_LENGTH = len(" and 9999 more")
 
 
 def shortened(text: str, length: int) -> str:
-    """Return at most so many letters of a text: its beginning and its end.
+    """Return a text cut in the middle to at most `length` characters.
 
-    Both tell names apart: ``metis-recursive-oracle``, ``policy:file=…:samples=16``.
+    Both ends distinguish names such as ``metis-recursive-oracle``, ``policy:file=…:samples=16``.
     """
     text = printable(text)
     if len(text) <= length:
@@ -24,10 +24,10 @@ def shortened(text: str, length: int) -> str:
 
 
 def labels(names: Sequence[str], length: int) -> list[str]:
-    """Return shortened names, each another even where names are the same.
+    """Return names cut to at most `length` characters, all of them different.
 
-    Those that would look the same are cut around what tells them apart; if that is too long, or
-    there is nothing, they are numbered.
+    Names whose labels would be equal are cut around the part in which they differ. Labels that are
+    still equal are numbered.
     """
     found = [shortened(name, length) for name in names]
     alike: dict[str, list[int]] = {}
@@ -35,23 +35,23 @@ def labels(names: Sequence[str], length: int) -> list[str]:
         alike.setdefault(label, []).append(i)
     for group in alike.values():
         if len(group) > 1:
-            apart = _apart([printable(names[i]) for i in group], length)
-            for i, label in zip(group, apart, strict=True):
+            distinct = _differences([printable(names[i]) for i in group], length)
+            for i, label in zip(group, distinct, strict=True):
                 found[i] = shortened(label, length)
-    taken: set[str] = set()
+    used: set[str] = set()
     for i, name in enumerate(found):
         label, number = name, 1
-        while label in taken:
+        while label in used:
             number += 1
             mark = f" ({number})"
             label = shortened(name, length - len(mark)) + mark
-        taken.add(label)
+        used.add(label)
         found[i] = label
     return found
 
 
 def listed(names: Names, room: int) -> str:
-    """Return the first names that find room, a number of letters, and how many more there are."""
+    """Return the names that fit into `room` characters, and the number of the others."""
     found: list[str] = []
     for name in names.first[:MOST_NAMES]:
         left = room - sum(len(one) + 2 for one in found)
@@ -63,9 +63,9 @@ def listed(names: Names, room: int) -> str:
     return ", ".join(found) + (f" and {more} more" if more else "")
 
 
-def _apart(names: list[str], length: int) -> list[str]:
-    """Return what differs in some names, with as much around it as there is room for."""
-    before = len(commonprefix(names))  # noqa: RUF071 - letters are meant
+def _differences(names: list[str], length: int) -> list[str]:
+    """Return the part in which names differ, with as much around it as `length` allows."""
+    before = len(commonprefix(names))  # noqa: RUF071 - a prefix of characters, not of folders
     after = len(commonprefix([name[before:][::-1] for name in names]))  # noqa: RUF071
     found = []
     for name in names:

@@ -1,4 +1,4 @@
-"""Mixins that give values their reprs and tables."""
+"""Mixins for the reprs and tables of result types."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -19,37 +19,37 @@ _TRUNCATING.maxstring = _TRUNCATING.maxlong = NAME_LENGTH
 
 
 class Displayable(ABC):
-    """A mixin for values that describe themselves by a view."""
+    """A mixin for types whose reprs and tables come from a view."""
 
     __slots__ = ()
 
     @abstractmethod
     def _view(self) -> View:
-        """Return what the value shows of itself; tables in it are not made yet."""
+        """Return the view of the value; rows of its tables are made when they are rendered."""
 
     def __repr__(self) -> str:
         return f"<{self._view()}>"
 
     def __rich__(self) -> "RenderableType":
-        """Return what `rich.print` prints."""
-        from streamplace.display import terminal  # noqa: PLC0415 - a repr needs no rich
+        """Return the rendering for `rich.print`."""
+        from streamplace.display import terminal  # noqa: PLC0415 - a repr does not need rich
 
         return terminal.render(self._view())
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: all names are text, and the size is bounded."""
+        """Return the HTML for notebooks: names are escaped, and the size is bounded."""
         return notebook.render(self._view())
 
 
 def view_of(value: Displayable) -> View:
-    """Return what a value shows of itself."""
-    return value._view()  # noqa: SLF001 - for renderers elsewhere, such as the command line's
+    """Return the view of a value."""
+    return value._view()  # noqa: SLF001 - for renderers in other packages
 
 
-class TellingRepr:
-    """A mixin: the repr of a dataclass as Python's own, without added fields at their default.
+class StableRepr:
+    """A mixin: Python's repr of a dataclass, without fields of later versions at their default.
 
-    What is hashed of such reprs stays as it was before fields were added; see `telling_fields`.
+    Hashes of such reprs are the same as before those fields existed; see `telling_fields`.
     """
 
     __slots__ = ()
@@ -59,7 +59,7 @@ class TellingRepr:
 
 
 class RoundedRepr:
-    """A mixin: the repr of a dataclass with numbers to four digits."""
+    """A mixin: the repr of a dataclass, with numbers to four significant digits."""
 
     __slots__ = ()
 
@@ -68,7 +68,7 @@ class RoundedRepr:
 
 
 class TruncatedRepr:
-    """A mixin: the repr of a dataclass as Python's own, but long text and sequences are cut."""
+    """A mixin: Python's repr of a dataclass, with long text and sequences cut."""
 
     __slots__ = ()
 
@@ -77,7 +77,7 @@ class TruncatedRepr:
 
 
 def _repr_of(value: "DataclassInstance", show: Callable[[object], str]) -> str:
-    """Return the repr of a dataclass whose values a function shows."""
+    """Return the repr of a dataclass; `show` turns its values into text."""
     fields = telling_fields(value)
     values = (f"{field.name}={show(getattr(value, field.name))}" for field in fields)
     return f"{type(value).__name__}({', '.join(values)})"

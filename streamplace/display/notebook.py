@@ -1,4 +1,4 @@
-"""Views for notebooks: plain HTML without scripts, all text escaped."""
+"""Renderer of views for notebooks: plain HTML without scripts, with all text escaped."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -38,5 +38,5 @@ def _cells(tag: str, cells: Iterable[Cell], sides: Sequence[str]) -> str:
 
 
 def _text(text: str) -> str:
-    """Return text that cannot be markup, and whose direction of writing changes nothing else's."""
+    """Return escaped text, isolated so that right-to-left text does not affect its neighbours."""
     return f"<bdi>{escape(text)}</bdi>"

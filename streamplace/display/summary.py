@@ -1,4 +1,4 @@
-"""Cells of bounded size, for renderers that do not know how much room there is."""
+"""Cells of bounded size, for renderers that do not know the available width."""
 
 from streamplace.display.labels import listed, shortened
 from streamplace.display.text import NAME_LENGTH
@@ -9,7 +9,7 @@ ROOM = NAMES_LISTED * (NAME_LENGTH + 2) + len(" and 9999 more")
 
 
 def short(cell: Cell) -> str:
-    """Return a cell as printable text: names cut, and no more than eight of them."""
+    """Return a cell as printable text: at most eight names, each cut to 40 characters."""
     if isinstance(cell, str):
         return shortened(cell, NAME_LENGTH)
     first = tuple(shortened(name, NAME_LENGTH) for name in cell.first[:NAMES_LISTED])

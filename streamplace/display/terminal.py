@@ -1,4 +1,4 @@
-"""Views for `rich.print`. Cells are `Text`, in which nothing is markup."""
+"""Renderer of views for `rich.print`; cells are `Text`, so that names are never markup."""
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -9,7 +9,7 @@ from streamplace.display.view import Grid, Line, View
 
 
 def render(view: View) -> RenderableType:
-    """Return a view as what rich prints."""
+    """Return a view as a renderable of rich."""
     parts: list[RenderableType] = [Text(view.title)]
     for part in view.body:
         if isinstance(part, Line):

@@ -6,29 +6,36 @@ NAME_LENGTH = 40
 
 
 def number(x: float) -> str:
-    """Return a number to six digits, with commas between thousands."""
+    """Return a number to six significant digits, with commas between thousands."""
     return f"{x:,.6g}"
 
 
 def quoted(name: str) -> str:
-    """Return a name in quotes, cut where it is long, without what a terminal would obey."""
+    """Return a name in quotes, cut to 40 characters, with control characters escaped."""
     return repr(name if len(name) <= NAME_LENGTH else name[: NAME_LENGTH - 1] + "…")
 
 
 def several(names: Sequence[str], most: int, count: int | None = None) -> str:
-    """Return the first names in quotes, and how many more there are.
+    """Return the first names in quotes, and the number of the others.
 
     Parameters
     ----------
+    most
+        Number of names to show.
     count
-        The number of all names; None if `names` has all of them.
+        The number of all names; None if `names` contains all of them.
     """
     more = (len(names) if count is None else count) - most
     return ", ".join(map(quoted, names[:most])) + (f" and {more:,} more" if more > 0 else "")
 
 
+def counted(count: int, noun: str) -> str:
+    """Return a count and its noun, which takes an s unless the count is 1."""
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
 def aligned(rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return rows of cells as lines: the first column to the left, the others to the right."""
+    """Return rows of cells as lines: the first column left-aligned, the others right-aligned."""
     cells = [list(row) for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return [

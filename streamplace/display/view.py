@@ -1,7 +1,7 @@
-"""Views: the lines and tables that describe a value, for any renderer.
+"""Views: the lines and tables that describe a value, independent of the renderer.
 
-A view holds the names of operators, devices and the like apart from the text around them, so that a
-renderer can cut and escape them as it must.
+A view keeps the names of operators, devices and so on separate from the text around them, so that
+each renderer can cut and escape them as it needs to.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,14 +14,14 @@ MOST_NAMES = 12
 
 @dataclass(frozen=True)
 class Names:
-    """Several names in one place, of which a renderer lists as many as it has room for.
+    """A list of names, of which a renderer shows as many as fit.
 
     Parameters
     ----------
     first
-        The first of them, at least `MOST_NAMES` where there are as many.
+        The first names, at least `MOST_NAMES` of them if there are that many.
     count
-        The number of all of them.
+        The number of all names.
     """
 
     first: tuple[str, ...]
@@ -29,7 +29,7 @@ class Names:
 
     @classmethod
     def of(cls, names: Sequence[str]) -> Self:
-        """Return the names of a sequence."""
+        """Return a list of all names in a sequence."""
         return cls(tuple(names[:MOST_NAMES]), len(names))
 
 
@@ -43,9 +43,9 @@ class Line:
     Parameters
     ----------
     text
-        A template, with ``{}`` where a name goes.
+        A template with ``{}`` in place of each name.
     names
-        What goes there, in order.
+        The names, in order.
     """
 
     text: str
@@ -59,19 +59,19 @@ class Grid:
     Parameters
     ----------
     head
-        A heading for each column.
+        The headings of the columns.
     count
         The number of rows.
     row
-        Row number -> its cells.
+        Function from a row number to the cells of the row.
     names
-        The columns that hold names; they are aligned left, the others right.
+        Indices of the columns that contain names; they are left-aligned, the others right-aligned.
     most
-        Rows that any renderer shows at most; None: no limit.
+        Largest number of rows that any renderer shows; None: no limit.
     left_out
-        What to say of rows left out, a template for their number.
+        Text for rows that are left out; ``{}`` stands for their number.
     expendable
-        Headings of columns that may be left out where there is no room for names, in this order.
+        Headings of columns that may be dropped, in this order, if names do not fit.
     """
 
     head: tuple[str, ...]
@@ -83,11 +83,11 @@ class Grid:
     expendable: tuple[str, ...] = ()
 
     def rows(self, limit: int | None = None) -> list[tuple[Cell, ...]]:
-        """Return the rows to show, at most so many."""
+        """Return the rows to show, at most `limit`."""
         return [self.row(i) for i in range(self._shown(limit))]
 
     def remainder(self, limit: int | None = None) -> str:
-        """Return what to say of the rows that `rows` leaves out; nothing if it leaves out none."""
+        """Return the text for the rows that `rows` leaves out; empty if there are none."""
         rest = self.count - self._shown(limit)
         return self.left_out.format(rest) if rest else ""
 
@@ -97,18 +97,18 @@ class Grid:
 
 @dataclass(frozen=True)
 class View:
-    """What a value shows of itself.
+    """The description of a value.
 
     Parameters
     ----------
     title
-        One line; with `details` it is the repr.
+        One line; the repr consists of the title and `details`.
     details
         Further lines of the repr.
     body
-        What stands below the title in notebooks, and alone on the command line.
+        Lines and tables, shown below the title in notebooks, and without it on the command line.
     rows
-        Rows of a table that are shown where the size is bounded: in notebooks and by `rich.print`.
+        Rows shown per table in notebooks and by `rich.print`.
     """
 
     title: str

@@ -1,10 +1,10 @@
-"""A Gymnasium environment: operators are placed one after another.
+"""A Gymnasium environment that places operators one by one.
 
 >>> import gymnasium
 >>> import streamplace.env
 >>> env = gymnasium.make("streamplace/Placement-v0", cluster="3x2500")
 
-It needs Gymnasium: ``pip install 'streamplace[env]'``.
+Needs Gymnasium: ``pip install 'streamplace[env]'``.
 """
 
 try:

@@ -1,4 +1,4 @@
-"""The environment: one problem an episode, one operator a step, one device an action."""
+"""The environment: an episode is a problem, a step is an operator, an action is a device."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,37 +26,37 @@ from streamplace.util.checks import check_int
 class PlacementEnv(gymnasium.Env[Observed, np.int64]):
     """Place the operators of a graph, level by level, each on one of D devices.
 
-    **Episode.** `reset` draws a graph by its seed; ``options={"graph": number}`` asks for one.
-    Operators come in the order of our policy: upstream first, by depth.
+    **Episode.** `reset` draws a graph with its seed; ``options={"graph": number}`` selects one.
+    Operators come in the order of streamplace's policy: upstream first, by depth.
 
-    **Action.** The device of the operator that is next, ``Discrete(D)``.
+    **Action.** The device for the next operator, ``Discrete(D)``.
 
     **Mask.** `action_masks` (for sb3-contrib; also ``info["action_mask"]``) is true for devices
-    that constraints, labels and memory leave, given what is placed; of devices that are alike and
-    run nothing only the first is offered, since the others would be the same choice; choosing one
-    of those all the same breaks no rule.
+    that constraints, labels and memory allow after the operators placed so far. Of several
+    identical devices that run nothing, only the first is offered, since the others would be the
+    same choice; choosing one of the others breaks no rule.
 
     **Observation.** ``Box(-16, 16, (26 + 29 D,), float32)``: see `streamplace.env.observation`.
 
-    **Reward.** 0 until the last operator is placed, then relative throughput, from 0 to 1, under
-    the model. An episode ends at once, with reward 0 and the reason in ``info["infeasible"]``, when
-    an action breaks a rule or leaves the next operator no device; a mask alone does not look
-    further ahead than one operator, so memory or operators to be kept apart can lead there.
+    **Reward.** 0 until the last operator is placed, then the relative throughput under the model,
+    from 0 to 1. An episode ends at once, with reward 0 and the reason in ``info["infeasible"]``,
+    when an action breaks a rule or leaves no device for the next operator. The mask looks only one
+    operator ahead, so memory limits or operators that must be separated can lead there.
 
     Parameters
     ----------
     graphs
-        A dataset's path, a `Recipe` of generated graphs, or one graph or more; by default a
-        thousand series-parallel ones of 6 to 12 operators.
+        The path of a dataset, a `Recipe` of generated graphs, or one or more graphs; by default a
+        thousand series-parallel graphs of 6 to 12 operators.
     cluster
-        Or as text, ``5x2500``; by default the paper's. The same in every episode.
+        A cluster, or text such as ``5x2500``; by default the paper's. The same in every episode.
     source_rate, model, target_utilisation
-        As for `place`; the rate is each graph's own unless told.
+        As for `place`; the default source rate is each graph's own.
 
     Raises
     ------
     StreamplaceError
-        Whatever is wrong with the dataset, the cluster or, at a `reset`, with a problem.
+        If the dataset or the cluster is invalid or, at a `reset`, the problem is.
     """
 
     metadata = {"render_modes": []}  # noqa: RUF012 - Gymnasium declares it so
@@ -83,7 +83,7 @@ class PlacementEnv(gymnasium.Env[Observed, np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observed, dict[str, Any]]:
-        """Begin an episode on a graph drawn by the seed, or on the one that options ask for."""
+        """Begin an episode on a graph drawn with the seed, or on the one that `options` select."""
         super().reset(seed=seed)
         number = (options or {}).get("graph")
         if number is None:
@@ -100,31 +100,32 @@ class PlacementEnv(gymnasium.Env[Observed, np.int64]):
         """Place the next operator on a device; see the class."""
         episode = self._running
         if episode.over:
-            raise gymnasium.error.ResetNeeded("the episode is over; reset begins another")
+            raise gymnasium.error.ResetNeeded("the episode is over: call reset first")
         if not self.action_space.contains(np.int64(action)):
-            raise gymnasium.error.InvalidAction(f"no device has the number {action}")
-        wrong = episode.place_next(int(action))
-        if wrong is not None:
-            return episode.observed(), 0.0, True, False, self._info(infeasible=wrong)
+            last = len(self._cluster.devices) - 1
+            raise gymnasium.error.InvalidAction(f"action must be 0 to {last} (got {action})")
+        violation = episode.place_next(int(action))
+        if violation is not None:
+            return episode.observed(), 0.0, True, False, self._info(infeasible=violation)
         if not episode.done:
             return episode.observed(), 0.0, False, False, self._info()
         reached = float(evaluator(episode.problem).quality(episode.devices)[0])
         return episode.observed(), reached, True, False, self._info(relative_throughput=reached)
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return the devices that the next operator may go to, (D,)."""
+        """Return a mask of the devices that the next operator may be placed on, (D,)."""
         return self._running.mask()
 
     @property
     def placement(self) -> Placement | None:
-        """What was placed, once every operator is."""
+        """The placement, once every operator is placed; None before that."""
         episode = self._episode
         return Placement(episode.problem, episode.devices) if episode and episode.done else None
 
     @property
     def _running(self) -> Episode:
         if self._episode is None:
-            raise gymnasium.error.ResetNeeded("reset comes first")
+            raise gymnasium.error.ResetNeeded("no episode has begun: call reset first")
         return self._episode
 
     def _info(self, **extra: Any) -> dict[str, Any]:

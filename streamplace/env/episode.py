@@ -1,22 +1,22 @@
-"""An episode: a problem, and the placement so far."""
+"""An episode: a problem and its partial placement."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sim.lookahead import collate, nothing_placed, place_next
-from streamplace.env.observation import Observed, look, nothing_seen, observation
+from streamplace.env.observation import Observed, final_observation, look, observation
 from streamplace.policy.device_scorer.features import encode
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Bools, Ints
 
 
 class Episode:
-    """A placement that grows, operator by operator.
+    """A placement that is made operator by operator.
 
     Attributes
     ----------
     devices
-        (V,) device of each operator, -1 where there is none yet.
+        (V,) device of each operator, -1 if it is not placed yet.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -43,17 +43,17 @@ class Episode:
         return self.over and not self._ended
 
     def mask(self) -> NDArray[np.bool_]:
-        """Return the devices offered for the next operator, (D,); none when the episode is over."""
+        """Return a mask of the devices offered for the next operator, (D,); false after the end."""
         return self._mask
 
     def observed(self) -> Observed:
-        """Return what is seen of the next operator."""
+        """Return the observation before the next operator is placed."""
         if self.over:
-            return nothing_seen(len(self._memory))
-        return observation(self._read, self._order[self._placed], self._seen, self._mask)
+            return final_observation(len(self._memory))
+        return observation(self._read, self._order[self._placed], self._prospects, self._mask)
 
     def place_next(self, device: int) -> str | None:
-        """Place the next operator; return why the episode cannot go on, if so."""
+        """Place the next operator; return the reason if the episode cannot continue."""
         v = int(self._order[self._placed])
         name, where = self.problem.graph.names[v], self.problem.cluster.names[device]
         if not self._allowed(v)[device]:
@@ -70,25 +70,25 @@ class Episode:
         if self._placed < len(self._order):
             following = self.problem.graph.names[int(self._order[self._placed])]
             return None if self._mask.any() else self._end(f"no device is left for {following!r}")
-        broken = self.problem.feasibility.violation(self.devices)
-        return None if broken is None else self._end(broken)
+        violation = self.problem.feasibility.violation(self.devices)
+        return None if violation is None else self._end(violation)
 
-    def _end(self, why: str) -> str:
+    def _end(self, reason: str) -> str:
         self._ended = True
         self._mask = np.zeros_like(self._mask)
-        return why
+        return reason
 
     def _look(self) -> None:
-        """Look at every device as the next operator would find it."""
+        """Compute the prospects of the next operator on every device, and the mask."""
         if self._placed == len(self._order):
             self._mask = np.zeros_like(self._mask)
             return
         v = int(self._order[self._placed])
-        self._seen, offered = look(self._lookahead, self._grown, v)
+        self._prospects, offered = look(self._lookahead, self._grown, v)
         self._mask = self._allowed(v) & offered
 
     def _allowed(self, v: int) -> Bools:
-        """Return the devices where an operator breaks no rule with those placed, (D,)."""
+        """Return a mask of the devices on which an operator breaks no rule so far, (D,)."""
         rules = self.problem.feasibility
         unit = int(rules.unit_of[v])
         if self._of_unit[unit] >= 0:

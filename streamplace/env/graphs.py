@@ -1,4 +1,4 @@
-"""The graphs that episodes take theirs from."""
+"""The graphs that episodes are drawn from."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ DEFAULT = Recipe("series-parallel", 1000, sizes=range(6, 13))
 
 
 class Generated(Sequence[StreamGraph]):
-    """The graphs of a recipe, each made when it is asked for."""
+    """The graphs of a recipe, each generated when it is accessed."""
 
     def __init__(self, recipe: Recipe) -> None:
         self._recipe = recipe
@@ -28,14 +28,14 @@ class Generated(Sequence[StreamGraph]):
 def graphs_of(
     source: str | Path | Recipe | StreamGraph | Sequence[StreamGraph],
 ) -> Sequence[StreamGraph]:
-    """Return graphs by number: those of a dataset, of a recipe, or as given.
+    """Return a sequence of graphs: those of a dataset or a recipe, or the graphs themselves.
 
     Raises
     ------
     FormatError
         If a dataset cannot be read.
     UsageError
-        If there are none.
+        If there are no graphs, or one of them is not a StreamGraph.
     """
     if isinstance(source, Recipe):
         return Generated(source)
@@ -46,5 +46,5 @@ def graphs_of(
     check_type("graphs:", source, Iterable, UsageError)
     graphs = tuple(source)
     if not graphs or not all(isinstance(graph, StreamGraph) for graph in graphs):
-        raise UsageError("graphs: must be stream graphs, at least one")
+        raise UsageError("graphs: must be at least one StreamGraph")
     return graphs

@@ -1,16 +1,16 @@
 """The observation before an operator is placed: one flat float32 vector of 26 + 29 D numbers.
 
-It is what our own policy reads, in this order:
+These are the inputs of streamplace's own policy, in this order:
 
-- 14 of the operator, `OF_OPERATOR`;
-- 12 of the whole problem, `OF_PROBLEM`;
-- for each device in turn: 1 if the action mask offers it, then the 28 numbers of
-  `sim.lookahead.CANDIDATE_FEATURES`: what it is like, and would be with the operator on it.
+- 14 about the operator, `OF_OPERATOR`;
+- 12 about the whole problem, `OF_PROBLEM`;
+- for each device in turn: 1 if the action mask offers it, otherwise 0; then the 28 numbers of
+  `sim.lookahead.CANDIDATE_FEATURES`, about the device as it is and with the operator on it.
 
-**Units.** Loads (of CPU, of links) are utilisations over the least that any placement could have,
-so 1 is perfect balance whatever the source rate and the size of the cluster. Above 2 they are given
-by their logarithm, x -> 2 + 2 ln(x / 2). The rest are shares, counts and flags as named. Everything
-is cut to -16 … 16, which loads of some 2,000 times the reference reach.
+**Units.** Loads (of CPUs and links) are utilisations divided by the least that any placement could
+have, so 1 is perfect balance whatever the source rate and the size of the cluster. Loads above 2
+are compressed to 2 + 2 ln(x / 2). The other numbers are shares, counts and flags as named. All
+numbers are clipped to -16 … 16, which loads of about 2,000 times the reference reach.
 """
 
 import numpy as np
@@ -22,11 +22,11 @@ from streamplace.policy.device_scorer.features import EncodedProblem
 Observed = NDArray[np.float32]
 
 OF_OPERATOR = (
-    "CPU load, of a mean device",
-    "traffic sent, of a mean link",
-    "traffic received, of a mean link",
-    "heaviest stream sent, of a mean link",
-    "heaviest stream received, of a mean link",
+    "CPU load, relative to a mean device",
+    "traffic sent, relative to a mean link",
+    "traffic received, relative to a mean link",
+    "heaviest stream sent, relative to a mean link",
+    "heaviest stream received, relative to a mean link",
     "ln(1 + streams out)",
     "ln(1 + streams in)",
     "depth, over the longest path",
@@ -45,8 +45,8 @@ OF_PROBLEM = (
     "slowest device over the mean",
     "1 under nic",
     "total CPU load over what the least utilisation allows",
-    "total traffic a device, of a mean link",
-    "heaviest stream, of a mean link",
+    "total traffic per device, relative to a mean link",
+    "heaviest stream, relative to a mean link",
     "longest path over operators",
     "1 under path-average",
     "log2 of the least utilisation, -3 to 3, under path-average",
@@ -59,27 +59,27 @@ def size_of(devices: int) -> int:
     return len(OF_OPERATOR) + len(OF_PROBLEM) + devices * (1 + F)
 
 
-def nothing_seen(devices: int) -> Observed:
-    """Return the observation after the last step: nothing is to be placed."""
+def final_observation(devices: int) -> Observed:
+    """Return the observation after the last step, which is all zeros."""
     return np.zeros(size_of(devices), dtype=np.float32)
 
 
 def look(
     batch: LookaheadBatch, grown: PartialPlacements, operator: int
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-    """Return the prospects of an operator on each device, (D, F), and which are offered, (D,)."""
+    """Return features of an operator on each device, (D, F), and a mask of offered ones, (D,)."""
     devices = len(batch.capacity)
-    seen = np.zeros((1, devices, F), dtype=np.float32)
+    prospects = np.zeros((1, devices, F), dtype=np.float32)
     offered = np.zeros((1, devices), dtype=np.bool_)
-    candidate_features(batch, grown, np.array([operator], dtype=np.int32), seen, offered)
-    return seen[0], offered[0]
+    candidate_features(batch, grown, np.array([operator], dtype=np.int32), prospects, offered)
+    return prospects[0], offered[0]
 
 
 def observation(
-    read: EncodedProblem, operator: int, seen: NDArray[np.float32], mask: NDArray[np.bool_]
+    read: EncodedProblem, operator: int, prospects: NDArray[np.float32], mask: NDArray[np.bool_]
 ) -> Observed:
-    """Put an observation together; see the module."""
-    of_devices = np.concatenate([mask[:, None].astype(np.float32), seen], axis=1)
-    whole = np.concatenate([read.operators[operator], read.totals, of_devices.ravel()])
-    seen_of_it: Observed = np.clip(whole, -HIGHEST, HIGHEST).astype(np.float32)
-    return seen_of_it
+    """Return the observation of an operator; see the module's docstring."""
+    of_devices = np.concatenate([mask[:, None].astype(np.float32), prospects], axis=1)
+    numbers = np.concatenate([read.operators[operator], read.totals, of_devices.ravel()])
+    clipped: Observed = np.clip(numbers, -HIGHEST, HIGHEST).astype(np.float32)
+    return clipped

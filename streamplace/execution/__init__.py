@@ -1,1 +1,1 @@
-"""One function over many items, by processes, Ray or Dask."""
+"""Parallel application of a function to many items, on local processes, Ray or Dask."""

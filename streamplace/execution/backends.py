@@ -1,4 +1,4 @@
-"""Backends for work over many items: local processes, a Ray or a Dask cluster."""
+"""Backends for work on many items: local processes, a Ray cluster or a Dask cluster."""
 
 import logging
 import os
@@ -16,13 +16,13 @@ from streamplace.util.suggest import valid_choices
 
 BACKENDS = ("local", "ray", "dask")
 ANSWER_S = 5.0
-OBJECT_STORE_BYTES = 128 * 2**20  # of a Ray cluster started here; more goes to disk
+OBJECT_STORE_BYTES = 128 * 2**20  # of a local Ray cluster, which writes more to disk
 _ADDRESS = re.compile(r"(?:tcp://)?([^\s/:]+):(\d{1,5})")
 
 
 @dataclass(frozen=True)
 class Backend:
-    """Who does the work; results do not depend on it.
+    """The backend that does the work; results do not depend on it.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Backend:
     Raises
     ------
     UsageError
-        If there is no such backend, or the address is none.
+        If there is no such backend, or the address is invalid.
     """
 
     name: str = "local"
@@ -43,16 +43,14 @@ class Backend:
 
     def __post_init__(self) -> None:
         if self.name not in BACKENDS:
-            raise UsageError(
-                f"no backend is called {self.name!r}{valid_choices(self.name, BACKENDS)}"
-            )
+            raise UsageError(f"unknown backend {self.name!r}{valid_choices(self.name, BACKENDS)}")
         if self.address is None:
             return
         if self.name == "local":
-            raise UsageError("--address is that of a cluster: it needs --backend ray or dask")
+            raise UsageError("--address requires --backend ray or dask")
         match = _ADDRESS.fullmatch(self.address)
         if match is None or not 0 < int(match[2]) < 2**16:
-            raise UsageError(f"--address {self.address!r:.80} is not HOST:PORT")
+            raise UsageError(f"--address must be HOST:PORT (got {self.address!r:.80})")
 
 
 LOCAL = Backend()
@@ -60,17 +58,17 @@ LOCAL = Backend()
 
 @dataclass(frozen=True)
 class Connected:
-    """A cluster that answers.
+    """A connected cluster.
 
     Parameters
     ----------
     options
-        What joblib is told of it.
+        The options of `joblib.parallel_config` for it.
     processes
-        It gives us.
+        The number of processes that it provides.
     lost
-        What is raised where one of them is lost, and others can go on; none where the cluster goes
-        on by itself.
+        The errors raised when a process is lost and the others can continue; empty if the cluster
+        recovers by itself.
     """
 
     options: dict[str, Any]
@@ -80,14 +78,14 @@ class Connected:
 
 @contextmanager
 def connected(backend: Backend, jobs: int) -> Iterator[Connected]:
-    """Connect to a cluster, or start one of so many processes and stop it after the block.
+    """Connect to a cluster, or start one with `jobs` processes and stop it after the block.
 
     Raises
     ------
     UsageError
         If the backend's package is not installed.
     BackendError
-        If nobody answers at the address, or the cluster fails.
+        If no cluster answers at the address, or the cluster fails.
     """
     if backend.address is not None:
         _check_answer(backend)
@@ -105,9 +103,9 @@ def _ray(backend: Backend, jobs: int) -> Iterator[Connected]:
         from ray.util.joblib import register_ray  # noqa: PLC0415
     quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
     own = {"num_cpus": jobs, "object_store_memory": OBJECT_STORE_BYTES, "include_dashboard": False}
-    ours = not ray.is_initialized()
+    starts = not ray.is_initialized()
     try:
-        if ours:
+        if starts:
             with _connecting(backend), _sigterm_kept():
                 if backend.address is None:
                     ray.init("local", **own, **quiet)
@@ -121,7 +119,7 @@ def _ray(backend: Backend, jobs: int) -> Iterator[Connected]:
     except ray.exceptions.RayError as error:
         raise _failed(backend, error) from error
     finally:
-        if ours:
+        if starts:
             ray.shutdown()
 
 
@@ -132,7 +130,7 @@ def _dask(backend: Backend, jobs: int) -> Iterator[Connected]:
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     own = {"n_workers": jobs, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
     try:
-        with _connecting(backend), interrupts_ignored():  # which the processes inherit
+        with _connecting(backend), interrupts_ignored():  # worker processes inherit this
             client = (
                 distributed.Client(**own, host="127.0.0.1", silence_logs=logging.CRITICAL)
                 if backend.address is None
@@ -147,7 +145,7 @@ def _dask(backend: Backend, jobs: int) -> Iterator[Connected]:
 
 @contextmanager
 def _installed(extra: str, name: str) -> Iterator[None]:
-    """Tell how to install what the block cannot import."""
+    """Raise a UsageError that says how to install what the block cannot import."""
     try:
         yield
     except ImportError:
@@ -157,7 +155,7 @@ def _installed(extra: str, name: str) -> Iterator[None]:
 
 @contextmanager
 def _connecting(backend: Backend) -> Iterator[None]:
-    """Turn whatever keeps a cluster from starting or letting us in into one line."""
+    """Turn every error while starting or joining a cluster into a BackendError of one line."""
     try:
         yield
     except Exception as error:
@@ -171,9 +169,9 @@ def _failed(backend: Backend, error: object) -> BackendError:
 
 
 def _check_answer(backend: Backend) -> None:
-    """Refuse an address where nobody speaks: clients of Ray and Dask would wait for minutes.
+    """Refuse an address where no cluster answers: clients of Ray and Dask would wait for minutes.
 
-    Ray's head and Dask's scheduler both speak first.
+    Ray's head and Dask's scheduler both send the first byte.
     """
     match = _ADDRESS.fullmatch(backend.address or "")
     assert match is not None, "a Backend has been checked"
@@ -184,23 +182,23 @@ def _check_answer(backend: Backend) -> None:
     except OSError:
         answer = b""
     if not answer:
-        raise _failed(backend, "nobody answers")
+        raise _failed(backend, "no answer")
 
 
 @contextmanager
 def _sigterm_kept() -> Iterator[None]:
-    """Keep our answer to SIGTERM, which Ray replaces."""
+    """Restore the handler of SIGTERM, which Ray replaces."""
     handler = signal.getsignal(signal.SIGTERM)
     try:
         yield
     finally:
-        with suppress(ValueError):  # not in the main thread, where Ray leaves it too
+        with suppress(ValueError):  # outside the main thread, where Ray does not replace it either
             signal.signal(signal.SIGTERM, handler)
 
 
 @contextmanager
 def interrupts_ignored() -> Iterator[None]:
-    """Let a Ctrl-C pass by: a terminal sends it to every process, and one is to answer it."""
+    """Ignore Ctrl-C, which a terminal sends to every process: only one should respond."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

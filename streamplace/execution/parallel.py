@@ -1,4 +1,4 @@
-"""One function over many items, on several processes or machines, with results in order."""
+"""Parallel application of a function to many items, with results in order."""
 
 import os
 import signal
@@ -18,15 +18,15 @@ Item = TypeVar("Item")
 Item_co = TypeVar("Item_co", covariant=True)
 Result = TypeVar("Result")
 
-ITEMS_PER_PROCESS = 32  # fewer are done before a process has started
+ITEMS_PER_PROCESS = 32  # fewer items are done before a process has started
 WATCH_S = 0.5
-BLOCK = 64  # items a process that a cluster is given at once
+BLOCK = 64  # items per process that are sent to a cluster at once
 JOBLIB_THREAD = "ExecutorManagerThread"
-LOSSES = 3  # of processes at the same work, after which the work is to blame
+LOSSES = 3  # lost processes at the same item, after which the item is to blame
 
 
 class Items(Protocol[Item_co]):
-    """What can be gone through again, from the start; lists, and files of graphs."""
+    """A collection that can be iterated again from the start, such as a list or a dataset."""
 
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[Item_co]: ...
@@ -47,22 +47,22 @@ def each(
 ) -> Generator[Result, None, None]:
     """Yield function(item) for every item, in order, whatever the backend.
 
-    Few items are in memory at a time. What a process was at that is killed, or whose machine is
-    gone, others do again.
+    Few items are in memory at a time. If a process is killed or its machine fails, other processes
+    repeat its work.
 
     Parameters
     ----------
     jobs
-        Processes; None: as many as processors. Few items are done in this one, unless a cluster
-        is asked for.
+        Number of processes; None: one per processor. With the local backend, small numbers of
+        items are processed in the current process.
 
     Raises
     ------
     UsageError
-        If the backend's package is not installed, or there is no such address.
+        If the backend's package is not installed, or the address is invalid.
     BackendError
-        If nobody answers at the address, the cluster fails, or processes are killed at the same
-        work again and again.
+        If no cluster answers at the address, the cluster fails, or processes are repeatedly killed
+        at the same item.
     """
     if backend.name == "local":
         yield from _on_processes(function, items, jobs)
@@ -97,42 +97,42 @@ def _on_processes(
         finally:
             if results is not None:
                 _ignore_dropped_work()
-                results.close()  # here, where what it warns of is expected
+                results.close()  # inside the block that ignores its warning
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of tasks cancelled by an interruption
+        warnings.simplefilter("ignore", UserWarning)  # about tasks cancelled by an interruption
         try:
-            yield from _going_on(results_from, BrokenProcessPool)
+            yield from _resuming(results_from, BrokenProcessPool)
         except BrokenProcessPool:
-            killed = "processes were killed at the same work again and again"
-            enough = f"is there memory enough for {processes} at a time? --jobs tells how many"
-            raise BackendError(f"{killed}; {enough}") from None
+            killed = "worker processes were repeatedly killed at the same item"
+            advice = f"check that memory suffices for {processes} processes, or lower --jobs"
+            raise BackendError(f"{killed}; {advice}") from None
 
 
 @contextmanager
 def _interrupts_later() -> Iterator[None]:
-    """Answer a Ctrl-C afterwards; processes that start meanwhile inherit that it is blocked."""
+    """Delay Ctrl-C to the end of the block; processes started in it inherit the blocked signal."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    came: list[int] = []
+    received: list[int] = []
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    # other threads do not block it, and what they get is to be noted
-    handler = signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
+    # other threads do not block the signal, so it may still arrive through them
+    handler = signal.signal(signal.SIGINT, lambda number, frame: received.append(number))
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        if came:
+        if received:
             signal.raise_signal(signal.SIGINT)
 
 
 @cache
 def _ignore_dropped_work() -> None:
-    """Keep a traceback of joblib off stderr, once results are no longer wanted.
+    """Keep a traceback of joblib off stderr once results are no longer needed.
 
-    Closing them drops the work that is left, and joblib's thread may just be looking for it.
+    Closing the results drops the remaining work, which joblib's thread may be looking up.
     """
     report = threading.excepthook
 
@@ -145,10 +145,11 @@ def _ignore_dropped_work() -> None:
 
 
 def _start_trackers() -> None:
-    """Start what tracks resources of processes; later it would end the blocking of Ctrl-C.
+    """Start the resource trackers now, since starting them later would unblock Ctrl-C.
 
-    Joblib's tracker is a process of its own, which cleans up after workers that were ended, as when
-    one of them raised an error. Its warning that it did would stand beside the error.
+    Joblib's tracker is a separate process, which cleans up after workers that were ended, for
+    example because one of them raised an error. Its warning about that is suppressed, so that only
+    the error is printed.
     """
     from multiprocessing import resource_tracker  # noqa: PLC0415 - heavy
 
@@ -168,9 +169,9 @@ def _start_trackers() -> None:
 
 
 def _work_for(parent: int) -> None:
-    """Leave Ctrl-C to the process that started this one, and end once it has.
+    """Leave Ctrl-C to the parent process, and end when the parent has ended.
 
-    A kill leaves it no time to tell.
+    The parent may be killed, and then cannot end its workers.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
@@ -185,7 +186,7 @@ def _work_for(parent: int) -> None:
 def _on_cluster(
     function: Callable[[Item], Result], items: Items[Item], jobs: int | None, backend: Backend
 ) -> Iterator[Result]:
-    """Go on block by block: joblib's Ray backend returns lists, and memory is to stay bounded."""
+    """Work block by block, since joblib's Ray backend returns whole lists."""
     import joblib  # noqa: PLC0415 - heavy
 
     with connected(backend, jobs or cpu_count()) as cluster:
@@ -194,21 +195,20 @@ def _on_cluster(
         def results_from(start: int) -> Iterator[Result]:
             rest = islice(items, start, None)
             with joblib.parallel_config(**cluster.options):
-                workers = joblib.Parallel(
-                    n_jobs=processes, max_nbytes=None
-                )  # no files between machines
+                # no memory-mapped files, which machines do not share
+                workers = joblib.Parallel(n_jobs=processes, max_nbytes=None)
             with workers as pool:
                 while block := list(islice(rest, BLOCK * processes)):
                     yield from pool(joblib.delayed(function)(item) for item in block)
 
-        yield from _going_on(results_from, cluster.lost)
+        yield from _resuming(results_from, cluster.lost)
 
 
-def _going_on(
+def _resuming(
     results_from: Callable[[int], Iterator[Result]],
     lost: type[Exception] | tuple[type[Exception], ...],
 ) -> Iterator[Result]:
-    """Yield all results; when a process is lost, go on from the first that is missing."""
+    """Yield all results; when a process is lost, resume from the first missing result."""
     done = losses = 0
     while True:
         before = done

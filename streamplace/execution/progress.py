@@ -1,4 +1,4 @@
-"""Progress on stderr, for waits longer than a second."""
+"""Progress bars and spinners on stderr, for waits longer than a second."""
 
 import sys
 import threading
@@ -14,22 +14,22 @@ _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 
 
 def quietly() -> Callable[[], None]:
-    """Show no more signs of life from here on; return what ends that."""
+    """Stop showing progress; return a function that undoes this."""
     token = _quiet.set(True)
     return lambda: _quiet.reset(token)
 
 
 def is_quiet() -> bool:
-    """Return whether nothing but errors is to be said on stderr."""
+    """Return whether only errors are to be printed on stderr."""
     return _quiet.get()
 
 
 def track(items: Iterable[Item], total: int | None, label: str) -> Iterator[Item]:
-    """Yield the items, with a bar on a terminal once it takes longer than a second."""
+    """Yield the items, with a progress bar on a terminal if that takes longer than a second."""
     if is_quiet() or not sys.stderr.isatty():
         yield from items
         return
-    from rich.console import Console  # noqa: PLC0415 - only for those who look
+    from rich.console import Console  # noqa: PLC0415 - needed on a terminal only
     from rich.progress import Progress  # noqa: PLC0415
 
     bar = Progress(console=Console(stderr=True), transient=True)
@@ -46,7 +46,7 @@ def working(label: str) -> Iterator[None]:
     if is_quiet() or not sys.stderr.isatty():
         yield
         return
-    from rich.console import Console  # noqa: PLC0415 - only for those who look
+    from rich.console import Console  # noqa: PLC0415 - needed on a terminal only
 
     status = Console(stderr=True).status(label)
     with _patiently(status.start, status.stop):
@@ -55,7 +55,7 @@ def working(label: str) -> Iterator[None]:
 
 @contextmanager
 def _patiently(start: Callable[[], None], stop: Callable[[], None]) -> Iterator[None]:
-    """Start once the block has run for a second, and stop with it."""
+    """Call `start` once the block has run for a second, and `stop` at its end."""
     timer = threading.Timer(PATIENCE_S, start)
     timer.daemon = True
     timer.start()

@@ -1,4 +1,4 @@
-"""File formats: graphs, datasets, clusters, placements, read and written."""
+"""Readers and writers of graphs, datasets, clusters and placements."""
 
 from pathlib import Path
 from typing import Any
@@ -39,12 +39,12 @@ def write_cluster(path: str | Path, cluster: Cluster) -> None:
 
 
 def write_placement(path: str | Path, placement: Placement, **result: Any) -> None:
-    """Write a placement file with its whole problem; see `placement_to`."""
+    """Write a placement file, which includes the whole problem; see `placement_to`."""
     write_json(path, placement_to(placement, **result))
 
 
 def write_json(path: str | Path, value: Any) -> None:
-    """Write a JSON value for people: indented, in UTF-8."""
+    """Write a JSON value as indented text in UTF-8."""
     write_pieces(path, json_pieces(value))
 
 

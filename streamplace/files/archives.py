@@ -1,4 +1,4 @@
-"""Arrays from .npz archives; what a header claims is checked before memory is taken for it."""
+"""Arrays from .npz archives; a header is checked before memory is allocated for its array."""
 
 import io
 import math
@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from streamplace.files.bounded import refuse_bomb
 
 SUFFIX = ".npy"
-MAGIC = b"\x93NUMPY\x01\x00"  # of format 1.0, in which numpy writes numbers
+MAGIC = b"\x93NUMPY\x01\x00"  # format 1.0, which numpy uses for arrays of numbers
 HEADER = re.compile(
     rb"\{'descr': '(?P<dtype>[<>|=]?[biufc]\d{1,2})', 'fortran_order': (?P<by_column>True|False), "
     rb"'shape': \((?P<shape>(\d{1,19}(, \d{1,19})*,?)?)\), \}\s*"
 )
-"""Matched, not evaluated: what Python makes of a header can be anything."""
-BROKEN = (  # what numpy, zipfile and zlib make of a broken archive
+"""The form of a header, which is never evaluated as Python, as numpy does."""
+BROKEN = (  # the errors that zipfile, zlib and numpy raise for a broken archive
     ValueError,
     OSError,
     EOFError,
@@ -31,7 +31,7 @@ BROKEN = (  # what numpy, zipfile and zlib make of a broken archive
     zipfile.BadZipFile,
     zlib.error,
 )
-LONGEST_SAID = 80
+LONGEST_MESSAGE = 80
 
 
 def read_arrays(data: bytes) -> dict[str, NDArray[np.generic]]:
@@ -40,8 +40,8 @@ def read_arrays(data: bytes) -> dict[str, NDArray[np.generic]]:
     Raises
     ------
     ValueError
-        If it is none, or a bomb: arrays of more bytes than are there, or members that unzip to much
-        more than they are; see `raw.refuse_bomb`.
+        If it is not an .npz of numbers, or is a bomb: its headers promise more bytes than it has,
+        or its members unzip to far more than their size; see `bounded.refuse_bomb`.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -49,14 +49,15 @@ def read_arrays(data: bytes) -> dict[str, NDArray[np.generic]]:
             refuse_bomb(sum(member.file_size for member in members), len(data))
             names = [member.filename.removesuffix(SUFFIX) for member in members]
             if len(set(names)) < len(names):
-                raise ValueError("two arrays have one name")
+                raise ValueError("two arrays have the same name")
             return {
                 name: _array(archive.read(member))
                 for name, member in zip(names, members, strict=True)
             }
     except BROKEN as error:
-        message = " ".join(str(error).split()) or type(error).__name__
-        raise ValueError(message[:LONGEST_SAID]) from None
+        reason = getattr(error, "strerror", None) or str(error)
+        message = " ".join(reason.split()) or type(error).__name__
+        raise ValueError(message[:LONGEST_MESSAGE]) from None
 
 
 def _array(data: bytes) -> NDArray[np.generic]:
@@ -64,10 +65,10 @@ def _array(data: bytes) -> NDArray[np.generic]:
     begin = start + int.from_bytes(data[len(MAGIC) : start], "little")
     header = HEADER.fullmatch(data, start, begin) if data.startswith(MAGIC) else None
     if header is None:
-        raise ValueError("an array's header is not what numpy writes for numbers")
+        raise ValueError("an array's header is not one that numpy writes for numbers")
     dtype = np.dtype(header["dtype"].decode())
     shape = tuple(int(length) for length in header["shape"].split(b",") if length)
     if math.prod(shape) * dtype.itemsize != len(data) - begin:
-        raise ValueError(f"an array of shape {shape} is not of {len(data) - begin:,} bytes")
+        raise ValueError(f"an array of shape {shape} cannot have {len(data) - begin:,} bytes")
     array = np.frombuffer(data, dtype, offset=begin)
     return array.reshape(shape, order="F" if header["by_column"] == b"True" else "C")

@@ -1,4 +1,4 @@
-"""Atomic writes: a file is written whole or not at all."""
+"""Atomic writes: a file is written completely or not at all."""
 
 import gzip
 import io
@@ -27,24 +27,24 @@ def atomic(
 ) -> Iterator[IO[bytes]]:
     """Open a file for writing that takes its name only once it is complete and on the disk.
 
-    ``-`` is stdout, gathered first. A name ending in .gz is compressed, the same bytes every time.
-    A link stays a link; pipes and devices are written to as they are. A file keeps its mode. Of
-    several processes that write one file the last to end wins. What a process leaves behind that is
-    killed while it writes has a name that nothing reads, and goes with the next write into its
-    folder.
+    ``-`` is stdout, which is written at the end. If the name ends in .gz, the content is
+    compressed, to the same bytes every time. A symbolic link stays a link; pipes and devices are
+    written to directly. An existing file keeps its mode. If several processes write the same file,
+    the last one to finish wins. A process that is killed while it writes leaves a temporary file
+    that nothing reads, and that the next write into its folder removes.
 
     Parameters
     ----------
     verify
-        Is given what can be read back, before a file takes its name; it may raise.
+        Called with the bytes that can be read back, before the file takes its name; it may raise.
 
     Raises
     ------
     FormatError
-        If it cannot be written.
+        If the file cannot be written.
     """
     if not str(path) or "\0" in str(path):
-        raise FormatError(f"{str(path)!r} is no name for a file")
+        raise FormatError(f"{str(path)!r} is not a file name")
     try:
         if str(path) == STDIO:
             with _gathered() as file:
@@ -58,16 +58,16 @@ def atomic(
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise FormatError(f"{path}: cannot be written: {error.strerror or error}") from None
+        raise FormatError(f"{path}: cannot write: {error.strerror or error}") from None
 
 
 def check_target(path: str | Path, make: bool = False) -> None:
-    """Raise FormatError where a file could not be written: before the work, not after it.
+    """Raise FormatError if a file could not be written, so that no work is done in vain.
 
     Parameters
     ----------
     make
-        Whether folders that are missing will be made.
+        Whether missing folders will be created.
     """
     if str(path) == STDIO or "\0" in str(path):
         return
@@ -76,54 +76,54 @@ def check_target(path: str | Path, make: bool = False) -> None:
         if Path(path).exists() and not (Path(path).is_file() or target.is_dir()):
             return  # a pipe or a device
         if target.is_dir():
-            raise FormatError(f"{path}: cannot be written: is a folder")
-        there = target if target.exists() else target.parent
-        while make and not there.exists():
-            there = there.parent
+            raise FormatError(f"{path}: cannot write: is a folder")
+        existing = target if target.exists() else target.parent
+        while make and not existing.exists():
+            existing = existing.parent
     except OSError as error:
-        raise FormatError(f"{path}: cannot be written: {error.strerror}") from None
-    if there != target and not there.is_dir():
-        message = f"{there} is no folder" if there.exists() else "no such folder"
-        raise FormatError(f"{path}: cannot be written: {message}")
-    folder = target.parent if there.is_file() else there  # a file is replaced, not opened
-    if not os.access(there, os.W_OK) or not os.access(folder, os.W_OK):
-        raise FormatError(f"{path}: cannot be written")
+        raise FormatError(f"{path}: cannot write: {error.strerror}") from None
+    if existing != target and not existing.is_dir():
+        message = f"{existing} is not a folder" if existing.exists() else "no such folder"
+        raise FormatError(f"{path}: cannot write: {message}")
+    folder = target.parent if existing.is_file() else existing  # a file is replaced, not opened
+    if not os.access(existing, os.W_OK) or not os.access(folder, os.W_OK):
+        raise FormatError(f"{path}: cannot write: not permitted")
 
 
 def check_folder(path: str | Path) -> None:
-    """Raise FormatError where a folder could not be made, or nothing written into it."""
-    there = Path(os.path.realpath(path))
+    """Raise FormatError if a folder could not be created, or is not writable."""
+    existing = Path(os.path.realpath(path))
     try:
-        while not there.exists():
-            there = there.parent
+        while not existing.exists():
+            existing = existing.parent
     except OSError as error:
-        raise FormatError(f"{path}: cannot be made: {error.strerror}") from None
-    if not there.is_dir():
-        raise FormatError(f"{path}: cannot be made: {there} is no folder")
-    if not os.access(there, os.W_OK):
-        raise FormatError(f"{path}: cannot be written into")
+        raise FormatError(f"{path}: cannot create folder: {error.strerror}") from None
+    if not existing.is_dir():
+        raise FormatError(f"{path}: cannot create folder: {existing} is not a folder")
+    if not os.access(existing, os.W_OK):
+        raise FormatError(f"{path}: cannot write into this folder: not permitted")
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write a whole text file, or stdout for ``-``."""
+    """Write a text file, or to stdout for ``-``."""
     write_pieces(path, (text,))
 
 
 def write_pieces(path: str | Path, pieces: Iterable[str]) -> None:
-    """Write a text file that is never in memory as a whole, or stdout for ``-``."""
+    """Write a text file piece by piece, or to stdout for ``-``."""
     with atomic(path) as file:
         for piece in pieces:
             file.write(piece.encode())
 
 
 def make_folder(path: str | Path) -> Path:
-    """Make a folder where there is none, with those above it."""
+    """Create a folder, and those above it, unless they exist."""
     folder = Path(path)
     try:
         new = [each for each in (folder, *folder.parents) if not each.exists()]
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FormatError(f"{folder}: cannot be made: {error.strerror}") from None
+        raise FormatError(f"{folder}: cannot create folder: {error.strerror}") from None
     for each in new:
         _sync(each.parent)
     return folder
@@ -145,11 +145,11 @@ def _replacing(
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     with ExitStack() as later:
         temporary, raw = _made(target.parent, 0o666 if mode is None else 0o600, later)
-        later.callback(os.close, os.dup(raw.fileno()))  # keeps the lock until it has its name
+        later.callback(os.close, os.dup(raw.fileno()))  # keeps the lock until the rename
         with raw:
             if target.suffix == ".gz":
                 with gzip.GzipFile("", "wb", 6, raw, mtime=0) as zipped:
-                    yield zipped  # type: ignore[misc]  # a binary file in all but its class
+                    yield zipped  # type: ignore[misc]  # a binary file, though not an IO[bytes]
             else:
                 yield raw
             raw.flush()
@@ -163,43 +163,43 @@ def _replacing(
 
 
 def _made(folder: Path, mode: int, later: ExitStack) -> tuple[Path, IO[bytes]]:
-    """Open a new file and lock it, so that it is known to be written; it is removed later."""
+    """Create a temporary file and lock it, which shows that it is in use; `later` removes it."""
     while True:
         temporary = folder / f"{TEMPORARY}{host()}-{secrets.token_hex(8)}"
-        later.callback(temporary.unlink, missing_ok=True)  # told first: Ctrl-C comes at any time
+        later.callback(temporary.unlink, missing_ok=True)  # first, since Ctrl-C may come any time
         raw = os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb")
         lock(raw.fileno(), wait=True)
         if temporary.exists():
             return temporary, raw
-        raw.close()  # taken for an orphan before it was locked
+        raw.close()  # another process removed it as an orphan before it was locked
 
 
 def _remove_orphans(folder: Path) -> None:
-    """Remove what killed processes were writing: nobody holds its lock any more.
+    """Remove temporary files of killed processes, which are no longer locked.
 
-    Once for each folder, since all of its names are looked at; and of this host alone, since not
-    every file system tells others of its locks.
+    This happens once for each folder, since it lists the whole folder, and only for files of this
+    host, since not every file system shares locks between hosts.
     """
     if folder in _cleaned:
         return
     _cleaned.add(folder)
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
-            ours = entry.name.startswith(f"{TEMPORARY}{host()}-")
-            if ours and entry.is_file(follow_symlinks=False):
+            is_temporary = entry.name.startswith(f"{TEMPORARY}{host()}-")
+            if is_temporary and entry.is_file(follow_symlinks=False):
                 with suppress(OSError), open(entry.path, "rb") as found:
                     if lock(found.fileno()):
                         os.unlink(entry.path)
 
 
 def host() -> str:
-    """Return what tells the files of this host: its name may have any letters."""
+    """Return a code for this host, used in file names; a host's name may contain any letters."""
     return f"{crc32(gethostname().encode()):08x}"
 
 
 def _sync(folder: Path) -> None:
-    """Bring the names in a folder to the disk: a file that lost its name is lost."""
-    with suppress(OSError):  # of file systems that cannot
+    """Flush the names in a folder to the disk: a file that lost its name is lost."""
+    with suppress(OSError):  # not every file system can
         handle = folder_handle(folder)
         try:
             os.fsync(handle)

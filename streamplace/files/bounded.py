@@ -5,36 +5,41 @@ import gzip
 import io
 import os
 import stat
+import zlib
 from collections.abc import Iterator
 from math import inf
 from pathlib import Path
 from typing import IO
 
 LARGEST = 4 * 2**30
-"""Bytes of a file that are read: some 20 million operators as JSON."""
+"""Largest file that is read, in bytes: about 20 million operators as JSON."""
 SPARE = 4 * 2**20
 MOST_FOLD = 400
-"""What is unzipped may be so many times what it was zipped, and `SPARE` more.
+"""Largest allowed ratio of unzipped to zipped size, plus `SPARE` bytes.
 
-Graphs are 7 to 25 times as large as zipped, the same short one over and over 260 times; a bomb is
-1,000 times.
+Graphs unzip to 7 to 25 times their zipped size, one short graph repeated many times to 260 times,
+and a decompression bomb to 1,000 times.
 """
 PIECE = 2**18
 GZIP = b"\x1f\x8b"
 STDIO = "-"
-"""In place of a file's name: stdin where it is read, stdout where it is written."""
+"""The file name that stands for stdin when reading and for stdout when writing."""
+
+
+class RefusedError(OSError):
+    """A file that is not read, for a reason of streamplace's; `strerror` is the whole message."""
 
 
 def read_raw(path: str | Path) -> bytes:
-    """Return what is in a file or comes through a pipe.
+    """Return the content of a file or pipe.
 
     Raises
     ------
     OSError
-        If it cannot be read, is a device such as ``/dev/zero``, which may never end, or holds more
+        If it cannot be read, is a device such as ``/dev/zero``, which may never end, or is larger
         than `LARGEST`.
     ValueError
-        If the name has a NUL in it.
+        If the name contains a NUL.
     """
     with open(path, "rb") as file:
         about = os.fstat(file.fileno())
@@ -46,12 +51,12 @@ def read_raw(path: str | Path) -> bytes:
 
 
 def read_pieces(path: str | Path) -> Iterator[bytes]:
-    """Yield what is in a file, unzipped if it is gzip, some at a time; of any size.
+    """Yield the content of a file of any size in pieces, unzipped if it is gzip.
 
     Raises
     ------
     OSError, EOFError, zlib.error
-        As `read_raw` and `unzipped` do, but for `LARGEST`.
+        As `read_raw` and `unzipped` do, except for `LARGEST`.
     """
     with open(path, "rb") as file:
         if _is_device(os.fstat(file.fileno()).st_mode):
@@ -73,14 +78,14 @@ def _pieces(file: IO[bytes] | gzip.GzipFile) -> Iterator[bytes]:
 
 
 def read_stream(file: IO[bytes]) -> bytes:
-    """Return what comes until the end.
+    """Return the content of a file up to its end.
 
     Raises
     ------
     OSError
-        If that is more than `LARGEST`.
+        If that is more than `LARGEST` bytes.
     """
-    found = io.BytesIO()  # whose value is no copy
+    found = io.BytesIO()  # its getvalue() does not copy
     for piece in _pieces(file):
         if found.write(piece) and found.tell() > LARGEST:
             raise too_large()
@@ -88,13 +93,13 @@ def read_stream(file: IO[bytes]) -> bytes:
 
 
 def unzipped(data: bytes) -> bytes:
-    """Return what gzip made the data of.
+    """Return gzip data unzipped.
 
     Raises
     ------
     OSError, EOFError, zlib.error
-        If it is no gzip, or a bomb: as soon as what is unzipped is more than `MOST_FOLD` times what
-        it is made of, and `SPARE`.
+        If it is not gzip, or is a bomb. A bomb is refused as soon as the unzipped data exceed
+        `MOST_FOLD` times the data read, plus `SPARE`.
     """
     found, zipped = io.BytesIO(), io.BytesIO(data)
     with gzip.GzipFile(fileobj=zipped) as file:
@@ -105,21 +110,31 @@ def unzipped(data: bytes) -> bytes:
 
 
 def refuse_bomb(unzipped_bytes: int, zipped_bytes: int, most: float = LARGEST) -> None:
-    """Refuse what would be more than `MOST_FOLD` times as large, and `SPARE`, unzipped.
+    """Refuse data whose unzipped size exceeds `MOST_FOLD` times the zipped size, plus `SPARE`.
 
     Parameters
     ----------
     most
-        Bytes, however many it was zipped.
+        Largest unzipped size in bytes, whatever the zipped size.
 
     Raises
     ------
     OSError
-        If it would.
+        If the data are refused.
     """
     if unzipped_bytes > min(SPARE + MOST_FOLD * zipped_bytes, most):
-        message = f"{unzipped_bytes:,} bytes or more from {zipped_bytes:,}"
-        raise OSError(errno.EFBIG, f"unzips to {message}, as no file of graphs does")
+        sizes = f"{unzipped_bytes:,} bytes or more from {zipped_bytes:,}"
+        raise RefusedError(errno.EFBIG, f"unzips to {sizes}, which no file of graphs does")
+
+
+def read_failure(error: Exception) -> str:
+    """Return the message about an error that reading or unzipping a file raised."""
+    if isinstance(error, FileNotFoundError):
+        return "no such file"
+    if isinstance(error, gzip.BadGzipFile | EOFError | zlib.error):
+        return f"broken gzip: {error}"
+    reason = getattr(error, "strerror", None) or str(error)
+    return reason if isinstance(error, RefusedError) else f"cannot read: {reason}"
 
 
 def _is_device(mode: int) -> bool:
@@ -127,9 +142,9 @@ def _is_device(mode: int) -> bool:
 
 
 def _a_device() -> OSError:
-    return OSError(errno.EINVAL, "is a device, and no file")
+    return RefusedError(errno.EINVAL, "is a device, not a file")
 
 
 def too_large() -> OSError:
-    """Return the fault of what is larger than `LARGEST`."""
-    return OSError(errno.EFBIG, f"is larger than {LARGEST >> 30} GiB")
+    """Return the error about a file larger than `LARGEST`."""
+    return RefusedError(errno.EFBIG, f"is larger than {LARGEST >> 30} GiB")

@@ -1,8 +1,9 @@
-"""The data files that come with streamplace, from a checkout as from a wheel."""
+"""The data files that come with streamplace, in a checkout or in a wheel."""
 
 from pathlib import Path
 
 from streamplace.errors import FormatError
+from streamplace.files.bounded import read_failure
 from streamplace.util.suggest import closest_match
 
 PREFIX = "dataset:"
@@ -16,38 +17,37 @@ def shipped_folder() -> Path:
 
 
 def resolve(path: str | Path) -> Path:
-    """Return the path of a file; ``dataset:real/x.json`` is one that streamplace ships.
+    """Return the path of a file; ``dataset:real/x.json`` is a file that comes with streamplace.
 
     Raises
     ------
     FormatError
-        If no such dataset is shipped, or the name cannot be one of a file.
+        If there is no such dataset, or the path cannot be that of a file.
     """
     text = str(path)
     if not text.startswith(PREFIX):
-        _look(text)
+        _check_path(text)
         return Path(path)
     folder = shipped_folder()
     found = (folder / text.removeprefix(PREFIX)).resolve()
     if not (found.exists() and found.is_relative_to(folder.resolve())):
         names = ("real", *shipped_names())
-        meant = closest_match(
-            text.removeprefix(PREFIX), names
-        )  # all names would be near by the prefix
-        there = ", ".join(PREFIX + name for name in names)
-        message = f"there are {there}" if meant is None else f"did you mean {PREFIX + meant!r}?"
-        raise FormatError(f"{text}: not shipped; {message}")
+        # without the prefix, which would make all names similar
+        meant = closest_match(text.removeprefix(PREFIX), names)
+        choices = ", ".join(PREFIX + name for name in names)
+        message = f"choose from {choices}" if meant is None else f"did you mean {PREFIX + meant!r}?"
+        raise FormatError(f"{text}: no such dataset; {message}")
     return found
 
 
 def shipped_names() -> list[str]:
-    """Return the names of shipped graphs, without what stands before them."""
+    """Return the names of shipped graphs, without the prefix."""
     folder = shipped_folder()
     return sorted(str(path.relative_to(folder)) for path in folder.glob("real/*.json"))
 
 
-def _look(text: str) -> None:
+def _check_path(text: str) -> None:
     try:
-        Path(text).exists()  # which raises on names too long and folders closed to us
+        Path(text).exists()  # raises if the name is too long or a folder may not be entered
     except (OSError, ValueError) as error:
-        raise FormatError(f"{text}: {getattr(error, 'strerror', None) or error}") from None
+        raise FormatError(f"{text}: {read_failure(error)}") from None

@@ -1,4 +1,4 @@
-"""Placements as CEPSim's runner takes them: device and operator indices."""
+"""Placements in the format of CEPSim's runner: device and operator indices."""
 
 from typing import Any
 
@@ -21,17 +21,17 @@ class _Placements(ForeignForm):
 
 
 def looks_like(value: Any) -> bool:
-    """Whether a JSON value is a CEPSim placement rather than one of ours."""
+    """Return whether a JSON value is a CEPSim placement rather than one of streamplace."""
     return isinstance(value, dict) and "placements" in value and "assignment" not in value
 
 
 def devices_used(value: Any, where: str) -> int:
-    """Return how many devices a placement gives operators."""
+    """Return the number of devices that a placement uses."""
     return sum(bool(entry.ops) for entry in check(_Placements, value, where).placements)
 
 
 def placement_from(value: Any, problem: Problem, where: str) -> Placement:
-    """Read a placement; indices count the operators of the graph and the devices of the cluster."""
+    """Read a placement; indices refer to the graph's operators and the cluster's devices."""
     names, devices = problem.graph.names, problem.cluster.names
     assignment: dict[str, str] = {}
     for i, entry in enumerate(check(_Placements, value, where).placements):
@@ -48,7 +48,7 @@ def placement_from(value: Any, problem: Problem, where: str) -> Placement:
 
 
 def placement_to(placement: Placement) -> dict[str, Any]:
-    """Return a placement as CEPSim's runner takes it."""
+    """Return a placement as a JSON value for CEPSim's runner."""
     devices = placement.devices
     return {
         "placements": [

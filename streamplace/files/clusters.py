@@ -1,4 +1,4 @@
-"""Clusters <-> JSON values."""
+"""Conversion between clusters and JSON values."""
 
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ def cluster_from(value: Any, where: str) -> Cluster:
     Raises
     ------
     FormatError
-        Naming `where`, the place in it and the fault.
+        If the value is not a cluster; the message names `where`, the place in it and the fault.
     """
     with located(where, FormatError):
         return from_form(check(ClusterForm, value, where))
@@ -50,12 +50,12 @@ def cluster_to(cluster: Cluster) -> dict[str, Any]:
 
 
 def _fields_of(value: "DataclassInstance") -> dict[str, Any]:
-    """Return the fields of a dataclass by name, without added ones at their default."""
+    """Return the fields of a dataclass by name, without added fields at their default."""
     return {field.name: getattr(value, field.name) for field in telling_fields(value)}
 
 
 def _device_to(device: Device) -> dict[str, Any]:
-    """Return a device; beside name and speed, what is not at its default."""
+    """Return a device's name, speed and cores, and the fields that are not at their default."""
     value: dict[str, Any] = {"name": device.name, "mips": device.mips, "cores": device.cores}
     for field in fields(device):
         own = getattr(device, field.name)
@@ -65,7 +65,7 @@ def _device_to(device: Device) -> dict[str, Any]:
 
 
 def _override_to(override: LinkOverride) -> dict[str, Any]:
-    """Return an override without what it leaves to the network."""
+    """Return an override without the values that it takes from the network."""
     values = _fields_of(override)
     ends = {"from": values.pop("source"), "to": values.pop("target")}
     return {key: value for key, value in {**ends, **values}.items() if value is not None}

@@ -1,4 +1,4 @@
-"""Datasets: a folder, .json, .jsonl or .jsonl.gz of graphs, or one .npz graph."""
+"""Datasets: graphs in a folder, a .json, .jsonl or .jsonl.gz file, or one graph as .npz."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -8,7 +8,7 @@ from typing import Any
 
 from streamplace.errors import FormatError
 from streamplace.files.atomic import atomic
-from streamplace.files.bounded import STDIO
+from streamplace.files.bounded import STDIO, read_failure
 from streamplace.files.bundled import resolve
 from streamplace.files.graphs import graph_from, graph_to
 from streamplace.files.jsonl import json_lines, read_json_lines
@@ -17,24 +17,24 @@ from streamplace.files.reading import name_of, parse, read_text
 from streamplace.problem.graph import StreamGraph
 
 LINES = (".jsonl", ".jsonl.gz")
-KEPT = 32  # graphs that need not be read twice
+KEPT = 32  # largest number of graphs that are kept in memory, and not read again
 GRAPHS = (*LINES, ".json", ".json.gz", ".npz")
 
 
 def read_graph(path: str | Path) -> StreamGraph:
-    """Read the one graph of a file; ``-`` is stdin, ``dataset:…`` what streamplace ships.
+    """Read the single graph of a file; ``-`` is stdin, ``dataset:…`` a file that is shipped.
 
     Raises
     ------
     FormatError
-        If it cannot be read, or holds more than one.
+        If the file cannot be read, or does not hold exactly one graph.
     """
     graphs = iter_graphs(path)
     first = next(graphs, None)
     if first is None:
         raise FormatError(f"{name_of(path)}: holds no graph")
     if next(graphs, None) is not None:
-        raise FormatError(f"{name_of(path)}: holds several graphs, and one is wanted")
+        raise FormatError(f"{name_of(path)}: holds several graphs (expected one)")
     return first
 
 
@@ -44,7 +44,7 @@ def read_dataset(path: str | Path) -> list[StreamGraph]:
     Raises
     ------
     FormatError
-        If it cannot be read, or holds none.
+        If the dataset cannot be read, or holds no graph.
     """
     graphs = list(iter_graphs(path))
     if not graphs:
@@ -53,22 +53,23 @@ def read_dataset(path: str | Path) -> list[StreamGraph]:
 
 
 class StoredGraphs:
-    """The graphs of a dataset, read anew whenever they are gone through, unless they are few.
+    """The graphs of a dataset, read again at every iteration; up to `KEPT` stay in memory.
 
     Parameters
     ----------
     path
-        Of a file or folder; not of a pipe, which is read once.
+        Path of a file or folder; not of a pipe, which can be read only once.
 
     Attributes
     ----------
     names
-        Of the graphs, all of which were read once and found good.
+        Names of the graphs, all of which were read once and are valid.
 
     Raises
     ------
     FormatError
-        If it cannot be read, or holds none; later on, if there are now other graphs in it.
+        If the dataset cannot be read, or holds no graph; at an iteration, if its graphs have
+        changed.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -98,16 +99,16 @@ class StoredGraphs:
             yield graph
             read += 1
         if read < len(self.names):
-            raise FormatError(f"{name_of(self._path)}: was changed while it was read")
+            raise FormatError(f"{name_of(self._path)}: changed while it was read")
 
 
 def open_dataset(path: str | Path) -> StoredGraphs | list[StreamGraph]:
-    """Read all graphs of a dataset, and keep them only where they cannot be read again.
+    """Read all graphs of a dataset, and keep them in memory only if they cannot be read again.
 
     Raises
     ------
     FormatError
-        If it cannot be read, or holds none.
+        If the dataset cannot be read, or holds no graph.
     """
     found = resolve(path)
     return StoredGraphs(path) if found.is_file() or found.is_dir() else read_dataset(path)
@@ -127,19 +128,19 @@ def iter_graphs(path: str | Path) -> Iterator[StreamGraph]:
 
 
 def files_of(path: str | Path) -> list[Path]:
-    """Return the files that a dataset is read from, in that order.
+    """Return the files that a dataset consists of, in the order in which they are read.
 
     Raises
     ------
     FormatError
-        If a folder cannot be looked into.
+        If a folder cannot be listed.
     """
     found = resolve(path)
     return _members(found) if found.is_dir() else [found]
 
 
 def iter_values(path: Path) -> Iterator[tuple[str, str, Any]]:
-    """Yield (place, name if it carries none, JSON value) of a text file, or stdin for ``-``."""
+    """Yield (place, default name, JSON value) per graph of a text file, or of stdin (``-``)."""
     where, stem = name_of(path), path.name.split(".")[0] or "graph"
     if path.name.endswith(LINES) and path.is_file():
         for number, (place, value) in enumerate(read_json_lines(path)):
@@ -154,31 +155,33 @@ def iter_values(path: Path) -> Iterator[tuple[str, str, Any]]:
     if not isinstance(value, list):
         yield where, stem, value
         return
-    for number, one in enumerate(value):
-        yield f"{where}: [{number}]", f"{stem}_{number}", one
+    for number, item in enumerate(value):
+        yield f"{where}: [{number}]", f"{stem}_{number}", item
 
 
 def write_dataset(path: str | Path, graphs: Iterable[StreamGraph]) -> None:
-    """Write graphs: .jsonl or .jsonl.gz a line each; .json or .npz for a single one.
+    """Write graphs: any number to .jsonl or .jsonl.gz, one per line; one to .json or .npz.
 
     Raises
     ------
     FormatError
-        If the name ends otherwise, or the graphs do not fit.
+        If the name ends otherwise, or a .json or .npz file would hold more or less than one graph.
     """
     name = Path(path).name
     if not name.endswith((*LINES, ".json", ".npz")) and str(path) != STDIO:
         raise FormatError(f"{path}: must end in .jsonl, .jsonl.gz, .json or .npz")
     with atomic(path) as file:
         if name.endswith((".json", ".npz")):
-            one = list(islice(graphs, 2))
-            if len(one) != 1:
-                many = "several" if one else "none"
-                raise FormatError(f"{path}: takes one graph, not {many}; .jsonl takes any number")
+            first = list(islice(graphs, 2))
+            if len(first) != 1:
+                count = "several" if first else "none"
+                raise FormatError(
+                    f"{path}: must be one graph (got {count}); a .jsonl file holds any number"
+                )
             if name.endswith(".npz"):
-                write_columns(one[0], file)
+                write_columns(first[0], file)
             else:
-                file.write(_json(one[0], indent=1))
+                file.write(_json(first[0], indent=1))
         else:
             for graph in graphs:
                 file.write(_json(graph))
@@ -188,7 +191,7 @@ def _members(folder: Path) -> list[Path]:
     try:
         members = sorted(folder.iterdir())
     except OSError as error:
-        raise FormatError(f"{folder}: {error.strerror}") from None
+        raise FormatError(f"{folder}: {read_failure(error)}") from None
     return [path for path in members if path.is_file() and path.name.endswith(GRAPHS)]
 
 

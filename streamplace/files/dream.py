@@ -1,4 +1,4 @@
-"""Graphs as the DREAM benchmark was released: payloads in Mbit per tuple, indices for names."""
+"""Graphs in the format of the released DREAM benchmark: payloads in Mbit per tuple, indices."""
 
 from typing import Any
 
@@ -32,22 +32,30 @@ class _Graph(ForeignForm):
 
 
 def looks_like(value: Any) -> bool:
-    """Whether a JSON value is a released graph rather than one of ours."""
+    """Return whether a JSON value is a released DREAM graph rather than one of streamplace."""
     return isinstance(value, dict) and "connections" in value and "streams" not in value
 
 
 def graph_from(value: Any, where: str, name: str) -> StreamGraph:
-    """Read a released graph. Rates follow from the selectivities; stored weights are not read."""
+    """Read a released graph.
+
+    Rates follow from the selectivities; the weights stored in the file are not read.
+
+    Raises
+    ------
+    FormatError
+        If the value is not such a graph; the message names `where`, the place in it and the fault.
+    """
     form = check(_Graph, value, where)
     names: dict[int, str] = {}
     for i, operator in enumerate(form.operators):
         if operator.idx in names:
-            raise FormatError(f"{where}: operators[{i}].idx: {operator.idx} stands twice")
+            raise FormatError(f"{where}: operators[{i}].idx: {operator.idx} appears twice")
         names[operator.idx] = operator.name
     for i, connection in enumerate(form.connections):
         for end in (connection.from_vertex, connection.to_vertex):
             if end not in names:
-                raise FormatError(f"{where}: connections[{i}]: no operator has the idx {end}")
+                raise FormatError(f"{where}: connections[{i}]: no operator has idx {end}")
     try:
         return StreamGraph(
             [Operator(o.name, o.cpu, o.payload * BYTES_PER_MBIT) for o in form.operators],
@@ -59,11 +67,11 @@ def graph_from(value: Any, where: str, name: str) -> StreamGraph:
             source_rate=form.event_rate,
         )
     except GraphError as error:
-        raise FormatError(f"{where}: {_in_its_words(str(error))}") from None
+        raise FormatError(f"{where}: {_with_released_names(str(error))}") from None
 
 
-def _in_its_words(message: str) -> str:
-    """Name a fault's place as the released files do."""
+def _with_released_names(message: str) -> str:
+    """Return a message with the field names of the released files in its place."""
     place, colon, fault = message.partition(":")
     place = place.replace("streams", "connections").replace("payload_bytes", "payload")
     return place + colon + fault

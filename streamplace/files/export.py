@@ -1,4 +1,4 @@
-"""Placements as JSON, CSV and CEPSim text."""
+"""Placements as JSON, CSV or CEPSim text."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,17 +10,17 @@ from streamplace.problem.placement import Placement
 
 
 def as_json(placement: Placement, **results: Any) -> str:
-    """Return our own format; `results` as for `placement_to`."""
+    """Return a placement in streamplace's JSON format; `results` as for `placement_to`."""
     return to_json(placement_to(placement, **results))
 
 
 def as_csv(placement: Placement) -> str:
-    """Return a header ``operator,device`` and a line an operator."""
+    """Return a CSV table with the header ``operator,device`` and one line per operator."""
     return to_csv(("operator", "device"), placement.assignment.items())
 
 
 def as_cepsim(placement: Placement) -> str:
-    """Return what CEPSim's runner takes."""
+    """Return a placement as JSON text for CEPSim's runner."""
     return to_json(cepsim.placement_to(placement))
 
 

@@ -1,4 +1,4 @@
-"""Locks on folders, so that one process at a time writes into them."""
+"""Locks on folders, so that only one process at a time writes into a folder."""
 
 import os
 from collections.abc import Iterator
@@ -12,38 +12,39 @@ from streamplace.files.locks import folder_handle, lock
 
 @contextmanager
 def held(path: str | Path) -> Iterator[Path]:
-    """Hold a folder for this process alone; it is made where there is none.
+    """Lock a folder for this process, and create it if it does not exist.
 
-    What was made for it and is empty at the end is taken away again. The folder itself is locked:
-    nothing is left in it, and nothing is left locked by a process that was killed. Processes of
-    other machines are kept out where the file system shares its locks.
+    Folders created for this that are empty at the end are removed again. The folder itself is
+    locked, so no lock file is left in it, and a killed process leaves nothing locked. Processes on
+    other machines are excluded if the file system shares its locks.
 
     Raises
     ------
     FormatError
-        If it cannot be made or written into, or another process holds it.
+        If the folder cannot be created or written into, or another process holds it.
     """
     check_folder(path)
     folder = Path(path)
     new = [each for each in (folder, *folder.parents) if not each.exists()]
     with ExitStack() as later:
         while not _holds(make_folder(folder), later):
-            pass  # who held it before has taken it away
+            pass  # the process that held it before has removed it
         for each in reversed(new):
-            later.callback(_remove_empty, each)  # while it is held
+            later.callback(_remove_empty, each)  # before the lock is released
         yield folder
 
 
 def _holds(folder: Path, later: ExitStack) -> bool:
-    """Lock a folder until later; return whether it is still there."""
+    """Lock a folder until `later` is closed; return whether it still exists."""
     try:
         handle = folder_handle(folder)
     except OSError as error:
-        raise FormatError(f"{folder}: cannot be opened: {error.strerror}") from None
+        raise FormatError(f"{folder}: cannot open folder: {error.strerror}") from None
     later.callback(os.close, handle)
     if lock(handle) is False:
         raise FormatError(
-            f"{folder}: another run of streamplace writes into it; wait, or name another folder"
+            f"{folder}: another run of streamplace is writing into this folder; "
+            "wait, or choose another folder"
         )
     try:
         return os.path.samestat(os.fstat(handle), folder.stat())

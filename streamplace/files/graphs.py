@@ -1,4 +1,4 @@
-"""Stream graphs <-> JSON values: ours, and the released DREAM files."""
+"""Conversion between stream graphs and JSON values, including the released DREAM files."""
 
 from math import isnan
 from typing import Any
@@ -14,12 +14,12 @@ from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
 
 
 def graph_from(value: Any, where: str, name: str = "") -> StreamGraph:
-    """Read a graph from a JSON value; `name` is for those that carry none.
+    """Read a graph from a JSON value; `name` is used if the value has none.
 
     Raises
     ------
     FormatError
-        Naming `where`, the place in it and the fault.
+        If the value is not a graph; the message names `where`, the place in it and the fault.
     """
     with located(where, FormatError):
         if dream.looks_like(value):
@@ -57,7 +57,7 @@ def constraints_from(form: ConstraintsForm | None) -> Constraints:
 
 
 def constraints_to(constraints: Constraints) -> dict[str, Any]:
-    """Return constraints as a JSON value, without what is empty."""
+    """Return constraints as a JSON value, without empty fields."""
     value = {
         "pins": dict(constraints.pins),
         "colocate": [list(group) for group in constraints.colocate],
@@ -68,7 +68,7 @@ def constraints_to(constraints: Constraints) -> dict[str, Any]:
 
 
 def uneven_shares(graph: StreamGraph) -> dict[str, float]:
-    """Return source -> its share of the source rate; nothing if all have the same."""
+    """Return source -> its share of the source rate; empty if all shares are equal."""
     shares = graph.source_share[graph.sources]
     if (shares == 1.0 / len(shares)).all():
         return {}
@@ -76,7 +76,7 @@ def uneven_shares(graph: StreamGraph) -> dict[str, float]:
 
 
 def graph_to(graph: StreamGraph) -> dict[str, Any]:
-    """Return a graph as a JSON value, without what is at its default."""
+    """Return a graph as a JSON value, without fields at their default."""
     value: dict[str, Any] = {"format": "streamplace-graph", "version": 1}
     if graph.name:
         value["name"] = graph.name

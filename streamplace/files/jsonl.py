@@ -1,4 +1,4 @@
-"""JSON lines, read one by one with little more than a line in memory."""
+"""JSON lines, read one by one with about one line in memory."""
 
 import zlib
 from collections.abc import Iterable, Iterator
@@ -6,42 +6,42 @@ from pathlib import Path
 from typing import Any
 
 from streamplace.errors import FormatError
-from streamplace.files.bounded import LARGEST, read_pieces, too_large
-from streamplace.files.reading import escaped, parse
+from streamplace.files.bounded import LARGEST, read_failure, read_pieces, too_large
+from streamplace.files.reading import parse
 
-MARK = b"\xef\xbb\xbf"  # byte order
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def read_json_lines(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield (place, value) for the lines of a file that are not blank; unzipped if it is gzip.
+    """Yield (place, value) for each line of a file that is not blank; gzip is unzipped.
 
     Raises
     ------
     FormatError
-        If it cannot be read, is not UTF-8, or a line is not JSON.
+        If the file cannot be read, is not UTF-8, or has a line that is not JSON.
     """
     try:
         yield from json_lines(_decoded(_lines(read_pieces(path)), str(path)), str(path))
     except (OSError, EOFError, zlib.error) as error:
-        raise FormatError(f"{path}: {escaped(error)}") from None
+        raise FormatError(f"{path}: {read_failure(error)}") from None
 
 
 def json_lines(lines: Iterable[str], where: str) -> Iterator[tuple[str, Any]]:
-    """Yield (place, value) for the lines that are not blank.
+    """Yield (place, value) for each line that is not blank.
 
     Raises
     ------
     FormatError
-        If one is not JSON.
+        If a line is not JSON.
     """
     for number, line in enumerate(lines, start=1):
         if line.strip():
             place = f"{where}: line {number}"
-            yield place, parse(line, place)
+            yield place, parse(line, place, is_line=True)
 
 
 def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield lines without their ends, and what is after the last."""
+    """Yield lines without their line ends, and then the rest after the last line end."""
     parts: list[bytes] = []
     size = 0
     for piece in pieces:
@@ -62,6 +62,7 @@ def _decoded(lines: Iterable[bytes], where: str) -> Iterator[str]:
         try:
             yield line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
-            mark = len(MARK) if number == 1 and line.startswith(MARK) else 0
-            raise FormatError(f"{where}: byte {before + mark + error.start} is not UTF-8") from None
+            has_mark = number == 1 and line.startswith(BYTE_ORDER_MARK)
+            at = before + error.start + (len(BYTE_ORDER_MARK) if has_mark else 0)
+            raise FormatError(f"{where}: byte {at} is not UTF-8") from None
         before += len(line) + 1

@@ -1,21 +1,21 @@
-"""Locks of the operating system, which end with the process that holds them."""
+"""File locks of the operating system, which end with the process that holds them."""
 
 import fcntl
 import os
 
 
 def lock(handle: int, wait: bool = False) -> bool | None:
-    """Lock the file or folder that a handle is of, until the handle is closed.
+    """Lock the file or folder of a handle until the handle is closed.
 
     Parameters
     ----------
     wait
-        For whoever holds it now.
+        Whether to wait until another process releases its lock.
 
     Returns
     -------
     locked
-        False where somebody else holds it; None where the file system knows no locks.
+        False if another process holds the lock; None if the file system has no locks.
     """
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
@@ -27,5 +27,5 @@ def lock(handle: int, wait: bool = False) -> bool | None:
 
 
 def folder_handle(path: str | os.PathLike[str]) -> int:
-    """Open a folder, to lock it or to bring it to the disk."""
+    """Open a folder, to lock it or to flush it to the disk."""
     return os.open(path, os.O_RDONLY | os.O_DIRECTORY)

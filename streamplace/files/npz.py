@@ -1,4 +1,4 @@
-"""Graphs as .npz columns, for those too large to read as text."""
+"""Graphs as .npz columns, for graphs too large to read as text."""
 
 import json
 from pathlib import Path
@@ -43,7 +43,7 @@ class _Header(Form):
 
 
 def write_columns(graph: StreamGraph, file: IO[bytes]) -> None:
-    """Write a graph as uncompressed .npz: the same graph gives the same bytes."""
+    """Write a graph as uncompressed .npz; the same graph always gives the same bytes."""
     header = {
         "format": _Header.model_fields["format"].default,
         "name": graph.name,
@@ -61,7 +61,7 @@ def write_columns(graph: StreamGraph, file: IO[bytes]) -> None:
         "ends": np.stack([graph.stream_source, graph.stream_target], axis=1),
     }
     columns = {name: own[name] if name in own else getattr(graph, name) for name in COLUMNS}
-    np.savez(file, **columns)  # type: ignore[arg-type]  # no column is called as an option
+    np.savez(file, **columns)  # type: ignore[arg-type]  # no column has the name of an option
 
 
 def read_columns(path: str | Path) -> StreamGraph:
@@ -70,24 +70,23 @@ def read_columns(path: str | Path) -> StreamGraph:
     Raises
     ------
     FormatError
-        Naming the file and the fault.
+        If the file does not hold a graph; the message names the file and the fault.
     """
     where = name_of(path)
     columns = _load(read_bytes(path), where)
     with located(where, FormatError):
-        header = check(
-            _Header, parse(_text(columns["header"], "header"), where), f"{where}: header"
-        )
+        text = _text(columns["header"], "header")
+        header = check(_Header, parse(text, f"{where}: header", is_line=True), f"{where}: header")
         names = _names(columns["names"], columns["name_lengths"])
         ends, share = columns["ends"], columns["source_share"]
         if ends.shape[1:] != (2,) or share.shape != (len(names),):
             raise GraphError("ends or source_share has the wrong shape")
         is_source = np.bincount(ends_of(ends, len(names))[:, 1], minlength=len(names)) == 0
         if share[~is_source].any():
-            raise GraphError("source_share: an operator with inputs has one")
+            raise GraphError("source_share: must be 0 for operators with inputs")
         requires = {int(v): tuple(labels) for v, labels in header.requires.items()}
         if any(v >= len(names) or not labels for v, labels in requires.items()):
-            raise GraphError("header: requires: names an operator that is not there, or no label")
+            raise GraphError("header: requires: unknown operator, or an operator without labels")
         return StreamGraph.from_columns(
             names,
             columns["instructions"],
@@ -106,24 +105,25 @@ def read_columns(path: str | Path) -> StreamGraph:
 
 
 def _load(data: bytes, where: str) -> dict[str, NDArray[np.generic]]:
-    """Return the columns, each of its type and number of axes."""
+    """Return the columns, checked for dtype and number of axes."""
     try:
         columns = read_arrays(data)
     except ValueError as error:
         raise FormatError(f"{where}: not a readable .npz graph: {error}") from None
-    if missing := sorted(COLUMNS.keys() ^ columns.keys()):
-        there = "missing" if missing[0] in COLUMNS else "unknown"
-        raise FormatError(f"{where}: column {missing[0]!r:.40} is {there}")
+    if wrong := sorted(COLUMNS.keys() ^ columns.keys()):
+        kind = "missing" if wrong[0] in COLUMNS else "unknown"
+        raise FormatError(f"{where}: {kind} column {wrong[0]!r:.40}")
     for name, (dtype, axes) in COLUMNS.items():
         found = columns[name]
         if found.dtype != dtype or found.ndim != axes:
-            raise FormatError(f"{where}: column {name!r} must be {dtype} with {axes} axes")
+            plural = "axis" if axes == 1 else "axes"
+            raise FormatError(f"{where}: column {name!r} must be {dtype} with {axes} {plural}")
     return columns
 
 
 def _names(blob: NDArray[np.generic], lengths: NDArray[np.generic]) -> list[str]:
     if lengths.astype(np.int64).min(initial=0) < 0 or lengths.sum(dtype=np.int64) != len(blob):
-        raise GraphError("name_lengths: does not add up to the names")
+        raise GraphError("name_lengths: must add up to the length of names")
     ends = np.cumsum(lengths, dtype=np.int64).tolist()
     data = blob.tobytes()
     try:

@@ -1,4 +1,4 @@
-"""Placements <-> files: ours carry the whole problem, CEPSim's carry indices alone."""
+"""Placement files: streamplace's hold the whole problem, CEPSim's only indices."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -24,7 +24,7 @@ from streamplace.problem.problem import Problem
 from streamplace.util.checks import check_type
 from streamplace.util.plugins import is_custom
 
-RESULTS = ("placer", "score", "bound", "gap")  # what a file may tell of its placement
+RESULTS = ("placer", "score", "bound", "gap")  # optional fields about the placement
 
 
 def read_placement(
@@ -37,18 +37,18 @@ def read_placement(
     target_utilisation: float | None = None,
     objective: Objective | None = None,
 ) -> Placement:
-    """Read a placement. What is not given comes from the file's own problem.
+    """Read a placement. Arguments that are None are taken from the problem in the file.
 
-    An objective replaces the file's, but for source rates, model and target utilisation.
+    An objective replaces the file's, except for its source rates, model and target utilisation.
 
-    Where the file has none (CEPSim), it comes from the graph, the default cluster,
-    ``bottleneck`` and a target utilisation of 1.
+    A CEPSim file holds no problem; the defaults are then the graph's source rate, the default
+    cluster, ``bottleneck`` and a target utilisation of 1.
 
     Raises
     ------
     FormatError
-        If the file is none, is one of another graph or cluster, or one under an objective that no
-        installed package has.
+        If the file is not a placement, is a placement of another graph or cluster, or uses an
+        objective that no installed package registers.
     """
     return placement_from(
         read_json(path),
@@ -82,21 +82,23 @@ def placement_from(
             kind = _objective_of(own) if objective is None else objective
             stored = kind.with_changes(rates, own.model, own.target_utilisation)
             changed = stored.with_changes(source_rate, model, target_utilisation)
-            return _ours(form, graph, cluster, changed)
+            return _from_form(form, graph, cluster, changed)
         if graph is None:
-            raise ProblemError("a CEPSim placement carries no graph; simulate takes one beside it")
+            raise ProblemError(
+                "a CEPSim placement holds no graph: use 'streamplace simulate' with its graph"
+            )
         changed = (objective or Throughput()).with_changes(source_rate, model, target_utilisation)
         problem = Problem(graph, cluster, objective=changed)
         return cepsim.placement_from(value, problem, where)
 
 
 def objective_to(objective: Objective) -> dict[str, str]:
-    """Return an objective of a user's own as an entry of a JSON value; nothing of throughput.
+    """Return a user's objective as the entry of a JSON object; for throughput, nothing.
 
     Raises
     ------
     UsageError
-        If its options cannot be read back.
+        If its options could not be read back.
     """
     if type(objective) is Throughput:
         return {}
@@ -110,8 +112,11 @@ def objective_to(objective: Objective) -> dict[str, str]:
 
 def _objective_of(own: ProblemForm) -> Objective:
     if is_custom(own.objective):
-        instead = "type it after --objective, or install it under a name of its own"
-        raise ProblemError(f"problem.objective: {own.objective!r} is in a module: {instead}")
+        reading = f"only simulate and place --start read it, with --objective {own.objective}"
+        raise ProblemError(
+            f"problem.objective: the placement was made under a user's objective; {reading}, "
+            "or in Python read_placement(objective=…)"
+        )
     try:
         return make_objective(own.objective, from_file=True)
     except UsageError as error:
@@ -119,7 +124,7 @@ def _objective_of(own: ProblemForm) -> Objective:
 
 
 def results_in(value: Any) -> dict[str, Any]:
-    """Return what a placement file tells of its placement's score, as it stands there."""
+    """Return the fields of `RESULTS` that a placement file has, unchanged."""
     return {name: value[name] for name in RESULTS if name in value}
 
 
@@ -129,15 +134,19 @@ def placement_to(placement: Placement, **results: Any) -> dict[str, Any]:
     Parameters
     ----------
     results
-        ``placer``, ``score``, ``bound`` and ``gap``, where they are known.
+        ``placer``, ``score``, ``bound`` and ``gap``, if they are known.
+
+    Raises
+    ------
+    UsageError
+        If a file cannot hold the objective's options or engine settings.
     """
-    instead = "a result has save(file), and its placement in result.placement"
-    check_type("what is written", placement, Placement, UsageError, instead)
+    instead = "a result has save(file), and its placement is result.placement"
+    check_type("placement", placement, Placement, UsageError, instead)
     problem = placement.problem
     if problem.objective.engine is not None:
         raise UsageError(
-            "a placement file holds no engine settings: write the placement of a problem "
-            "whose objective has engine=None"
+            "a placement file cannot hold engine settings: use an objective with engine=None"
         )
     own: dict[str, Any] = {
         "graph": graphs.graph_to(problem.graph),
@@ -162,7 +171,7 @@ def placement_to(placement: Placement, **results: Any) -> dict[str, Any]:
     }
 
 
-def _ours(
+def _from_form(
     form: PlacementForm,
     graph: StreamGraph | None,
     cluster: Cluster | None,
@@ -170,7 +179,7 @@ def _ours(
 ) -> Placement:
     own = form.problem
     if graph is not None and graph.sha256 != own.graph_sha256:
-        raise OtherGraphError(f"is a placement of another graph{_called(own, graph)}")
+        raise OtherGraphError(f"is a placement of another graph{_graph_names(own, graph)}")
     if graph is None:
         with within("problem.graph"):
             graph = graphs.from_form(own.graph)
@@ -188,7 +197,7 @@ def _ours(
     return Placement.of(problem, form.assignment)
 
 
-def _called(own: ProblemForm, graph: StreamGraph) -> str:
+def _graph_names(own: ProblemForm, graph: StreamGraph) -> str:
     if own.graph.name == graph.name:
         return ""
-    return f": of {own.graph.name!r}, not {graph.name!r}"
+    return f": {own.graph.name!r}, not {graph.name!r}"

@@ -1,6 +1,7 @@
-"""Reading of files into checked JSON values; every fault is one line with file and place."""
+"""Files read as checked JSON values; every error is one line with the file and the place."""
 
 import csv
+import errno
 import io
 import json
 import sys
@@ -14,57 +15,46 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from streamplace.errors import FormatError
-from streamplace.files.bounded import GZIP, STDIO, read_raw, read_stream, unzipped
-from streamplace.files.schema_fields import Place, fields_at, without_tags
-from streamplace.util.suggest import did_you_mean
+from streamplace.files.bounded import (
+    GZIP,
+    STDIO,
+    RefusedError,
+    read_failure,
+    read_raw,
+    read_stream,
+    unzipped,
+)
+from streamplace.files.form_faults import first_fault
+from streamplace.files.json_faults import syntax_fault
+from streamplace.files.schema_fields import Place
 
 Form = TypeVar("Form", bound=BaseModel)
 
-MESSAGES = {  # pydantic's words where ours fit a file better
-    "missing": "is missing",
-    "extra_forbidden": "is an unknown field",
-    "dict_type": "must be an object",
-    "model_type": "must be an object",
-    "model_attributes_type": "must be an object",
-    "list_type": "must be a list",
-    "string_type": "must be a string",
-    "string_unicode": "is no valid unicode text",
-    "string_too_short": "is empty",
-    "float_type": "must be a number",
-    "int_type": "must be an integer",
-    "int_from_float": "must be an integer",
-    "finite_number": "must be a finite number",
-}
 LONGEST_SHOWN = 40
-PARTS = 2**14  # of JSON text written at once; tens of bytes each
+PARTS = 2**14  # parts of JSON text written at once, of tens of bytes each
 
 
 def read_bytes(path: str | Path) -> bytes:
     """Return a file's bytes, unzipped if it is gzip; ``-`` is stdin.
 
-    Not of devices, of more than 4 GiB, or of gzip that bursts; see `raw`.
+    Devices, files larger than 4 GiB and decompression bombs are refused; see `bounded`.
 
     Raises
     ------
     FormatError
-        Naming the file.
+        If the file cannot be read; the message names it.
     """
     where = name_of(path)
     try:
         data = _stdin() if str(path) == STDIO else read_raw(path)
     except (OSError, ValueError) as error:  # ValueError: a name with a NUL
-        raise FormatError(f"{where}: {getattr(error, 'strerror', None) or error}") from None
+        raise FormatError(f"{where}: {read_failure(error)}") from None
     if data.startswith(GZIP):
         try:
             data = unzipped(data)
         except (OSError, EOFError, zlib.error) as error:
-            raise FormatError(f"{where}: {escaped(error)}") from None
+            raise FormatError(f"{where}: {read_failure(error)}") from None
     return data
-
-
-def escaped(error: Exception) -> str:
-    """Return what to say of a file that cannot be read or unzipped."""
-    return getattr(error, "strerror", None) or f"broken gzip: {error}"
 
 
 def read_text(path: str | Path) -> str:
@@ -81,19 +71,29 @@ def decode(data: bytes, where: str) -> str:
 
 
 def name_of(path: str | Path) -> str:
-    """Return what a file is called in messages."""
+    """Return the name of a file in messages."""
     return "stdin" if str(path) == STDIO else str(path)
 
 
-def parse(text: str, where: str) -> Any:
-    """Parse JSON, refusing duplicate keys."""
+def parse(text: str, where: str, *, is_line: bool = False) -> Any:
+    """Parse JSON, refusing duplicate keys.
+
+    Parameters
+    ----------
+    is_line
+        Whether the text is one line of a file; `where` then names the line.
+
+    Raises
+    ------
+    FormatError
+        If it is not JSON; the message names the line and the column.
+    """
     if not text.strip():
         raise FormatError(f"{where}: is empty")
     try:
         return json.loads(text, object_pairs_hook=_no_duplicates)
     except json.JSONDecodeError as error:
-        place = f"line {error.lineno} column {error.colno}"
-        raise FormatError(f"{where}: not JSON: {error.msg} at {place}") from None
+        raise FormatError(f"{where}: {syntax_fault(error, is_line=is_line)}") from None
     except RecursionError:
         raise FormatError(f"{where}: nested too deeply") from None
     except _DuplicateKeyError as error:
@@ -108,15 +108,15 @@ def read_json(path: str | Path) -> Any:
 
 
 def to_json(value: Any) -> str:
-    """Return a JSON value for people: indented, with a final newline."""
+    """Return a JSON value as indented text with a final newline."""
     return "".join(json_pieces(value))
 
 
 def json_pieces(value: Any) -> Iterator[str]:
-    """Yield the text of `to_json` piece by piece: that of a large graph is not whole in memory."""
+    """Yield the text of `to_json` piece by piece, so that it is never in memory as a whole."""
     parts = json.JSONEncoder(indent=1, ensure_ascii=False).iterencode(value)
-    while several := list(islice(parts, PARTS)):
-        yield "".join(several)
+    while batch := list(islice(parts, PARTS)):
+        yield "".join(batch)
     yield "\n"
 
 
@@ -126,9 +126,9 @@ def to_csv(header: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
     writer = csv.writer(text, lineterminator="\n")
     quoted = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
     for row in chain([header], map(list, rows)):
-        # a lone carriage return ends a line for readers, but not for the writer
-        broken = any("\r" in cell for cell in row if isinstance(cell, str))
-        (quoted if broken else writer).writerow(row)
+        # readers end a line at a lone carriage return, but the writer does not quote it
+        has_return = any("\r" in cell for cell in row if isinstance(cell, str))
+        (quoted if has_return else writer).writerow(row)
     return text.getvalue()
 
 
@@ -140,72 +140,33 @@ def check(
     Parameters
     ----------
     origin
-        Returns the place in the file for a place in the value, where they differ.
+        Returns the place in the file for a place in the value, if they differ.
 
     Raises
     ------
     FormatError
-        On the first fault, with its place in the file.
+        If the value does not match; the message names the first fault and its place in the file.
     """
     if not isinstance(value, dict):
-        raise FormatError(f"{where}: must be an object, not {_kind(value)}")
+        raise FormatError(f"{where}: must be an object (got {_kind(value)})")
     wanted = form.model_fields["format"].default if "format" in form.model_fields else None
     if wanted and value.get("format", wanted) != wanted:
         raise FormatError(f"{where}: format: must be {wanted!r} (got {value['format']!r:.80})")
     try:
         return form.model_validate(value)
     except ValidationError as error:
-        raise FormatError(f"{where}: {first_fault(error, form, origin=origin)}") from None
-
-
-def first_fault(
-    error: ValidationError,
-    form: type[BaseModel],
-    within: str = "",
-    origin: Callable[[Place], Place] | None = None,
-) -> str:
-    """Return the first fault that pydantic found in a JSON value, and its place, as one line.
-
-    Parameters
-    ----------
-    form
-        The form that the value does not have.
-    within
-        The place of the value itself, if it is a part of another.
-    origin
-        As of `check`.
-    """
-    first = _of_tag(error.errors(include_url=False)[0])
-    more = f" (and {error.error_count() - 1} more faults)" if error.error_count() > 1 else ""
-    place = without_tags(form, first["loc"])
-    place = origin(place) if origin else place
-    message = f"{_text_of((within, *place) if within else place)}{_message(first)}"
-    if first["type"] == "extra_forbidden":
-        *within_form, name = first["loc"]
-        message += did_you_mean(str(name), fields_at(form, tuple(within_form)))
-    return message + more
-
-
-def _of_tag(fault: Any) -> Any:
-    """Return a fault in the tag of a union as one of the field that holds the tag."""
-    if fault["type"] not in ("union_tag_not_found", "union_tag_invalid"):
-        return fault
-    field = fault["ctx"]["discriminator"].strip("'")
-    own = {**fault, "loc": (*fault["loc"], field)}
-    if fault["type"] == "union_tag_not_found":
-        return own | {"type": "missing"}
-    *others, last = fault["ctx"]["expected_tags"].split(", ")
-    message = f"should be {', '.join(others)} or {last}"
-    return own | {"type": "literal_error", "msg": message, "input": fault["input"][field]}
+        toml = where.endswith(".toml")
+        fault = first_fault(error, form, origin=origin, toml=toml)
+        raise FormatError(f"{where}: {fault}") from None
 
 
 class _DuplicateKeyError(ValueError):
-    """A key stands twice in one object."""
+    """A key appears twice in one object."""
 
 
 def _stdin() -> bytes:
     if sys.stdin is None or sys.stdin.closed:
-        raise OSError("is closed")
+        raise RefusedError(errno.EBADF, "is closed")
     return read_stream(sys.stdin.buffer)
 
 
@@ -216,29 +177,9 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(key for key, count in times.items() if count > 1)
         key, value = pairs[0]
         first = f"{key!r}: {value!r:.{LONGEST_SHOWN}}"
-        raise _DuplicateKeyError(f"key {twice!r} stands twice in the object that begins {first}")
+        message = f"key {twice!r} appears twice in the object that begins with {first}"
+        raise _DuplicateKeyError(message)
     return found
-
-
-def _text_of(place: Place) -> str:
-    text = ""
-    for part in place:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}"
-    return f"{text.lstrip('.')}: " if text else ""
-
-
-def _message(error: Any) -> str:
-    kind, value = error["type"], error["input"]
-    message: str = MESSAGES.get(
-        kind, error["msg"].removeprefix("Value error, ").removeprefix("Input ")
-    )
-    if kind == "float_type" and isinstance(value, int) and not isinstance(value, bool):
-        message = "is too large a number"
-    if kind in ("missing", "extra_forbidden", "string_unicode") or isinstance(value, dict | list):
-        return message
-    got = repr(value)
-    got = got if len(got) <= LONGEST_SHOWN else got[: LONGEST_SHOWN - 1] + "…"
-    return f"{message} (got {got})"
 
 
 def _kind(value: Any) -> str:

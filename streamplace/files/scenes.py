@@ -1,4 +1,4 @@
-"""Scenes of the engine <- JSON values."""
+"""Scenes of the engine, read from JSON values."""
 
 from typing import Any, TypeVar
 
@@ -18,7 +18,8 @@ def scene_from(value: Any, problem: Problem, where: str) -> Scene:
     Raises
     ------
     FormatError
-        Naming `where`, the place in it and the fault.
+        If the value is not a scene of the problem; the message names `where`, the place in it and
+        the fault.
     """
     with located(where, FormatError):
         form = check(SceneForm, value, where)
@@ -29,12 +30,12 @@ def scene_from(value: Any, problem: Problem, where: str) -> Scene:
         for name, window in form.windows.items():
             v = _operator(problem, name, f"windows.{name}", source=False)
             if v in problem.graph.sinks:
-                raise ProblemError(f"windows.{name}: {name!r} is a sink: it sends nothing")
+                raise ProblemError(f"windows.{name}: {name!r} is a sink, which emits nothing")
             windows[v] = _made(Window, window, f"windows.{name}")
         speeds = []
         for i, speed in enumerate(form.speeds):
             if speed.device not in problem.cluster.index:
-                message = f"speeds[{i}].device: there is no device {speed.device!r}"
+                message = f"speeds[{i}].device: unknown device {speed.device!r}"
                 raise ProblemError(message + did_you_mean(speed.device, problem.cluster.index))
             d = problem.cluster.index[speed.device]
             speeds.append(_made(Speed, speed, f"speeds[{i}]", device=d))
@@ -44,12 +45,12 @@ def scene_from(value: Any, problem: Problem, where: str) -> Scene:
 def _operator(problem: Problem, name: str, where: str, source: bool) -> int:
     """Return the index of an operator that must, or must not, be a source."""
     if name not in problem.graph.index:
-        message = f"{where}: there is no operator {name!r}"
+        message = f"{where}: unknown operator {name!r}"
         raise ProblemError(message + did_you_mean(name, problem.graph.index))
     v = problem.graph.index[name]
     if (v in problem.graph.sources) != source:
-        values = "has inputs, so nothing is offered to it" if source else "is a source"
-        raise ProblemError(f"{where}: {name!r} {values}")
+        reason = "has inputs, so it is not a source" if source else "is a source"
+        raise ProblemError(f"{where}: {name!r} {reason}")
     return v
 
 

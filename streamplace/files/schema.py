@@ -1,4 +1,4 @@
-"""Our JSON formats as pydantic models: they check files at the border and print JSON Schema."""
+"""streamplace's JSON formats as pydantic models, which check files and print JSON Schema."""
 
 import json
 from typing import Annotated, Any, Literal
@@ -11,7 +11,7 @@ VERSION = 1
 Number = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Name = Annotated[str, Field(min_length=1)]
-Title = Annotated[str, Field(min_length=0)]  # a bound makes pydantic refuse broken unicode too
+Title = Annotated[str, Field(min_length=0)]  # with a bound, pydantic also refuses bad Unicode
 Version = Annotated[int, Field(ge=VERSION, le=VERSION)]
 
 
@@ -19,7 +19,7 @@ def _finite(value: dict[str, Any]) -> dict[str, Any]:
     try:
         json.dumps(value, allow_nan=False)
     except ValueError:
-        raise ValueError("holds nan or inf, which are no JSON numbers") from None
+        raise ValueError("contains NaN or Infinity, which are not JSON numbers") from None
     return value
 
 
@@ -27,15 +27,15 @@ FiniteObject = Annotated[dict[str, Any], AfterValidator(_finite)]
 
 
 class Form(BaseModel):
-    """An object of a file: no unknown fields, no conversions, a comment anywhere."""
+    """An object of a file: without unknown fields or conversions, and with an optional comment."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    comment: str | None = Field(None, description="for people; kept by no program")
+    comment: str | None = Field(None, description="for people; ignored by programs")
 
 
 class ForeignForm(BaseModel):
-    """An object of somebody else's file: what else it carries is left alone."""
+    """An object of another program's file, whose other fields are ignored."""
 
     model_config = ConfigDict(strict=True)
 
@@ -48,11 +48,13 @@ class OperatorForm(Form):
         description="CPU instructions per tuple it processes; null: not known"
     )
     payload_bytes: Number | None = Field(
-        0.0, description="bytes of a tuple it emits; null: not known"
+        0.0, description="size of a tuple it emits, in bytes; null: not known"
     )
-    memory_bytes: Number = Field(0.0, description="what it takes of its device's memory")
-    requires: list[Name] = Field([], description="labels that its device must carry")
-    instance_of: Name | None = Field(None, description="it is a parallel instance of this")
+    memory_bytes: Number = Field(0.0, description="memory it takes on its device, in bytes")
+    requires: list[Name] = Field([], description="labels that its device must have")
+    instance_of: Name | None = Field(
+        None, description="the operator that it is a parallel instance of"
+    )
 
 
 class StreamForm(Form):
@@ -61,13 +63,15 @@ class StreamForm(Form):
     source: Name
     target: Name
     selectivity: Number | None = Field(
-        1.0, description="tuples on it per tuple its source processes; null: not known"
+        1.0, description="tuples it carries per tuple its source processes; null: not known"
     )
-    payload_bytes: Number | None = Field(None, description="null: its source operator's")
+    payload_bytes: Number | None = Field(
+        None, description="size of a tuple, in bytes; null: as its source operator emits"
+    )
 
 
 class ConstraintsForm(Form):
-    """What a placement must obey."""
+    """Constraints on placements."""
 
     pins: dict[Name, Name] = Field({}, description="operator: the device it must run on")
     colocate: list[list[Name]] = Field([], description="groups of operators, each on one device")
@@ -89,7 +93,7 @@ class GraphForm(Form):
 
 
 class DeviceForm(Form):
-    """What runs operators."""
+    """A device, which runs operators."""
 
     name: Name
     mips: Positive = Field(description="million instructions/s of one core")
@@ -99,7 +103,7 @@ class DeviceForm(Form):
 
 
 class OverrideForm(Form):
-    """A link that differs; under nic only one of from and to is given."""
+    """A link that differs from the network; nic links have only one of from and to."""
 
     source: Name | None = Field(None, alias="from")
     target: Name | None = Field(None, alias="to")
@@ -110,7 +114,7 @@ class OverrideForm(Form):
 
 
 class NetworkForm(Form):
-    """LogP links."""
+    """The links between devices, with the parameters of LogP."""
 
     kind: Literal["pair", "nic"] = "pair"
     bandwidth_mbps: Positive | None = Field(1000.0, description="null: no limit")
@@ -130,25 +134,27 @@ class ClusterForm(Form):
 
 
 class ProblemForm(Form):
-    """The whole problem that a placement answers."""
+    """The problem that a placement solves."""
 
     graph: GraphForm
     graph_sha256: str
     cluster: ClusterForm
     source_rate: Positive
-    source_rates: list[Positive] = Field([], description="all, if several: the worst one counts")
+    source_rates: list[Positive] = Field(
+        [], description="all source rates, if several; the score is the worst one"
+    )
     constraints: ConstraintsForm = ConstraintsForm()
     model: Model = "bottleneck"
     target_utilisation: float = Field(
-        1.0, gt=0, le=1, allow_inf_nan=False, description="share of devices and links to be used"
+        1.0, gt=0, le=1, allow_inf_nan=False, description="usable share of devices and links"
     )
     objective: Title = Field(
-        "throughput", description="or that of an installed package, with its options"
+        "throughput", description="throughput, or an installed package's, with its options"
     )
 
 
 class PlacementForm(Form):
-    """Operator -> device, what that achieves, and the problem it answers."""
+    """A placement (operator -> device), its score, and the problem that it solves."""
 
     format: Literal["streamplace-placement"] = "streamplace-placement"
     version: Version = VERSION
@@ -163,31 +169,37 @@ class PlacementForm(Form):
 class ProfileForm(Form):
     """A source's offered rate over time."""
 
-    at_s: list[Number] = Field(min_length=1, description="rising times")
-    factor: list[Number] = Field(description="of the source's rate, from each time on")
-    linear: bool = Field(False, description="straight lines from one time to the next")
-    every_s: Positive | None = Field(None, description="when it begins again; null: never")
+    at_s: list[Number] = Field(min_length=1, description="increasing times, in seconds")
+    factor: list[Number] = Field(
+        description="multiples of the source's rate, each from its time on"
+    )
+    linear: bool = Field(False, description="interpolate linearly between the times")
+    every_s: Positive | None = Field(
+        None, description="period after which it repeats, in seconds; null: never"
+    )
 
 
 class WindowForm(Form):
-    """An operator that gathers tuples, and every `advance_s` emits for the last `size_s`."""
+    """An operator with a window: every `advance_s` it emits tuples for the last `size_s`."""
 
-    size_s: Positive = Field(description="a whole multiple of advance_s")
+    size_s: Positive = Field(description="length in seconds, a whole multiple of advance_s")
     advance_s: Positive
-    ratio: Number = Field(1.0, description="tuples emitted for each tuple in the window")
-    count: Number | None = Field(None, description="instead: tuples emitted for a window with any")
+    ratio: Number = Field(1.0, description="tuples emitted per tuple in the window")
+    count: Number | None = Field(
+        None, description="tuples emitted per non-empty window, instead of ratio"
+    )
 
 
 class SpeedForm(Form):
-    """A device that is slowed down, or stopped."""
+    """A device whose speed changes during the run."""
 
     device: Name
     from_s: Number
-    factor: Number = Field(description="of its capacity, from then on; 0 stops it")
+    factor: Number = Field(description="multiple of its capacity from then on; 0 stops it")
 
 
 class SceneForm(Form):
-    """What changes while the engine runs, and operators that are not plain."""
+    """Changes during a run of the engine, and operators with windows."""
 
     format: Literal["streamplace-scene"] = "streamplace-scene"
     version: Version = VERSION

@@ -1,4 +1,4 @@
-"""Places in the objects of a form, as pydantic names them: their fields, and tags of unions."""
+"""Fields and union tags at the places in a form, as pydantic names them."""
 
 from collections.abc import Iterator
 from types import UnionType
@@ -8,11 +8,11 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 Place: TypeAlias = tuple[int | str, ...]
-"""Fields, numbers in lists, keys of maps and tags of discriminated unions."""
+"""A path of fields, list indices, map keys and tags of discriminated unions."""
 
 
 def fields_at(form: type[BaseModel], place: Place) -> list[str]:
-    """Return the names that fields may have of the object at a place in a form."""
+    """Return the names of the fields that the object at a place in a form may have."""
     inside: Any = form
     for part in place:
         inside, _ = _step(inside, part)
@@ -21,7 +21,7 @@ def fields_at(form: type[BaseModel], place: Place) -> list[str]:
 
 
 def without_tags(form: type[BaseModel], place: Place) -> Place:
-    """Return a place without the tags of unions, which no file has there."""
+    """Return a place without the tags of unions, which are not part of a file's paths."""
     inside: Any = form
     kept = []
     for part in place:
@@ -32,7 +32,7 @@ def without_tags(form: type[BaseModel], place: Place) -> Place:
 
 
 def _step(annotation: Any, part: int | str) -> tuple[Any, bool]:
-    """Return the type of a part of a value, Any if it is not known, and whether it is a tag."""
+    """Return the type of a part of a value (Any if unknown), and whether the part is a tag."""
     name = _discriminator(annotation)
     for model in _models_in(annotation):
         if name is None and (field := _field(model, part)) is not None:

@@ -1,4 +1,4 @@
-"""The files that `streamplace init` writes: a small graph and cluster with explanations."""
+"""The files that `streamplace init` writes: a small graph and cluster with comments."""
 
 from typing import Any
 
@@ -24,14 +24,14 @@ STARTERS: dict[str, dict[str, Any]] = {
             },
             {
                 "name": "sessions",
-                "comment": "memory_bytes counts where devices have a limit.",
+                "comment": "memory_bytes matters only on devices with a memory limit.",
                 "instructions": 110000.0,
                 "payload_bytes": 600.0,
                 "memory_bytes": 2e9,
             },
             {
                 "name": "fraud-model",
-                "comment": 'requires: labels that its device must carry, as ["gpu"].',
+                "comment": 'requires: labels that its device must have, such as ["gpu"].',
                 "instructions": 400000.0,
                 "payload_bytes": 100.0,
                 "requires": [],
@@ -43,7 +43,7 @@ STARTERS: dict[str, dict[str, Any]] = {
             {
                 "source": "parse",
                 "target": "sessions",
-                "comment": "selectivity: tuples put on this stream per tuple that parse takes.",
+                "comment": "selectivity: tuples on this stream per tuple that parse processes.",
                 "selectivity": 0.8,
             },
             {"source": "parse", "target": "fraud-model", "selectivity": 0.2},
@@ -51,7 +51,7 @@ STARTERS: dict[str, dict[str, Any]] = {
             {"source": "fraud-model", "target": "store"},
         ],
         "constraints": {
-            "comment": "Also: pins, allowed (operator: devices), exlocate (groups kept apart).",
+            "comment": "Also: pins, allowed (operator: devices), exlocate (groups to separate).",
             "colocate": [["clicks", "parse"]],
         },
     },
@@ -64,7 +64,7 @@ STARTERS: dict[str, dict[str, Any]] = {
             {"name": "rack2", "mips": 2500.0, "cores": 1, "memory_bytes": 8e9},
             {
                 "name": "gpu1",
-                "comment": "Devices may differ; labels are what operators require.",
+                "comment": "Devices may differ; operators may require labels.",
                 "mips": 2000.0,
                 "cores": 2,
                 "memory_bytes": 16e9,
@@ -72,7 +72,7 @@ STARTERS: dict[str, dict[str, Any]] = {
             },
         ],
         "network": {
-            "comment": "pair: a link per device pair; nic: what a device sends and receives.",
+            "comment": "kind: pair (a link per device pair) or nic (one interface per device).",
             "kind": "nic",
             "bandwidth_mbps": 1000.0,
             "latency_s": 0.001,

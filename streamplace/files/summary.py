@@ -1,4 +1,4 @@
-"""Summaries of files."""
+"""Summaries of graph, dataset, cluster and placement files."""
 
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,7 @@ from streamplace.errors import FormatError
 from streamplace.files import cepsim, clusters, graphs
 from streamplace.files.bundled import resolve
 from streamplace.files.datasets import iter_values, read_dataset
+from streamplace.files.other_kinds import refuse_other_folder, refuse_other_kind
 from streamplace.files.placements import objective_to, placement_from
 from streamplace.files.reading import name_of
 from streamplace.problem.cluster import Cluster
@@ -22,15 +23,18 @@ def summary(path: str | Path) -> dict[str, Any]:
     Raises
     ------
     FormatError
-        If it is none.
+        If the file is none of these; the message names its kind, if that is known.
     """
     found = resolve(path)
+    if found.is_dir():
+        refuse_other_folder(found, name_of(path))
     if found.is_dir() or found.name.endswith(".npz"):
         return _graphs(read_dataset(found))
     values = list(iter_values(found))
     if not values:
-        raise FormatError(f"{name_of(path)}: holds nothing")
+        raise FormatError(f"{name_of(path)}: holds no graph")
     where, _, value = values[0]
+    refuse_other_kind(value, name_of(path))
     if isinstance(value, dict) and len(values) == 1:
         if "devices" in value:
             return _cluster(clusters.cluster_from(value, where))

@@ -1,10 +1,13 @@
-"""TOML text as values, with integers no longer than those of JSON."""
+"""TOML text, with integers no longer than those of JSON."""
 
+import re
 import tomllib
 from typing import Any
 
 MOST_BITS = 14_284
-"""Of an integer: Python writes no more digits than 4,300, and reads no more but in hexadecimal."""
+"""Largest length of an integer, in bits: Python converts at most 4,300 decimal digits."""
+
+_PLACE = re.compile(r"(.*?) \(at line (\d+), column (\d+)\)")
 
 
 def parse_toml(text: str) -> dict[str, Any]:
@@ -13,12 +16,12 @@ def parse_toml(text: str) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        Saying what is wrong, in one line.
+        If it is not TOML; the message is one line with the place of the fault.
     """
     try:
         value = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"not TOML: {' '.join(str(error).split())}") from None
+        raise ValueError(_syntax_fault(" ".join(str(error).split()))) from None
     except RecursionError:
         raise ValueError("nested too deeply") from None
     except ValueError:  # Python's limit on digits
@@ -27,14 +30,21 @@ def parse_toml(text: str) -> dict[str, Any]:
     return value
 
 
+def _syntax_fault(message: str) -> str:
+    """Return tomllib's message with the place first."""
+    match = _PLACE.fullmatch(message)
+    place, reason = (f"line {match[2]} column {match[3]}: ", match[1]) if match else ("", message)
+    return f"{place}not TOML: {reason[:1].lower()}{reason[1:]}"
+
+
 def _refuse_long_integers(value: dict[str, Any]) -> None:
     left: list[tuple[str, Any]] = [("", value)]
     while left:
         match left.pop():
             case place, dict() as found:
-                left += [(f"{place}.{key}" if place else key, one) for key, one in found.items()]
+                left += [(f"{place}.{key}" if place else key, item) for key, item in found.items()]
             case place, list() as found:
-                left += [(f"{place}[{i}]", one) for i, one in enumerate(found)]
+                left += [(f"{place}[{i}]", item) for i, item in enumerate(found)]
             case place, int() as number if number.bit_length() > MOST_BITS:
                 message = f"an integer has too many digits: {number.bit_length()} bits"
                 raise ValueError(f"{place}: {message}")

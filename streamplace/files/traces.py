@@ -1,4 +1,4 @@
-"""Runs of the engine -> JSON values: what happened, second by second."""
+"""Time series of engine runs as JSON values."""
 
 from typing import Any
 
@@ -10,11 +10,11 @@ from streamplace.problem.placement import Placement
 
 
 def trace_to(placement: Placement, found: RunMetrics) -> dict[str, Any]:
-    """Return the series of a run, and each sink's figures, as a JSON value.
+    """Return the time series of a run, and each sink's results, as a JSON value.
 
-    Rates are tuples/s and means since the moment before; queues are tuples at each moment. A
-    utilisation of 1 is all of a device or link, whatever share of it may be used. sim/README.md
-    has a table of the names.
+    Rates are means since the previous moment, in tuples/s; queues are in tuples at each moment. A
+    utilisation of 1 is a whole device or link, whatever the target utilisation. sim/README.md has
+    a table of the fields.
     """
     graph, cluster = placement.problem.graph, placement.problem.cluster
     most = placement.problem.target_utilisation
@@ -100,5 +100,5 @@ def trace_to(placement: Placement, found: RunMetrics) -> dict[str, Any]:
 
 
 def _rounded(column: NDArray[np.float64]) -> list[float | None]:
-    """Return numbers as people read them: to nine digits; None for none."""
+    """Return numbers rounded to nine significant digits, and None for NaN."""
     return [None if np.isnan(x) else float(f"{x:.9g}") for x in column]

@@ -1,4 +1,4 @@
-"""The log of a training run: a line of JSON a step."""
+"""The log of a training run, with one line of JSON per step."""
 
 import json
 from math import isfinite
@@ -12,33 +12,34 @@ Log = list[dict[str, float]]
 
 
 def read_log(folder: str | Path) -> Log:
-    """Return the steps in a run's log, also while the run goes on.
+    """Return the steps in a run's log, even while the run continues.
 
-    The last line may be cut off by a kill, or not be written to its end yet: it is left out.
+    The last line is left out if it is incomplete: the process may have been killed while it wrote
+    the line, or may still be writing it.
 
     Raises
     ------
     FormatError
-        If there is no log, or a line before the last is none of one.
+        If there is no log, or a line before the last is not a step.
     """
     path = Path(folder) / LOG
     if _is_folder(folder) and not path.is_file():
-        raise FormatError(f"{folder}: holds no {LOG}, so no run has begun there")
+        raise FormatError(f"{folder}: no {LOG}: no training run has started in this folder")
     lines = read_bytes(path).decode("utf-8", errors="replace").split("\n")
     found: Log = []
-    for number, line in enumerate(lines[:-1], start=1):  # after the last \n is what is cut off
+    for number, line in enumerate(lines[:-1], start=1):  # text after the last \n is incomplete
         step = _step(line)
         if step is not None:
             found.append(step)
         elif number < len(lines) - 1:
-            raise FormatError(f"{path}: line {number} is no step of a run")
+            raise FormatError(f"{path}: line {number}: not a step of a training run")
     return found
 
 
 def _is_folder(path: str | Path) -> bool:
     try:
         return Path(path).is_dir()
-    except OSError:  # a name too long, which reading tells of
+    except OSError:  # such as a name that is too long, which reading reports
         return False
 
 

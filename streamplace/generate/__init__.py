@@ -1,7 +1,7 @@
-"""Benchmark graphs from a seed: the same bytes on any machine, by any number of processes.
+"""Benchmark graphs from a seed, with the same bytes on any machine and number of processes.
 
-Only uniform numbers and the four arithmetic operations make a graph of ours, and each graph has a
-random generator of its own, seeded by (seed, number of the graph).
+Built-in families use only uniform random numbers and the four arithmetic operations. Each graph has
+its own random generator, seeded with (seed, number of the graph).
 """
 
 from dataclasses import dataclass
@@ -19,25 +19,26 @@ MOST_GRAPHS = 10**7
 
 @dataclass(frozen=True)
 class Recipe:
-    """What makes a dataset.
+    """A recipe for a dataset of generated graphs.
 
     Parameters
     ----------
     preset
-        ``dream``, ``series-parallel`` or ``layered``; a family of one's own by name,
-        ``module:function``, or itself: see `Family`.
+        ``dream``, ``series-parallel`` or ``layered``; the name of an installed custom family,
+        ``module:function``, or a `Family` itself.
     count
-        Number of graphs.
+        Number of graphs, 1 to 10 million.
     sizes
-        Numbers of operators to draw from. ``dream`` keeps the classes within them; None is all of
-        its classes, and of other families `Family.sizes`, or 10 to 50 operators.
+        Numbers of operators to draw from. ``dream`` uses the classes with these numbers. None
+        stands for all classes of ``dream``, and for `Family.sizes` of other families, by default 10
+        to 50.
     seed
-        At least 0.
+        Seed of the dataset, at least 0.
 
     Raises
     ------
     UsageError
-        On values that make no graphs.
+        On an unknown family, or a value that is out of range.
     """
 
     preset: str | Family
@@ -54,12 +55,19 @@ class Recipe:
         source.check(self.count, self.sizes)
 
     def graph(self, number: int) -> StreamGraph:
-        """Return one graph of the dataset, 0 <= number < count, or raise IndexError.
+        """Return one graph of the dataset.
+
+        Parameters
+        ----------
+        number
+            Number of the graph, 0 <= number < count.
 
         Raises
         ------
+        IndexError
+            If the dataset has no graph of this number.
         UsageError
-            If a family of one's own fails, or makes something else.
+            If a custom family raises, or returns something other than a graph.
         """
         if not 0 <= number < self.count:
             raise IndexError(f"graph {number} of {self.count}")

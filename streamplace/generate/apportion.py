@@ -1,13 +1,13 @@
-"""Whole numbers in given proportions."""
+"""Apportionment of a total into whole numbers."""
 
 from collections.abc import Sequence
 
 
 def largest_remainder(total: int, weights: Sequence[int]) -> list[int]:
-    """Return whole shares of `total` in proportion to `weights`; ties go to the first."""
-    everything = sum(weights)
-    shares = [total * weight // everything for weight in weights]
-    remainders = [total * weight % everything for weight in weights]
+    """Divide `total` into whole numbers in proportion to `weights`; ties go to the first."""
+    weight_sum = sum(weights)
+    shares = [total * weight // weight_sum for weight in weights]
+    remainders = [total * weight % weight_sum for weight in weights]
     by_remainder = sorted(range(len(weights)), key=lambda i: -remainders[i])
     for i in by_remainder[: total - sum(shares)]:
         shares[i] += 1

@@ -1,4 +1,4 @@
-"""The cluster and source rate that generated graphs are made for."""
+"""The source rate and device speed for which graphs are generated."""
 
 SOURCE_RATE = 10_000.0  # tuples/s
 DEVICE_MIPS = 2500.0

@@ -1,7 +1,7 @@
-"""The branched operator benchmark: source, b parallel branches of l operators, sink.
+"""The branched operator benchmark: a source, b parallel branches of l operators, and a sink.
 
-Ni et al. 2020 (section on the benchmark), read off the released files: 40 classes, two to five
-devices' worth of CPU work, equal costs within a stage, payloads of up to half a Mbit.
+The parameters are those of Ni et al. 2020 (section on the benchmark) and of the released files: 40
+classes, CPU work for two to five devices, equal costs within a stage, payloads up to half a Mbit.
 """
 
 import math
@@ -15,7 +15,7 @@ from streamplace.generate.defaults import INSTRUCTIONS_PER_DEVICE, SOURCE_RATE
 from streamplace.problem.graph import StreamGraph
 from streamplace.util.units import BYTES_PER_MBIT
 
-# load in devices, graphs a class in the set of 3,150, classes (branches, length)
+# load in devices, graphs per class in the set of 3,150, classes (branches, length)
 TABLE: tuple[tuple[int, int, tuple[tuple[int, int], ...]], ...] = (
     (2, 50, (*((1, length) for length in range(2, 11)),
              (2, 2), (3, 2), (4, 2), (5, 2), (2, 3), (3, 3), (2, 4), (2, 5))),
@@ -30,21 +30,21 @@ CLASSES = tuple(
 )
 END_INSTRUCTIONS = 10_000.0  # of the source and of the sink
 LARGEST_PAYLOAD_MBIT = 0.5
-LOAD_OF_SMALL_PAYLOADS = 2  # there a graph draws its own largest payload first
+LOAD_OF_SMALL_PAYLOADS = 2  # with this load, each graph first draws its largest payload
 
 
 class Dream:
-    """The graphs of the benchmark; the class of each follows from its number."""
+    """The source of the benchmark's graphs; a graph's number determines its class."""
 
     def check(self, count: int, sizes: range | None) -> None:
         """Refuse numbers of operators that no class has."""
         if not classes_for(count, sizes):
-            raise UsageError("no class of dream has that many operators; they have 4 to 27")
+            raise UsageError("no class of dream has that many operators; choose 4 to 27")
 
     def graph(
         self, number: int, count: int, sizes: range | None, rng: np.random.Generator, name: str
     ) -> StreamGraph:
-        """Return one graph of `count`."""
+        """Return graph `number` of `count`."""
         return branched(*classes_for(count, sizes)[number], rng, name)
 
 
@@ -52,8 +52,8 @@ class Dream:
 def classes_for(count: int, sizes: range | None) -> tuple[tuple[int, int, int], ...]:
     """Return the (load, branches, length) of each of `count` graphs, in the table's order.
 
-    Classes share by largest remainder of the table's numbers; `sizes` keeps those whose number
-    of operators is in it.
+    The number of graphs per class is proportional to the table's (largest remainder method).
+    `sizes` restricts the classes to those whose number of operators it contains.
     """
     kept = [c for c in CLASSES if sizes is None or 2 + c[2] * c[3] in sizes]
     if not kept:
@@ -69,12 +69,12 @@ def classes_for(count: int, sizes: range | None) -> tuple[tuple[int, int, int], 
 def branched(
     load: int, branches: int, length: int, rng: np.random.Generator, name: str
 ) -> StreamGraph:
-    """Return one graph: `branches` x `length` operators between a source and a sink.
+    """Return one graph with `branches` x `length` operators between a source and a sink.
 
     Parameters
     ----------
     load
-        Total CPU work in devices of 2500 MIPS at 10,000 tuples/s.
+        Total CPU work, in devices of 2500 MIPS at 10,000 tuples/s.
     """
     per_tuple = load * INSTRUCTIONS_PER_DEVICE - 2 * END_INSTRUCTIONS
     while True:
@@ -90,7 +90,7 @@ def branched(
     payloads = rng.random(inner + 1) * (largest * BYTES_PER_MBIT)
     costs = [END_INSTRUCTIONS, *np.repeat(stages, branches), END_INSTRUCTIONS]
     index = np.arange(1, inner + 1)
-    before = np.maximum(index - branches, 0)  # stage after stage, branch beside branch
+    before = np.maximum(index - branches, 0)  # operators are numbered stage by stage
     ends = np.concatenate(
         [
             np.stack([before, index], axis=1),

@@ -1,4 +1,4 @@
-"""Families of graphs whose number of operators is drawn, ours and those of users."""
+"""Graph families whose number of operators is drawn at random, built-in and custom."""
 
 from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol
@@ -14,13 +14,14 @@ NOUN = "family"
 DEFAULT_SIZES = range(10, 51)
 LEAST_OPERATORS = 4
 MOST_OPERATORS = 10**6
+KINDS = {int: "a whole number", range: "a range"}
 
 
 class Family(Protocol):
-    """Anything that makes a stream graph: a function, or an object with options.
+    """A function or object that generates a stream graph.
 
-    It may have an attribute `sizes`, a range of the numbers of operators that it makes where none
-    are asked for (10 to 50 by default), and `least`, the fewest that it can make (4).
+    It may have the attributes `sizes`, the default range of numbers of operators (otherwise 10 to
+    50), and `least`, the smallest number of operators that it can generate (otherwise 4).
     """
 
     def __call__(self, operators: int, rng: np.random.Generator, name: str) -> StreamGraph:
@@ -29,11 +30,11 @@ class Family(Protocol):
         Parameters
         ----------
         operators
-            How many it is to have, or as near to that as the family can come.
+            Number of operators, or as near to it as the family can get.
         rng
-            The only source of chance.
+            Random generator, the only source of randomness.
         name
-            The name of the graph.
+            Name of the graph.
         """
         ...
 
@@ -45,12 +46,14 @@ class SizedGraphs:
     Parameters
     ----------
     text
-        What the family is called, with its options.
+        Name of the family with its options.
+    family
+        The family itself.
 
     Raises
     ------
     UsageError
-        If it is no family.
+        If `family` cannot be called as a `Family`, or its `least` or `sizes` is wrong.
     """
 
     text: str
@@ -68,12 +71,12 @@ class SizedGraphs:
 
     @property
     def least(self) -> int:
-        """The fewest operators that the family can make."""
+        """The smallest number of operators that the family can generate."""
         return int(getattr(self.family, "least", LEAST_OPERATORS))
 
     @property
     def sizes(self) -> range:
-        """The numbers of operators to draw from where none are asked for."""
+        """The default range of numbers of operators."""
         default = range(
             max(DEFAULT_SIZES.start, self.least), max(DEFAULT_SIZES.stop, self.least + 1)
         )
@@ -81,7 +84,7 @@ class SizedGraphs:
         return sizes
 
     def check(self, count: int, sizes: range | None) -> None:
-        """Refuse numbers of operators that the family cannot make."""
+        """Refuse numbers of operators that the family cannot generate."""
         if sizes is not None and not self.least <= sizes.start < sizes.stop <= MOST_OPERATORS + 1:
             raise UsageError(f"operators must be {self.least} to {MOST_OPERATORS}")
 
@@ -93,14 +96,14 @@ class SizedGraphs:
         Raises
         ------
         UsageError
-            If the family fails, or makes something else.
+            If the family raises, or returns something other than a graph of this name.
         """
         sizes = sizes or self.sizes
         operators = sizes[int(rng.random() * len(sizes))]
         with named_fault(NOUN, self.text, place=f"graph {number}"):
             made: object = self.family(operators, rng, name)
         if not isinstance(made, StreamGraph):
-            self._refuse(f"graph {number}: a {type(made).__name__} was returned, not a StreamGraph")
+            self._refuse(f"graph {number}: must be a StreamGraph, not {type(made).__name__}")
         if made.name != name:
             self._refuse(f"graph {number}: its name must be {name!r}, not {made.name!r}")
         return made
@@ -109,7 +112,7 @@ class SizedGraphs:
         """Return an attribute of the family, checked; None if it has none."""
         found = getattr(self.family, attribute, None)
         if found is not None and (isinstance(found, bool) or not isinstance(found, kind)):
-            self._refuse(f"{attribute} must be {kind.__name__} (got {found!r:.40})")
+            self._refuse(f"{attribute} must be {KINDS[kind]} (got {found!r:.40})")
         return found
 
     def _refuse(self, fault: str) -> NoReturn:

@@ -1,4 +1,4 @@
-"""Random layered graphs: several sources and sinks, joins, streams that skip layers."""
+"""Random layered graphs with several sources and sinks, joins, and streams that skip layers."""
 
 import math
 
@@ -7,17 +7,17 @@ import numpy as np
 from streamplace.generate.rates import furnish
 from streamplace.problem.graph import StreamGraph
 
-MOST_ENDS = 4  # sources; sinks in the last layer
-ONE_INPUT, TWO_INPUTS = 0.6, 0.9  # cumulated; the others have three
-SKIPS = 0.15  # of the streams come from further up than the layer before
+MOST_ENDS = 4  # largest number of sources, and of sinks in the last layer
+ONE_INPUT, TWO_INPUTS = 0.6, 0.9  # cumulative probabilities; other operators have three inputs
+SKIPS = 0.15  # share of streams that may come from any earlier layer
 
 
 def layered(count: int, rng: np.random.Generator, name: str) -> StreamGraph:
     """Return a graph of `count` operators, at least 4.
 
-    The first layer holds the sources, up to four with unequal shares, the last up to four sinks.
-    An operator takes one to three inputs, mostly from the layer before; one that nobody took
-    from feeds some operator of the next layer.
+    The first layer holds up to four sources with unequal shares, the last layer up to four sinks.
+    An operator has one to three inputs, mostly from the previous layer. An operator that was not
+    drawn as an input feeds a random operator of the next layer.
     """
     first = _layers(count, rng)
     depth = len(first) - 1
@@ -41,7 +41,7 @@ def layered(count: int, rng: np.random.Generator, name: str) -> StreamGraph:
 
 
 def _layers(count: int, rng: np.random.Generator) -> list[int]:
-    """Return the first operator of each layer, and `count` at the end."""
+    """Return the index of each layer's first operator, followed by `count`."""
     most = max(1, min(MOST_ENDS, count // 4))
     sources, sinks = (1 + int(u * most) for u in rng.random(2).tolist())
     inner = count - sources - sinks

@@ -1,4 +1,4 @@
-"""Selectivities, costs and payloads for a given shape: filters, splits, copies and fan-outs."""
+"""Random selectivities, costs and payloads for a graph of known shape."""
 
 import math
 
@@ -12,29 +12,30 @@ from streamplace.util.units import BYTES_PER_MBIT
 
 Indices = NDArray[np.int64]
 
-HIGHEST, LOWEST = 4.0, 0.1  # of the rate if every operator just split: nothing leads beyond
-FILTERS, FAN_OUTS, COPIES = 0.25, 0.15, 0.5  # how often
-LEAST_LOAD, MOST_LOAD = 2.0, 5.0  # devices; less for graphs of few operators
-OPERATORS_PER_DEVICE = 2.0  # at least, so that none needs more than a device
+HIGHEST, LOWEST = 4.0, 0.1  # limits of a rate, relative to that if every operator only splits
+FILTERS, FAN_OUTS, COPIES = 0.25, 0.15, 0.5  # probabilities
+LEAST_LOAD, MOST_LOAD = 2.0, 5.0  # in devices; less for graphs of few operators
+OPERATORS_PER_DEVICE = 2.0  # at least, so that no operator needs more than one device
 LARGEST_PAYLOAD_MBIT = 0.5
 
 
 def furnish(
     count: int, ends: Indices, shares: list[float], rng: np.random.Generator, name: str
 ) -> StreamGraph:
-    """Return a graph of the shape `ends`, with numbers drawn.
+    """Return a graph of the shape `ends` with random numbers.
 
-    A filter keeps 0.3 to 1 of its tuples, a fan-out makes 1 to 3 of each; operators with several
-    successors copy to each or split among them. Total CPU work is 2 to 5 devices (2500 MIPS at
-    10,000 tuples/s), shared like uniform numbers, redrawn until no operator needs more than one
-    device; payloads are uniform up to half a Mbit at most.
+    A filter keeps 0.3 to 1 of its tuples; a fan-out emits 1 to 3 tuples per input tuple; an
+    operator with several successors copies its tuples to all of them or splits them among them.
+    Total CPU work is 2 to 5 devices (2500 MIPS at 10,000 tuples/s). It is divided among operators
+    in proportion to uniform numbers, redrawn until no operator needs more than one device. Payloads
+    are uniform from 0 to a maximum that is drawn per graph, at most half a Mbit.
 
     Parameters
     ----------
     ends
-        (E, 2) source and target of the streams, sorted by source; source < target.
+        (E, 2) source and target of each stream, sorted by source; source < target.
     shares
-        Of the source rate, for the operators without inputs in order.
+        Shares of the source rate, for the operators without inputs in order.
     """
     selectivity, rate = _selectivities(count, ends, shares, rng)
     most = min(MOST_LOAD, count / OPERATORS_PER_DEVICE)

@@ -1,4 +1,4 @@
-"""The table of graph families: ours, those of installed packages, and ``module:function``."""
+"""The registry of graph families: built-in ones, those of packages, and ``module:function``."""
 
 from functools import cache
 from typing import Protocol
@@ -16,42 +16,42 @@ FAMILIES = {
     "series-parallel": "streamplace.generate.series_parallel:series_parallel",
     "layered": "streamplace.generate.layered:layered",
 }
-"""Our families, by name; they are loaded when they are used."""
+"""The built-in families, by name; they are imported on first use."""
 
 
 class GraphSource(Protocol):
-    """What makes the graphs of a dataset, one by one."""
+    """A source of the graphs of a dataset."""
 
     def check(self, count: int, sizes: range | None) -> None:
-        """Refuse a dataset that cannot be made."""
+        """Refuse a dataset that cannot be generated."""
         ...
 
     def graph(
         self, number: int, count: int, sizes: range | None, rng: np.random.Generator, name: str
     ) -> StreamGraph:
-        """Return one graph of `count`, with a number of operators out of `sizes`."""
+        """Return graph `number` of `count`, with a number of operators from `sizes`."""
         ...
 
 
 def family_names() -> list[str]:
-    """Return the names of our families, then those of installed packages."""
+    """Return the names of the built-in families, then those of installed packages."""
     return plugins.names_of(GROUP, FAMILIES)
 
 
 def name_of(family: str | Family) -> str:
-    """Return what a family is called: its name with options, or that of its code."""
+    """Return the name of a family with its options, or the name of its function or class."""
     if isinstance(family, str):
         return family
     return str(getattr(family, "__name__", type(family).__name__))
 
 
 def graph_source(family: str | Family) -> GraphSource:
-    """Return what makes the graphs of a family.
+    """Return the source of a family's graphs.
 
     Raises
     ------
     UsageError
-        On an unknown name or option, or a family of the user's own that cannot be had.
+        On an unknown name or option, or a custom family that cannot be loaded.
     """
     return _named(family) if isinstance(family, str) else SizedGraphs(name_of(family), family)
 
@@ -59,10 +59,10 @@ def graph_source(family: str | Family) -> GraphSource:
 @cache
 def _named(text: str) -> GraphSource:
     if not plugins.is_ours(text, FAMILIES):
-        of_user = plugins.find(text, NOUN, GROUP, FAMILIES, form="module:function")
-        return SizedGraphs(text, made(text, *of_user, NOUN))
+        custom = plugins.find(text, NOUN, GROUP, FAMILIES, form="module:function")
+        return SizedGraphs(text, made(text, *custom, NOUN))
     name, *options = text.split(":")
-    read_options(text, options, {}, NOUN)  # ours have none
+    read_options(text, options, {}, NOUN)  # built-in families have no options
     found = plugins.load_ours(FAMILIES[name])
     source: GraphSource = found() if isinstance(found, type) else SizedGraphs(name, found)
     return source

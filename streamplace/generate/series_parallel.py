@@ -1,18 +1,18 @@
-"""Random series-parallel graphs: one source, one sink, forks that meet again."""
+"""Random series-parallel graphs: one source, one sink, and forks that join again."""
 
 import numpy as np
 
 from streamplace.generate.rates import furnish
 from streamplace.problem.graph import StreamGraph
 
-SERIES = 0.6  # of the steps lengthen a path, the others open one beside it
+SERIES = 0.6  # share of steps that lengthen a path; the others add a parallel one
 
 
 def series_parallel(count: int, rng: np.random.Generator, name: str) -> StreamGraph:
     """Return a graph of `count` operators, at least 2.
 
-    It grows from source -> sink: a step takes a random stream u -> v and puts a new operator w on
-    it (series), or leaves it and adds u -> w -> v beside it (parallel).
+    It grows from source -> sink. Each step picks a random stream u -> v and either replaces it with
+    u -> w -> v for a new operator w (series), or adds u -> w -> v next to it (parallel).
     """
     steps = rng.random((count - 2, 2)).tolist()
     ends = [(0, 1)]
@@ -28,7 +28,7 @@ def series_parallel(count: int, rng: np.random.Generator, name: str) -> StreamGr
 
 
 def _numbered(count: int, ends: list[tuple[int, int]]) -> tuple[np.ndarray, list[float]]:
-    """Renumber the operators topologically, breadth first; return sorted ends and source shares."""
+    """Renumber operators topologically, breadth first; return sorted ends and source shares."""
     after: list[list[int]] = [[] for _ in range(count)]
     waiting = [0] * count
     for u, v in ends:

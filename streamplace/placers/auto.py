@@ -1,4 +1,4 @@
-"""The default placer: several others, then a search from their answers, within a time limit."""
+"""The default placer: runs other placers, then searches from their results, in limited time."""
 
 from collections.abc import Callable, Iterator
 from copy import deepcopy
@@ -20,35 +20,36 @@ from streamplace.scoring.registry import evaluator
 from streamplace.util import work_clock
 
 SECONDS = 1.0
-LARGE = 5_000  # operators x devices
-FEW = 5_000  # placements that are all tried
-STARTS = 4  # placements that the second search sets out from: the best
-FIRST, SECOND = 0.5, 0.75  # of what is left, for each search: the rest is for using fewer devices
+LARGE = 5_000  # operators x devices above which `of_large` is used
+FEW = 5_000  # number of placements up to which all of them are tried
+STARTS = 4  # the second search starts from this many of the best placements
+FIRST, SECOND = 0.5, 0.75  # each search's share of the remaining budget; the rest is to consolidate
 CLOSE = 1.0 - 1e-12
 
 
 @dataclass(frozen=True)
 class Auto:
-    """Ask several placers, search on from their best answers, and spare what costs no throughput.
+    """Run several placers, search from their best placements, then reduce devices and traffic.
 
-    Among placements within 0.1% of the best throughput it takes the fewest devices, and among
-    those the least traffic between devices. It stops early where the bound is reached. Of devices
-    that are alike it uses the first, unless it sets out from a placement that does otherwise.
+    Among placements within 0.1% of the best throughput it chooses the fewest devices, and among
+    those the least traffic between devices. It stops early when a placement reaches the bound.
+    Identical devices are used in the order of the cluster, unless there is an initial placement.
 
     Parameters
     ----------
     placers
-        Whom to ask, the quickest first.
+        The placers to run, the fastest first.
     of_large
-        Whom to ask where operators x devices is above 5,000: partitioners that try every number
-        of parts, and the fuser, whose time grows with the square of the graph, take too long there.
+        The placers to run when operators x devices exceeds 5,000. Partitioners that try every
+        number of parts, and the fuser, whose time is quadratic in the graph, take too long there.
     policy
-        Loads a policy, asked last of `placers`; weights that cannot be read are told, since without
-        them the answer would be another.
+        Loads a policy, which runs after `placers`. Weights that cannot be read are an error, since
+        the result would differ without them.
     seconds
-        Wall time, 1 unless told or limited by `evaluations`. Answers then depend on the machine.
+        Wall time in seconds; default 1 unless `evaluations` is set. Results then depend on the
+        machine.
     evaluations
-        Changes that the search tries, if that is to be the limit.
+        Number of changes that the search tries, to limit it by a count.
     """
 
     placers: tuple[Placer, ...]
@@ -63,11 +64,11 @@ class Auto:
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
-        """Return the best placement, or raise what the last placer raised if none had any."""
+        """Return the best placement, or raise the last placer's error if none found one."""
         budget = Budget(self.seconds, self.evaluations)
         if self.seconds is None and self.evaluations is None:
             budget = Budget(SECONDS)
-        found, enough = self._answers(problem, rng, start, budget)
+        found, enough = self._results(problem, rng, start, budget)
         if evaluator(problem).best_possible is None:
             return fewest_devices(problem, found)
         if not enough:
@@ -83,7 +84,7 @@ class Auto:
         found: list[Placement],
         budget: Budget,
     ) -> list[Placement]:
-        """Search from where `search` sets out, as it would alone, then from the best placements."""
+        """Search from the starts of `search`, as it would alone, then from the best placements."""
         known = list(found)
         if not _is_large(problem):
             alone = deepcopy(rng)
@@ -96,16 +97,17 @@ class Auto:
             known.append(best_of_all(problem, anywhere, np.zeros(len(anywhere)), 0, known[0]))
         return [*known, best_of_chains(problem, rng, rows, budget.share(SECOND))]
 
-    def _answers(
+    def _results(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None, budget: Budget
     ) -> tuple[list[Placement], bool]:
-        """Ask one placer after another while there is time; the bound ends it too.
+        """Run the placers in turn until time is up or a placement reaches the bound.
 
-        Each answers as it would alone with the same seed.
+        Each returns what it would return alone with the same seed. The result is the placements
+        and whether the bound was reached.
         """
         best_possible = evaluator(problem).best_possible
         limit = inf if best_possible is None else best_possible * CLOSE
-        found, failure = [] if start is None else [start], PlacementError("no placer was asked")
+        found, failure = [] if start is None else [start], PlacementError("no placer was run")
         for placer in self._placers_for(problem):
             try:
                 found.append(placer(problem, deepcopy(rng), start))

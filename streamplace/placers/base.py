@@ -1,4 +1,4 @@
-"""Protocols of placers and provers."""
+"""Protocols for placers and provers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from streamplace.problem.problem import Problem
 
 
 class Placer(Protocol):
-    """Anything that returns a placement."""
+    """A placement algorithm: a callable that returns a placement for a problem."""
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
@@ -22,30 +22,30 @@ class Placer(Protocol):
         Parameters
         ----------
         rng
-            The only source of chance.
+            The only source of randomness.
         start
-            A placement to set out from, for placers that refine one; others leave it alone.
+            The initial placement, for placers that refine one; other placers ignore it.
 
         Raises
         ------
         PlacementError
             If no feasible placement was found.
         InfeasibleError
-            If it is proven that there is none.
+            If it is proven that no feasible placement exists.
         """
         ...
 
 
 @dataclass(frozen=True)
 class Proof:
-    """A placement, and what is certain about all others.
+    """A placement and a proven bound on all others.
 
     Parameters
     ----------
     bound
-        Tuples/s that no placement exceeds: see `score.throughput`.
+        Upper bound on the throughput of any placement, in tuples/s; see `score.throughput`.
     optimal
-        Whether the placement is as good as any, to rounding.
+        Whether no placement is better, up to rounding.
     """
 
     placement: Placement
@@ -55,27 +55,27 @@ class Proof:
 
 @runtime_checkable
 class Prover(Placer, Protocol):
-    """A placer that proves how good its placement is."""
+    """A placer that also proves a bound on the best throughput."""
 
     def prove(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Proof:
-        """Return what `__call__` does, with a bound of its own."""
+        """Return the placement that `__call__` returns, with a proven bound."""
         ...
 
 
-def answers(
+def run_placers(
     placers: Sequence[Placer],
     problem: Problem,
     rng: np.random.Generator,
     start: Placement | None,
 ) -> list[Placement]:
-    """Ask each placer and return the placements of those that found one.
+    """Run each placer and return the placements of those that found one.
 
     Raises
     ------
     PlacementError
-        What the last one raised, if none found any.
+        If no placer found a placement: the error of the last one that failed.
     """
     found: list[Placement] = []
     failure: PlacementError | None = None

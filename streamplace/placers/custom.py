@@ -1,4 +1,4 @@
-"""Placers of users: ``module:Class``, or a name that an installed package registers."""
+"""Custom placers: ``module:Class``, or a name that an installed package registers."""
 
 from typing import Any
 
@@ -9,24 +9,24 @@ GROUP = "streamplace.placers"
 NOUN = "placer"
 
 
-def made(text: str, found: Any, options: list[str]) -> Placer:
-    """Return the placer of a class with its options, or a function that is a placer itself.
+def build(text: str, found: Any, options: list[str]) -> Placer:
+    """Return a custom placer: an instance of a class with options, or a function as it is.
 
     Raises
     ------
     UsageError
-        If it is none, the options are not its own, or its constructor refuses them.
+        If the result is not a placer, an option is unknown, or the constructor refuses the options.
     """
     return checked(text, plugin_calls.made(text, found, options, NOUN))
 
 
 def checked(text: str, found: Any) -> Placer:
-    """Return what is a placer by the arguments it takes.
+    """Return `found` if it accepts a placer's arguments.
 
     Raises
     ------
     UsageError
-        If it is none.
+        If it does not.
     """
     plugin_calls.check_call(text, found, NOUN, ("problem", "rng", "start"))
     placer: Placer = found

@@ -1,4 +1,4 @@
-"""Greedy placement: upstream first, each operator where the bottleneck stays lowest."""
+"""Greedy placement: from sources to sinks, each operator where the bottleneck stays lowest."""
 
 from dataclasses import dataclass
 
@@ -13,10 +13,10 @@ from streamplace.scoring.flow import flow
 
 @dataclass(frozen=True)
 class Greedy:
-    """Place each operator where the utilisations it raises stay lowest; see `sim.greedy`."""
+    """Place each operator where the utilisations that it raises stay lowest; see `sim.greedy`."""
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
-        """Return the placement, repaired where groups or memory ask for it."""
+        """Return the placement, repaired where groups or memory require it."""
         return feasible(problem, greedy.greedy(flow(problem), *problem.feasibility.masks))

@@ -1,9 +1,9 @@
-"""Placers by name, with options: ``metis``, ``metis:parts=3``, ``fuser-oracle``.
+"""Registry of placers by name, with options: ``metis``, ``metis:parts=3``, ``fuser-oracle``.
 
-And the user's own: ``module:Class``, ``module:Class:parts=3``, or a name that an installed package
-gives its placer (entry points ``streamplace.placers``). What stands after the first colon tells
-which: an option has an equals sign, a class has none. Modules are imported when a placer of theirs
-is asked for.
+Custom placers are named ``module:Class`` or ``module:Class:parts=3``, or by the name under which an
+installed package registers them (entry points ``streamplace.placers``). The text after the first
+colon distinguishes the two forms: an option has an equals sign, a class has none. A module is
+imported only when one of its placers is requested.
 """
 
 from dataclasses import fields
@@ -47,33 +47,33 @@ AUTO_TRIES = (
     "metis-oracle:weights=utilisation",
     "fuser-oracle",
 )
-"""Whom `auto` asks before its policy."""
+"""The placers that `auto` runs before its policy."""
 AUTO_POLICY = "policy:samples=16"
 AUTO_TRIES_OF_LARGE = ("greedy", "multilevel", "metis:weights=utilisation", "single")
-"""Whom `auto` asks about large graphs."""
+"""The placers that `auto` runs on large graphs."""
 FROM_START = ("auto", "search", "exact")
-"""Who sets out from a placement, if one is given."""
+"""The placers that use an initial placement."""
 OPTIONS_OF_AUTO = ("seconds", "evaluations")
 NAMES = ("auto", *PLACERS, *ORACLES)
 
 
 def make_placer(text: str, from_file: bool = False) -> Placer:
-    """Return the placer that a name with options stands for.
+    """Return the placer for a name with options.
 
     Parameters
     ----------
     from_file
-        Whether the text comes from a file: no module is imported because a file names it.
+        Whether the text comes from a file. If so, no module is imported.
 
     Raises
     ------
     UsageError
-        On an unknown name or option, a value of the wrong type, or a placer of the user's own that
-        cannot be had.
+        On an unknown name or option, a value of the wrong type, or a custom placer that cannot be
+        loaded.
     """
     if not plugins.is_ours(text, NAMES, from_file):
         of_user = plugins.find(text, custom.NOUN, custom.GROUP, NAMES, from_file=from_file)
-        return custom.made(text, *of_user)
+        return custom.build(text, *of_user)
     name, *options = text.split(":")
     if name in ORACLES:
         return _oracle(text, name, options)
@@ -91,9 +91,9 @@ def make_placer(text: str, from_file: bool = False) -> Placer:
 
 @cache
 def ready_placer(text: str, model: Model) -> Placer:
-    """Return the placer of a name with options, after it has placed and scored a small graph once.
+    """Return the placer for a name with options, warmed up by placing and scoring a small graph.
 
-    Users' own are not tried: what they do besides, and how often, is their own affair.
+    Custom placers are not warmed up, because running one may have side effects.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def ready_placer(text: str, model: Model) -> Placer:
 
 
 def options_of(name: str) -> tuple[str, ...]:
-    """Return the options that a placer of ours takes, by its name without options."""
+    """Return the options of a built-in placer, by its name without options."""
     if name in ORACLES:
         return tuple(o for o in options_of(name.removesuffix("-oracle")) if o != "parts")
     return tuple(_types_of(name))
@@ -131,30 +131,30 @@ def _class_of(name: str) -> type[Any]:
 
 
 def is_ours(text: str) -> bool:
-    """Return whether the code that a name with options stands for is ours."""
+    """Return whether a name with options refers to a built-in placer."""
     return not plugins.is_custom(text) and text.partition(":")[0] in NAMES
 
 
 def _oracle(text: str, name: str, options: list[str]) -> Placer:
     if any(option.startswith("parts") for option in options):
-        raise UsageError(f"placer {text!r}: it tries every number of parts")
+        raise UsageError(f"placer {text!r}: cannot set 'parts'; it tries every number of parts")
     inner = make_placer(":".join([name.removesuffix("-oracle"), *options]))
     if not isinstance(inner, Partitioner):
-        raise UsageError(f"placer {name!r} has no number of parts to try")
+        raise UsageError(f"placer {name!r}: there is no number of parts to try")
     return Oracle(inner)
 
 
 def with_limit(text: str, seconds: float) -> str:
-    """Return the name of the same placer with a limit of time.
+    """Return the name of the same placer with a time limit.
 
     Raises
     ------
     UsageError
-        If it has none, or is given one already.
+        If the placer does not accept a time limit, or the name already sets one.
     """
     name, options = plugins.parts_of(text)
     if any(option.partition("=")[0] == "seconds" for option in options):
-        raise UsageError(f"placer {text!r} has a limit of time already")
+        raise UsageError(f"placer {text!r} already has a time limit")
     make_placer(text)
     try:
         make_placer(f"{text}:seconds={seconds!r}")

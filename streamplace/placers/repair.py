@@ -1,4 +1,4 @@
-"""Repair of draft placements: feasible with few changes, or the reason why that cannot be."""
+"""Repair of draft placements: few changes that make them feasible, or the reason why not."""
 
 from collections.abc import Iterable
 
@@ -10,22 +10,22 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
 from streamplace.util.arrays import Ints
 
-STEPS = 100_000  # of backtracking beyond one step a unit, before giving up
+STEPS = 100_000  # backtracking steps, beyond one step per unit, before giving up
 
 
 def feasible(problem: Problem, draft: Ints) -> Placement:
-    """Return `draft`, (V,) device indices, changed where it breaks a constraint.
+    """Return the placement `draft`, (V,) device indices, changed where it violates a constraint.
 
-    Units (colocated operators) keep the device of most of their CPU work where they can; else they
-    go to the least loaded device that takes them. Units with the fewest choices go first, and a
-    depth-first search takes back what leaves no choice.
+    A unit (colocated operators) keeps the device that has most of its CPU work if it can; otherwise
+    it goes to the least loaded device that accepts it. Units with the fewest choices go first. A
+    depth-first search backtracks from dead ends.
 
     Raises
     ------
     PlacementError
         If the search gives up.
     InfeasibleError
-        If it has tried everything.
+        If the search has tried everything.
     """
     rules = problem.feasibility
     if rules.is_free or rules.violation(draft) is None:
@@ -36,12 +36,12 @@ def feasible(problem: Problem, draft: Ints) -> Placement:
 
 
 def feasible_ones(problem: Problem, drafts: Iterable[Ints]) -> list[Placement]:
-    """Return the drafts that can be repaired, as `feasible` does: at least one.
+    """Return the repaired placements of all drafts that `feasible` can repair: at least one.
 
     Raises
     ------
     PlacementError
-        If none can.
+        If no draft can be repaired.
     InfeasibleError
         If there is no feasible placement.
     """
@@ -62,7 +62,7 @@ def _preferences(problem: Problem, draft: Ints) -> list[list[int]]:
     count = len(problem.cluster.devices)
     drawn = np.bincount(
         rules.unit_of.astype(np.int64) * count + draft,
-        weights=work + work.sum() * 1e-12 + 1e-300,  # operators without cost count for a little
+        weights=work + work.sum() * 1e-12 + 1e-300,  # so that operators without cost count too
         minlength=rules.unit_count * count,
     ).reshape(-1, count)
     load = np.bincount(draft, weights=work, minlength=count) / problem.cluster.capacity
@@ -93,7 +93,7 @@ def _search(problem: Problem, preferred: list[list[int]]) -> Ints:
     while depth < len(order):
         unit = order[depth]
         furthest = max(furthest, depth)
-        if on[unit] >= 0:  # come back to: take the last choice back
+        if on[unit] >= 0:  # the search backtracked to this unit: undo its last choice
             room[on[unit]] += memory[unit]
             on[unit] = -1
         taken = {int(on[rival]) for rival in rivals.get(unit, ())}
@@ -110,8 +110,8 @@ def _search(problem: Problem, preferred: list[list[int]]) -> Ints:
             depth += 1
         elif depth == 0:
             raise InfeasibleError(
-                f"constraints: whatever the others do, {rules.describe(order[furthest])} finds no "
-                "device (all tried)"
+                f"constraints: no device is left for {rules.describe(order[furthest])}, wherever "
+                "the other operators go (all combinations tried)"
             )
         elif steps > STEPS + len(order):
             raise PlacementError("found no placement that obeys the constraints and memory limits")

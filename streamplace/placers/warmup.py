@@ -1,4 +1,4 @@
-"""Warm-up of placers: libraries are loaded and kernels compiled before a clock starts."""
+"""Warm-up of placers: loads libraries and compiles kernels before any timing starts."""
 
 from contextlib import suppress
 
@@ -15,18 +15,18 @@ from streamplace.problem.objective import Model
 from streamplace.problem.problem import Problem
 from streamplace.scoring.throughput import simulate
 
-OPERATORS = 8  # enough for every number of parts on five devices
+OPERATORS = 8  # enough for every number of parts on the five default devices
 
 
 def warm_up(placer: Placer, model: Model) -> None:
-    """Place and score a small graph once; what the placer says of it does not matter."""
+    """Place and score a small graph once; the result and placement errors are ignored."""
     problem, rng = _problem(1e4, model), np.random.default_rng(0)
     with suppress(PlacementError, UnsuitableError):
         simulate(placer(problem, rng))
 
 
 def warm_up_search(model: Model) -> None:
-    """Search and consolidate once, which `auto` leaves out where a graph is as easy as ours."""
+    """Search and consolidate once: `auto` skips both on a graph as easy as that of `warm_up`."""
     problem, rng = _problem(1e5, model), np.random.default_rng(0)
     found = Search(evaluations=10)(problem, rng)
     consolidate(problem, rng, [found], Budget(evaluations=10))

@@ -1,1 +1,1 @@
-"""Pictures and tables of results."""
+"""Plots and tables of results."""

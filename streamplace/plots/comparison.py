@@ -1,4 +1,4 @@
-"""Pictures of a comparison, as Figures 5 and 6 of Ni et al. (AAAI 2020)."""
+"""Plots of a comparison, in the style of Figures 5 and 6 of Ni et al. (AAAI 2020)."""
 
 from collections.abc import Callable, Sequence
 from math import ceil
@@ -15,45 +15,45 @@ from streamplace.plots.style import NAME, bar, legend_below, line, picture
 from streamplace.util.arrays import Floats
 from streamplace.workflows.comparison import Comparison
 
-PANEL = (4.4, 3.1)  # inches
-PER_ROW = 2  # panels
-LEGEND_LINE = 0.22  # inches
-MARKS = 12  # on a line, at most
-MOST_BARS = 90  # in a panel; more are drawn as lines
+PANEL = (4.4, 3.1)  # width and height in inches
+PER_ROW = 2  # panels per row
+LEGEND_LINE = 0.22  # height in inches
+MARKS = 12  # most markers on a line
+MOST_BARS = 90  # most bars in a panel; with more, lines are drawn
 
 
 def throughput_picture(path: str | Path, found: Comparison) -> None:
-    """Draw the share of graphs up to each relative throughput, a line a placer (Figure 5).
+    """Draw the cumulative distribution of relative throughput, a line per placer (Figure 5).
 
     Raises
     ------
     UsageError
-        If the file's name stands for no kind of picture.
+        If the file's suffix is not a known picture format.
     FormatError
-        If it cannot be written.
+        If the file cannot be written.
     """
     _draw(path, found, draw_throughput, found.relative_throughput)
 
 
 def devices_picture(path: str | Path, found: Comparison) -> None:
-    """Draw the share of graphs by number of devices used, a bar a placer (Figure 6).
+    """Draw the share of graphs by number of devices used, bars per placer (Figure 6).
 
     Raises
     ------
     UsageError
-        If the file's name stands for no kind of picture.
+        If the file's suffix is not a known picture format.
     FormatError
-        If it cannot be written.
+        If the file cannot be written.
     """
     _draw(path, found, draw_devices, found.devices_used)
 
 
 def draw_throughput(axes: Axes, reached: Floats) -> list[Artist]:
-    """Draw the distribution of relative throughput, (P, G), of each placer; return the lines."""
+    """Draw the distribution of relative throughput, (P, G), per placer, and return the lines."""
     drawn: list[Artist] = []
     for j, values in enumerate(reached):
         x, share = cumulative(values)
-        every = (j % 4 / MARKS / 4, 1 / MARKS)  # of the axes' diagonal: markers apart
+        every = (j % 4 / MARKS / 4, 1 / MARKS)  # shares of the diagonal, so that markers differ
         drawn += axes.plot(
             [0.0, *x, max(1.0, x[-1])],
             [0.0, *share, 1.0],
@@ -61,14 +61,14 @@ def draw_throughput(axes: Axes, reached: Floats) -> list[Artist]:
             markevery=every,
             **line(j),
         )
-    axes.set(xlabel="relative throughput", ylabel="share of graphs, at most that")
+    axes.set(xlabel="relative throughput", ylabel="share of graphs at or below")
     axes.set_xlim(0.0, 1.02 * max(1.0, float(reached.max())))
     axes.set_ylim(0.0, 1.02)
     return drawn
 
 
 def draw_devices(axes: Axes, used: Floats) -> list[Artist]:
-    """Draw how many devices each placer uses, (P, G); return a bar or line of each."""
+    """Draw the number of devices used, (P, G), and return one bar or line per placer."""
     shares = shares_of_devices(used)
     placers, most = shares.shape
     numbers = np.arange(1, most + 1)
@@ -81,7 +81,7 @@ def draw_devices(axes: Axes, used: Floats) -> list[Artist]:
         for j, row in enumerate(shares):
             where = numbers + (j - (placers - 1) / 2) * width
             drawn.append(axes.bar(where, row, width, **bar(j))[0])
-    if most <= 16:  # noqa: PLR2004 - more numbers would touch
+    if most <= 16:  # noqa: PLR2004 - more tick labels would overlap
         axes.set_xticks(numbers)
     axes.grid(visible=False, axis="x")
     axes.set(xlabel="devices used", ylabel="share of graphs", xlim=(0.4, most + 0.6))
@@ -95,7 +95,7 @@ def _draw(
     draw: Callable[[Axes, Floats], list[Artist]],
     numbers: Floats,
 ) -> None:
-    """Draw a panel of numbers, (rates, P, G), for every source rate, and one legend."""
+    """Draw numbers, (rates, P, G), in a panel per source rate, with one legend."""
     names = labels(found.placers, NAME)
     with picture(path, _size(found, names)) as figure:
         for axes, of_placers in zip(_panels(figure, found), numbers, strict=True):
@@ -104,7 +104,7 @@ def _draw(
 
 
 def _panels(figure: Figure, found: Comparison) -> list[Axes]:
-    """Return axes for every source rate, with their titles."""
+    """Return titled axes for every source rate."""
     count = len(found.source_rates)
     rows, columns = ceil(count / PER_ROW), min(count, PER_ROW)
     grid = figure.subplots(rows, columns, squeeze=False).ravel()

@@ -1,7 +1,7 @@
-r"""Tables of a comparison, placers by source rates: CSV, Markdown, LaTeX.
+r"""Tables of a comparison, placers by source rates, as CSV, Markdown and LaTeX.
 
-In the layout of Table 1 of Ni et al. (AAAI 2020): a line a placer, and in every cell the figure at
-the first source rate, then in brackets those at the others.
+The layout is that of Table 1 of Ni et al. (AAAI 2020): a line per placer; every cell holds the
+figure at the first source rate, followed by those at the other rates in brackets.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,7 +33,7 @@ OF_MARKDOWN = {letter: "\\" + letter for letter in r"\`*_[]<>|~"}
 
 
 def csv_table(found: Comparison) -> str:
-    """Return the table as CSV: a column a figure and source rate."""
+    """Return the table as CSV, with a column per figure and source rate."""
     rates = [_rate(rate) for rate in found.source_rates]
     header = [f"{name} at {rate}" for name in COLUMNS for rate in rates]
     return to_csv(
@@ -46,7 +46,7 @@ def csv_table(found: Comparison) -> str:
 
 
 def markdown_table(found: Comparison) -> str:
-    """Return the table as Markdown, with what it is of above it."""
+    """Return the table as Markdown, below a caption."""
     heads = ["placer", *COLUMNS]
     lines = [f"| {' | '.join(heads)} |", "|---" + "|---:" * len(COLUMNS) + "|"]
     for placer, figures in zip(found.placers, _figures(found), strict=True):
@@ -56,7 +56,7 @@ def markdown_table(found: Comparison) -> str:
 
 
 def latex_table(found: Comparison) -> str:
-    """Return the table as LaTeX; it needs the package booktabs."""
+    """Return the table as LaTeX, which needs the package booktabs."""
     heads = " & ".join(["", *COLUMNS]).lstrip()
     lines = [
         f"% {_caption(found)}; needs \\usepackage{{booktabs}}",
@@ -72,7 +72,7 @@ def latex_table(found: Comparison) -> str:
 
 
 def _figures(found: Comparison) -> list[list[list[float | None]]]:
-    """Return the figures of placers x columns x source rates."""
+    """Return the figures, indexed by placer, column and source rate."""
     rows, step = found.rows, len(found.placers)
     return [
         [[figure(row) for row in rows[j::step]] for figure in COLUMNS.values()] for j in range(step)
@@ -88,7 +88,8 @@ def _caption(found: Comparison) -> str:
     first, *others = (_rate(rate) for rate in found.source_rates)
     unit = "" if found.source_rates == (None,) else " tuples/s"
     at = f"at {first}{unit}" + (f" (in brackets at {', '.join(others)})" if others else "")
-    return f"relative throughput over {len(found.graphs)} graphs under {found.scored_by}, {at}"
+    graphs = f"{len(found.graphs)} graph{'s' if len(found.graphs) > 1 else ''}"
+    return f"relative throughput over {graphs} under {found.scored_by}, {at}"
 
 
 def _rate(rate: float | None) -> str:

@@ -1,4 +1,4 @@
-"""The distributions that pictures of a comparison show."""
+"""Distributions shown by the plots of a comparison."""
 
 import numpy as np
 
@@ -6,11 +6,11 @@ from streamplace.util.arrays import Floats
 
 
 def cumulative(values: Floats) -> tuple[Floats, Floats]:
-    """Return the distribution of some values, (N,), as the corners of its steps.
+    """Return the cumulative distribution of values, (N,), as the corners of its steps.
 
     Returns
     -------
-    (M,) the different values, ascending, and (M,) the share of values at most as large.
+    (M,) the distinct values, ascending, and (M,) the share of values at most as large.
     """
     found, counts = np.unique(np.asarray(values, dtype=np.float64), return_counts=True)
     return found, np.cumsum(counts) / counts.sum()
@@ -26,7 +26,7 @@ def shares_of_devices(used: Floats) -> Floats:
 
     Returns
     -------
-    (P, D): column d is for d + 1 devices, D the most that any uses.
+    (P, D): column d is for d + 1 devices; D is the largest number used.
     """
     most = int(used.max())
     counts = [np.bincount(row.astype(np.int64), minlength=most + 1)[1:] for row in used]

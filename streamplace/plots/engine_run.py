@@ -1,4 +1,4 @@
-"""A picture of a run of the engine: rates, queues and utilisations over time."""
+"""Plot of an engine run: rates, queues and utilisations over time."""
 
 from pathlib import Path
 
@@ -12,20 +12,20 @@ from streamplace.plots.style import NAME, legend_right, line, picture
 from streamplace.problem.placement import Placement
 from streamplace.util.arrays import Floats
 
-SIZE = (8.6, 8.4)  # inches
-SHOWN = 6  # lines an axis: those that reach highest
-MARKS = 8  # on a line
+SIZE = (8.6, 8.4)  # width and height in inches
+SHOWN = 6  # lines per panel, those with the highest maximum
+MARKS = 8  # markers on a line
 
 
 def draw_run(path: str | Path, placement: Placement, found: RunMetrics) -> None:
-    """Draw a run; the kind of picture follows the file's name.
+    """Draw a run; the file's suffix sets the picture format.
 
     Raises
     ------
     UsageError
-        If the file's name stands for no kind of picture.
+        If the file's suffix is not a known picture format.
     FormatError
-        If it cannot be written.
+        If the file cannot be written.
     """
     series = found.series
     begin_s = found.trace.begin.tick * found.trace.tick_s
@@ -33,7 +33,7 @@ def draw_run(path: str | Path, placement: Placement, found: RunMetrics) -> None:
         rates, queues, busy = figure.subplots(3, 1, sharex=True)
         _rates(rates, placement, found)
         _lines(queues, series.at_s, _waiting(placement, found))
-        queues.set(ylabel="tuples", title="queues, with what is on the way")
+        queues.set(ylabel="tuples", title="queues, including tuples in flight")
         _lines(busy, series.at_s, _utilisations(placement, found))
         busy.set(ylabel="utilisation", xlabel="seconds", title="devices and links")
         busy.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:.0%}"))
@@ -52,14 +52,14 @@ def _rates(axes: Axes, placement: Placement, found: RunMetrics) -> None:
     ends = {graph.names[v]: series.processed[:, v] for v in graph.sinks}
     _lines(axes, series.at_s, ends)
     emitted = series.processed[:, graph.sources].sum(axis=1)
-    axes.plot(series.at_s, emitted, color="black", linewidth=1.0, label="taken by the sources")
+    axes.plot(series.at_s, emitted, color="black", linewidth=1.0, label="emitted by the sources")
     offered = series.offered.sum(axis=1)
     axes.plot(series.at_s, offered, color="black", linestyle=":", label="offered to the sources")
     axes.set(ylabel="tuples/s", title="rates at the sinks and sources (shaded: not measured)")
 
 
 def _waiting(placement: Placement, found: RunMetrics) -> dict[str, Floats]:
-    """Return stream -> tuples; of streams between the same operators the second is called so."""
+    """Return stream -> tuples over time; parallel streams are numbered from the second on."""
     series, lines = found.series, dict[str, Floats]()
     for e, stream in enumerate(placement.problem.graph.streams):
         name = f"{stream.source} → {stream.target}"
@@ -82,7 +82,7 @@ def _utilisations(placement: Placement, found: RunMetrics) -> dict[str, Floats]:
 
 
 def _lines(axes: Axes, at_s: Floats, lines: dict[str, Floats]) -> None:
-    """Draw those lines that reach highest, and tell how many more there are."""
+    """Draw the lines with the highest maximum, and note in the legend how many are left out."""
     highest = sorted(lines, key=lambda name: -float(lines[name].max()))[:SHOWN]
     for i, (name, label) in enumerate(zip(highest, labels(highest, NAME), strict=True)):
         every = (i % 4 / MARKS / 4, 1 / MARKS)

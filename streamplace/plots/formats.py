@@ -1,4 +1,4 @@
-"""Kinds of pictures, by the names of files."""
+"""Picture formats, by file suffix."""
 
 from pathlib import Path
 
@@ -9,15 +9,15 @@ KINDS = ("png", "svg", "pdf")
 
 
 def kind_of(path: str | Path) -> str:
-    """Return the kind of picture that a file's name stands for.
+    """Return the picture format of a file, by its suffix.
 
     Raises
     ------
     UsageError
-        If it stands for none.
+        If the suffix is not a known format.
     """
     kind = Path(path).suffix.removeprefix(".").lower()
     if kind not in KINDS:
-        message = f"a picture's name ends in .{', .'.join(KINDS)} (got {str(path)!r})"
-        raise UsageError(message + did_you_mean(kind, KINDS))
+        hint = did_you_mean(kind, KINDS) or f"; choose from {', '.join(KINDS)}"
+        raise UsageError(f"{str(path)!r}: unknown picture format {kind!r}{hint}")
     return kind

@@ -1,4 +1,4 @@
-"""A picture of a plan: the source rate that 1, 2, … devices sustain."""
+"""Plot of a capacity plan: the source rate that 1, 2, … devices sustain."""
 
 from pathlib import Path
 from typing import Any
@@ -9,33 +9,31 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from streamplace.plots.style import COLOURS, GREY, legend_below, picture
 from streamplace.workflows.capacity_plan import Plan
 
-SIZE = (6.4, 4.2)  # inches
+SIZE = (6.4, 4.2)  # width and height in inches
 
 
 def draw_plan(path: str | Path, found: Plan) -> None:
-    """Draw a plan; the kind of picture follows the file's name.
+    """Draw a plan; the file's suffix sets the picture format.
 
     Raises
     ------
     UsageError
-        If the file's name stands for no kind of picture.
+        If the file's suffix is not a known picture format.
     FormatError
-        If it cannot be written.
+        If the file cannot be written.
     """
     devices = [row.devices for row in found.rows]
     with picture(path, SIZE) as figure:
         axes = figure.subplots()
         bounds = [row.bound for row in found.rows]
-        axes.plot(
-            devices, bounds, ":", color=GREY, marker="_", label="no placement sustains more than"
-        )
+        axes.plot(devices, bounds, ":", color=GREY, marker="_", label="upper bound")
         rates = [row.max_source_rate for row in found.rows]
         axes.plot(devices, rates, color=COLOURS[0], marker="o", label="sustained")
         wanted: dict[str, Any] = {"color": COLOURS[1], "linestyle": "--", "linewidth": 1.2}
-        axes.axhline(found.source_rate, **wanted, label=f"wanted: {found.source_rate:,.6g}")
+        axes.axhline(found.source_rate, **wanted, label=f"planned: {found.source_rate:,.6g}")
         if found.fewest_devices is not None:
             i = devices.index(found.fewest_devices)
-            label = f"fewest that keep up: {found.fewest_devices}"
+            label = f"fewest devices that keep up: {found.fewest_devices}"
             ring: dict[str, Any] = {"markersize": 11, "fillstyle": "none", "markeredgewidth": 1.6}
             at = (devices[i : i + 1], rates[i : i + 1])
             axes.plot(*at, linestyle="", marker="o", color=COLOURS[2], label=label, **ring)

@@ -1,7 +1,8 @@
-"""The style of pictures: sizes, colours, lines, legends and saving.
+"""Plot style: sizes, colours, lines, legends and saving.
 
-Eight colours of Okabe and Ito's palette for the colour-blind, its yellow darkened for white paper;
-lines differ in dashes and markers as well, bars in hatches, so that print in grey will do.
+The eight colours are Okabe and Ito's palette for colour-blind readers, with the yellow darkened for
+white paper. Lines also differ in dashes and markers, and bars in hatches, so that plots are
+readable in greyscale.
 """
 
 import warnings
@@ -33,7 +34,7 @@ DASHES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 HATCHES = ("", "///", "...", "xxx", "\\\\\\", "ooo")
 GREY = "#6b6b6b"
-NAME = 34  # letters of a name in a legend
+NAME = 34  # most characters of a name in a legend
 RC: dict[Any, Any] = {
     "axes.grid": True,
     "axes.axisbelow": True,
@@ -53,10 +54,10 @@ RC: dict[Any, Any] = {
     "lines.linewidth": 1.4,
     "lines.markersize": 4.5,
     "path.simplify": True,
-    "pdf.fonttype": 42,  # what publishers ask for
+    "pdf.fonttype": 42,  # TrueType, which publishers require
     "savefig.dpi": 150,
-    "svg.hashsalt": "streamplace",  # the same bytes every time
-    "text.parse_math": False,  # names are no formulas
+    "svg.hashsalt": "streamplace",  # makes the bytes reproducible
+    "text.parse_math": False,  # names may contain dollar signs
 }
 UNDATED: dict[str, dict[str, Any]] = {
     "svg": {"Date": None},
@@ -67,29 +68,29 @@ UNDATED: dict[str, dict[str, Any]] = {
 
 @contextmanager
 def picture(path: str | Path, size: tuple[float, float]) -> Iterator[Figure]:
-    """Draw on a figure, so many inches wide and high, that becomes a file at the end.
+    """Yield a figure of a size in inches (width, height), which is saved to a file at the end.
 
-    The kind of picture follows the file's name. The same drawing gives the same bytes.
+    The file's suffix sets the picture format. The same drawing gives the same bytes.
 
     Raises
     ------
     UsageError
-        If the file's name stands for no kind of picture.
+        If the file's suffix is not a known picture format.
     FormatError
-        If it cannot be written.
+        If the file cannot be written.
     """
     kind = kind_of(path)
     with mpl.rc_context(RC):
         figure = Figure(figsize=size, layout="constrained")
         yield figure
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="Glyph .* missing")  # drawn as boxes
+            warnings.filterwarnings("ignore", message="Glyph .* missing")  # boxes are drawn instead
             with atomic(path) as file:
                 figure.savefig(file, format=kind, metadata=UNDATED[kind])
 
 
 def line(i: int) -> dict[str, Any]:
-    """Return colour, dashes and marker of the i-th line; 280 of them differ."""
+    """Return colour, dashes and marker of the i-th line; the first 280 differ."""
     return {
         "color": COLOURS[i % len(COLOURS)],
         "linestyle": DASHES[i % len(DASHES)],
@@ -99,7 +100,7 @@ def line(i: int) -> dict[str, Any]:
 
 
 def bar(i: int) -> dict[str, Any]:
-    """Return colour and hatch of the i-th kind of bars."""
+    """Return colour and hatch of the i-th group of bars."""
     return {
         "facecolor": COLOURS[i % len(COLOURS)],
         "hatch": HATCHES[i // len(COLOURS) % len(HATCHES)],
@@ -109,7 +110,7 @@ def bar(i: int) -> dict[str, Any]:
 
 
 def legend_below(figure: Figure, handles: Sequence[Artist], names: Sequence[str]) -> None:
-    """Put one legend below all axes, in as many columns as its names leave room for."""
+    """Put one legend below all axes, in as many columns as fit."""
     longest = max((len(name) for name in names), default=0)
     width = figure.get_figwidth()
     columns = max(1, min(len(names), int(width / (0.5 + 0.075 * longest))))
@@ -125,7 +126,7 @@ def legend_right(axes: Axes, handles: Sequence[Artist] | None = None) -> None:
     """Put a legend of all lines beside the axes."""
     shown = list(axes.lines) if handles is None else list(handles)
     axes.legend(
-        handles=shown,  # told, since names may begin with _
+        handles=shown,  # passed explicitly, because matplotlib omits names that begin with _
         labels=[visible(str(handle.get_label())) for handle in shown],
         loc="upper left",
         bbox_to_anchor=(1.01, 1.0),
@@ -133,6 +134,6 @@ def legend_right(axes: Axes, handles: Sequence[Artist] | None = None) -> None:
 
 
 def visible(name: str) -> str:
-    """Return a name as a legend shows it: matplotlib leaves out what begins with _."""
+    """Return a name for a legend, shortened, and never with a leading _: matplotlib omits those."""
     name = shortened(name, NAME)
     return f"\u2009{name}" if name.startswith("_") else name

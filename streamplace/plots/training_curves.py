@@ -1,4 +1,4 @@
-"""A picture of training runs: their logs over steps."""
+"""Plot of training runs: their logs over steps."""
 
 from collections.abc import Mapping
 from math import ceil
@@ -13,27 +13,27 @@ from streamplace.files.training_logs import Log
 from streamplace.plots.style import COLOURS, NAME, legend_below, line, picture
 from streamplace.util.arrays import Floats
 
-PANEL = (4.4, 2.6)  # inches
+PANEL = (4.4, 2.6)  # width and height in inches
 CURVES = {
     "reward": "reward, mean of the samples",
     "validation": "reward, one pass on held-out graphs",
     "gap": "reward, gap to the best known",
     "loss": "loss",
-    "entropy": "entropy a decision, nats",
+    "entropy": "entropy per decision, nats",
 }
-"""What a log may tell, and what that is; the rest is not drawn."""
-WINDOW = 50  # a smoothed value is the mean of about so many parts of a run, at most
+"""The quantities of a log that are drawn, with their titles."""
+WINDOW = 50  # a smoothed value is the mean over at most about 1/WINDOW of a run
 
 
 def curve(log: Log, name: str) -> tuple[Floats, Floats]:
-    """Return the steps, (N,), that tell of something, and what they tell, (N,)."""
+    """Return the steps that contain a quantity, (N,), and its values, (N,)."""
     points = [(step["step"], step[name]) for step in log if name in step]
     both = np.array(points, dtype=np.float64).reshape(-1, 2)
     return both[:, 0], both[:, 1]
 
 
 def smoothed(values: Floats, width: int) -> Floats:
-    """Return the mean of each value, (N,), with those up to `width` // 2 before and after it."""
+    """Return the moving mean of values, (N,), over up to `width` // 2 values on either side."""
     half = width // 2
     sums = np.concatenate([[0.0], np.cumsum(values)])
     at = np.arange(len(values))
@@ -43,16 +43,16 @@ def smoothed(values: Floats, width: int) -> Floats:
 
 
 def draw_curves(path: str | Path, logs: Mapping[str, Log]) -> None:
-    """Draw the logs of some runs, by name: a panel a figure, a line a run.
+    """Draw the logs of runs, by name: a panel per quantity, a line per run.
 
-    Behind a smoothed line stands what the steps themselves tell.
+    Behind each smoothed line, the unsmoothed values are drawn faintly.
 
     Raises
     ------
     UsageError
-        If the file's name stands for no kind of picture.
+        If the file's suffix is not a known picture format.
     FormatError
-        If it cannot be written.
+        If the file cannot be written.
     """
     curves = [name for name in CURVES if any(name in step for log in logs.values() for step in log)]
     curves = curves or ["reward"]
@@ -86,4 +86,4 @@ def _panel(axes: Axes, name: str, logs: Mapping[str, Log]) -> None:
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.6g}"))
     if not any(len(steps) for steps, _ in found):
         axes.set_xlim(0, 1)
-        axes.text(0.5, 0.5, "no step yet", transform=axes.transAxes, ha="center")
+        axes.text(0.5, 0.5, "no steps yet", transform=axes.transAxes, ha="center")

@@ -1,1 +1,1 @@
-"""Learned placers: encodings, networks, weights."""
+"""Learned placers: problem encodings, networks and weights."""

@@ -1,4 +1,4 @@
-"""The frame of learned placers: what a policy is, and what one that builds placements does."""
+"""Base classes of policies."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -19,23 +19,23 @@ B = TypeVar("B", bound=Batch)
 
 
 class Policy(nn.Module, ABC, Generic[E, B]):
-    """A network that decides on placements, with features of its own.
+    """A network that computes placements, together with the features that it reads.
 
-    Parameters are created in the constructor, which takes the sizes of the policy's kind; see
-    `policy.registry`.
+    The constructor takes the sizes of the policy's kind (see `policy.registry`) and creates the
+    parameters.
 
     Attributes
     ----------
     members
-        The number of independent policies that this one is a stack of; every parameter of a stack
-        has a leading axis of that length. See `policy.stacking`.
+        The number of independent policies that are stacked in this one. Every parameter of a
+        stack has a leading axis of this length; see `policy.stacking`.
     """
 
     members: int = 1
 
     @abstractmethod
     def encode(self, problem: Problem) -> E:
-        """Compute the features of a problem; they depend on no parameter.
+        """Compute the features of a problem, which do not depend on any parameter.
 
         Raises
         ------
@@ -45,35 +45,35 @@ class Policy(nn.Module, ABC, Generic[E, B]):
 
     @abstractmethod
     def batch(self, encoded: Sequence[E]) -> B:
-        """Join encoded problems, largest first, into tensors on the policy's device.
+        """Join encoded problems, largest first, into tensors on the policy's torch device.
 
         Raises
         ------
         ValueError
-            If they do not come largest first.
+            If the problems are not sorted by size, largest first.
         """
 
     def check(self, problem: Problem) -> None:
-        """Refuse a problem that the policy cannot place.
+        """Raise an error if the policy cannot place a problem.
 
         Raises
         ------
         UnsuitableError
-            If it cannot, with the reason.
+            If the policy cannot place it. The message gives the reason.
         """
 
     def unstacked(self) -> Sequence["Policy[E, B]"]:
-        """Return the members of a stack as policies of their own."""
+        """Return the members of a stack as separate policies."""
         return [self]
 
     @property
     def torch_device(self) -> torch.device:
-        """The device of the parameters."""
+        """The torch device of the parameters."""
         return next(self.parameters()).device
 
 
 class Constructive(Policy[E, B]):
-    """A policy that builds placements from nothing, one decision after another."""
+    """A policy that builds a placement step by step, one operator at a time."""
 
     @abstractmethod
     def rollout(
@@ -84,37 +84,46 @@ class Constructive(Policy[E, B]):
         forced: Ints | None = None,
         teacher: Teacher | None = None,
     ) -> Trajectories:
-        """Place every problem `samples` times; gradients flow through the log-probabilities.
+        """Place each of P problems S times, with differentiable log-probabilities.
 
         Parameters
         ----------
+        samples
+            S, the number of placements per problem.
         sampler
-            The rule that chooses from logits.
+            The rule that chooses devices from logits.
         forced
-            (P, S, V) devices to take instead of choosing, by operator; -1 where the policy chooses.
+            (P, S, V) devices to use instead of sampled ones; -1 where the policy chooses.
         teacher
-            An expert that names the best actions in each state that the rollout comes to; their
+            An expert that names the best actions in each state that the rollout reaches. Their
             log-probability becomes `Trajectories.agreement`.
         """
 
     def sample(self, batch: B, samples: int, sampler: Sampler) -> Ints:
-        """Place every problem `samples` times without gradients; return (P, S, V) devices.
+        """Place each of P problems S times without gradients; return the devices, (P, S, V).
 
-        Entries beyond a problem's size are -1.
+        Entries beyond a problem's number of operators are -1.
         """
         with torch.inference_mode():
             return self.rollout(batch, samples, sampler).placements
 
     def evaluate(self, batch: B, trajectories: Trajectories) -> Trajectories:
-        """Score the actions of trajectories again, with the parameters as they are now."""
+        """Recompute the probabilities of trajectories with the current parameters."""
         placements = trajectories.placements
         return self.rollout(batch, placements.shape[1], Sampler(), placements)
 
     def canonical(self, encoded: E, placement: Ints, sample: int) -> Ints:
-        """Return a placement, (V,), as the policy itself would make it as sample `sample`.
+        """Return an equivalent placement, (V,), that the policy could produce itself.
 
-        Where devices are interchangeable, a policy may offer only one of several equal choices;
-        an equal placement by those it offers is what it can learn from.
+        Where devices are interchangeable, a policy may offer only one of several equivalent
+        choices. It can learn only from placements that use the choices it offers.
+
+        Parameters
+        ----------
+        placement
+            (V,) the device of each operator.
+        sample
+            The index of the sample, on which the decoding order may depend.
         """
         return placement
 
@@ -124,8 +133,8 @@ AnyPolicy: TypeAlias = Constructive[Any, Any]
 
 @runtime_checkable
 class BeamSearching(Protocol):
-    """A policy that also decodes by beam search."""
+    """A policy that supports beam search."""
 
     def beam(self, batch: Any, width: int) -> Ints:
-        """Return the likeliest placements of one problem that a beam search finds, (width, V)."""
+        """Return the most likely placements, (width, V), that a beam search finds for a problem."""
         ...

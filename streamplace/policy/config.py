@@ -1,4 +1,4 @@
-"""Sizes of the networks that are shipped, checked wherever they come from."""
+"""Sizes of the built-in networks, validated when they are read."""
 
 from typing import Annotated, Literal
 
@@ -7,40 +7,44 @@ from pydantic import BaseModel, ConfigDict, Field
 Length = Annotated[int, Field(ge=1, le=8192)]
 SmallCount = Annotated[int, Field(ge=1, le=64)]
 MOST_PLACEMENTS = 2**20
-"""The most placements of one problem that a policy makes at once, or learns from."""
+"""The largest number of placements of one problem that a policy makes or learns from at once."""
 
 
 class StrictModel(BaseModel):
-    """A form without unknown fields and without conversions."""
+    """A model that rejects unknown fields and does not convert types."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class DeviceScorerSizes(StrictModel):
-    """Sizes of our network; see `policy.device_scorer`."""
+    """Sizes of the device scorer; see `policy.device_scorer`."""
 
-    hidden: Length = Field(128, description="length of embeddings")
-    hops: SmallCount = Field(4, description="rounds of message passing")
+    hidden: Length = Field(128, description="embedding size")
+    hops: SmallCount = Field(4, description="message-passing rounds")
     orders: list[Literal[0, 1]] = Field(
         [0],
         min_length=1,
-        description="decoding orders that samples take in turn: level by level, path by path",
+        description="decoding orders that samples cycle through: 0 level by level, 1 depth-first",
     )
 
 
 class EncoderDecoderSizes(StrictModel):
-    """Sizes of the published networks; see `policy.ni2020`."""
+    """Sizes of the networks of Ni et al. (AAAI 2020); see `policy.ni2020`."""
 
-    encoder: Literal["sequence", "graph"] = Field("graph", description="graph is F1")
-    upstream: bool = Field(True, description="F2: the decoder sees where upstream operators are")
-    length: Annotated[int, Field(ge=2, le=8192, multiple_of=2)] = Field(
-        512, description="of an operator's embedding, and so of the decoder's state"
+    encoder: Literal["sequence", "graph"] = Field("graph", description="`graph` is F1 of the paper")
+    upstream: bool = Field(
+        True, description="F2 of the paper: the decoder reads the devices of upstream operators"
     )
-    hops: SmallCount = Field(2, description="K, rounds of message passing")
-    device_length: Length = Field(64, description="of a device's embedding")
-    devices: Annotated[int, Field(ge=1, le=2048)] = Field(5, description="their fixed number")
+    length: Annotated[int, Field(ge=2, le=8192, multiple_of=2)] = Field(
+        512, description="size of operator embeddings and of the decoder's state"
+    )
+    hops: SmallCount = Field(2, description="K, the number of message-passing rounds")
+    device_length: Length = Field(64, description="size of device embeddings")
+    devices: Annotated[int, Field(ge=1, le=2048)] = Field(
+        5, description="the number of devices, which is fixed"
+    )
     breaks_symmetry: bool = Field(
         False,
-        description="of equal devices that run nothing only the first is offered: not in the "
-        "paper, but a placement then has one name to learn instead of one for each permutation",
+        description="offer only the first of several equal devices that run nothing; not in the "
+        "paper, but leaves one labelling per placement instead of one per permutation of devices",
     )

@@ -1,4 +1,4 @@
-"""Decoding: the choice of devices from logits."""
+"""Sampling of devices from logits."""
 
 from dataclasses import dataclass
 
@@ -6,30 +6,30 @@ import torch
 from torch import Tensor
 
 UNAVAILABLE = -1e9
-"""The logit of a choice that is not offered."""
+"""The logit of a device that the policy does not offer."""
 
 
 @dataclass
 class Sampler:
-    """The rule that chooses from logits.
+    """The rule that chooses devices from logits.
 
     Parameters
     ----------
     generator
-        The random generator; None chooses the likeliest.
+        The random generator. Without one, every choice is the most likely device.
     temperature
-        Divides the logits before sampling.
+        A divisor of the logits, applied before sampling.
     first_is_likeliest
-        Whether the first sample of every problem takes the likeliest choice.
+        Whether the first sample of every problem uses the most likely devices.
     exploration
-        The probability of a uniform choice among what is offered.
+        The probability of a uniform choice among the offered devices.
     greedy
-        Whether to take the likeliest choice wherever it does not explore (ε-greedy).
+        Whether choices that do not explore use the most likely device (ε-greedy).
 
     Raises
     ------
     ValueError
-        On exploration without a generator.
+        If `exploration` is set without a generator.
     """
 
     generator: torch.Generator | None = None
@@ -40,10 +40,10 @@ class Sampler:
 
     def __post_init__(self) -> None:
         if self.exploration and self.generator is None:
-            raise ValueError("exploration needs a generator")
+            raise ValueError("exploration requires a generator")
 
     def __call__(self, logits: Tensor, samples: int) -> Tensor:
-        """Return the choice of each row, (R,), from logits, (R, D), `samples` rows a problem."""
+        """Choose a device per row, (R,), from logits, (R, D), with `samples` rows per problem."""
         if self.generator is None:
             return logits.argmax(dim=1)
         drawn = torch.rand(logits.shape, generator=self.generator, device=self.generator.device)
@@ -58,7 +58,7 @@ class Sampler:
         return torch.where(self._explores(len(logits), samples).to(logits.device), uniform, chosen)
 
     def _explores(self, rows: int, samples: int) -> Tensor:
-        """Return which rows choose uniformly, (R,)."""
+        """Return which rows, (R,) bool, choose uniformly."""
         assert self.generator is not None
         drawn = torch.rand(rows, generator=self.generator, device=self.generator.device)
         explores = drawn < self.exploration

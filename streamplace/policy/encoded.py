@@ -1,4 +1,4 @@
-"""Encoded problems and batches of them, as every policy has them."""
+"""Protocols of encoded problems and batches."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -8,11 +8,11 @@ from streamplace.util.arrays import Ints
 
 
 class Encoded(Protocol):
-    """One problem with the features that a policy computes of it."""
+    """A problem with the features that a policy computes from it."""
 
     @property
     def problem(self) -> Problem:
-        """The problem itself."""
+        """The problem."""
         ...
 
     @property
@@ -31,7 +31,7 @@ class Batch(Protocol):
 
     @property
     def sizes(self) -> Ints:
-        """(P,) numbers of operators, falling."""
+        """(P,) numbers of operators, in descending order."""
         ...
 
     def __len__(self) -> int: ...

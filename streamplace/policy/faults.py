@@ -1,4 +1,4 @@
-"""Faults in the code of users' policies, as one line."""
+"""One-line errors for exceptions from user-defined policies."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,14 +9,21 @@ from streamplace.util.plugins import named_fault
 
 @contextmanager
 def faults_of(policy: object, activity: str) -> Iterator[None]:
-    """Raise a UsageError for whatever the class of a user's policy raises meanwhile.
+    """Convert exceptions from a user-defined policy into a UsageError.
 
-    Errors of streamplace, and those of its own policies, pass as they are.
+    A `StreamplaceError`, and any exception from a built-in policy, propagates unchanged.
 
     Parameters
     ----------
     activity
         A noun for the message, such as ``placing``.
+
+    Raises
+    ------
+    UsageError
+        If the code of a user-defined policy raises an exception.
+    MemoryError
+        If it runs out of memory.
     """
     cls = type(policy)
     try:

@@ -1,4 +1,4 @@
-"""The parts of encodings and batches that policies over stream graphs share."""
+"""Encodings and batches of stream graphs, shared by all policies."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,18 +16,19 @@ from streamplace.util.arrays import Ints
 
 @dataclass(frozen=True, eq=False)
 class EncodedGraph:
-    """One problem as arrays; policies add their features.
+    """A problem as arrays; policies add their features in subclasses.
 
     Attributes
     ----------
     flow
         The problem's arrays.
     kind
-        (D,) the kind of each device, see `problem.symmetry.interchangeable`.
+        (D,) the kind of each device; devices of one kind are interchangeable, see
+        `problem.symmetry.interchangeable`.
     orders
         (O, V) orders in which the policy may place the operators.
     member
-        The member of a stack of policies that places the problem; see `policy.stacking`.
+        The member of a policy stack that places the problem; see `policy.stacking`.
     """
 
     problem: Problem
@@ -42,7 +43,7 @@ class EncodedGraph:
         return self.flow.operators
 
     def relabelled(self, placement: Ints, order: int) -> Ints:
-        """Return an equal placement, (V,), that uses interchangeable devices lowest index first."""
+        """Return an equivalent placement, (V,), using the lowest-numbered equal devices first."""
         return relabelled(placement, self.kind, self.orders[order])
 
 
@@ -50,36 +51,38 @@ G = TypeVar("G", bound=EncodedGraph)
 
 
 class GraphBatch(Generic[G]):
-    """P problems end to end, largest first, so that those still being placed always come first.
+    """P problems joined end to end, largest first.
+
+    Sorted by size, the problems that still have operators to place always come first.
 
     Attributes
     ----------
     encoded
         The problems.
     sizes
-        (P,) numbers of operators, falling.
+        (P,) numbers of operators, in descending order.
     devices
         (P,) numbers of devices.
     members
-        (P,) see `EncodedGraph.member`.
+        (P,) the member that places each problem, see `EncodedGraph.member`.
     first_operator
-        (P + 1,) number of each problem's first operator in the batch.
+        (P + 1,) batch index of each problem's first operator; the last entry is the total.
     source, target
-        (E,) int64 operators of each stream, numbered through the batch.
+        (E,) int64 batch indices of the operators at the ends of each stream.
     problem_of
         (V,) int64 problem of each operator.
 
     Raises
     ------
     ValueError
-        If the problems do not come largest first.
+        If the problems are not sorted by size, largest first.
     """
 
     def __init__(self, encoded: Sequence[G], device: torch.device | str = "cpu") -> None:
         self.encoded = tuple(encoded)
         self.sizes: Ints = np.array([one.size for one in encoded], dtype=np.int32)
         if np.any(np.diff(self.sizes) > 0):
-            raise ValueError("problems must come largest first")
+            raise ValueError("problems must be sorted by size, largest first")
         self.devices: Ints = np.array([one.flow.devices for one in encoded], dtype=np.int32)
         self.members: Ints = np.array([one.member for one in encoded], dtype=np.int32)
         self.first_operator: Ints = np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.int32)
@@ -101,20 +104,23 @@ class GraphBatch(Generic[G]):
         return len(self.sizes)
 
     def tensor(self, column: np.ndarray) -> Tensor:
-        """Return an array as a tensor on the batch's device."""
+        """Return an array as a tensor on the batch's torch device."""
         return torch.from_numpy(column).to(self.device)
 
     @property
     def columns(self) -> int:
-        """The largest number of devices."""
+        """The largest number of devices of any problem."""
         return int(self.devices.max())
 
     def active(self, steps: Ints) -> Ints:
-        """Return how many problems have an operator left at each of these steps, (T,)."""
+        """Return the number of problems that have an operator left at each step, (T,)."""
         return np.searchsorted(-self.sizes, -steps).astype(np.int32)
 
     def orders(self, which: Ints) -> Ints:
-        """Return the orders of rows, (P, S, T): row s follows order which[s]; -1 beyond the end."""
+        """Return the decoding orders of samples, (P, S, T): sample s follows order `which[s]`.
+
+        Entries beyond a problem's number of operators are -1.
+        """
         padded = np.full((len(self), len(which), int(self.sizes[0])), -1, dtype=np.int32)
         for p, one in enumerate(self.encoded):
             padded[p, :, : one.size] = one.orders[which]

@@ -6,30 +6,32 @@ from typing import Any
 from streamplace.errors import CheckpointError
 from streamplace.policy.signed_tensors import parsed, read, unpacked
 
-HISTORY = ("optimiser.", "memory.")  # what a checkpoint holds beside parameters
+TRAINING_STATE = ("optimiser.", "memory.")  # prefixes of checkpoint tensors, not parameters
 
 
 def summary(path: str | Path) -> dict[str, Any]:
-    """Return facts about a file of weights or a checkpoint, after checking it.
+    """Check a weights file or a checkpoint, and return facts about it.
 
     Raises
     ------
     CheckpointError
-        If it is none, or damaged.
+        If the file is neither of these, or is damaged.
     """
-    tensors, words = unpacked(read(path), str(path))
-    numbers = sum(x.numel() for name, x in tensors.items() if not name.startswith(HISTORY))
+    tensors, metadata = unpacked(read(path), str(path))
+    weights = sum(x.numel() for name, x in tensors.items() if not name.startswith(TRAINING_STATE))
     try:
         facts: dict[str, Any] = {
-            "kind": words["format"].removeprefix("streamplace-"),
-            "weights": numbers,
+            "kind": metadata["format"].removeprefix("streamplace-"),
+            "weights": weights,
         }
-        if "card" in words:
-            sizes = parsed(words["sizes"])
-            facts |= {"network": words["kind"], "sizes": sizes} | parsed(words["card"])
+        if "card" in metadata:
+            sizes = parsed(metadata["sizes"])
+            facts |= {"network": metadata["kind"], "sizes": sizes} | parsed(metadata["card"])
         else:
-            run = parsed(words["run"])
-            facts |= parsed(words["position"]) | {"problems": run["problems"]} | run["config"]
-    except (KeyError, TypeError, ValueError) as error:
-        raise CheckpointError(f"{path}: not one of ours: {error}") from None
+            run = parsed(metadata["run"])
+            facts |= parsed(metadata["position"]) | {"problems": run["problems"]} | run["config"]
+    except KeyError as error:
+        raise CheckpointError(f"{path}: missing field {error}") from None
+    except (TypeError, ValueError) as error:
+        raise CheckpointError(f"{path}: not a streamplace policy or checkpoint: {error}") from None
     return facts

@@ -1,4 +1,4 @@
-"""The arrays of a problem for one-step lookahead during decoding."""
+"""The arrays of a problem that `sim.lookahead` needs for one-step lookahead."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from streamplace.scoring.registry import throughput_evaluator
 
 
 def lookahead_problem(problem: Problem) -> LookaheadProblem:
-    """Return what `sim.lookahead` reads of a problem.
+    """Return a problem as arrays for `sim.lookahead`.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A policy as a placer: ``policy``, ``policy:samples=16``, ``policy:file=policy.safetensors``."""
+"""The placer `policy`: ``policy``, ``policy:samples=16``, ``policy:file=policy.safetensors``."""
 
 import os
 import stat
@@ -25,21 +25,27 @@ from streamplace.scoring.quality import qualities
 from streamplace.util.arrays import Ints
 
 SHIPPED = Path(__file__).parent / "shipped" / "best.safetensors"
-TEMPERATURE = 1.5  # of samples: flatter than in training, since the best of them is kept
+TEMPERATURE = 1.5  # higher than in training: only the best sample is kept, so variety helps
 
 
 @dataclass(frozen=True)
 class PolicyPlacer:
-    """Place by a trained network.
+    """Place operators with a trained policy.
 
     Parameters
     ----------
     samples
-        Placements made, the likeliest one first; the best of them by score is the answer.
+        The number of placements to sample; the first uses the most likely devices. The result is
+        the placement with the best score.
     beam
-        Width of a beam search whose placements are tried as well; 0 is none.
+        The width of a beam search whose placements are considered as well; 0 for none.
     file
-        Weights; those that are shipped unless told.
+        A weights file; the shipped weights by default.
+
+    Raises
+    ------
+    UsageError
+        If `samples` or `beam` is out of range.
     """
 
     samples: int = 1
@@ -55,20 +61,20 @@ class PolicyPlacer:
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
-        """Return the best placement made, repaired where a constraint asks for it.
+        """Return the best placement found, repaired where it violates a constraint.
 
         Raises
         ------
         CheckpointError
             If the weights cannot be read.
         UnsuitableError
-            If the network places on another number of devices.
+            If the network requires a different number of devices.
         UsageError
-            If the network does not decode by beam search, and is asked to.
+            If `beam` is set and the network does not support beam search.
         PlacementError
-            If no placement it makes can be repaired.
+            If none of the network's placements can be repaired.
         """
-        policy = _policy(self.file or str(SHIPPED), _changed(self.file or SHIPPED))
+        policy = _policy(self.file or str(SHIPPED), _modified_ns(self.file or SHIPPED))
         with faults_of(policy, "placing"):
             drafts = self._drafts(policy, problem, rng)
         if len(drafts) == 1:
@@ -77,7 +83,7 @@ class PolicyPlacer:
         return found[int(qualities(problem, found).argmax())]
 
     def _drafts(self, policy: AnyPolicy, problem: Problem, rng: np.random.Generator) -> Ints:
-        """Return the placements that the policy makes, (N, V), as they are."""
+        """Return the placements that the policy makes, (N, V), before repair."""
         policy.check(problem)
         searching = _searching(policy) if self.beam else None
         batch = policy.batch([policy.encode(problem)])
@@ -93,40 +99,41 @@ class PolicyPlacer:
 
 
 def _searching(policy: AnyPolicy) -> BeamSearching:
-    """Return a policy that decodes by beam search; refuse any other."""
+    """Return the policy if it supports beam search; otherwise raise a UsageError."""
     if isinstance(policy, BeamSearching):
         return policy
-    raise UsageError(f"policy: beam: {type(policy).__name__} does not decode by beam search")
+    raise UsageError(f"policy: beam: {type(policy).__name__} does not support beam search")
 
 
 @lru_cache(maxsize=8)
-def _policy(path: str, changed: int) -> AnyPolicy:
+def _policy(path: str, modified_ns: int) -> AnyPolicy:
     policy, _ = read_policy(path)
     return policy
 
 
-def _changed(path: str | Path) -> int:
-    """Return when a file was written, in ns; 0 if there is none, which reading it will tell.
+def _modified_ns(path: str | Path) -> int:
+    """Return the modification time of a file in ns; 0 if it is missing, as reading it will report.
 
     Raises
     ------
     CheckpointError
-        If it is a pipe: that can be read but once, and every process reads its weights itself.
+        If the file is a pipe. A pipe can be read only once, and every process reads the weights.
     """
     try:
-        about = os.stat(path)
+        status = os.stat(path)
     except (OSError, ValueError):
         return 0
-    if stat.S_ISFIFO(about.st_mode):
-        raise CheckpointError(f"{path}: is a pipe; weights are read from files")
-    return about.st_mtime_ns
+    if stat.S_ISFIFO(status.st_mode):
+        raise CheckpointError(f"{path}: must be a regular file (got a pipe)")
+    return status.st_mtime_ns
 
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Keep torch and numpy to one thread: the products of one problem are too small to share out.
+    """Limit torch and numpy to one thread.
 
-    Threads that wait for such a share burn as much time again.
+    The matrix products of one problem are too small to split: waiting threads would double the
+    CPU time.
     """
     before = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -139,5 +146,5 @@ def _one_thread() -> Iterator[None]:
 
 @cache
 def _blas() -> ThreadpoolController:
-    """Return a handle to numpy's threads; looking for them takes milliseconds."""
+    """Return a controller of numpy's threads, cached because creating one takes milliseconds."""
     return ThreadpoolController()

@@ -1,7 +1,7 @@
-"""The kinds of policies: ours, and those that installed packages register.
+"""Registry of policy kinds: built-in ones, and those of installed packages.
 
-A kind is reached by its name alone: in a config, and in a file of weights. Neither torch nor a
-network is imported before a policy is made.
+Configs and weights files refer to a kind by its name. Neither torch nor a network is imported
+before a policy is created.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, SerializeAsAny, ValidationError, model_validator
 
 from streamplace.errors import UsageError
-from streamplace.files.reading import first_fault
+from streamplace.files.form_faults import first_fault
 from streamplace.policy.config import DeviceScorerSizes, EncoderDecoderSizes, StrictModel
 from streamplace.util.plugins import installed, load_installed, load_ours, named_fault, names_of
 from streamplace.util.suggest import valid_choices
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from streamplace.policy.base import AnyPolicy
 
 GROUP = "streamplace.policies"
-"""The entry points by which installed packages register kinds."""
+"""The entry-point group in which installed packages register kinds."""
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,12 @@ class PolicyKind:
     Parameters
     ----------
     sizes
-        The form of its sizes, a pydantic model; every size has a default.
+        A pydantic model of the policy's sizes; every size has a default.
     policy
-        ``module:Class``, a subclass of `policy.base.Constructive` that is made of sizes.
+        ``module:Class``, a subclass of `policy.base.Constructive`. Its constructor takes the sizes.
     stack
-        ``module:Class``, a policy that is made of several policies and is a stack of them, see
-        `policy.stacking`; empty if there is none.
+        ``module:Class``, a policy that stacks several policies; see `policy.stacking`. Its
+        constructor takes the sequence of policies. Empty if there is none.
     """
 
     sizes: type[BaseModel]
@@ -53,35 +53,35 @@ KINDS = {
         EncoderDecoderSizes, "streamplace.policy.ni2020.network:EncoderDecoder"
     ),
 }
-"""Our kinds, by name."""
+"""The built-in kinds by name."""
 
 
 def policy_kind(name: str) -> PolicyKind:
-    """Return a kind by its name; ours come before those of installed packages.
+    """Return a kind by its name. Built-in kinds take precedence over those of packages.
 
     Raises
     ------
     UsageError
-        If there is none of that name, or what a package registers is none.
+        If no kind has this name, or a package registers something else under it.
     """
     if name in KINDS:
         return KINDS[name]
-    there = installed(GROUP)
-    if name not in there:
+    points = installed(GROUP)
+    if name not in points:
         choices = valid_choices(name, names_of(GROUP, KINDS))
-        raise UsageError(f"no policy is called {name!r:.80}{choices}")
-    found = load_installed(there[name], "policy")
+        raise UsageError(f"unknown policy {name!r:.80}{choices}")
+    found = load_installed(points[name], "policy")
     if not isinstance(found, PolicyKind):
-        wanted = "must be a streamplace.policy.registry.PolicyKind"
-        raise UsageError(f"policy {name!r}: {there[name].value} {wanted}")
+        fault = "must be a streamplace.policy.registry.PolicyKind"
+        raise UsageError(f"policy {name!r}: {points[name].value} {fault}")
     if not (isinstance(found.sizes, type) and issubclass(found.sizes, BaseModel)):
-        wanted = "its sizes must be a subclass of pydantic.BaseModel"
-        raise UsageError(f"policy {name!r}: {there[name].value}: {wanted}")
+        fault = "sizes must be a subclass of pydantic.BaseModel"
+        raise UsageError(f"policy {name!r}: {points[name].value}: {fault}")
     return found
 
 
 class PolicySection(StrictModel):
-    """The policy of a config or of a file of weights: its kind, and its sizes."""
+    """The kind and sizes of a policy, as in a config or a weights file."""
 
     kind: str
     sizes: SerializeAsAny[BaseModel]
@@ -89,40 +89,40 @@ class PolicySection(StrictModel):
     @model_validator(mode="before")
     @classmethod
     def _with_sizes(cls, value: Any) -> Any:
-        """Check the sizes by the form of the kind."""
+        """Validate the sizes with the model of the kind."""
         if not isinstance(value, dict) or not isinstance(value.get("kind"), str):
             return value
         try:
-            form = policy_kind(value["kind"]).sizes
+            model = policy_kind(value["kind"]).sizes
         except UsageError as error:
             raise ValueError(f"kind: {error}") from None
         sizes = value.get("sizes", {})
         if isinstance(sizes, dict):
-            sizes = _checked(value["kind"], form, sizes)
-        if not isinstance(sizes, form):
-            raise ValueError(f"sizes: must be those of {value['kind']!r}")
+            sizes = _checked(value["kind"], model, sizes)
+        if not isinstance(sizes, model):
+            raise ValueError(f"sizes: must be the sizes of {value['kind']!r}")
         return {**value, "sizes": sizes}
 
 
-def _checked(kind: str, form: type[BaseModel], sizes: dict[str, Any]) -> BaseModel:
+def _checked(kind: str, model: type[BaseModel], sizes: dict[str, Any]) -> BaseModel:
     try:
-        with named_fault("policy", kind, "its sizes failed"):
+        with named_fault("policy", kind, "validating its sizes failed"):
             try:
-                return form.model_validate(sizes)
+                return model.model_validate(sizes)
             except ValidationError as error:
-                fault = first_fault(error, form, "sizes")
+                fault = first_fault(error, model, "sizes")
     except UsageError as error:
         raise ValueError(str(error)) from None
     raise ValueError(fault)
 
 
 def policy_section(value: object) -> PolicySection:
-    """Return a checked section from a JSON value, as ``{"kind": …, "sizes": {…}}``.
+    """Validate a JSON value such as ``{"kind": …, "sizes": {…}}`` and return it as a section.
 
     Raises
     ------
     ValueError
-        If it is none, with the place of the fault.
+        If the value is not a valid section. The message names the field at fault.
     """
     try:
         return PolicySection.model_validate(value)
@@ -131,37 +131,37 @@ def policy_section(value: object) -> PolicySection:
 
 
 def make_policy(section: PolicySection) -> "AnyPolicy":
-    """Return a policy with random weights, of torch's global generator.
+    """Create a policy with random weights, drawn from torch's global generator.
 
     Raises
     ------
     UsageError
-        If the package of a kind that is not ours cannot be imported, its class refuses the sizes,
-        or makes no policy.
+        If the kind comes from a package whose policy cannot be imported, whose class fails on these
+        sizes, or whose class does not create a policy.
     """
     return _made(section.kind, policy_kind(section.kind).policy, section.sizes)
 
 
 def make_stack(kind: str, policies: Sequence["AnyPolicy"]) -> "AnyPolicy | None":
-    """Return policies of one kind, and of the same sizes, as a stack; None if the kind has none.
+    """Stack policies of one kind and the same sizes; return None if the kind has no stack.
 
     Raises
     ------
     UsageError
-        If the class of the stack cannot be imported, fails, or makes no policy.
+        If the class of the stack cannot be imported, fails, or does not create a policy.
     """
     path = policy_kind(kind).stack
     return _made(kind, path, policies) if path else None
 
 
 def _made(kind: str, path: str, argument: object) -> "AnyPolicy":
-    """Return what a class makes of its argument; the fault of a user's class is one line."""
+    """Call a class with its argument, and report an error of a user-defined class in one line."""
     if kind in KINDS:
-        ours: AnyPolicy = load_ours(path)(argument)
-        return ours
+        policy: AnyPolicy = load_ours(path)(argument)
+        return policy
     with named_fault("policy", kind, f"loading {path} failed"):
         cls = load_ours(path)
-    with named_fault("policy", kind, "its constructor refuses"):
+    with named_fault("policy", kind, "its constructor failed"):
         made = cls(argument)
     return _checked_policy(made, kind, path)
 
@@ -170,6 +170,6 @@ def _checked_policy(made: Any, kind: str, path: str) -> "AnyPolicy":
     from streamplace.policy.base import Constructive  # noqa: PLC0415 - torch is heavy
 
     if not isinstance(made, Constructive):
-        wanted = "makes no streamplace.policy.base.Constructive"
-        raise UsageError(f"policy {kind!r}: {path} {wanted}")
+        fault = "must return a streamplace.policy.base.Constructive"
+        raise UsageError(f"policy {kind!r}: {path} {fault}")
     return made

@@ -1,4 +1,4 @@
-"""Signed containers of tensors: safetensors files that carry a hash of their content."""
+"""Safetensors files that carry a hash of their content."""
 
 import hashlib
 import json
@@ -12,30 +12,30 @@ import torch
 from torch import Tensor
 
 from streamplace.errors import CheckpointError
-from streamplace.files.bounded import read_raw
+from streamplace.files.bounded import read_failure, read_raw
 from streamplace.util.out_of_memory import is_out_of_memory
 
-WORDS = "__metadata__"
+METADATA_KEY = "__metadata__"
 """The key of the metadata in a safetensors header."""
 
 
-def packed(tensors: Mapping[str, Tensor], words: Mapping[str, str]) -> bytes:
+def packed(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> bytes:
     """Return tensors and metadata as a safetensors file that carries their hash.
 
     The same tensors and metadata give the same bytes.
     """
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    signed = {**words, "sha256": hash_of(plain, words)}
+    signed = {**metadata, "sha256": hash_of(plain, metadata)}
     return _sorted(safetensors.torch.save(plain, signed))
 
 
 def _sorted(data: bytes) -> bytes:
-    """Return a safetensors file with its metadata in order; safetensors writes it in any."""
+    """Sort the metadata of a safetensors file; the library writes it in random order."""
     end = 8 + int.from_bytes(data[:8], "little")
     header = json.loads(data[8:end])
-    header[WORDS] = dict(sorted(header[WORDS].items()))
+    header[METADATA_KEY] = dict(sorted(header[METADATA_KEY].items()))
     text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 8)  # tensors are to be aligned
+    text += b" " * (-len(text) % 8)  # tensors must be aligned
     return len(text).to_bytes(8, "little") + text + data[end:]
 
 
@@ -45,32 +45,33 @@ def unpacked(data: bytes, where: str) -> tuple[dict[str, Tensor], dict[str, str]
     Raises
     ------
     CheckpointError
-        If it is no such file, or not as it was written. Nothing in it is ever executed.
+        If the data is not such a file, or was modified. No content of the file is executed.
     """
     try:
         tensors = safetensors.torch.load(data)
         length = int.from_bytes(data[:8], "little")
-        words = dict(json.loads(data[8 : 8 + length])[WORDS])
+        metadata = dict(json.loads(data[8 : 8 + length])[METADATA_KEY])
     except (safetensors.SafetensorError, ValueError, KeyError, TypeError, RuntimeError) as error:
         if is_out_of_memory(error):
-            raise MemoryError from None  # the file may well be sound
-        raise CheckpointError(f"{where}: no safetensors file of streamplace: {error}") from None
-    signed = words.pop("sha256", None)
-    if signed != hash_of(tensors, words):
-        raise CheckpointError(f"{where}: damaged: it is not what was written")
-    return tensors, words
+            raise MemoryError from None  # the file may be valid
+        message = f"not a safetensors file of streamplace: {error}"
+        raise CheckpointError(f"{where}: {message}") from None
+    signed = metadata.pop("sha256", None)
+    if signed != hash_of(tensors, metadata):
+        raise CheckpointError(f"{where}: damaged: the content does not match its SHA-256")
+    return tensors, metadata
 
 
-def parsed(word: str) -> Any:
-    """Return the value of a metadata entry that holds JSON.
+def parsed(text: str) -> Any:
+    """Return the value of a metadata entry that contains JSON.
 
     Raises
     ------
     ValueError
-        If it is no JSON, holds numbers that are not finite, or is nested too deeply.
+        If the text is not JSON, contains non-finite numbers, or is nested too deeply.
     """
     try:
-        value = json.loads(word)
+        value = json.loads(text)
         json.dumps(value, allow_nan=False)
     except RecursionError:
         raise ValueError("nested too deeply") from None
@@ -83,36 +84,35 @@ def read(path: str | Path) -> bytes:
     Raises
     ------
     CheckpointError
-        If it cannot be read.
+        If the file cannot be read.
     """
     try:
         return read_raw(path)
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise CheckpointError(f"{path}: {reason}") from None
+        raise CheckpointError(f"{path}: {read_failure(error)}") from None
 
 
-def is_there(path: Path) -> bool:
+def exists(path: Path) -> bool:
     """Return whether a file exists.
 
     Raises
     ------
     CheckpointError
-        If that cannot be found out.
+        If the path cannot be examined.
     """
     try:
         return path.exists()
     except (OSError, ValueError) as error:
-        raise CheckpointError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+        raise CheckpointError(f"{path}: {read_failure(error)}") from None
 
 
-def hash_of(tensors: Mapping[str, Tensor], words: Mapping[str, str]) -> str:
-    """Return the SHA-256 of tensors, by name, and metadata."""
-    found = hashlib.sha256(json.dumps(sorted(words.items())).encode())
+def hash_of(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str:
+    """Return the SHA-256 of named tensors and metadata, in hexadecimal."""
+    found = hashlib.sha256(json.dumps(sorted(metadata.items())).encode())
     for name in sorted(tensors):
         tensor = tensors[name]
         found.update(json.dumps([name, str(tensor.dtype), list(tensor.shape)]).encode())
-        if tensor.numel():  # else there is nothing to view
-            numbers = tensor.reshape(-1).view(torch.uint8)  # numpy does not have every dtype
+        if tensor.numel():  # an empty tensor has no bytes to view
+            numbers = tensor.reshape(-1).view(torch.uint8)  # numpy lacks some dtypes
             found.update(numbers.numpy().tobytes())
     return found.hexdigest()

@@ -1,8 +1,8 @@
-"""Layers with one set of weights for each of several policies, applied in one product.
+"""Stacked layers, which apply the weights of several policies in one product.
 
-Small networks spend their time in calls, not in arithmetic. Where a study trains a policy for each
-graph, K of them are therefore stacked: every weight has a leading axis of length K, and each row of
-a batch is multiplied by the weights of its own member.
+Small networks spend more time on calls than on arithmetic. To train one policy per graph, K
+policies are therefore stacked: every weight has a leading axis of length K, and each row of a batch
+is multiplied by the weights of its own member.
 """
 
 from collections.abc import Sequence
@@ -15,14 +15,14 @@ M = TypeVar("M", bound=nn.Module)
 
 
 class MemberRows:
-    """The rows of a computation by member, padded so that every member has as many.
+    """The rows of a computation grouped by member, padded to the same number per member.
 
     Parameters
     ----------
     member
         (N,) int64 member of each row.
     members
-        K.
+        K, the number of members.
     """
 
     def __init__(self, member: Tensor, members: int) -> None:
@@ -38,23 +38,23 @@ class MemberRows:
         )
 
     def spread(self, rows: Tensor) -> Tensor:
-        """Return rows, (N, …), member after member, (K·most, …); padding is zero."""
+        """Return rows, (N, …), grouped by member and padded with zeros, (K·most, …)."""
         if self.in_order:
             return rows
         padded = rows.new_zeros(self.members * self.most, *rows.shape[1:])
         return padded.index_copy(0, self._slot, rows)
 
     def collect(self, padded: Tensor) -> Tensor:
-        """Return (K·most, …) as rows in their own order, (N, …)."""
+        """Return grouped rows, (K·most, …), in their original order, (N, …)."""
         return padded if self.in_order else padded[self._slot]
 
 
 class Members:
-    """The rows that the stacked layers of a network apply to at present."""
+    """The rows that the stacked layers of a network currently apply to."""
 
     def __init__(self, count: int) -> None:
         self.count = count
-        self.rows: MemberRows | None = None  # None: rows come padded, as many for each member
+        self.rows: MemberRows | None = None  # None: the rows are already grouped and padded
 
 
 class StackedLinear(nn.Module):
@@ -81,7 +81,7 @@ class StackedLinear(nn.Module):
 
 
 class StackedLayerNorm(nn.Module):
-    """K layer norms: row n is scaled and shifted as its member does."""
+    """K layer norms: row n is scaled and shifted by the parameters of its member."""
 
     def __init__(self, layers: Sequence[nn.LayerNorm], members: Members) -> None:
         super().__init__()
@@ -102,7 +102,7 @@ class StackedLayerNorm(nn.Module):
 
 
 def stack_layers(network: nn.Module, networks: Sequence[nn.Module], members: Members) -> None:
-    """Replace the layers of a network by stacks of the same layers of several networks.
+    """Replace the layers of a network by stacks of the same layers of several networks, in place.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Teachers: experts that name the best actions in any state a policy comes to."""
+"""Teachers: experts that name the best actions in the states that a policy reaches."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -26,25 +26,26 @@ TOLERANCE = 1e-5  # relative: features are single precision
 
 
 class Expert(Protocol):
-    """An expert that follows S samples of each of P problems; R = P·S rows, a problem's together.
+    """An expert that follows S samples of each of P problems: R = P·S rows, grouped by problem.
 
-    Problems come largest first, so that a step concerns the first R' rows.
+    Problems are sorted by size, largest first, so a step concerns the first R' rows.
     """
 
     def judge(self, operators: Ints, devices: Ints) -> Bools:
-        """Return the best devices of a step, then go on with those that the policy chose.
+        """Return the best devices of a step, then advance with the devices that the policy chose.
 
         Parameters
         ----------
         operators
-            (R',) the operators of the step, numbered within each row's problem.
+            (R',) the operators of the step, as indices within each row's problem.
         devices
             (R',) the policy's choice.
 
         Returns
         -------
         (R', D) bool
-            Where several are equally good, all of them. D is the largest number of devices.
+            Whether a device is best; several may be equally good. D is the largest number of
+            devices of any problem.
         """
         ...
 
@@ -56,17 +57,18 @@ class Teacher:
     Attributes
     ----------
     expert
-        Makes the expert of some problems, largest first, with as many samples each.
+        A function that creates an expert from problems, largest first, and a number of samples.
     ties
-        The log-probability of several equally good actions: that of ``any`` of them, log Σ π, or
-        the sum over ``each``, Σ log π (as in the released code of DOPPLER).
+        How to combine the log-probabilities of equally good actions: ``any`` is the log-probability
+        of choosing any of them, log Σ π; ``each`` is the sum over them, Σ log π (as in the released
+        code of DOPPLER).
     """
 
     expert: Callable[[Sequence[Problem], int], Expert]
     ties: Ties = "any"
 
     def follow(self, encoded: Sequence[Encoded], samples: int) -> Expert:
-        """Return an expert at the beginning of rollouts."""
+        """Return an expert at the start of rollouts."""
         return self.expert([one.problem for one in encoded], samples)
 
     def agreement(self, logs: Tensor, best: Tensor) -> Tensor:
@@ -77,7 +79,7 @@ class Teacher:
         logs
             (N, D) log-probabilities of all actions.
         best
-            (N, D) bool. A row without a True counts as 0: the policy is offered none of the best.
+            (N, D) bool. The result is 0 for a row without a best action that the policy offers.
         """
         none = ~best.any(dim=1)
         if self.ties == "each":
@@ -89,9 +91,9 @@ class Teacher:
 class LeastUtilisation:
     """The expert that places each operator where the largest utilisation stays lowest.
 
-    The best device is the one for which the largest utilisation that the choice touches, of devices
-    and links, stays lowest: no other leaves a lower largest utilisation of all, and among those
-    that leave it alike, it is the least used.
+    The best device minimises the largest utilisation among the devices and links that the choice
+    affects. It therefore also minimises the largest utilisation overall and, among the devices that
+    do so, it is the least used.
     """
 
     def __init__(self, problems: Sequence[Problem], samples: int) -> None:
@@ -102,7 +104,7 @@ class LeastUtilisation:
         self._kind = _padded([one.kind for one in arrays])[rows]
 
     def judge(self, operators: Ints, devices: Ints) -> Bools:
-        """Return the best devices of a step, then go on; see `Expert`."""
+        """Return the best devices of a step, then advance; see `Expert`."""
         shape = (len(operators), self._kind.shape[1])
         features = np.empty((*shape, len(CANDIDATE_FEATURES)), np.float32)
         offered = np.empty(shape, np.bool_)
@@ -112,7 +114,7 @@ class LeastUtilisation:
         return best
 
     def _with_equals(self, best: Bools) -> Bools:
-        """Add the devices, (R', D), that are equal to a best one and as empty."""
+        """Add the empty devices, (R', D), that are equal to an empty best device."""
         rows = len(best)
         empty = self._placed.crew[:rows] == 0
         kind = self._kind[:rows]
@@ -128,7 +130,7 @@ TEACHERS: dict[str, Callable[[Sequence[Problem], int], Expert]] = {
 
 
 def _lowest(values: np.ndarray, among: Bools) -> Bools:
-    """Return where values, (R, D), are the lowest of their row among some."""
+    """Return where values, (R, D), are the lowest of their row within a mask, (R, D)."""
     considered = np.where(among, values, np.inf)
     lowest = considered.min(axis=1, keepdims=True)
     found: Bools = considered <= lowest + TOLERANCE * np.abs(lowest)
@@ -136,7 +138,7 @@ def _lowest(values: np.ndarray, among: Bools) -> Bools:
 
 
 def _padded(kinds: Sequence[Ints]) -> Ints:
-    """Return kinds of devices, (P, D), with -1 for devices that a problem lacks."""
+    """Return the kinds of devices, (P, D), with -1 for devices that a problem lacks."""
     padded = np.full((len(kinds), max(map(len, kinds))), -1, dtype=np.int32)
     for row, kind in zip(padded, kinds, strict=True):
         row[: len(kind)] = kind

@@ -1,4 +1,4 @@
-"""Trajectories: the decisions of a policy, and their probabilities."""
+"""Trajectories: the decisions of a policy and their probabilities."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from streamplace.util.arrays import Ints
 
 @dataclass(frozen=True)
 class Trajectories:
-    """S samples of each of P problems: at most T steps, each an action of A parts.
+    """S samples of each of P problems, with at most T steps of A action parts each.
 
     The parts of a constructive policy's action are an operator and its device. A part that the
     policy does not choose has log-probability and entropy 0.
@@ -21,15 +21,15 @@ class Trajectories:
     actions
         (P, S, T, A) int64; -1 beyond the last step.
     log_prob
-        (P, S, T, A) of each part; differentiable where gradients are on.
+        (P, S, T, A) the log-probability of each part; differentiable if gradients are enabled.
     entropy
-        (P, S, T, A) of the distribution that each part was chosen from, in nats.
+        (P, S, T, A) the entropy of the distribution that each part was drawn from, in nats.
     mask
-        (P, S, T) bool: the steps that there are.
+        (P, S, T) bool; False beyond the last step.
     placements
-        (P, S, V) the device of each operator at the end; -1 beyond the problem's size.
+        (P, S, V) the final device of each operator; -1 beyond the problem's number of operators.
     agreement
-        (P, S, T, A) the log-probability of what the teacher would have done; None without one.
+        (P, S, T, A) the log-probability of the teacher's actions; None without a teacher.
     """
 
     actions: Tensor
@@ -41,20 +41,20 @@ class Trajectories:
 
     @property
     def log_probability(self) -> Tensor:
-        """(P, S) of whole trajectories."""
+        """(P, S) the log-probability of each trajectory."""
         return summed_over_steps(self.log_prob)
 
     @property
     def mean_entropy(self) -> Tensor:
-        """(P, S) mean over the steps, in nats."""
+        """(P, S) the mean entropy per step, in nats."""
         return summed_over_steps(self.entropy) / self.mask.sum(dim=2)
 
 
 def summed_over_steps(values: Tensor) -> Tensor:
-    """Return (P, S), the sum of (P, S, T, A) over steps and parts.
+    """Sum values, (P, S, T, A), over steps and parts; return (P, S).
 
-    Terms are added step after step: the order of a reduction by torch depends on shapes and
-    machines, and with it the last bits of a training run.
+    Terms are added in the order of steps. The order of torch's reductions depends on shapes and
+    machines, and would change the last bits of a training run.
     """
     problems, samples, steps, parts = values.shape
     flat = values.permute(2, 3, 0, 1).reshape(-1)
@@ -74,19 +74,19 @@ def of_placements(
 ) -> Trajectories:
     """Return the trajectories of a policy that chooses a device for one operator after another.
 
-    Rows are the P·S samples, a problem's side by side, and problems come largest first: at step t
-    the first `counts[t]` rows have an operator left.
+    The rows are the P·S samples, grouped by problem, and problems are sorted by size, largest
+    first. At step t the first `counts[t]` rows have an operator left.
 
     Parameters
     ----------
     placements
-        (P, S, V) devices.
+        (P, S, V) the device of each operator.
     operators
-        (T, P·S) the operator of each step and row, numbered within its problem.
+        (T, P·S) the operator of each step and row, as an index within its problem.
     counts
-        (T,) numbers of rows.
+        (T,) the number of rows at each step.
     devices, log_prob, entropy, agreement
-        (N,) of all decisions, step after step; N is the sum of `counts`.
+        (N,) the values of all decisions, ordered by step. N is the sum of `counts`.
     """
     problems, samples, _ = placements.shape
     steps, rows = operators.shape
@@ -94,13 +94,13 @@ def of_placements(
     where = where.to(devices.device)
 
     def spread(values: Tensor, beyond: float) -> Tensor:
-        """Lay (N,) values out as (P, S, T)."""
+        """Return values of decisions, (N,), as (P, S, T)."""
         empty = torch.full((steps * rows,), beyond, dtype=values.dtype, device=values.device)
         full = empty.index_put((where,), values)
         return full.view(steps, problems, samples).permute(1, 2, 0)
 
-    def second(values: Tensor) -> Tensor:
-        """Return (N,) values of the device as (P, S, T, 2): those of the operator are 0."""
+    def of_parts(values: Tensor) -> Tensor:
+        """Return values of devices, (N,), as (P, S, T, 2) with 0 for the operators."""
         of_device = spread(values, 0.0)
         return torch.stack([torch.zeros_like(of_device), of_device], dim=3)
 
@@ -109,9 +109,9 @@ def of_placements(
     numbers = numbers.permute(1, 2, 0).masked_fill(~mask, -1)
     return Trajectories(
         actions=torch.stack([numbers, spread(devices, -1)], dim=3),
-        log_prob=second(log_prob),
-        entropy=second(entropy),
+        log_prob=of_parts(log_prob),
+        entropy=of_parts(entropy),
         mask=mask,
         placements=placements,
-        agreement=None if agreement is None else second(agreement),
+        agreement=None if agreement is None else of_parts(agreement),
     )

@@ -1,4 +1,4 @@
-"""Files of weights: parameters, the policy's kind and sizes, and a card of their origin."""
+"""Weights files: parameters, the policy's kind and sizes, and a card that records their origin."""
 
 import json
 from collections.abc import Mapping
@@ -21,19 +21,19 @@ VERSION = "1"
 def pack_policy(
     policy: nn.Module, section: PolicySection, card: Mapping[str, Any], *, half: bool = False
 ) -> bytes:
-    """Return a policy as the bytes of a file.
+    """Return a policy as the bytes of a weights file.
 
     Parameters
     ----------
     half
-        Whether to round weights to 16 bits.
+        Whether to round weights to 16-bit floating point.
 
     Raises
     ------
     TrainingError
-        If a weight is not finite, or would not be in 16 bits.
+        If a weight is not finite, or would not be finite in 16 bits.
     """
-    words = {
+    metadata = {
         "format": FORMAT,
         "version": VERSION,
         "kind": section.kind,
@@ -47,34 +47,37 @@ def pack_policy(
         if not torch.isfinite(x).all():
             bits = " in 16 bits" if half else ""
             raise TrainingError(f"parameter {name} is not finite{bits}; nothing is written")
-    return packed(weights, words)
+    return packed(weights, metadata)
 
 
 def read_policy(path: str | Path) -> tuple[AnyPolicy, dict[str, Any]]:
     """Read a policy and its card.
 
-    A file names the kind of its policy: one of ours, or one that an installed package registers.
+    The file names the kind of its policy, which is built in or registered by an installed package.
 
     Raises
     ------
     CheckpointError
-        If the file is none, damaged, or of another version.
+        If the file is not a weights file, is damaged, or has another version.
     """
-    tensors, words = unpacked(read(path), str(path))
-    if words.get("format") != FORMAT or words.get("version") != VERSION:
-        raise CheckpointError(f"{path}: holds no policy of version {VERSION}")
+    tensors, metadata = unpacked(read(path), str(path))
+    if metadata.get("format") != FORMAT or metadata.get("version") != VERSION:
+        raise CheckpointError(f"{path}: not a policy of version {VERSION}")
     try:
-        section = policy_section({"kind": words["kind"], "sizes": parsed(words["sizes"])})
-        with torch.device("meta"):  # sizes that the file does not hold ask for no memory
+        sizes = parsed(metadata["sizes"])
+        section = policy_section({"kind": metadata["kind"], "sizes": sizes})
+        with torch.device("meta"):  # wrong sizes must not allocate memory
             sketch = make_policy(section)
         weights = {name: x.to(torch.float32) for name, x in tensors.items()}
         sketch.load_state_dict(weights, assign=True)
         policy = make_policy(section)
         policy.load_state_dict(weights)
-        card: dict[str, Any] = parsed(words["card"])
+        card: dict[str, Any] = parsed(metadata["card"])
         if not isinstance(card, dict):
             raise TypeError("card: must be an object")
-    except (UsageError, ValueError, KeyError, TypeError, RuntimeError) as error:
+    except KeyError as error:
+        raise CheckpointError(f"{path}: missing field {error}") from None
+    except (UsageError, ValueError, TypeError, RuntimeError) as error:
         if is_out_of_memory(error):
             raise MemoryError from None
         raise CheckpointError(f"{path}: {' '.join(str(error).split())}") from None
@@ -83,5 +86,5 @@ def read_policy(path: str | Path) -> tuple[AnyPolicy, dict[str, Any]]:
 
 
 def parameter_hash(policy: nn.Module) -> str:
-    """Return the SHA-256 of all parameters, by name."""
+    """Return the SHA-256 of all named parameters, in hexadecimal."""
     return hash_of({name: x.detach().cpu() for name, x in policy.state_dict().items()}, {})

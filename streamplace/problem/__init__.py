@@ -1,4 +1,4 @@
-"""Graph, cluster, constraints, objective, problem, placement."""
+"""The data model: graphs, clusters, constraints, objectives, problems and placements."""
 
 from typing import Any
 
@@ -6,4 +6,4 @@ from streamplace.util.moved import moved
 
 
 def __getattr__(name: str) -> Any:
-    return moved("problem", name)  # which was a module in version 0.2
+    return moved("problem", name)  # a module in version 0.2

@@ -11,36 +11,41 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from streamplace.display.mixins import Displayable, TellingRepr, TruncatedRepr
-from streamplace.display.text import number
+from streamplace.display.mixins import Displayable, StableRepr, TruncatedRepr
+from streamplace.display.text import counted, number
 from streamplace.display.view import Cell, Grid, Names, View
 from streamplace.errors import ClusterError
 from streamplace.util.arrays import Floats
 from streamplace.util.checks import check_number, check_str, check_type
 from streamplace.util.suggest import did_you_mean
 
-LEAST, MOST = 1e-9, 1e15  # of speeds and bandwidths: beyond lies arithmetic that overflows
+LEAST, MOST = 1e-9, 1e15  # limits of speeds and bandwidths; beyond them arithmetic overflows
 MOST_CORES = 10**6
 MOST_MEMORY = 1e30
 KINDS_SHOWN = 4
-MOST_DEVICES = 2048  # pair links are a matrix
+MOST_DEVICES = 2048  # pair links are a D x D matrix
 NetworkKind = Literal["pair", "nic"]
 
 
 @dataclass(frozen=True, repr=False)
 class Device(TruncatedRepr):
-    """What runs operators.
+    """A machine that runs operators.
 
     Parameters
     ----------
     mips
-        Million instructions per second of one core.
+        Speed of one core, in million instructions per second.
     cores
-        One operator may use all of them.
+        Number of cores; one operator may use all of them.
     memory_bytes
-        None: no limit.
+        Memory; None means no limit.
     labels
-        What operators may require (`Operator.requires`).
+        Labels that operators may require (`Operator.requires`).
+
+    Raises
+    ------
+    ClusterError
+        On an empty name, or a number that is out of range.
     """
 
     name: str
@@ -55,23 +60,26 @@ class Device(TruncatedRepr):
             raise ClusterError("a device's name is empty")
         _check(f"device {self.name!r}: mips", self.mips, least=LEAST)
         if isinstance(self.labels, str):
-            raise ClusterError(f"device {self.name!r}: labels must be several, not text")
+            raise ClusterError(f"device {self.name!r}: labels must be a list, not text")
         object.__setattr__(self, "labels", tuple(self.labels))
         if not (isinstance(self.cores, int) and 1 <= self.cores <= MOST_CORES):
-            raise ClusterError(f"device {self.name!r}: cores must be 1 to {MOST_CORES}")
+            wanted = f"cores must be 1 to {MOST_CORES} (got {self.cores!r:.40})"
+            raise ClusterError(f"device {self.name!r}: {wanted}")
         if self.memory_bytes is not None:
             _check(f"device {self.name!r}: memory_bytes", self.memory_bytes, most=MOST_MEMORY)
 
 
 @dataclass(frozen=True, repr=False)
-class LinkOverride(TellingRepr):
-    """What differs on one link; None keeps the network's value.
+class LinkOverride(StableRepr):
+    """Values that differ on one link; None keeps the network's value.
 
     Parameters
     ----------
     source, target
-        Under ``pair`` both name devices. Under ``nic`` one of them is None: ``target`` where it
-        is what `source` sends, ``source`` where it is what `target` receives.
+        Names of the devices at both ends. With ``nic`` links, one of them is None: ``target`` for
+        the interface on which `source` sends, ``source`` for the one on which `target` receives.
+    bandwidth_mbps, latency_s, overhead_s, gap_s
+        See `Network`.
     """
 
     source: str | None
@@ -83,20 +91,26 @@ class LinkOverride(TellingRepr):
 
 
 @dataclass(frozen=True, repr=False)
-class Network(TellingRepr):
-    """LogP links between devices (Culler et al. 1993); within a device a tuple costs nothing.
+class Network(StableRepr):
+    """LogP links between devices (Culler et al. 1993); tuples within a device cost nothing.
 
     Parameters
     ----------
     kind
-        ``pair``: one link per ordered device pair. ``nic``: what a device sends and what it
-        receives are one resource each.
+        ``pair``: one link per ordered device pair. ``nic``: two resources per device, one for
+        sending and one for receiving.
     bandwidth_mbps
-        Mbit/s of a link; None: no limit.
+        Bandwidth of a link in Mbit/s; None means no limit.
     latency_s, overhead_s, gap_s
-        LogP's L; o, CPU time of one core per message at either end; g, a link's time per message.
+        Seconds. LogP's L, the latency of a message; o, the time that one core spends on a message
+        at either end; and g, the time that a message occupies a link.
     overrides
-        Links that differ.
+        Links with other values.
+
+    Raises
+    ------
+    ClusterError
+        On an unknown kind, or a number that is out of range.
     """
 
     kind: NetworkKind = "pair"
@@ -125,28 +139,27 @@ class Cluster(Displayable):
     Raises
     ------
     ClusterError
-        On no devices, a duplicate name, an override of a link that does not exist, or a number
-        that is negative, not finite, or 0 where something must be above it.
+        If there are no devices or more than 2048, on a duplicate name, or if an override names a
+        link that does not exist or has an override already.
     """
 
     def __init__(self, devices: Iterable[Device], network: Network | None = None) -> None:
         if isinstance(devices, str):
-            raise ClusterError("devices: must be several, not text, which sp.Cluster.parse reads")
+            raise ClusterError("devices: must be a list, not text; sp.Cluster.parse reads text")
         check_type("devices:", devices, Iterable, ClusterError)
         self.devices = tuple(devices)
         for d, device in enumerate(self.devices):
             check_type(f"devices[{d}]:", device, Device, ClusterError)
         self.network = Network() if network is None else network
-        check_type("network:", self.network, Network, ClusterError, 'as sp.Network("nic")')
+        check_type("network:", self.network, Network, ClusterError, 'for example sp.Network("nic")')
         if not self.devices:
-            raise ClusterError("devices: the cluster has none")
-        if len(self.devices) > MOST_DEVICES:
-            raise ClusterError(f"devices: more than {MOST_DEVICES} (got {len(self.devices)})")
+            raise ClusterError("devices: a cluster needs at least one device")
+        _check_count(len(self.devices))
         self.index = {device.name: d for d, device in enumerate(self.devices)}
         if len(self.index) < len(self.devices):
             names = [device.name for device in self.devices]
-            twice = next(name for name in names if names.count(name) > 1)
-            raise ClusterError(f"devices: two are called {twice!r}")
+            duplicate = next(name for name in names if names.count(name) > 1)
+            raise ClusterError(f"devices: duplicate name {duplicate!r}")
         for i, override in enumerate(self.network.overrides):
             self._check_ends(i, override)
 
@@ -154,62 +167,80 @@ class Cluster(Displayable):
     def equal(
         cls, count: int = 5, mips: float = 2500.0, network: Network | None = None
     ) -> "Cluster":
-        """Return `count` equal devices d0, d1, …; the default is the paper's cluster."""
+        """Return a cluster of `count` equal devices d0, d1, …; by default the paper's cluster."""
         return cls([Device(f"d{i}", mips) for i in range(count)], network)
 
     @classmethod
     def parse(cls, text: str) -> "Cluster":
-        """Read ``COUNTxMIPS[xCORES]`` parts joined by commas: ``5x2500``, ``2x5000x4,8x1000``."""
+        """Return the cluster described by text such as ``5x2500`` or ``2x5000x4,8x1000``.
+
+        The text is a comma-separated list of ``COUNTxMIPS[xCORES]``. Devices are called d0, d1, ….
+
+        Raises
+        ------
+        ClusterError
+            On other text, or a number that is out of range.
+        """
         devices: list[Device] = []
         for part in text.split(","):
             match = re.fullmatch(r"\s*(\d{1,6})x(\d{1,18}(?:\.\d{1,18})?)(?:x(\d{1,9}))?\s*", part)
             if match is None or int(match[1]) == 0:
-                raise ClusterError(f"devices: {part[:30]!r} is not COUNTxMIPS[xCORES], as 5x2500")
-            if int(match[1]) > MOST_DEVICES:
-                raise ClusterError(f"devices: more than {MOST_DEVICES} (got {match[1]})")
+                wanted = f"must be COUNTxMIPS[xCORES], such as 5x2500 (got {part[:30]!r})"
+                raise ClusterError(f"devices: {wanted}")
+            _check_count(int(match[1]))
             for _ in range(int(match[1])):
                 devices.append(Device(f"d{len(devices)}", float(match[2]), int(match[3] or 1)))
         return cls(devices)
 
     @classmethod
     def of(cls, cluster: "Cluster | str | None") -> "Cluster":
-        """Return a cluster as it is, as `parse` reads it, or the paper's where none is given."""
+        """Return a cluster: `cluster` itself, the one its text describes, or the default for None.
+
+        Raises
+        ------
+        ClusterError
+            If text does not describe a cluster (see `parse`), or on a value of another type.
+        """
         if isinstance(cluster, str):
             return cls.parse(cluster)
         if cluster is None:
             return cls.equal()
         check_type(
-            "cluster:", cluster, cls, ClusterError, 'as sp.Cluster(devices), or text as "5x2500"'
+            "cluster:",
+            cluster,
+            cls,
+            ClusterError,
+            'for example sp.Cluster(devices), or text such as "5x2500"',
         )
         return cluster
 
     @property
     def names(self) -> tuple[str, ...]:
-        """D device names."""
+        """The names of the D devices, in order."""
         return tuple(self.index)
 
     @cached_property
     def capacity(self) -> Floats:
-        """(D,) instructions/s, all cores together."""
+        """(D,) instructions/s of all cores together."""
         return _fixed([device.mips * 1e6 * device.cores for device in self.devices])
 
     @cached_property
     def memory_bytes(self) -> Floats:
-        """(D,) memory, inf where there is no limit."""
+        """(D,) memory in bytes, inf for devices without a limit."""
         limits = (device.memory_bytes for device in self.devices)
         return _fixed([inf if limit is None else limit for limit in limits])
 
     @cached_property
     def fastest_first(self) -> NDArray[np.int32]:
-        """(D,) device indices by falling capacity, ties by index."""
+        """(D,) device indices in order of decreasing capacity, ties by index."""
         order = np.argsort(-self.capacity, kind="stable").astype(np.int32)
         order.flags.writeable = False
         return order
 
     def link_column(self, name: str) -> Floats:
-        """Return ``bandwidth_mbps``, ``latency_s``, ``overhead_s`` or ``gap_s`` per link, (L,).
+        """Return ``bandwidth_mbps``, ``latency_s``, ``overhead_s`` or ``gap_s`` of each link, (L,).
 
-        Links are in the order of `link_ends`; no limit of bandwidth is inf.
+        Links are numbered as in `link_ends`. An unlimited bandwidth is inf.
         """
         pairs = len(self.devices) ** 2
         links = pairs if self.network.kind == "pair" else 2 * len(self.devices)
@@ -220,10 +251,11 @@ class Cluster(Displayable):
         return column
 
     def link_ends(self, link: int) -> tuple[str | None, str | None]:
-        """Return the devices at the ends of a link.
+        """Return the names of the devices at the ends of a link.
 
-        Link a * D + b joins a to b under ``pair``; under ``nic`` link a is what a sends, link D + b
-        what b receives, and the other end is None.
+        With ``pair`` links, link a * D + b leads from device a to device b. With ``nic`` links,
+        link a is the sending side of device a and link D + b the receiving side of device b; the
+        other end is None.
         """
         count = len(self.devices)
         if self.network.kind == "pair":
@@ -242,14 +274,14 @@ class Cluster(Displayable):
         ends = [end for end in (override.source, override.target) if end is not None]
         if len(ends) != (2 if self.network.kind == "pair" else 1):
             wanted = "both from and to" if self.network.kind == "pair" else "either from or to"
-            raise ClusterError(f"network.overrides[{i}]: {self.network.kind} links have {wanted}")
+            raise ClusterError(f"network.overrides[{i}]: {self.network.kind} links need {wanted}")
         for end in ends:
             if end not in self.index:
-                message = f"network.overrides[{i}]: no device is called {end!r}"
+                message = f"network.overrides[{i}]: unknown device {end!r}"
                 raise ClusterError(message + did_you_mean(end, self.index))
         others = self.network.overrides[:i]
         if (override.source, override.target) in ((o.source, o.target) for o in others):
-            raise ClusterError(f"network.overrides[{i}]: its link is overridden twice")
+            raise ClusterError(f"network.overrides[{i}]: the link has an override already")
         if override.source == override.target:
             raise ClusterError(f"network.overrides[{i}]: a device has no link to itself")
 
@@ -265,11 +297,12 @@ class Cluster(Displayable):
         kinds = ",".join(self._kinds[:KINDS_SHOWN]) + ("…" if self._kinds[KINDS_SHOWN:] else "")
         mbps = self.network.bandwidth_mbps
         limit = "" if mbps is None else f" of {number(mbps)} Mbps"
-        more = f", {len(self.network.overrides)} overridden" if self.network.overrides else ""
-        links = f"{self.network.kind} links{limit}{more}"
+        overrides = len(self.network.overrides)
+        overridden = f", {overrides} overridden" if overrides else ""
+        links = f"{self.network.kind} links{limit}{overridden}"
         head = ("device", "MIPS", "cores", "memory, bytes", "labels")
         return View(
-            f"Cluster {kinds}: {len(self.devices)} devices, {links}",
+            f"Cluster {kinds}: {counted(len(self.devices), 'device')}, {links}",
             body=(Grid(head, len(self.devices), self._cells, names=(0, 4)),),
         )
 
@@ -281,7 +314,7 @@ class Cluster(Displayable):
 
     @property
     def _kinds(self) -> list[str]:
-        """Runs of devices of one speed, as `parse` reads them."""
+        """Runs of devices with equal speed and cores, in the notation of `parse`."""
         runs = groupby(self.devices, key=lambda device: (device.mips, device.cores))
         return [
             f"{len(list(run))}x{mips:g}" + (f"x{cores}" if cores > 1 else "")
@@ -290,7 +323,7 @@ class Cluster(Displayable):
 
 
 def _fixed(values: list[float]) -> Floats:
-    """Return a column that nobody changes."""
+    """Return a read-only column."""
     column = np.array(values, dtype=np.float64)
     column.flags.writeable = False
     return column
@@ -298,6 +331,11 @@ def _fixed(values: list[float]) -> Floats:
 
 def _or_inf(value: float | None) -> float:
     return inf if value is None else value
+
+
+def _check_count(devices: int) -> None:
+    if devices > MOST_DEVICES:
+        raise ClusterError(f"devices: must be at most {MOST_DEVICES} (got {devices})")
 
 
 def _check(what: str, value: float, least: float = 0.0, most: float = MOST) -> None:

@@ -10,9 +10,9 @@ from streamplace.problem.columns import OPERATOR_NUMBERS, SELECTIVITY, STREAM_PA
 from streamplace.problem.operators import Operator, Stream
 
 OperatorLike = Operator | tuple[Any, ...] | Mapping[str, Any]
-"""An operator, its fields in order as ``("parse", 90_000, 2_500)``, or by name in a mapping."""
+"""An operator, a tuple of its fields such as ``("parse", 90_000, 2_500)``, or a mapping of them."""
 StreamLike = Stream | tuple[Any, ...] | Mapping[str, Any]
-"""A stream likewise: ``("parse", "store")``, ``("parse", "store", 0.5)``."""
+"""The same for a stream: ``("parse", "store")``, ``("parse", "store", 0.5)``."""
 Row = TypeVar("Row", Operator, Stream)
 
 TEXT = ("name", "source", "target", "instance_of")
@@ -20,18 +20,18 @@ NUMBERS = {column.name for column in (*OPERATOR_NUMBERS, SELECTIVITY, STREAM_PAY
 
 
 def operator_of(i: int, row: OperatorLike) -> Operator:
-    """Return operator i of what people wrote.
+    """Return operator i as a row.
 
     Raises
     ------
     GraphError
-        On fields that are missing, too many, unknown, or of another type.
+        On a missing or unknown field, too many values, or a value of the wrong type.
     """
     return row if isinstance(row, Operator) else _row(Operator, f"operators[{i}]", row)
 
 
 def stream_of(i: int, row: StreamLike) -> Stream:
-    """Return stream i of what people wrote; see `operator_of`."""
+    """Return stream i as a row; see `operator_of`."""
     return row if isinstance(row, Stream) else _row(Stream, f"streams[{i}]", row)
 
 
@@ -41,16 +41,17 @@ def _row(cls: type[Row], where: str, row: object) -> Row:
         values = dict(row)
     elif isinstance(row, Sequence) and not isinstance(row, str):
         if len(row) > len(known):
-            raise GraphError(f"{where}: has {len(row)} fields, more than {', '.join(known)}")
+            wanted = f"expected at most {len(known)} values, {', '.join(known)}"
+            raise GraphError(f"{where}: {wanted} (got {len(row)})")
         values = dict(zip(known, row, strict=False))
     else:
         wanted = f"sp.{cls.__name__}, a tuple or a mapping"
         raise GraphError(f"{where}: must be {wanted}, not {type(row).__name__}")
     if unknown := [name for name in values if name not in known]:
-        raise GraphError(f"{where}: {unknown[0]!r} is none of {', '.join(known)}")
+        raise GraphError(f"{where}: unknown field {unknown[0]!r}; choose from {', '.join(known)}")
     needed = [field.name for field in fields(cls) if field.default is MISSING]
     if missing := [name for name in needed if name not in values]:
-        raise GraphError(f"{where}: {missing[0]} is missing")
+        raise GraphError(f"{where}: missing field {missing[0]!r}")
     for name, value in values.items():
         _check(f"{where}.{name}", name, value)
     return cls(**values)
@@ -59,19 +60,20 @@ def _row(cls: type[Row], where: str, row: object) -> Row:
 def _check(where: str, name: str, value: object) -> None:
     if name in TEXT and not isinstance(value, str):
         raise GraphError(f"{where}: must be text (got {value!r:.40})")
-    may_lack = name == "payload_bytes" and value is None  # a stream's: its source operator's
+    # None is the default of a stream's payload; `column_of` refuses it for an operator's.
+    is_default = name == "payload_bytes" and value is None
     if (
         name in NUMBERS
-        and not may_lack
+        and not is_default
         and (isinstance(value, bool) or not isinstance(value, Real))
     ):
         raise GraphError(f"{where}: must be a number (got {value!r:.40})")
     if name == "requires" and not are_labels(value):
-        raise GraphError(f"{where}: must be labels (got {value!r:.40})")
+        raise GraphError(f"{where}: must be a list of labels (got {value!r:.40})")
 
 
 def are_labels(value: object) -> bool:
-    """Return whether it is several texts; text alone would be one label a letter."""
+    """Return whether a value is a collection of texts; text alone would be a label per letter."""
     if isinstance(value, str) or not isinstance(value, Collection):
         return False
     return all(isinstance(label, str) for label in value)

@@ -1,7 +1,7 @@
-"""The columns of numbers that a graph has, and the hash of a graph.
+"""The columns of numbers of a graph, and the hash of a graph.
 
-A number that a later version adds is one line here: files that lack it keep their hash, since such
-a column enters the hash only where it differs from its default.
+A later version adds a number with one line here. Graphs that do not use it keep their hash, since
+an added column enters the hash only if some value differs from its default.
 """
 
 import hashlib
@@ -22,11 +22,11 @@ class NumberColumn:
     name
         The field of `Operator` or `Stream`.
     default
-        Its value where nothing is said; None: there is none.
+        Value if not specified; None if the number is required.
     may_be_unknown
-        Whether NaN stands for a number that has to be found out before the graph is placed.
+        Whether NaN may stand for a number that is not known yet.
     added
-        Whether it is younger than version 0.2, whose columns are always hashed.
+        Whether a version after 0.2 added it. Columns of version 0.2 are always hashed.
     """
 
     name: str
@@ -54,11 +54,11 @@ def graph_hash(
     Parameters
     ----------
     header
-        What is hashed as JSON.
+        Values hashed as JSON.
     always
-        Columns that are hashed whatever they hold, in order.
+        Columns that are always hashed, in order.
     added
-        Columns that later versions added; one at its default everywhere is left out.
+        Columns that later versions added; hashed only if some value differs from the default.
     """
     digest = hashlib.sha256(json.dumps(list(header)).encode())
     for values in always:

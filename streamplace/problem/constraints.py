@@ -9,7 +9,7 @@ from streamplace.util.checks import check_type
 
 @dataclass(frozen=True)
 class Constraints:
-    """Rules beyond labels (`Operator.requires`) and memory, which operators and devices carry.
+    """Rules for placements, besides the labels and memory that operators and devices declare.
 
     Parameters
     ----------
@@ -18,9 +18,14 @@ class Constraints:
     colocate
         Groups of operators; each group runs on one device.
     exlocate
-        Groups of operators; no two of a group share a device.
+        Groups of operators; no two operators of a group share a device.
     allowed
         Operator -> the devices it may run on.
+
+    Raises
+    ------
+    ProblemError
+        On a value of the wrong type.
     """
 
     pins: Mapping[str, str] = field(default_factory=dict)
@@ -30,19 +35,19 @@ class Constraints:
 
     @classmethod
     def of(cls, constraints: "Constraints") -> "Constraints":
-        """Return constraints as they are; refuse what are none, as a mapping.
+        """Return `constraints` unchanged after checking their type.
 
         Raises
         ------
         ProblemError
-            Naming what to write instead.
+            On a value of another type, such as a mapping.
         """
         check_type(
             "constraints:",
             constraints,
             cls,
             ProblemError,
-            'as sp.Constraints(pins={"parse": "d0"})',
+            'for example sp.Constraints(pins={"parse": "d0"})',
         )
         return constraints
 
@@ -52,7 +57,7 @@ class Constraints:
         groups = (*self.colocate, *self.exlocate, *self.allowed.values())
         for group in groups:
             if isinstance(group, str):
-                raise ProblemError(f"constraints: {group!r} is text where a list is wanted")
+                raise ProblemError(f"constraints: {group!r} must be a list of names, not text")
         allowed = {operator: tuple(names) for operator, names in self.allowed.items()}
         for name, value in (
             ("pins", dict(self.pins)),

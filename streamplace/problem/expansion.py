@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from streamplace.errors import GraphError
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.graph_checks import without_any
+from streamplace.problem.graph_checks import indices_not_in
 from streamplace.problem.logical import (
     AnyDistribution,
     Distribution,
@@ -29,24 +29,25 @@ Instances = Mapping[str, Sequence[str]]
 
 
 def to_instances(logical: LogicalGraph) -> StreamGraph:
-    """Return the graph in which every operator of parallelism p > 1 is p instances.
+    """Return the graph in which every operator of parallelism p > 1 is replaced by p instances.
 
-    Instances are called ``operator[0]``, ``operator[1]``, … and refer to their operator. They have
-    its numbers per tuple and its memory. A stream's tuples are divided by its distribution.
-    Constraints on an operator, pins among them, hold for all its instances.
+    Instances are called ``operator[0]``, ``operator[1]``, … and refer to their operator. Each has
+    the operator's numbers per tuple and its memory. A stream's distribution divides its tuples
+    among the streams between instances. Constraints on an operator, including pins, hold for all
+    its instances.
 
     Raises
     ------
     GraphError
         If there would be more than a million instances or five million streams between them, if a
-        stream's groups do not divide a parallelism, and if an instance has the name of another
+        stream's groups do not divide a parallelism, or if an instance has the name of another
         operator.
     """
     graph = logical.graph
     count = _counts(logical)
     if (count == 1).all():
         return graph
-    first = np.cumsum(count) - count  # of each operator's instances
+    first = np.cumsum(count) - count  # index of each operator's first instance
     owner = np.repeat(np.arange(len(count)), count)
     instances = {
         name: instance_names(name, p) for name, p in zip(graph.names, count.tolist(), strict=True)
@@ -68,17 +69,17 @@ def to_instances(logical: LogicalGraph) -> StreamGraph:
         stream_payload_bytes=graph.stream_payload_bytes[stream],
         name=graph.name,
         source_rate=graph.source_rate,
-        source_shares={  # with instances that no stream feeds, whose share is 0
-            names[i]: float(share[owner[i]]) for i in without_any(len(names), ends[:, 1])
+        source_shares={  # including instances that no stream feeds, whose share is 0
+            names[i]: float(share[owner[i]]) for i in indices_not_in(len(names), ends[:, 1])
         },
         constraints=_constraints(logical, instances),
     )
 
 
 def to_operators(logical: LogicalGraph) -> StreamGraph:
-    """Return the graph in which every operator is one, however parallel it is.
+    """Return the graph in which each operator stays one operator, whatever its parallelism.
 
-    Its memory is that of all its instances. The other numbers are per tuple and stay.
+    Its memory is that of all its instances together. Its other numbers are per tuple and stay.
 
     Raises
     ------
@@ -97,12 +98,15 @@ def _counts(logical: LogicalGraph) -> Ints:
     """Return the number of instances of each operator, (V,)."""
     count = [logical.parallelism.get(name, 1) for name in logical.graph.names]
     if sum(count) > MOST_INSTANCES:
-        raise GraphError(f"more than {MOST_INSTANCES:,} instances of operators; --fold makes none")
+        raise GraphError(
+            f"more than {MOST_INSTANCES:,} instances of operators; "
+            "use --fold to keep each operator as one"
+        )
     return np.array(count, dtype=np.int32)
 
 
 def _owners(graph: StreamGraph, count: Ints, owner: Ints) -> dict[int, str]:
-    """Return instance -> its operator; single instances only if the graph already names one."""
+    """Return instance -> its operator; a single instance has one only if the graph names it."""
     return {
         i: graph.names[v] if count[v] > 1 else graph.instance_of[v]
         for i, v in enumerate(owner.tolist())
@@ -113,13 +117,19 @@ def _owners(graph: StreamGraph, count: Ints, owner: Ints) -> dict[int, str]:
 def _streams(
     logical: LogicalGraph, count: Ints, first: Ints
 ) -> tuple[NDArray[np.int32], Ints, Floats]:
-    """Return the streams between instances: ends (E, 2), logical stream (E,) and its share (E,)."""
+    """Return the ends of the streams between instances, (E, 2), their logical streams and shares.
+
+    Logical streams are (E,) indices; shares are (E,) fractions of the logical stream's tuples.
+    """
     distribution = logical.stream_distributions
     graph = logical.graph
     of_source = count[graph.stream_source].tolist()
     of_target = count[graph.stream_target].tolist()
     if sum(map(_number, distribution, of_source, of_target)) > MOST_STREAMS:
-        raise GraphError(f"more than {MOST_STREAMS:,} streams between instances; --fold makes none")
+        raise GraphError(
+            f"more than {MOST_STREAMS:,} streams between instances; "
+            "use --fold to keep each operator as one"
+        )
     ends = [np.empty((0, 2), dtype=np.int32)]
     shares = [np.empty(0)]
     for e, (u, v) in enumerate(zip(graph.stream_source, graph.stream_target, strict=True)):
@@ -166,7 +176,7 @@ def _in_groups(
 ) -> tuple[Ints, Ints, Floats]:
     if sources % distribution.groups or targets % distribution.groups:
         raise GraphError(
-            f"{distribution.groups} groups divide no {sources} and {targets} instances"
+            f"{distribution.groups} groups do not divide {sources} and {targets} instances evenly"
         )
     of_source, of_target = sources // distribution.groups, targets // distribution.groups
     a = np.repeat(np.arange(sources), of_target)
@@ -198,7 +208,7 @@ def _each(rule_of: Mapping[str, Rule], instances: Instances) -> dict[str, Rule]:
 
 
 def _together(group: Sequence[str], instances: Instances, by_channel: bool) -> list[list[str]]:
-    """Return the colocation groups: one of all instances, or one per channel."""
+    """Return the colocation groups: one of all instances, or one per channel (instance number)."""
     groups = [instances.get(operator, [operator]) for operator in group]
     if by_channel:
         return [list(names) for names in zip(*groups, strict=True)]

@@ -15,28 +15,32 @@ from streamplace.util.suggest import did_you_mean
 
 
 class Feasibility:
-    """The constraints of a problem, compiled.
+    """The constraints, labels and memory of a problem, compiled to arrays over units.
 
-    A *unit* is a colocated group, or an operator of none. Constraints on units are all there is:
-    a mask of devices, memory, and sets of units that exclude one another.
+    A *unit* is a colocated group, or a single operator that is in no group. A placement is feasible
+    if every unit is on a device that its mask allows, no two units of an excluding set share a
+    device, and the units on each device fit in its memory.
 
     Attributes
     ----------
     unit_of
-        (V,) int32: each operator's unit.
+        (V,) int32, the unit of each operator.
+    unit_count
+        U, the number of units.
     allowed
-        (U, D) bool: devices a unit may run on, by pins, allowed devices, labels and memory.
+        (U, D) bool, the devices that each unit may run on by pins, allowed devices, labels and
+        memory.
     unit_memory
-        (U,) bytes.
+        (U,) memory in bytes.
     excluding
-        Tuples of units of which no two may share a device.
+        Tuples of units; no two units of a tuple may share a device.
 
     Raises
     ------
     ProblemError
-        On names that the graph or cluster does not have, and memory that overflows.
+        On an unknown operator or device, or if the sum of memory overflows.
     InfeasibleError
-        Where it is certain that no placement obeys: names what cannot hold.
+        If provably no placement is feasible; the message names the reason.
     """
 
     def __init__(self, graph: StreamGraph, cluster: Cluster, constraints: Constraints) -> None:
@@ -49,7 +53,7 @@ class Feasibility:
         )
         with np.errstate(over="ignore"):
             if not np.isfinite(self.unit_memory.sum()):
-                raise ProblemError("operators: memory_bytes add up to more than a number holds")
+                raise ProblemError("operators: the sum of memory_bytes overflows")
         self.allowed = self._mask(constraints)
         self.excluding = tuple(
             tuple(int(self.unit_of[graph.index[name]]) for name in dict.fromkeys(group))
@@ -73,14 +77,14 @@ class Feasibility:
 
     @cached_property
     def masks(self) -> tuple[Bools, Ints]:
-        """(M, D) masks of devices, and which of them holds for each operator, (V,)."""
+        """(M, D) masks of devices, and the index of each operator's mask, (V,)."""
         if self.is_free:
             return self.allowed[:1], np.zeros_like(self.unit_of)
         return self.allowed, self.unit_of
 
     @cached_property
     def unit_masks(self) -> tuple[Bools, Ints]:
-        """(M, D) the different masks of devices, and which of them holds for each unit, (U,)."""
+        """(M, D) distinct masks of devices, and the index of each unit's mask, (U,)."""
         if self.is_free:
             return self.allowed[:1], np.zeros(self.unit_count, dtype=np.int32)
         packed = np.packbits(self.allowed, axis=1)
@@ -89,11 +93,17 @@ class Feasibility:
 
     @cached_property
     def first_of(self) -> Ints:
-        """(U,) the first operator of each unit."""
+        """(U,) index of the first operator of each unit."""
         return np.unique(self.unit_of, return_index=True)[1].astype(np.int32)
 
     def violation(self, devices: Ints) -> str | None:
-        """Return what a placement, (V,) device indices, breaks first; None if it is feasible."""
+        """Return the first rule that a placement violates, as text; None if it is feasible.
+
+        Parameters
+        ----------
+        devices
+            (V,) device index of each operator.
+        """
         if self.is_free:
             return None
         names, where = self._graph.names, self._cluster.names
@@ -106,16 +116,18 @@ class Feasibility:
         leader[self.unit_of] = devices
         apart = np.flatnonzero(leader[self.unit_of] != devices)
         if len(apart):
-            return f"operator {names[apart[0]]!r} is apart from those it is colocated with"
+            return f"operator {names[apart[0]]!r} is not with the operators it is colocated with"
         for group in self.excluding:
             on = leader[list(group)].tolist()
             if len(set(on)) < len(on):
-                twice = next(d for d in on if on.count(d) > 1)
-                return f"device {where[twice]!r} runs two operators that are to be apart"
+                shared = next(d for d in on if on.count(d) > 1)
+                return f"device {where[shared]!r} runs two operators that must not share a device"
         used = np.bincount(leader, weights=self.unit_memory, minlength=len(where))
         full = np.flatnonzero(used > self._cluster.memory_bytes)
         if len(full):
-            return f"device {where[full[0]]!r} would need {used[full[0]]:g} bytes of memory"
+            d = full[0]
+            has = f"but has {self._cluster.memory_bytes[d]:g}"
+            return f"device {where[d]!r} would need {used[d]:g} bytes of memory {has}"
         return None
 
     def _mask(self, constraints: Constraints) -> Bools:
@@ -142,17 +154,20 @@ class Feasibility:
             raise InfeasibleError(f"no device may run {self.describe(unit)}: {reasons}")
         for names, group in zip(constraints.exlocate, self.excluding, strict=True):
             if len(set(group)) < len(group):
-                raise InfeasibleError(f"constraints: {listed(names)} must be together and apart")
+                raise InfeasibleError(
+                    f"constraints: {listed(names)} must be on different devices, "
+                    "but some of them are colocated"
+                )
             if not _can_all_differ(self.allowed[list(group)]):
                 raise InfeasibleError(f"constraints: too few devices to keep {listed(names)} apart")
-        needed, there = self.unit_memory.sum(), self._cluster.memory_bytes.sum()
-        if needed > there:
+        needed, available = self.unit_memory.sum(), self._cluster.memory_bytes.sum()
+        if needed > available:
             raise InfeasibleError(
-                f"memory: operators need {needed:g} bytes, devices have {there:g}"
+                f"memory: operators need {needed:g} bytes, devices have {available:g}"
             )
 
     def describe(self, unit: int) -> str:
-        """Return the operators of a unit by name."""
+        """Return the names of a unit's operators, as text for a message."""
         names = [self._graph.names[v] for v in np.flatnonzero(self.unit_of == unit)]
         if len(names) == 1:
             return f"operator {names[0]!r}"
@@ -166,7 +181,9 @@ class Feasibility:
             reasons.append(f"it requires {listed(labels)}")
         reasons += [f"{v!r} is pinned to {d!r}" for v, d in constraints.pins.items() if v in names]
         reasons += [
-            f"{v!r} is allowed on {listed(d)}" for v, d in constraints.allowed.items() if v in names
+            f"{v!r} is allowed on {listed(d) if d else 'no device'}"
+            for v, d in constraints.allowed.items()
+            if v in names
         ]
         if self.unit_memory[unit] > self._cluster.memory_bytes.min():
             reasons.append(f"it needs {self.unit_memory[unit]:g} bytes of memory")
@@ -191,12 +208,12 @@ def _check_names(graph: StreamGraph, cluster: Cluster, constraints: Constraints)
     ):
         for place, name in named:
             if name not in known:
-                message = f"constraints.{place}: no {what} is called {name!r}"
+                message = f"constraints.{place}: unknown {what} {name!r}"
                 raise ProblemError(message + did_you_mean(name, known))
 
 
 def _units(graph: StreamGraph, groups: Sequence[Sequence[str]]) -> Ints:
-    """Number colocated groups, joined where they overlap, and the operators of none."""
+    """Return the unit of each operator, (V,); groups that share an operator are one unit."""
     count = len(graph.names)
     if not groups:
         return np.arange(count, dtype=np.int32)
@@ -209,7 +226,7 @@ def _units(graph: StreamGraph, groups: Sequence[Sequence[str]]) -> Ints:
 
 
 def _can_all_differ(allowed: Bools) -> bool:
-    """Whether every row can have a True column of its own (bipartite matching)."""
+    """Return whether every row can be matched to its own True column (bipartite matching)."""
     if len(allowed) > allowed.shape[1]:
         return False
     row_of: dict[int, int] = {}
@@ -219,7 +236,7 @@ def _can_all_differ(allowed: Bools) -> bool:
         column = _free_column(allowed, row, row_of, reached_from)
         if column is None:
             return False
-        while True:  # every row on the way gives its column to the one before
+        while True:  # each row on the augmenting path passes its column to the previous row
             giver = reached_from[column]
             row_of[column] = giver
             if giver == row:
@@ -232,13 +249,13 @@ def _can_all_differ(allowed: Bools) -> bool:
 def _free_column(
     allowed: Bools, row: int, row_of: dict[int, int], reached_from: dict[int, int]
 ) -> int | None:
-    """Search a free column from a row, through columns whose rows might move on."""
+    """Return a free column that an augmenting path from a row reaches; None if there is none."""
     rows = [row]
     while rows:
-        looking = rows.pop()
-        for column in np.flatnonzero(allowed[looking]).tolist():
+        current = rows.pop()
+        for column in np.flatnonzero(allowed[current]).tolist():
             if column not in reached_from:
-                reached_from[column] = looking
+                reached_from[column] = current
                 if column not in row_of:
                     return int(column)
                 rows.append(row_of[column])

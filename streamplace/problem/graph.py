@@ -1,4 +1,4 @@
-"""Stream graphs: operators and the streams between them, immutable, validated, acyclic."""
+"""Stream graphs: immutable, validated, acyclic graphs of operators and streams."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -10,28 +10,30 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from streamplace.display.mixins import Displayable
-from streamplace.display.text import number, quoted
+from streamplace.display.text import counted, number, quoted
 from streamplace.display.view import MOST_NAMES, Cell, Grid, Names, View
 from streamplace.errors import GraphError
 from streamplace.problem.coerce import OperatorLike, StreamLike, operator_of, stream_of
-from streamplace.problem.columns import OPERATOR_NUMBERS, SELECTIVITY, STREAM_PAYLOAD, graph_hash
+from streamplace.problem.columns import OPERATOR_NUMBERS, SELECTIVITY, graph_hash
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph_checks import (
+    acyclic_order,
     check_text,
     checked_rate,
     column_of,
     endpoints,
     ends_of,
     index_of,
+    indices_not_in,
     labels_of,
     listed,
     own_payload,
     owner_of,
+    payload_of_streams,
     shares_of,
-    without_any,
 )
 from streamplace.problem.operators import UNKNOWN, Operator, RowView, Stream
-from streamplace.problem.topology import first_cycle, topological_order
+from streamplace.problem.topology import sorted_streams
 from streamplace.util.arrays import Floats, Ints
 from streamplace.util.checks import check_type
 
@@ -43,53 +45,54 @@ SOURCE = ("source_rate", "source_share")
 
 
 class StreamGraph(Displayable):
-    """A stream-processing job: V operators, E streams.
+    """A stream-processing job with V operators and E streams.
 
-    Numbers live in numpy columns. Operators keep the order they were given in; streams are sorted
-    topologically by (source, target), so every stream into an operator precedes those out of it,
-    in whatever order they came. Two streams may join the same two operators.
+    Numbers are stored in numpy columns. Operators keep their order. Streams are sorted
+    topologically by (source, target), whatever their order in the input, so every stream into an
+    operator precedes the streams out of it. Two streams may join the same two operators.
 
     Parameters
     ----------
     operators, streams
-        Rows; streams name their operators. Plain tuples and mappings of their fields will do:
-        ``StreamGraph([("a", 9e4, 2_500), ("b", 6e4, 0)], [("a", "b", 0.5)])`` has operators of
-        (name, instructions, payload_bytes) and a stream of (source, target, selectivity).
+        Rows; streams name their operators. A row may also be a tuple or mapping of its fields:
+        ``StreamGraph([("a", 9e4, 2_500), ("b", 6e4, 0)], [("a", "b", 0.5)])`` has operators
+        (name, instructions, payload_bytes) and a stream (source, target, selectivity).
     name
         Shown in tables.
     source_rate
-        Tuples/s offered by all sources together, unless a problem says otherwise.
+        Tuples/s offered by all sources together; a `Problem` may override it.
     source_shares
-        Operator without inputs -> its share of the source rate; together 1. Equal by default.
+        Operator without inputs -> its share of the source rate; shares sum to 1. Default: equal
+        shares.
     constraints
-        What placements of this graph must obey, unless a problem says otherwise.
+        Rules for placements of this graph; a `Problem` may override them.
 
     Attributes
     ----------
     names
-        V operator names.
+        The names of the V operators, in order.
     index
         Operator name -> its index.
     instructions, payload_bytes, memory_bytes
-        (V,) float64, see `Operator`; NaN where not known.
+        (V,) float64, see `Operator`; NaN if unknown.
     requires
-        Operator index -> labels, for those that require any.
+        Operator index -> labels, for operators that require any.
     instance_of
-        Operator index -> the operator that it is an instance of, for those that are.
+        Operator index -> name of the operator of which it is an instance, for instances.
     source_share
-        (V,) share of the source rate, 0 for operators with inputs.
+        (V,) float64, share of the source rate; 0 for operators with inputs.
     stream_source, stream_target
-        (E,) int32 operator indices.
+        (E,) int32, operator indices.
     selectivity, stream_payload_bytes
-        (E,) float64, see `Stream`; NaN where not known.
+        (E,) float64, see `Stream`; NaN if unknown.
     order
-        (V,) int32: the operators, upstream first; ties by index.
+        (V,) int32, the operators in topological order, sources first; ties by index.
 
     Raises
     ------
     GraphError
-        On no operators, duplicate or empty names, unknown endpoints, self-loops, cycles, shares
-        that do not fit the sources, and numbers that are negative or not finite.
+        If there are no operators; on a duplicate or empty name, an unknown endpoint, a self-loop
+        or a cycle, shares that do not fit the sources, or a number that is negative or not finite.
     """
 
     instructions: Floats
@@ -146,23 +149,36 @@ class StreamGraph(Displayable):
         source_shares: Mapping[str, float] | None = None,
         constraints: Constraints | None = None,
     ) -> "StreamGraph":
-        """Build a graph from columns, for those too large to go row by row.
+        """Return a graph from columns; this is faster than rows for large graphs.
 
-        What is not told below is as in the class; memory is 0 and selectivity 1 if absent.
+        The other parameters are those of the class. Memory defaults to 0, selectivity to 1.
 
         Parameters
         ----------
+        names
+            The names of the V operators.
+        instructions, payload_bytes, memory_bytes
+            (V,) numbers, see `Operator`.
         ends
-            (E, 2) operator indices: source, target.
+            (E, 2) operator indices, source and target.
+        requires, instance_of
+            Operator index -> labels or name, see `Operator`.
+        selectivity
+            (E,) numbers, see `Stream`.
         stream_payload_bytes
-            (E,); NaN stands for the source operator's.
+            (E,) numbers; NaN stands for the payload of the source operator.
+
+        Raises
+        ------
+        GraphError
+            As the class does, and on columns of the wrong length.
         """
         graph = cls.__new__(cls)
         index = index_of(names)
         ends = ends_of(ends, len(index))
         for what, rows in (("requires", requires), ("instance_of", instance_of)):
             if wrong := [v for v in rows or () if not 0 <= v < len(index)]:
-                raise GraphError(f"{what}: there is no operator {wrong[0]}")
+                raise GraphError(f"{what}: unknown operator index {wrong[0]}")
         count, streams = len(index), len(ends)
         cls._set(
             graph,
@@ -203,7 +219,7 @@ class StreamGraph(Displayable):
         source_shares: Mapping[str, float] | None,
         constraints: Constraints | None,
     ) -> None:
-        """Check everything and keep it; streams are given in any order."""
+        """Check all values and store them; streams may come in any order."""
         check_text("name", name)
         self.name = name
         self.names = tuple(index)
@@ -214,12 +230,9 @@ class StreamGraph(Displayable):
         defaults = {c.name: np.full(len(index), c.default) for c in OPERATOR_NUMBERS if c.added}
         self._set_operator_numbers({**defaults, **operator_numbers})
         self.source_rate = checked_rate(source_rate)
-        payload = self._payload_of_streams(ends, stream_numbers["payload_bytes"])
+        payload = payload_of_streams(ends, stream_numbers["payload_bytes"], self.payload_bytes)
         selectivity = column_of("streams", SELECTIVITY, stream_numbers["selectivity"], len(ends))
-        if len(loops := np.flatnonzero(ends[:, 0] == ends[:, 1])):
-            feeds = self.names[ends[loops[0], 0]]
-            raise GraphError(f"streams[{loops[0]}]: {feeds!r} feeds itself")
-        self.order = _acyclic_order(self.names, ends)
+        self.order = acyclic_order(self.names, ends)
         self._sort_streams(ends, selectivity, payload)
         self.source_share = shares_of(source_shares, self.names, self.sources)
         self._freeze()
@@ -235,27 +248,33 @@ class StreamGraph(Displayable):
         source_rate: float | None = None,
         source_shares: Mapping[str, float] | None = None,
     ) -> tuple["StreamGraph", Ints]:
-        """Return the same operators and streams with other numbers.
+        """Return a graph of the same operators and streams with other numbers.
 
-        A number that is None stays. Names, ends and the topological order stay, so they are not
+        None keeps a number. Names, ends and the topological order stay the same, so they are not
         checked again. Streams between the same two operators are sorted by their new numbers.
 
         Parameters
         ----------
+        instructions, payload_bytes, memory_bytes
+            (V,) numbers, see `Operator`.
+        selectivity
+            (E,) numbers, see `Stream`.
         stream_payload_bytes
-            (E,); NaN stands for the source operator's.
+            (E,) numbers; NaN stands for the payload of the source operator.
+        source_rate, source_shares
+            See the class.
 
         Returns
         -------
         graph
             The graph with the new numbers.
         before
-            (E,) index in this graph of each of its streams.
+            (E,) index in this graph of each stream of the new graph.
 
         Raises
         ------
         GraphError
-            On columns of another length, numbers that are negative or not finite, and shares that
+            On a column of the wrong length, a number that is negative or not finite, or shares that
             do not fit the sources.
         """
         graph = StreamGraph.__new__(StreamGraph)
@@ -274,7 +293,7 @@ class StreamGraph(Displayable):
         ends = np.stack([self.stream_source, self.stream_target], axis=1)
         payload, chosen = self.stream_payload_bytes, self.selectivity
         if stream_payload_bytes is not None:
-            payload = StreamGraph._payload_of_streams(graph, ends, stream_payload_bytes)
+            payload = payload_of_streams(ends, stream_payload_bytes, graph.payload_bytes)
         if selectivity is not None:
             chosen = column_of("streams", SELECTIVITY, selectivity, len(ends))
         before = StreamGraph._sort_streams(graph, ends, chosen, payload)
@@ -284,30 +303,20 @@ class StreamGraph(Displayable):
         return graph, before
 
     def _set_operator_numbers(self, numbers: Mapping[str, ArrayLike | None]) -> None:
-        """Check and set the columns of operators; those that are None stay."""
+        """Check and set the columns of operators; None keeps a column."""
         for column in OPERATOR_NUMBERS:
             values = numbers.get(column.name)
             if values is not None:
                 setattr(self, column.name, column_of("operators", column, values, len(self.names)))
 
-    def _payload_of_streams(self, ends: Ints, values: ArrayLike) -> Floats:
-        """Return the checked payload of each stream; NaN becomes that of its source operator."""
-        own = np.asarray(values, dtype=np.float64)
-        if own.shape != (len(ends),):
-            raise GraphError(f"streams: payload_bytes must be a column of {len(ends)}")
-        payload = np.where(np.isnan(own), self.payload_bytes[ends[:, 0]], own)
-        return column_of("streams", STREAM_PAYLOAD, payload, len(ends))
-
     def _sort_streams(self, ends: Ints, selectivity: Floats, payload_bytes: Floats) -> Ints:
-        """Set the columns of streams in topological order; return the index that each had."""
-        position = np.empty(len(self.names), dtype=np.int32)
-        position[self.order] = np.arange(len(self.names), dtype=np.int32)
-        by = np.lexsort((payload_bytes, selectivity, ends[:, 1], position[ends[:, 0]]))
+        """Set the columns of streams in topological order; return their previous indices, (E,)."""
+        by = sorted_streams(self.order, ends, selectivity, payload_bytes)
         self.stream_source = np.ascontiguousarray(ends[by, 0])
         self.stream_target = np.ascontiguousarray(ends[by, 1])
         self.selectivity = selectivity[by]
         self.stream_payload_bytes = payload_bytes[by]
-        return by.astype(np.int32)
+        return by
 
     def _freeze(self) -> None:
         for values in vars(self).values():
@@ -316,50 +325,50 @@ class StreamGraph(Displayable):
 
     @cached_property
     def sources(self) -> Ints:
-        """Indices of the operators without inputs."""
-        return without_any(len(self.names), self.stream_target)
+        """Indices of the operators without inputs, in increasing order."""
+        return indices_not_in(len(self.names), self.stream_target)
 
     @cached_property
     def sinks(self) -> Ints:
-        """Indices of the operators without outputs."""
-        return without_any(len(self.names), self.stream_source)
+        """Indices of the operators without outputs, in increasing order."""
+        return indices_not_in(len(self.names), self.stream_source)
 
     @cached_property
     def owners(self) -> tuple[str, ...]:
-        """Of each operator the one that it is an instance of; its own name if of none."""
+        """For each operator, the operator of which it is an instance, or else its own name."""
         return tuple(self.instance_of.get(v, name) for v, name in enumerate(self.names))
 
     @cached_property
     def unknown(self) -> dict[str, list[str]]:
-        """Number -> whose it is, for those that have to be told before the graph can be placed.
+        """Kind of number -> operators or streams that lack it; placing the graph needs them all.
 
-        Of instances it is their operator that is named: what its engine and ``--costs`` call it.
+        Instances appear under the name of their operator, which the engine and ``--costs`` use.
         """
-        called = self.owners
+        names = self.owners
         ends = np.stack([self.stream_source, self.stream_target], axis=1)
-        silent = np.unique(self.stream_source[np.isnan(self.stream_payload_bytes)]).tolist()
-        lacking = {
-            "instructions": [called[v] for v in np.flatnonzero(np.isnan(self.instructions))],
-            "payload_bytes": [called[v] for v in silent],
+        without_payload = self.stream_source[np.isnan(self.stream_payload_bytes)]
+        unknown = {
+            "instructions": [names[v] for v in np.flatnonzero(np.isnan(self.instructions))],
+            "payload_bytes": [names[v] for v in np.unique(without_payload).tolist()],
             "selectivity": [
-                f"{called[u]}->{called[v]}" for u, v in ends[np.isnan(self.selectivity)].tolist()
+                f"{names[u]}->{names[v]}" for u, v in ends[np.isnan(self.selectivity)].tolist()
             ],
         }
-        return {what: list(dict.fromkeys(names)) for what, names in lacking.items() if names}
+        return {kind: list(dict.fromkeys(found)) for kind, found in unknown.items() if found}
 
     @property
     def lacking(self) -> list[str]:
-        """What is unknown, for people: each kind of number on one line."""
-        return [f"{what} of {listed(names)}" for what, names in self.unknown.items()]
+        """Descriptions of the unknown numbers, one line per kind of number."""
+        return [f"{kind} of {listed(names)}" for kind, names in self.unknown.items()]
 
     @cached_property
     def operators(self) -> RowView[Operator]:
-        """The operators, row by row."""
+        """The operators as a read-only sequence of rows."""
         return RowView(len(self.names), self._operator)
 
     @cached_property
     def streams(self) -> RowView[Stream]:
-        """The streams, row by row."""
+        """The streams as a read-only sequence of rows, in topological order."""
         return RowView(len(self.stream_source), self._stream)
 
     def _operator(self, v: int) -> Operator:
@@ -383,7 +392,7 @@ class StreamGraph(Displayable):
 
     @cached_property
     def sha256(self) -> str:
-        """Hash of operators, streams and source shares: what tells one graph from another."""
+        """SHA-256 of operators, streams and source shares, as hexadecimal text."""
         labels = sorted((v, sorted(labels)) for v, labels in self.requires.items())
         header: list[object] = [self.names, labels]
         if self.instance_of:
@@ -401,17 +410,17 @@ class StreamGraph(Displayable):
         return graph_hash(header, always, added)
 
     def __getstate__(self) -> dict[str, object]:
-        """Return what is pickled: mappings as plain ones, since read-only ones cannot be."""
+        """Return the state to pickle, with plain dicts for read-only mappings."""
         state = vars(self).items()
         return {k: dict(v) if isinstance(v, MappingProxyType) else v for k, v in state}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        """Set what was pickled, as read-only as before."""
+        """Restore the pickled state; arrays and mappings are read-only again."""
         for name, value in state.items():
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
-            own = name in ("index", "requires", "instance_of")
-            vars(self)[name] = MappingProxyType(value) if own else value
+            is_mapping = name in ("index", "requires", "instance_of")
+            vars(self)[name] = MappingProxyType(value) if is_mapping else value
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, StreamGraph):
@@ -427,16 +436,17 @@ class StreamGraph(Displayable):
         rate = "" if self.source_rate is None else f", {number(self.source_rate)} tuples/s"
         rules = ", constraints" if self.constraints else ""
         numbers = (self.instructions, self.stream_payload_bytes, self.selectivity)
-        lacking = ", numbers missing" if any(np.isnan(n).any() for n in numbers) else ""
+        unknown = ", unknown numbers" if any(np.isnan(n).any() for n in numbers) else ""
         head = ("operator", "instructions", "payload, bytes", "memory, bytes", "streams to")
         return View(
-            f"StreamGraph{label}: {len(self.names)} operators, {len(self.streams)} streams, "
-            f"{len(self.sources)} sources, {len(self.sinks)} sinks{rate}{rules}{lacking}",
+            f"StreamGraph{label}: {counted(len(self.names), 'operator')}, "
+            f"{counted(len(self.streams), 'stream')}, {counted(len(self.sources), 'source')}, "
+            f"{counted(len(self.sinks), 'sink')}{rate}{rules}{unknown}",
             body=(Grid(head, len(self.names), self._cells, names=(0, 4)),),
         )
 
     def _cells(self, i: int) -> tuple[Cell, ...]:
-        """Return the cells of the i-th operator, upstream first."""
+        """Return the cells of the i-th operator in topological order."""
         v = self.order[i]
         columns = (self.instructions, self.payload_bytes, self.memory_bytes)
         targets = self.stream_target[self.stream_source == v]
@@ -446,12 +456,3 @@ class StreamGraph(Displayable):
             *(number(float(column[v])) for column in columns),
             Names(first, len(targets)),
         )
-
-
-def _acyclic_order(names: Sequence[str], ends: Ints) -> Ints:
-    """Return the operators, (V,), upstream first; a cycle is an error that names it."""
-    order = topological_order(len(names), ends)
-    if len(order) < len(names):
-        cycle = " -> ".join(names[v] for v in first_cycle(len(names), ends, order))
-        raise GraphError(f"streams: a cycle, {cycle}")
-    return order

@@ -1,4 +1,4 @@
-"""Checks of a graph's rows and columns; every fault names its place."""
+"""Checks of a graph's rows and columns; every message names the row or column."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import inf
@@ -8,8 +8,9 @@ from numpy.typing import ArrayLike
 
 from streamplace.errors import GraphError
 from streamplace.problem.coerce import are_labels
-from streamplace.problem.columns import NumberColumn
+from streamplace.problem.columns import STREAM_PAYLOAD, NumberColumn
 from streamplace.problem.operators import UNKNOWN, Operator, Stream
+from streamplace.problem.topology import first_cycle, topological_order
 from streamplace.util.arrays import Floats, Ints
 from streamplace.util.checks import check_number, check_str, check_type
 from streamplace.util.suggest import did_you_mean
@@ -19,68 +20,69 @@ SHARES_TOLERANCE = 1e-9
 
 
 def listed(names: Iterable[str]) -> str:
-    """Return names for a message: some, and how many more."""
-    quoted = [repr(name) for name in names] or ["nothing"]
+    """Return names for a message: the first in quotes, and the number of others."""
+    quoted = [repr(name) for name in names]
     more = len(quoted) - NAMES_SHOWN
     return ", ".join(quoted[:NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 def index_of(names: Sequence[str]) -> dict[str, int]:
-    """Return name -> index, every name given, once and encodable."""
+    """Return name -> index; refuse names that are empty, duplicate or not encodable."""
     if not names:
-        raise GraphError("operators: the graph has none")
+        raise GraphError("operators: a graph needs at least one operator")
     index: dict[str, int] = {}
     for v, name in enumerate(names):
         check_text(f"operators[{v}].name", name)
         if not name:
             raise GraphError(f"operators[{v}].name: is empty")
         if index.setdefault(name, v) != v:
-            raise GraphError(f"operators[{v}].name: {name!r} is operators[{index[name]}]'s already")
+            first = f"operators[{index[name]}]"
+            raise GraphError(f"operators[{v}].name: duplicate name {name!r}, see {first}")
     return index
 
 
 def check_text(what: str, text: str) -> None:
-    """Refuse text that no file can hold, and what is no text."""
+    """Refuse a value that is not text, or text that cannot be encoded."""
     check_str(f"{what}:", text, GraphError)
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise GraphError(f"{what}: is no valid unicode text") from None
+        raise GraphError(f"{what}: is not valid unicode text") from None
 
 
 def endpoints(i: int, stream: Stream, index: Mapping[str, int]) -> tuple[int, int]:
-    """Return the operators that stream i joins."""
+    """Return the indices of the source and target of stream i."""
     for end in (stream.source, stream.target):
         if end not in index:
-            raise GraphError(
-                f"streams[{i}]: no operator is called {end!r}{did_you_mean(end, index)}"
-            )
+            raise GraphError(f"streams[{i}]: unknown operator {end!r}{did_you_mean(end, index)}")
     return index[stream.source], index[stream.target]
 
 
 def ends_of(values: ArrayLike, count: int) -> Ints:
-    """Return (E, 2) indices of operators; no streams may have any shape."""
+    """Return (E, 2) indices of operators; an empty array may have any shape."""
     ends = np.asarray(values)
     if ends.size == 0:
         return np.empty((0, 2), dtype=np.int32)
     if ends.dtype.kind not in "iu" or ends.shape[1:] != (2,):
-        raise GraphError(f"streams: ends must be integers of shape (E, 2), not {ends.shape}")
+        got = f"{ends.dtype} of shape {ends.shape}"
+        raise GraphError(f"streams: ends must be integers of shape (E, 2) (got {got})")
     if not 0 <= ends.min() <= ends.max() < count:
-        raise GraphError(f"streams: an end is outside 0..{count - 1}")
+        raise GraphError(f"streams: ends has an operator index outside 0..{count - 1}")
     return ends.astype(np.int32)
 
 
 def labels_of(v: int, operator: Operator) -> tuple[str, ...]:
-    """Return the labels an operator requires; text alone would be one label a letter."""
+    """Return the labels that operator v requires; text alone would be a label per letter."""
     if isinstance(operator.requires, str):
-        raise GraphError(f"operators[{v}].requires: must be several labels, not text")
+        raise GraphError(f"operators[{v}].requires: must be a list of labels, not text")
     if not are_labels(operator.requires):
-        raise GraphError(f"operators[{v}].requires: must be labels (got {operator.requires!r:.40})")
+        wanted = f"must be a list of labels (got {operator.requires!r:.40})"
+        raise GraphError(f"operators[{v}].requires: {wanted}")
     return tuple(operator.requires)
 
 
 def own_payload(i: int, stream: Stream) -> float:
-    """Return a stream's payload; NaN stands for its source operator's, and so cannot be one."""
+    """Return the payload of stream i in bytes; NaN stands for that of its source operator."""
     if stream.payload_bytes is None:
         return float("nan")
     check_number(f"streams[{i}].payload_bytes:", stream.payload_bytes, GraphError)
@@ -90,18 +92,18 @@ def own_payload(i: int, stream: Stream) -> float:
 
 
 def column_of(rows: str, column: NumberColumn, values: ArrayLike, length: int) -> Floats:
-    """Return a column of finite numbers of at least 0; `rows` is what it is a column of."""
+    """Return a column of finite numbers of at least 0; `rows` begins messages."""
     name, read = column.name, np.asarray(values)
     if read.dtype.kind == "O" and read.shape == (length,):
         for i, value in enumerate(read.tolist()):
             check_number(f"{rows}[{i}].{name}:", value, GraphError)
-        read = read.astype(np.float64)  # large integers, fractions
+        read = read.astype(np.float64)  # from large integers or fractions
     if read.shape != (length,) or (length and read.dtype.kind not in "iuf"):
         raise GraphError(f"{rows}: {name} must be a column of {length} numbers")
-    numbers = read.astype(np.float64) + 0.0  # which makes -0 a plain 0
+    numbers = read.astype(np.float64) + 0.0  # turns -0 into 0
     fine = np.isfinite(numbers) & (numbers >= 0)
     if column.may_be_unknown:
-        numbers[np.isnan(numbers)] = UNKNOWN  # in one form, for hashes
+        numbers[np.isnan(numbers)] = UNKNOWN  # one bit pattern, since the graph is hashed
         fine |= np.isnan(numbers)
     wrong = np.flatnonzero(~fine)
     if len(wrong):
@@ -112,23 +114,44 @@ def column_of(rows: str, column: NumberColumn, values: ArrayLike, length: int) -
     return numbers
 
 
+def payload_of_streams(ends: Ints, values: ArrayLike, of_operators: Floats) -> Floats:
+    """Return the payload of each stream, (E,) bytes; NaN becomes that of its source operator."""
+    own = np.asarray(values, dtype=np.float64)
+    if own.shape != (len(ends),):
+        raise GraphError(f"streams: payload_bytes must be a column of {len(ends)} numbers")
+    payload = np.where(np.isnan(own), of_operators[ends[:, 0]], own)
+    return column_of("streams", STREAM_PAYLOAD, payload, len(ends))
+
+
+def acyclic_order(names: Sequence[str], ends: Ints) -> Ints:
+    """Return the operators in topological order, (V,); refuse a self-loop or a cycle."""
+    if len(loops := np.flatnonzero(ends[:, 0] == ends[:, 1])):
+        feeds = names[ends[loops[0], 0]]
+        raise GraphError(f"streams[{loops[0]}]: {feeds!r} feeds itself")
+    order = topological_order(len(names), ends)
+    if len(order) < len(names):
+        cycle = " -> ".join(names[v] for v in first_cycle(len(names), ends, order))
+        raise GraphError(f"streams: the graph has a cycle: {cycle}")
+    return order
+
+
 def owner_of(v: int, name: str) -> str:
-    """Return the operator that operator v is an instance of."""
+    """Return the name of the operator of which operator v is an instance."""
     check_text(f"operators[{v}].instance_of", name)
     return name
 
 
-def without_any(count: int, ends: Ints) -> Ints:
-    """Return the vertices 0..count-1 that are not among `ends`."""
-    lacking = np.ones(count, dtype=bool)
-    lacking[ends] = False
-    found = np.flatnonzero(lacking).astype(np.int32)
+def indices_not_in(count: int, ends: Ints) -> Ints:
+    """Return the indices 0..count-1 that are not in `ends`, in increasing order."""
+    absent = np.ones(count, dtype=bool)
+    absent[ends] = False
+    found = np.flatnonzero(absent).astype(np.int32)
     found.flags.writeable = False
     return found
 
 
 def checked_rate(source_rate: float | None) -> float | None:
-    """Return a source rate as a float; None stays."""
+    """Return a source rate in tuples/s as a float, or None."""
     if source_rate is None:
         return None
     check_number("source_rate:", source_rate, GraphError)
@@ -138,7 +161,7 @@ def checked_rate(source_rate: float | None) -> float | None:
 
 
 def shares_of(shares: Mapping[str, float] | None, names: Sequence[str], sources: Ints) -> Floats:
-    """Return the share of the source rate of each operator, (V,); without shares, equal ones."""
+    """Return each operator's share of the source rate, (V,); sources share equally by default."""
     column = np.zeros(len(names))
     if shares is None:
         column[sources] = 1.0 / len(sources)
@@ -153,7 +176,8 @@ def shares_of(shares: Mapping[str, float] | None, names: Sequence[str], sources:
     for source, value in shares.items():
         check_number(f"source_shares[{source!r}]:", value, GraphError)
         if not 0 <= float(value) < inf:
-            raise GraphError(f"source_shares[{source!r}]: must be finite and at least 0")
+            wanted = f"must be finite and at least 0 (got {value})"
+            raise GraphError(f"source_shares[{source!r}]: {wanted}")
         column[index[source]] = value + 0.0
     with np.errstate(over="ignore"):
         total = float(column.sum())

@@ -1,10 +1,11 @@
-"""Groupings of operators, and the graph of their groups."""
+"""Groupings of operators, and the quotient graphs of their groups."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from streamplace.display.text import counted
 from streamplace.errors import ProblemError
 from streamplace.problem.graph import StreamGraph
 from streamplace.util.arrays import Floats, Ints
@@ -12,16 +13,16 @@ from streamplace.util.arrays import Floats, Ints
 
 @dataclass(frozen=True, eq=False)
 class Quotient:
-    """A graph whose vertices are groups; it may have cycles.
+    """A graph whose G vertices are groups of operators; it may have cycles.
 
     Parameters
     ----------
     load
-        (G,) sum of what the members weigh.
+        (G,) sum of the weights of each group's operators.
     source, target
-        (Q,) groups that streams join, each ordered pair once, sorted.
+        (Q,) groups at the ends of each edge; every ordered pair appears once, sorted.
     traffic
-        (Q,) sum of what the streams between them weigh.
+        (Q,) sum of the weights of the streams between the two groups.
     """
 
     load: Floats
@@ -31,17 +32,17 @@ class Quotient:
 
 
 class Grouping:
-    """Operator -> group.
+    """A partition of the operators into groups.
 
     Parameters
     ----------
     group_of
-        (V,) group of each operator; the G groups are numbered 0..G-1, none empty.
+        (V,) group of each operator. The G groups are numbered 0..G-1, and none is empty.
 
     Raises
     ------
     ProblemError
-        If `group_of` does not number groups so.
+        If `group_of` has another length or does not number groups this way.
     """
 
     def __init__(self, graph: StreamGraph, group_of: ArrayLike) -> None:
@@ -55,7 +56,7 @@ class Grouping:
         self.count = int(values.max()) + 1
 
     def quotient(self, load: Floats, traffic: Floats) -> Quotient:
-        """Return the graph of groups under operator weights (V,) and stream weights (E,)."""
+        """Return the quotient graph for operator weights `load`, (V,), and stream weights, (E,)."""
         source = self.group_of[self.graph.stream_source].astype(np.int64)
         target = self.group_of[self.graph.stream_target]
         between = source != target
@@ -70,8 +71,9 @@ class Grouping:
         )
 
     def expand(self, of_groups: ArrayLike) -> NDArray[np.generic]:
-        """Return, for every operator, what `of_groups` (G, …) has for its group: (V, …)."""
+        """Return the row of `of_groups`, (G, …), for each operator's group: (V, …)."""
         return np.asarray(of_groups)[self.group_of]
 
     def __repr__(self) -> str:
-        return f"<Grouping: {len(self.group_of)} operators in {self.count} groups>"
+        operators = counted(len(self.group_of), "operator")
+        return f"<Grouping: {operators} in {counted(self.count, 'group')}>"

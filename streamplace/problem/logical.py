@@ -1,4 +1,4 @@
-"""Logical graphs: operators with their parallelism and the distribution of tuples."""
+"""Logical graphs: operators with parallelism, and streams with a distribution of tuples."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,33 +10,34 @@ from streamplace.util.arrays import Ints
 
 
 class Distribution(Enum):
-    """Distribution of a stream's tuples over the instances of its target."""
+    """Rule that distributes a stream's tuples over the instances of its target."""
 
     POINTWISE = "pointwise"
-    """Each instance feeds its own share of the others, one to one if there are as many.
+    """Each source instance feeds its own target instances, one to one if the numbers are equal.
 
-    Shares are those of Flink (``VertexInputInfoComputationUtils``). Of S sources and T targets, if
-    T ≤ S, target t has the sources from ⌊t·S/T⌋ on, else source s the targets from ⌈s·T/S⌉ on.
+    The assignment is Flink's (``VertexInputInfoComputationUtils``). With S sources and T targets,
+    if T ≤ S, target t receives from the sources from ⌊t·S/T⌋ to before ⌊(t+1)·S/T⌋; otherwise
+    source s feeds the targets from ⌈s·T/S⌉ to before ⌈(s+1)·T/S⌉.
     """
     ALL = "all"
-    """Each instance feeds all others, the tuples divided."""
+    """Each source instance divides its tuples equally among all target instances."""
     BROADCAST = "broadcast"
-    """Each instance feeds all others, every tuple copied."""
+    """Each source instance sends a copy of every tuple to each target instance."""
     FIRST = "first"
-    """Each instance feeds the first."""
+    """Each source instance sends all its tuples to the first target instance."""
 
 
 @dataclass(frozen=True)
 class GroupedDistribution:
-    """Distribution within groups: all instances of the source feed all of the target.
+    """Distribution within groups: each source instance feeds all target instances of its group.
 
     Parameters
     ----------
     groups
-        Number of groups. The instances of both ends are divided, in their order, into this many
+        Number of groups. The instances of source and target are divided, in order, into this many
         groups of equal size.
     copies
-        Number of target instances that get each tuple. With 1 the tuples are divided.
+        Number of target instances that get each tuple. With 1, the tuples are divided among them.
     """
 
     groups: int
@@ -44,7 +45,7 @@ class GroupedDistribution:
 
 
 AnyDistribution = Distribution | GroupedDistribution
-"""Distribution of one stream."""
+"""The distribution of one stream."""
 
 
 def instance_names(operator: str, count: int) -> list[str]:
@@ -54,25 +55,25 @@ def instance_names(operator: str, count: int) -> list[str]:
 
 @dataclass(frozen=True)
 class LogicalGraph:
-    """A stream graph before its parallel operators become instances.
+    """A stream graph whose parallel operators are not yet expanded into instances.
 
     Parameters
     ----------
     graph
-        Every operator of the document, however parallel, is one operator here, and its memory is
-        that of one instance. Numbers that the document lacks are `UNKNOWN`.
+        The graph of the imported document. A parallel operator is one operator here, with the
+        memory of one instance. Numbers that the document lacks are `UNKNOWN`.
     parallelism
         Operator -> its number of instances, for operators with more than one.
     distributions
         (source, target) -> the distribution of each stream between them, in the graph's order of
-        streams, which sorts parallel streams by selectivity and payload. `ALL` if absent.
+        streams, which sorts parallel streams by selectivity and payload. Default: `ALL`.
     guessed
         Streams (source, target) that the document does not determine.
     notes
         Other ambiguities of the document, one line each.
     by_channel
-        Groups of the graph's ``colocate`` whose instances of equal number stay together: all first
-        ones, all second ones, and so on. Of the other groups all instances stay together.
+        Groups of the graph's ``colocate`` that keep instances of equal number together: all first
+        instances, all second instances, and so on. Other groups keep all their instances together.
 
     Raises
     ------
@@ -90,30 +91,29 @@ class LogicalGraph:
     def __post_init__(self) -> None:
         for name, count in self.parallelism.items():
             if count < 1:
-                raise GraphError(f"{name!r}: its parallelism must be at least 1 (got {count})")
+                raise GraphError(f"{name!r}: parallelism must be at least 1 (got {count})")
 
     @property
     def stream_distributions(self) -> list[AnyDistribution]:
-        """The distribution of each stream of the graph."""
-        seen: dict[tuple[str, str], int] = {}
+        """The distribution of each of the graph's E streams, in their order."""
+        visited: dict[tuple[str, str], int] = {}
         found: list[AnyDistribution] = []
         for stream in self.graph.streams:
             ends = stream.source, stream.target
-            number = seen.get(ends, 0)
-            seen[ends] = number + 1
+            number = visited.get(ends, 0)
+            visited[ends] = number + 1
             known = self.distributions.get(ends, ())
             found.append(known[number] if number < len(known) else Distribution.ALL)
         return found
 
     def with_graph(self, graph: StreamGraph, before: Ints) -> "LogicalGraph":
-        """Return this logical graph with the result of `StreamGraph.with_numbers`.
-
-        Every stream keeps its distribution.
+        """Return this logical graph with another graph; every stream keeps its distribution.
 
         Parameters
         ----------
-        before
-            (E,) index that each stream had.
+        graph, before
+            The result of `StreamGraph.with_numbers`: the new graph, and the index that each of its
+            streams had, (E,).
         """
         if all(len({*several}) <= 1 for several in self.distributions.values()):
             return replace(self, graph=graph)

@@ -1,4 +1,4 @@
-"""Stream graphs <-> networkx graphs."""
+"""Conversion between stream graphs and networkx graphs."""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -16,13 +16,12 @@ OF_EDGES = ("selectivity", "payload_bytes")
 
 
 def to_networkx(graph: StreamGraph) -> "networkx.DiGraph[str]":
-    """Return a networkx graph of operator names.
+    """Return a networkx graph whose nodes are operator names.
 
-    Nodes carry ``instructions``, ``payload_bytes``, ``memory_bytes``, ``requires`` and, where it is
-    one, ``instance_of``, edges
-    ``selectivity`` and ``payload_bytes``, the graph ``name``, ``source_rate`` and
-    ``source_shares``. It is a MultiDiGraph if two streams join the same two operators, else a
-    DiGraph. Constraints stay behind.
+    Nodes have the attributes ``instructions``, ``payload_bytes``, ``memory_bytes``, ``requires``
+    and, for instances, ``instance_of``; edges have ``selectivity`` and ``payload_bytes``; the graph
+    has ``name``, ``source_rate`` and ``source_shares``. The result is a MultiDiGraph if two streams
+    join the same two operators, otherwise a DiGraph. Constraints are not converted.
     """
     import networkx  # noqa: PLC0415 - heavy
 
@@ -57,18 +56,18 @@ def to_networkx(graph: StreamGraph) -> "networkx.DiGraph[str]":
 def from_networkx(graph: "networkx.DiGraph[Any]") -> StreamGraph:
     """Return the stream graph of a networkx DiGraph or MultiDiGraph.
 
-    Attributes are those of `to_networkx`; ``instructions`` is needed on every node, the others
-    default as in `Operator` and `Stream`, a payload to 0. Node names become text. Other attributes
-    are left alone, unless they are probably misspelt ones of these.
+    Attributes are those of `to_networkx`. Every node needs ``instructions``; other attributes
+    default as in `Operator` and `Stream`, and payloads of nodes to 0. Node names are converted to
+    text. Other attributes are ignored, unless they look like a misspelt attribute of these.
 
     Raises
     ------
     GraphError
-        If the graph is undirected, a node has no instructions, an attribute is misspelt, or it is
-        no stream graph.
+        If the graph is undirected, a node has no instructions, an attribute is misspelt, or the
+        result is not a valid stream graph.
     """
     if not graph.is_directed():
-        raise GraphError("a stream graph is directed, and this networkx graph is not")
+        raise GraphError("the networkx graph must be directed")
     _refuse_misspelt("nodes", OF_NODES, (data for _, data in graph.nodes(data=True)))
     _refuse_misspelt("edges", OF_EDGES, (data for _, _, data in graph.edges(data=True)))
     operators = []
@@ -102,8 +101,8 @@ def from_networkx(graph: "networkx.DiGraph[Any]") -> StreamGraph:
 def _refuse_misspelt(
     rows: str, known: tuple[str, ...], several: Iterable[Mapping[Any, Any]]
 ) -> None:
-    """Refuse attributes that are none of ours but for a letter or two: they would be ignored."""
-    there = {name: None for data in several for name in data}
-    for name in there:
-        if name not in known and (meant := closest_match(name, known)) not in (None, *there):
-            raise GraphError(f"{rows}: {name!r} is no attribute; did you mean {meant!r}?")
+    """Refuse attributes that resemble a known one, since they would be ignored."""
+    existing = {name: None for data in several for name in data}
+    for name in existing:
+        if name not in known and (meant := closest_match(name, known)) not in (None, *existing):
+            raise GraphError(f"{rows}: unknown attribute {name!r}; did you mean {meant!r}?")

@@ -1,4 +1,4 @@
-"""Objectives: what a placement is to achieve, as data."""
+"""Objectives: the goals of placements, as data."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -13,40 +13,43 @@ if TYPE_CHECKING:
 
 Model = Literal["bottleneck", "path-average", "engine"]
 MODELS: tuple[Model, ...] = get_args(Model)
-SMALLEST, LARGEST = 1e-9, 1e15  # of rates and shares: beyond lies arithmetic that overflows
+SMALLEST, LARGEST = 1e-9, 1e15  # limits of rates and shares; beyond them arithmetic overflows
 
 
 @dataclass(frozen=True)
 class Throughput:
-    """The throughput of an endless stream: as many tuples/s as are offered.
+    """The throughput objective: keep up with as much of the source rate as possible.
 
-    `Throughput.of` takes what people write: one rate or several, in any order. Objectives of users
-    derive from it; the fields that they add are their options.
+    `Throughput.of` is more convenient: it accepts one rate or several, in any order. Custom
+    objectives derive from this class; the fields that they add are their options.
 
     Parameters
     ----------
     source_rates
-        Offered tuples/s over all sources, each rate once, from the highest down. With several
-        rates, one placement is sought for all, and its score is that at the worst of them. None:
+        Tuples/s offered by all sources together; distinct rates in decreasing order. With several
+        rates, one placement serves all of them, and its score is the worst one. None stands for
         the graph's own rate, which a `Problem` fills in.
     model
-        How throughput follows from a placement: ``bottleneck``, ``path-average`` or ``engine``.
+        Model that computes the throughput of a placement: ``bottleneck``, ``path-average`` or
+        ``engine``.
     target_utilisation
-        The share of every device and link that may be used, above 0 and at most 1: throughput is
-        as if they had no more. Reported utilisations are those of the whole device or link.
+        Share of every device and link that may be used, above 0 and at most 1. Throughput is that
+        of devices and links of this share of their capacity; reported utilisations refer to the
+        full capacity.
     engine
-        How the engine runs under ``engine``; None: its default settings. Placement files hold none.
+        Settings of the engine for the model ``engine``; None stands for its defaults. Placement
+        files do not store them.
 
     Attributes
     ----------
     evaluator
-        The class that scores placements under an objective of a user's own, an
-        `ObjectiveEvaluator`; None: that of the model.
+        The subclass of `ObjectiveEvaluator` that scores placements under a custom objective; None
+        for the evaluator of the model.
 
     Raises
     ------
     ProblemError
-        On a rate, a model or a share that is out of range.
+        On an unknown model, or a rate or target utilisation that is out of range.
     """
 
     evaluator: ClassVar[type[Any] | None] = None
@@ -75,7 +78,7 @@ class Throughput:
         model: Model | None = None,
         target_utilisation: float | None = None,
     ) -> Self:
-        """Return the objective with one source rate or several; None stands for the default.
+        """Return the objective for one source rate or several; None stands for the default.
 
         Raises
         ------
@@ -94,53 +97,54 @@ class Throughput:
         model: Model | None = None,
         target_utilisation: float | None = None,
     ) -> Self:
-        """Return the objective with other values; None keeps what this one has."""
+        """Return the objective with other values; None keeps a value."""
         most = self.target_utilisation if target_utilisation is None else target_utilisation
         rates = self.source_rates if source_rate is None else _several(source_rate)
         return replace(self, source_rates=rates, model=model or self.model, target_utilisation=most)
 
     @property
     def source_rate(self) -> float:
-        """The highest source rate.
+        """The highest source rate, in tuples/s.
 
         Raises
         ------
         ProblemError
-            If the objective has none, as one that is not of a problem may not.
+            If the objective has no source rate. The objective of a `Problem` always has one.
         """
         if self.source_rates is None:
-            raise ProblemError("source_rate: the objective has none, so the graph's own applies")
+            raise ProblemError("source_rate: the objective has no source rate; a Problem sets it")
         return self.source_rates[0]
 
 
 Objective = Throughput
-"""What a placement is to achieve. `scoring.evaluator` has an evaluator for each class."""
+"""The goal of a placement. `scoring.registry` has an evaluator for each class."""
 
 
 def check_objective(objective: object) -> None:
-    """Refuse a value that is no objective.
+    """Refuse a value that is not an objective.
 
     Raises
     ------
     ProblemError
-        If it is none.
+        If it is not an instance of `Throughput`.
     """
-    check_type("objective:", objective, Throughput, ProblemError, "as sp.Throughput.of(2e4)")
+    instead = "for example sp.Throughput.of(2e4)"
+    check_type("objective:", objective, Throughput, ProblemError, instead)
 
 
 def _several(source_rate: float | Iterable[float]) -> tuple[float, ...]:
-    """Return one rate or several as a tuple; text is left to the check of numbers."""
+    """Return one rate or several as a tuple; text is one rate, which `_checked_rates` refuses."""
     several = isinstance(source_rate, Iterable) and not isinstance(source_rate, str)
     return tuple(source_rate) if several else (source_rate,)  # type: ignore[arg-type,return-value]
 
 
 def _checked_rates(rates: tuple[float, ...]) -> tuple[float, ...]:
-    """Return source rates, each once, from the highest down."""
+    """Return distinct source rates in decreasing order."""
     for rate in rates:
         check_number("source_rate:", rate, ProblemError)
     ordered = sorted({float(rate) for rate in rates}, reverse=True)
     if not ordered:
-        raise ProblemError("source_rate: none is given")
+        raise ProblemError("source_rate: expected at least one rate (got none)")
     for rate in ordered:
         if not SMALLEST <= rate <= LARGEST:
             allowed = f"must be {SMALLEST:g} to {LARGEST:g} (got {rate:g})"

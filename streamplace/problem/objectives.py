@@ -1,4 +1,4 @@
-"""The table of objectives: ours, those of installed packages, and ``module:Class``."""
+"""The registry of objectives: built-in ones, those of installed packages, and ``module:Class``."""
 
 import sys
 from dataclasses import fields
@@ -15,7 +15,7 @@ from streamplace.util.plugin_calls import parameters_of, read_options
 GROUP = "streamplace.objectives"
 NOUN = "objective"
 OBJECTIVES = {"throughput": "streamplace.problem.objective:Throughput"}
-"""Our objectives, by name."""
+"""The built-in objectives, by name."""
 _READABLE: dict[Any, str] = {
     **dict.fromkeys((bool, bool | None), "True or False"),
     **dict.fromkeys((int, int | None), "a whole number"),
@@ -25,24 +25,25 @@ _READABLE: dict[Any, str] = {
 
 
 def objective_names() -> list[str]:
-    """Return the names of our objectives, then those of installed packages."""
+    """Return the names of the built-in objectives, then those of installed packages."""
     return plugins.names_of(GROUP, OBJECTIVES)
 
 
 def make_objective(text: str, from_file: bool = False) -> Objective:
-    """Return the objective that a name with options stands for.
+    """Return the objective that `text`, a name with options, describes.
 
-    Its source rates, model and target utilisation are at their defaults: they are no options.
+    Source rates, model and target utilisation are not options; they have their default values.
 
     Parameters
     ----------
     from_file
-        Whether the text comes from a file: no module is imported because a file names it.
+        Whether the text comes from a file. Modules that only a file names are not imported.
 
     Raises
     ------
     UsageError
-        On an unknown name or option, a value of the wrong type, or a class that is no objective.
+        On an unknown name or option, a value of the wrong type, or a class that is not an
+        objective.
     """
     if plugins.is_ours(text, OBJECTIVES, from_file):
         name, *options = text.split(":")
@@ -50,18 +51,19 @@ def make_objective(text: str, from_file: bool = False) -> Objective:
     else:
         found, options = plugins.find(text, NOUN, GROUP, OBJECTIVES, from_file=from_file)
     if not (isinstance(found, type) and issubclass(found, Throughput)):
-        raise UsageError(f"{NOUN} {text!r}: is no subclass of streamplace.Throughput")
+        raise UsageError(f"{NOUN} {text!r}: is not a subclass of streamplace.Throughput")
     cls: Any = found
     arguments = read_options(text, options, _options_of(cls), NOUN)
-    with plugins.named_fault(NOUN, text, "its constructor refuses"):
+    with plugins.named_fault(NOUN, text, "its constructor failed"):
         made: Objective = cls(**arguments)
     return made
 
 
 def text_of(objective: Objective) -> str:
-    """Return the name of an objective with its options; `make_objective` reads it.
+    """Return the name of an objective with its options, as `make_objective` reads it.
 
-    The name is ours, that of an installed package's entry point, or else ``module:Class``.
+    The name is that of a built-in objective, that of an installed package's entry point, or else
+    ``module:Class``.
     """
     if type(objective) is Throughput:
         return "throughput"
@@ -76,7 +78,7 @@ def check_text(objective: Objective) -> None:
     Raises
     ------
     UsageError
-        If the text of an option's value stands for another value, or for none.
+        If the text of an option's value cannot be read, or is read as another value.
     """
     cls: Any = type(objective)
     types = _options_of(cls)
@@ -89,12 +91,17 @@ def check_text(objective: Objective) -> None:
 
 
 def only_throughput(objective: Objective, what: str) -> None:
-    """Refuse the objective of a user where nothing but throughput is served.
+    """Refuse a custom objective where only throughput is supported.
+
+    Parameters
+    ----------
+    what
+        The beginning of the message, such as ``placer 'exact' proves throughput``.
 
     Raises
     ------
     UsageError
-        If it is one; `what` begins its text, as ``placer 'exact' proves throughput``.
+        If the objective is not `Throughput` itself.
     """
     if type(objective) is not Throughput:
         raise UsageError(f"{what}, not objective {text_of(objective)!r}")
@@ -102,13 +109,13 @@ def only_throughput(objective: Objective, what: str) -> None:
 
 @cache
 def _options_of(cls: type[Objective]) -> dict[str, Any]:
-    """Return the types of the fields that a class adds to those of `Throughput`."""
+    """Return the types of the fields that a class adds to `Throughput`, by name."""
     shared = {field.name for field in fields(Throughput)}
     return {name: kind for name, kind in parameters_of(cls).items() if name not in shared}
 
 
 def _changed(objective: Objective) -> dict[str, object]:
-    """Return the values of the options that are not at their defaults."""
+    """Return the values of the options that differ from their defaults, by name."""
     cls: Any = type(objective)
     values = {name: getattr(objective, name) for name in _options_of(cls)}
     return {name: value for name, value in values.items() if value != _default(cls, name)}
@@ -134,17 +141,17 @@ def _as_text(value: object) -> str:
 @cache
 def _name_of(cls: type[Objective]) -> str:
     path = f"{cls.__module__}:{cls.__qualname__}"
-    ours = (name for name, own in OBJECTIVES.items() if own == path)
+    built_in = (name for name, own in OBJECTIVES.items() if own == path)
     of_packages = (
         name
         for name, point in plugins.installed(GROUP).items()
         if name not in OBJECTIVES and _loaded(point) is cls
     )
-    return next(ours, None) or next(of_packages, path)
+    return next(built_in, None) or next(of_packages, path)
 
 
 def _loaded(point: EntryPoint) -> object:
-    """Return what an entry point stands for if its module is loaded; no other is for this."""
+    """Return the object of an entry point if its module is imported already; do not import it."""
     try:
         return attrgetter(point.attr)(sys.modules[point.module])
     except (KeyError, AttributeError):

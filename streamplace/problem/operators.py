@@ -10,25 +10,25 @@ from streamplace.display.mixins import TruncatedRepr
 Row = TypeVar("Row")
 ROWS_SHOWN = 3
 UNKNOWN = nan
-"""A number of an operator or stream that nobody has told; `Problem` asks for it."""
+"""The value of an unknown number of an operator or stream. A `Problem` needs all numbers."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Operator(TruncatedRepr):
-    """A step of the job.
+    """An operator of a job.
 
     Parameters
     ----------
     instructions
-        CPU instructions per tuple it processes; may be `UNKNOWN`.
+        CPU instructions per processed tuple; may be `UNKNOWN`.
     payload_bytes
-        Bytes of a tuple it emits; may be `UNKNOWN`.
+        Bytes per emitted tuple; may be `UNKNOWN`.
     memory_bytes
-        What it takes of its device's memory.
+        Bytes of memory that the operator takes on its device.
     requires
-        Labels that its device must carry.
+        Labels that its device must have.
     instance_of
-        The operator of the engine's job that this is one parallel instance of, if it is.
+        Name of the engine's operator of which this is a parallel instance; empty if it is not one.
     """
 
     name: str
@@ -41,14 +41,16 @@ class Operator(TruncatedRepr):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Stream(TruncatedRepr):
-    """A directed edge: tuples that one operator sends another.
+    """A directed edge of a graph: the tuples that one operator sends to another.
 
     Parameters
     ----------
+    source, target
+        Names of the operators.
     selectivity
-        Tuples put on this stream per tuple that its source operator processes; may be `UNKNOWN`.
+        Tuples on this stream per tuple that its source operator processes; may be `UNKNOWN`.
     payload_bytes
-        Bytes of a tuple on it; None stands for its source operator's.
+        Bytes per tuple on this stream; None stands for the payload of its source operator.
     """
 
     source: str
@@ -58,7 +60,7 @@ class Stream(TruncatedRepr):
 
 
 class RowView(Sequence[Row], Generic[Row]):
-    """Columns seen row by row: nothing is kept but the columns."""
+    """A read-only sequence of rows that are built from columns on access."""
 
     def __init__(self, length: int, row: Callable[[int], Row]) -> None:
         self._length = length

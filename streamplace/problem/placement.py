@@ -1,4 +1,4 @@
-"""Placements: which device runs which operator."""
+"""Placements: the assignment of operators to devices."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from streamplace.display.mixins import Displayable
-from streamplace.display.text import quoted, several
+from streamplace.display.text import counted, quoted, several
 from streamplace.display.view import MOST_NAMES, Cell, Grid, Names, View
 from streamplace.errors import ProblemError, UnknownDeviceError
 from streamplace.problem.problem import Problem
@@ -19,7 +19,7 @@ DEVICES_SHOWN, NAMES_SHOWN = 4, 4
 
 
 class Placement(Displayable):
-    """An answer to a problem, feasible or not.
+    """A solution of a problem; it need not be feasible.
 
     Parameters
     ----------
@@ -29,33 +29,34 @@ class Placement(Displayable):
     Raises
     ------
     ProblemError
-        If `devices` is not one device of the cluster for each operator of the graph.
+        If `devices` does not hold one valid device index per operator.
     """
 
     def __init__(self, problem: Problem, devices: ArrayLike) -> None:
         indices = np.asarray(devices)
         operators, count = len(problem.graph.names), len(problem.cluster.devices)
         if indices.shape != (operators,) or indices.dtype.kind not in "iu":
-            raise ProblemError(f"a placement needs {operators} device indices, not {indices.shape}")
+            got = f"{indices.dtype} of shape {indices.shape}"
+            raise ProblemError(f"a placement needs {operators} device indices (got {got})")
         if not 0 <= indices.min() <= indices.max() < count:
-            raise ProblemError(f"a placement names a device outside 0..{count - 1}")
+            raise ProblemError(f"a placement has a device index outside 0..{count - 1}")
         self.problem = problem
         self.devices: Ints = indices.astype(np.int32)
         self.devices.flags.writeable = False
 
     @classmethod
     def of(cls, problem: Problem, assignment: Mapping[str, str]) -> "Placement":
-        """Build a placement from operator name -> device name.
+        """Return a placement from a mapping of operator names to device names.
 
         Raises
         ------
         ProblemError
-            On an operator that is missing or unknown.
+            On a missing or unknown operator.
         UnknownDeviceError
-            On a device that is; it is a ``ProblemError`` too.
+            On an unknown device; it is a subclass of ``ProblemError``.
         """
         graph, cluster = problem.graph, problem.cluster
-        instead = "operator -> device; sp.Placement takes device indices"
+        instead = "use operator -> device, or sp.Placement for device indices"
         check_type("assignment:", assignment, Mapping, ProblemError, instead)
         devices = np.full(len(graph.names), -1, dtype=np.int32)
         for operator, device in assignment.items():
@@ -74,14 +75,14 @@ class Placement(Displayable):
 
     @property
     def assignment(self) -> dict[str, str]:
-        """Operator name -> device name."""
+        """Operator name -> device name, in the graph's order."""
         where = self.problem.cluster.names
         names = self.problem.graph.names
         return {name: where[d] for name, d in zip(names, self.devices, strict=True)}
 
     @property
     def pes(self) -> dict[str, tuple[str, ...]]:
-        """Device name -> the operators fused on it, for devices that run any."""
+        """Device name -> names of the operators fused on it, for devices that run any."""
         names = self.problem.graph.names
         return {
             self.problem.cluster.names[d]: tuple(
@@ -91,10 +92,11 @@ class Placement(Displayable):
         }
 
     def canonical(self) -> "Placement":
-        """Return the same placement up to the names of devices that are alike.
+        """Return the equivalent placement that uses interchangeable devices in index order.
 
-        Devices are alike if equal but for their name, on no overridden link and in no constraint;
-        of those, the first that the operators use becomes the one of the lowest index, and so on.
+        Devices are interchangeable if they are equal except for their name, have no link overrides
+        and appear in no constraint. Among them, the first that the operators use is replaced by the
+        one with the lowest index, and so on.
         """
         order = np.arange(len(self.devices), dtype=np.int32)
         return Placement(
@@ -110,18 +112,20 @@ class Placement(Displayable):
         return hash(frozenset(self.assignment.items()))
 
     def operators_on(self, device: int) -> Names:
-        """Return the names of the operators that run on a device, the first of many."""
+        """Return the names of the operators on a device: the first `MOST_NAMES` and the count."""
         operators = np.flatnonzero(self.devices == device)
         names = self.problem.graph.names
         return Names(tuple(names[v] for v in operators[:MOST_NAMES]), len(operators))
 
     def described(self, devices: int, names: int) -> list[str]:
-        """Return a line for each of so many devices: so many names of operators on it.
+        """Return one line per device that runs operators, with their names.
 
         Parameters
         ----------
+        devices
+            Largest number of devices shown; a last line counts the others.
         names
-            At most `MOST_NAMES`.
+            Largest number of names per device, at most `MOST_NAMES`.
         """
         used = np.unique(self.devices)
         lines = []
@@ -130,17 +134,17 @@ class Placement(Displayable):
             listed = several(operators.first, names, operators.count)
             lines.append(f"{quoted(self.problem.cluster.names[d])}: {listed}")
         more = len(used) - devices
-        return lines + ([f"and {more} more devices"] if more > 0 else [])
+        return lines + ([f"and {counted(more, 'more device')}"] if more > 0 else [])
 
     def _view(self) -> View:
         used = np.unique(self.devices).tolist()
-        many = "devices" if len(used) > 1 else "device"
+        operators = counted(len(self.devices), "operator")
         where = "; ".join(self.described(DEVICES_SHOWN, NAMES_SHOWN))
 
         def row(i: int) -> tuple[Cell, ...]:
             return self.problem.cluster.names[used[i]], self.operators_on(used[i])
 
         return View(
-            f"Placement: {len(self.devices)} operators on {len(used)} {many}; {where}",
+            f"Placement: {operators} on {counted(len(used), 'device')}; {where}",
             body=(Grid(("device", "operators"), len(used), row, names=(0, 1)),),
         )

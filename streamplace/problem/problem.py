@@ -1,4 +1,4 @@
-"""The problem: where each operator of a graph should run on a cluster, and for what objective."""
+"""Placement problems: a graph, a cluster, constraints and an objective."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -15,36 +15,43 @@ from streamplace.problem.objective import Model, Objective, Throughput, check_ob
 from streamplace.problem.objectives import text_of
 from streamplace.util.checks import check_type
 
+HOW_TO_SET_RATE = "set it with --source-rate, or source_rate= in Python"
+
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Problem(Displayable):
-    """Where should each operator of a graph run on a cluster?
+    """The problem of placing the operators of a graph on the devices of a cluster.
 
     Parameters
     ----------
+    graph
+        The job; all its numbers must be known.
     cluster
-        None: the paper's. Text, ``5x2500``, is read by `Cluster.parse`.
+        A cluster, or text such as ``5x2500`` for `Cluster.parse`. None stands for the cluster of
+        the paper, ``5x2500``.
     source_rate, model, target_utilisation
-        Of the objective, see `Throughput`: one source rate or several, by default the graph's own.
+        Parameters of the objective, see `Throughput`. One source rate in tuples/s or several; None
+        stands for the graph's own.
     constraints
-        None: the graph's own.
+        None stands for the graph's own.
     objective
-        What is sought, in place of the three numbers above.
+        The objective, instead of the three parameters above.
 
     Attributes
     ----------
     objective
-        With the source rates filled in.
+        The objective, with its source rates filled in.
     feasibility
-        What may run where; see `Feasibility`.
+        The compiled constraints, labels and memory; see `Feasibility`.
 
     Raises
     ------
     ProblemError
-        Without a source rate, on an unknown model, on a target utilisation out of range, or on
-        constraints that name unknown operators or devices.
+        If numbers of the graph are unknown, if there is no source rate, on an unknown model, a rate
+        or target utilisation that is out of range, or constraints that name unknown operators or
+        devices.
     InfeasibleError
-        If constraints, labels or memory provably leave no placement.
+        If constraints, labels or memory provably allow no placement.
     """
 
     graph: StreamGraph
@@ -71,14 +78,14 @@ class Problem(Displayable):
         else:
             if any(one is not None for one in (source_rate, model, target_utilisation)):
                 raise ProblemError(
-                    "objective: it has the source rate, model and target utilisation already"
+                    "cannot combine objective with source_rate, model or target_utilisation"
                 )
             check_objective(objective)
             _check_known(graph, has_rate=objective.source_rates is not None)
         objective = with_rates_of(objective, graph)
         cluster = Cluster.of(cluster)
         constraints = graph.constraints if constraints is None else Constraints.of(constraints)
-        vars(self).update(  # frozen, since what is compiled of a problem is kept
+        vars(self).update(  # the class is frozen, since compiled parts are cached per problem
             graph=graph,
             cluster=cluster,
             objective=objective,
@@ -88,31 +95,31 @@ class Problem(Displayable):
 
     @property
     def source_rate(self) -> float:
-        """Offered tuples/s over all sources; the highest of several rates."""
+        """Tuples/s offered by all sources together; with several rates, the highest one."""
         return self.objective.source_rate
 
     @property
     def source_rates(self) -> tuple[float, ...]:
-        """The source rates, each once, from the highest down."""
+        """The distinct source rates in tuples/s, in decreasing order."""
         return self.objective.source_rates or ()
 
     @property
     def model(self) -> Model:
-        """How throughput follows from a placement."""
+        """The model that computes the throughput of a placement."""
         return self.objective.model
 
     @property
     def target_utilisation(self) -> float:
-        """The share of every device and link that may be used."""
+        """The share of every device and link that may be used, above 0 and at most 1."""
         return self.objective.target_utilisation
 
     def with_objective(self, objective: Objective) -> "Problem":
-        """Return the problem with another objective; what is worked out of its parts is kept.
+        """Return the problem with another objective; the compiled constraints are reused.
 
         Raises
         ------
         ProblemError
-            If it is no objective, or neither it nor the graph has a source rate.
+            If `objective` is not an objective, or neither it nor the graph has a source rate.
         """
         check_objective(objective)
         objective = with_rates_of(objective, self.graph)
@@ -128,14 +135,14 @@ class Problem(Displayable):
         Raises
         ------
         ProblemError
-            If constraints name a device that it lacks.
+            If constraints name a device that is not in `cluster`.
         InfeasibleError
-            If constraints, labels or memory provably leave no placement on it.
+            If constraints, labels or memory provably allow no placement on it.
         """
         return Problem(self.graph, cluster, objective=self.objective, constraints=self.constraints)
 
     def with_source_rate(self, source_rate: float | Iterable[float]) -> "Problem":
-        """Return the problem at another source rate, or at several.
+        """Return the problem with another source rate, or several, in tuples/s.
 
         Raises
         ------
@@ -150,48 +157,50 @@ class Problem(Displayable):
         Raises
         ------
         ProblemError
-            If they name an operator or device that there is not.
+            If they name an unknown operator or device.
         InfeasibleError
-            If they, labels or memory provably leave no placement.
+            If they, labels or memory provably allow no placement.
         """
         return Problem(self.graph, self.cluster, objective=self.objective, constraints=constraints)
 
     def _view(self) -> View:
         rates = ", ".join(map(number, self.source_rates))
-        most = "" if self.target_utilisation == 1 else f", at most {self.target_utilisation:g} used"
+        share = self.target_utilisation
+        target = "" if share == 1 else f", target utilisation {share:g}"
         graph, cluster = view_of(self.graph), view_of(self.cluster)
         own = "" if type(self.objective) is Throughput else f", objective {text_of(self.objective)}"
         return View(
-            f"Problem: <{graph}> on <{cluster}> at {rates} tuples/s, {self.model}{most}{own}",
+            f"Problem: <{graph}> on <{cluster}> at {rates} tuples/s, {self.model}{target}{own}",
             body=(*graph.body, *cluster.body),
         )
 
 
 def _check_known(graph: StreamGraph, *, has_rate: bool) -> None:
-    """Refuse a graph that lacks numbers; a missing source rate is named with them."""
-    lacking = graph.lacking
-    if lacking and not has_rate and graph.source_rate is None:
-        lacking = [*lacking, "the source rate"]
-    if lacking:
-        raise ProblemError(f"not known: {'; '.join(lacking)}: add them, or import it with --costs")
+    """Refuse a graph with unknown numbers; the message includes a missing source rate."""
+    unknown = graph.lacking
+    if unknown and not has_rate and graph.source_rate is None:
+        unknown = [*unknown, f"the source rate ({HOW_TO_SET_RATE})"]
+    if unknown:
+        fix = "add them to the graph, or import it with --costs"
+        raise ProblemError(f"not known: {'; '.join(unknown)}; {fix}")
 
 
 def _check_graph(graph: StreamGraph) -> None:
-    instead = "sp.read_graph reads files, sp.from_networkx takes graphs of networkx"
+    instead = "use sp.read_graph for files, sp.from_networkx for networkx graphs"
     check_type("graph:", graph, StreamGraph, ProblemError, instead)
 
 
 def with_rates_of(objective: Objective, graph: StreamGraph) -> Objective:
-    """Return an objective with the graph's own source rate where it has none.
+    """Return an objective with a source rate: its own, or else the graph's.
 
     Raises
     ------
     ProblemError
-        If neither has one.
+        If neither has a source rate.
     """
     _check_graph(graph)
     if objective.source_rates is not None:
         return objective
     if graph.source_rate is None:
-        raise ProblemError("source_rate: the graph has none, so it must be given")
+        raise ProblemError(f"source_rate: the graph has no source rate; {HOW_TO_SET_RATE}")
     return replace(objective, source_rates=(graph.source_rate,))

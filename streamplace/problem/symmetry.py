@@ -1,4 +1,4 @@
-"""Interchangeable devices, and one form for placements that differ by them alone."""
+"""Interchangeable devices, and a canonical form of placements under their exchange."""
 
 import numpy as np
 
@@ -7,9 +7,10 @@ from streamplace.util.arrays import Ints
 
 
 def interchangeable(problem: Problem) -> Ints:
-    """Return the kind of each device, (D,): those of one kind may swap all their operators.
+    """Return the kind of each device, (D,); devices of one kind may swap all their operators.
 
-    They are equal but for their name, on no overridden link and in no constraint.
+    Devices of one kind are equal except for their name, have no link overrides and appear in no
+    constraint.
     """
     named = {end for o in problem.cluster.network.overrides for end in (o.source, o.target)}
     named.update(problem.constraints.pins.values(), *problem.constraints.allowed.values())
@@ -23,14 +24,16 @@ def interchangeable(problem: Problem) -> Ints:
 
 
 def relabelled(devices: Ints, kind: Ints, order: Ints) -> Ints:
-    """Return a placement, (V,), in which devices of one kind are used lowest index first.
+    """Return an equivalent placement, (V,), that uses the devices of each kind in index order.
 
     Parameters
     ----------
+    devices
+        (V,) device index of each operator.
     kind
-        (D,) see `interchangeable`.
+        (D,) kind of each device, see `interchangeable`.
     order
-        (V,) the order in which operators come to use devices.
+        (V,) order in which the operators are visited.
     """
     first_use = np.full(len(kind), len(devices))
     np.minimum.at(first_use, devices[order], np.arange(len(devices)))

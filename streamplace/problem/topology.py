@@ -1,16 +1,16 @@
-"""Topological order of a graph given as (E, 2) index pairs, and the cycle that prevents one."""
+"""Topological order of a graph from (E, 2) index pairs, and the cycle that prevents one."""
 
 import heapq
 
 import numpy as np
 
-from streamplace.util.arrays import Ints
+from streamplace.util.arrays import Floats, Ints
 
 
 def topological_order(count: int, ends: Ints) -> Ints:
-    """Return the vertices 0..count-1, sources first, the smallest index first among the ready.
+    """Return the vertices 0..count-1 in topological order; ties go to the smallest index.
 
-    Vertices on a cycle, or behind one, are missing from the result.
+    Vertices on a cycle or downstream of one are missing from the result.
     """
     if np.all(ends[:, 0] < ends[:, 1]):
         return np.arange(count, dtype=np.int32)
@@ -30,13 +30,21 @@ def topological_order(count: int, ends: Ints) -> Ints:
     return np.array(order, dtype=np.int32)
 
 
+def sorted_streams(order: Ints, ends: Ints, selectivity: Floats, payload_bytes: Floats) -> Ints:
+    """Return the streams, (E,) indices, sorted by source in `order`, target and numbers."""
+    position = np.empty(len(order), dtype=np.int32)
+    position[order] = np.arange(len(order), dtype=np.int32)
+    by = np.lexsort((payload_bytes, selectivity, ends[:, 1], position[ends[:, 0]]))
+    return by.astype(np.int32)
+
+
 def first_cycle(count: int, ends: Ints, order: Ints) -> list[int]:
-    """Return one cycle, its first vertex repeated at the end, given the incomplete `order`."""
-    import networkx  # noqa: PLC0415 - heavy, and only for those who have a cycle
+    """Return one cycle, with its first vertex repeated at the end, from an incomplete `order`."""
+    import networkx  # noqa: PLC0415 - heavy, and needed only for a graph with a cycle
 
     left = np.ones(count, dtype=bool)
     left[order] = False
-    among: networkx.DiGraph[int] = networkx.DiGraph()
-    among.add_edges_from(ends[left[ends].all(axis=1)].tolist())
-    cycle = [a for a, _ in networkx.find_cycle(among)]
+    rest: networkx.DiGraph[int] = networkx.DiGraph()
+    rest.add_edges_from(ends[left[ends].all(axis=1)].tolist())
+    cycle = [a for a, _ in networkx.find_cycle(rest)]
     return [*cycle, cycle[0]]

@@ -1,4 +1,4 @@
-"""Stream graphs as PyTorch Geometric data: `to_pyg`, and `StreamGraphs` over any dataset."""
+"""Stream graphs as PyTorch Geometric data: `to_pyg`, and `StreamGraphs` for any dataset."""
 
 from streamplace.pyg.data import OPERATOR_COLUMNS, STREAM_COLUMNS, to_pyg
 from streamplace.pyg.dataset import StreamGraphs

@@ -15,29 +15,30 @@ from streamplace.workflows.result import Result
 
 OPERATOR_COLUMNS = (
     "instructions",  # per tuple processed
-    "payload_bytes",  # of a tuple emitted
+    "payload_bytes",  # per tuple emitted
     "memory_bytes",
     "source_share",  # of the source rate, 0 for operators with inputs
-    "tuples",  # processed per tuple that all sources together offer
+    "tuples",  # processed per tuple offered to all sources together
 )
 STREAM_COLUMNS = (
     "selectivity",  # tuples per tuple that the source operator processes
-    "payload_bytes",  # of a tuple on the stream
-    "tuples",  # per tuple that all sources together offer
+    "payload_bytes",  # per tuple on the stream
+    "tuples",  # per tuple offered to all sources together
 )
 
 
 def to_pyg(graph: StreamGraph, placement: Placement | Result | None = None) -> Data:
     """Return a graph of V operators and E streams for PyTorch Geometric.
 
-    The numbers are in the graph's own units, far apart in size: scale them before a network reads
-    them, as by ``torch.log1p``. Load in instructions/s is the source rate times the columns
-    ``tuples`` and ``instructions``; traffic in bytes/s likewise.
+    The numbers are in the graph's units and differ in size by many orders of magnitude: scale them
+    for a network, for example with ``torch.log1p``. The load in instructions/s is the source rate
+    times the columns ``tuples`` and ``instructions``; the traffic in bytes/s is the source rate
+    times ``tuples`` and ``payload_bytes``.
 
     Parameters
     ----------
     placement
-        Of this graph, or a result: what is to be learned.
+        A placement of this graph, or a result that has one: the labels ``y``.
 
     Returns
     -------
@@ -45,16 +46,16 @@ def to_pyg(graph: StreamGraph, placement: Placement | Result | None = None) -> D
         - ``x`` (V, 5) float32, columns `OPERATOR_COLUMNS`, in the graph's order;
         - ``edge_index`` (2, E) int64, source and target, in the graph's order of streams;
         - ``edge_attr`` (E, 3) float32, columns `STREAM_COLUMNS`;
-        - ``source_rate`` (1,) float32, tuples/s, NaN where the graph has none;
+        - ``source_rate`` (1,) float32, tuples/s, NaN if the graph has none;
         - ``name`` text;
         - ``y`` (V,) int64 device of each operator, with a placement.
 
     Raises
     ------
     GraphError
-        If numbers are not known, or too large for 32 bits.
+        If a number is not known, or too large for 32 bits.
     ProblemError
-        If the placement is of another graph, or something is neither.
+        If the placement is of another graph, or an argument has another type.
     """
     check_type("to_pyg: graph", graph, StreamGraph, ProblemError)
     if isinstance(placement, Result):

@@ -22,40 +22,40 @@ from streamplace.pyg.data import to_pyg
 from streamplace.pyg.store import read_all, write
 from streamplace.workflows.place import place
 
-VERSION = 1  # of what `to_pyg` makes
+VERSION = 1  # of the data that `to_pyg` returns
 
 
 class StreamGraphs(InMemoryDataset):  # type: ignore[misc]  # torch-geometric is not typed
-    """The graphs of a dataset file or folder, each as `to_pyg` makes it.
+    """The graphs of a dataset file or folder, each converted by `to_pyg`.
 
-    What is made is kept in ``root/processed`` under a name that depends on the bytes of the dataset
-    and on all that is asked for, so a changed file is processed anew. It is a safetensors file with
-    a hash of its own, and not a pickle as PyTorch Geometric's: one that was damaged or tampered
-    with is made anew too, and nothing in it is ever executed.
+    The data are cached in ``root/processed`` under a name that depends on the bytes of the dataset
+    and on all arguments, so a changed dataset is processed again. The cache is a safetensors file
+    with its own hash rather than PyTorch Geometric's pickle: a damaged or manipulated file is made
+    again, and nothing in it is ever executed.
 
-    Placements of placers that are not streamplace's own are made whenever a dataset is, and not
-    kept: nobody can tell whether their code has changed. Of ``policy:file=…`` the bytes of the file
-    count as well.
+    Placements by placers that are not built in are computed every time and not cached, since their
+    code may have changed. For ``policy:file=…``, the cache also depends on the bytes of that file.
 
     Parameters
     ----------
     root
-        Folder for what is made.
+        Folder of the cache.
     file
-        The dataset: whatever `read_dataset` reads but ``-``.
+        The dataset: anything that `read_dataset` reads except ``-``.
     placer
-        Whose placements to learn, ``y``, by name or itself, as for `place`; none unless told.
-        Prefer one that does not depend on the clock, as ``search:evaluations=20000``.
+        The placer whose placements are the labels ``y``, by name or as an object, as for `place`;
+        by default there are no labels. Prefer a placer that does not depend on the clock, such as
+        ``search:evaluations=20000``.
     cluster, source_rate, model, seed
-        Of these placements, as for `place`.
+        For these placements, as for `place`.
     transform
-        Applied to each graph whenever it is taken; what else `InMemoryDataset` could do before
-        (``pre_transform``, ``pre_filter``) is for the dataset file.
+        Applied to each graph whenever it is accessed. Instead of ``pre_transform`` and
+        ``pre_filter``, change the dataset file.
 
     Raises
     ------
     StreamplaceError
-        If the dataset cannot be read, or a graph not be placed.
+        If the dataset cannot be read, or a graph cannot be placed.
     """
 
     def __init__(
@@ -72,15 +72,15 @@ class StreamGraphs(InMemoryDataset):  # type: ignore[misc]  # torch-geometric is
     ) -> None:
         super().__init__(str(root), transform)
         where = Cluster.of(cluster)
-        keeps = placer is None or (isinstance(placer, str) and is_ours(placer))
-        asked: list[object] = [VERSION]
-        if isinstance(placer, str) and keeps:
-            asked += [_with_weights(placer), cluster_to(where), source_rate, model, seed]
-        stored = Path(self.processed_dir) / f"{_key(file, asked)}.safetensors"
-        made = read_all(stored) if keeps else None
+        is_cached = placer is None or (isinstance(placer, str) and is_ours(placer))
+        settings: list[object] = [VERSION]
+        if isinstance(placer, str) and is_cached:
+            settings += [_with_weights(placer), cluster_to(where), source_rate, model, seed]
+        stored = Path(self.processed_dir) / f"{_key(file, settings)}.safetensors"
+        made = read_all(stored) if is_cached else None
         if made is None:
 
-            def one(graph: StreamGraph) -> Data:
+            def converted(graph: StreamGraph) -> Data:
                 if placer is None:
                     return to_pyg(graph)
                 found = place(
@@ -91,23 +91,23 @@ class StreamGraphs(InMemoryDataset):  # type: ignore[misc]  # torch-geometric is
             made = []
             for graph in read_dataset(file):
                 with within(graph.name):
-                    made.append(one(graph))
-            if keeps:
+                    made.append(converted(graph))
+            if is_cached:
                 make_folder(stored.parent)
                 write(stored, made)
         self.data, self.slices = self.collate(made)
 
 
 def _with_weights(placer: str) -> list[str]:
-    """Return the name of a placer, and a hash of the file of weights in it, if any."""
+    """Return the name of a placer, and the hash of each file of weights that it names."""
     options = placer.split(":")[1:]
     files = [option.removeprefix("file=") for option in options if option.startswith("file=")]
     return [placer, *(hashlib.sha256(read_bytes(file)).hexdigest() for file in files)]
 
 
-def _key(file: str | Path, asked: list[object]) -> str:
-    """Return a hash of the dataset's bytes and of what is made of them."""
-    found = hashlib.sha256(json.dumps(asked, default=float).encode())
+def _key(file: str | Path, settings: list[object]) -> str:
+    """Return a hash of the settings and the dataset's bytes."""
+    found = hashlib.sha256(json.dumps(settings, default=float).encode())
     for path in files_of(file):
         data = read_bytes(path)
         found.update(json.dumps([path.name, len(data)]).encode())

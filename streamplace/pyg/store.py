@@ -1,4 +1,4 @@
-"""Many `Data` as one safetensors file, which carries its hash: reading it executes nothing."""
+"""Many `Data` objects in one safetensors file with its hash, which can be read safely."""
 
 import json
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from streamplace.policy.signed_tensors import packed, read, unpacked
 
 
 def write(path: Path, graphs: Sequence[Data]) -> None:
-    """Write graphs, whole or not at all."""
+    """Write graphs, completely or not at all."""
     tensors: dict[str, Tensor] = {
         "x": torch.cat([one.x for one in graphs]),
         "edge_index": torch.cat([one.edge_index for one in graphs], dim=1),
@@ -27,17 +27,17 @@ def write(path: Path, graphs: Sequence[Data]) -> None:
     if graphs[0].y is not None:
         tensors["y"] = torch.cat([one.y for one in graphs])
     with atomic(path) as file:
-        file.write(packed(tensors, {}))  # words would stand in an order of chance
+        file.write(packed(tensors, {}))  # no metadata, whose order would vary
 
 
 def read_all(path: Path) -> list[Data] | None:
-    """Return the graphs of a file; None if there is none, or it is not as it was written."""
+    """Return the graphs of a file; None if the file is missing or was not written by `write`."""
     try:
         tensors, _ = unpacked(read(path), str(path))
         return _graphs(tensors)
     except CheckpointError:
         return None
-    except (KeyError, ValueError, TypeError, RuntimeError, IndexError):  # of other tensors
+    except (KeyError, ValueError, TypeError, RuntimeError, IndexError):  # other tensors
         return None
 
 

@@ -1,1 +1,1 @@
-"""The what-if page, one HTML file."""
+"""The what-if report, a single HTML file."""

@@ -1,4 +1,4 @@
-"""The data of a report: placements and their problems as one JSON value for the page."""
+"""Data of a report: placements and their problems as one JSON value for the page."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ from streamplace.report.loads import heaviest_work, sums_of
 from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput import bound, ceiling, simulate
 
-ROUNDING = 1e-9  # of throughputs, as proofs have it
-DRAWN = 500  # operators: above it a page holds sums, and neither graph nor assignment
+ROUNDING = 1e-9  # relative tolerance of throughput, as in proofs
+DRAWN = 500  # most operators of a drawn graph; for a larger one the page holds sums only
 
 
 @dataclass(frozen=True)
@@ -27,19 +27,19 @@ class Entry:
     Parameters
     ----------
     title
-        What the page calls it: the name of its file.
+        Title on the page: the name of the placement's file.
     placer
-        What found it; empty where that is not known.
+        Name of the placer; empty if unknown.
     placement
-        With its problem, whatever its model.
+        The placement with its problem, under any model.
     score
-        Under ``bottleneck``, which is what the page computes.
+        Score under ``bottleneck``, the model that the page computes.
     own
-        Under the problem's own model; the same where that is ``bottleneck``.
+        Score under the problem's own model; equal to `score` if that is ``bottleneck``.
     bound
-        Tuples/s that no placement exceeds under ``bottleneck``.
+        Upper bound in tuples/s on the throughput of any placement under ``bottleneck``.
     ceiling
-        The same at any source rate, however high: the bound without the rate; may be infinite.
+        The bound in tuples/s at an unlimited source rate; may be infinite.
     """
 
     title: str
@@ -52,12 +52,12 @@ class Entry:
 
     @property
     def gap(self) -> float:
-        """How far below the bound the throughput is, as a share of the bound."""
+        """The gap between throughput and bound, as a share of the bound."""
         return max(0.0, 1.0 - self.score.throughput / self.bound)
 
     @property
     def drawn(self) -> bool:
-        """Whether the page draws its graph and lets operators be moved."""
+        """Whether the page draws the graph and lets users move operators."""
         return len(self.placement.devices) <= DRAWN
 
 
@@ -67,37 +67,38 @@ def entry(title: str, placement: Placement, placer: str = "", proven: float | No
     Parameters
     ----------
     proven
-        The bound that came with the placement, which a placer may have proven below ours. It is
-        one of the problem's own model, and taken where it can be one: not below the throughput.
+        The bound in tuples/s stored with the placement, which a prover may have made tighter than
+        the computed one. It holds for the problem's own model, and is ignored if it is below the
+        throughput.
 
     Raises
     ------
     GraphError
         If tuple rates overflow, or no tuple ever reaches a sink.
     SimulationError
-        If its own model could not be solved.
+        If the problem's own model could not be solved.
     UsageError
-        If its objective is not throughput, which is all that the page computes.
+        If the objective is not throughput, the only one that the page computes.
     """
     only_throughput(placement.problem.objective, "report: the page shows throughput")
     own = simulate(placement)
     objective = placement.problem.objective.with_changes(model="bottleneck")
-    problem = placement.problem.with_objective(objective)  # itself where that is its model
+    problem = placement.problem.with_objective(objective)  # the same object if nothing changes
     same = problem is placement.problem
     score = own if same else simulate(Placement(problem, placement.devices))
     most, ever = bound(problem), ceiling(problem)
     if same and proven is not None and proven >= score.throughput * (1 - ROUNDING):
         most = min(most, proven)
-        if proven < problem.source_rate * (1 - ROUNDING):  # else it says no more than the rate
+        if proven < problem.source_rate * (1 - ROUNDING):  # otherwise only the rate limits it
             ever = min(ever, proven)
     return Entry(title, placer, placement, score, own, most, ever)
 
 
 def data_of(entries: Sequence[Entry]) -> dict[str, Any]:
-    """Return what the page is given; each graph stands in it once.
+    """Return the data of the page, with each distinct graph included once.
 
-    A graph of more than `DRAWN` operators is not in it: all that its page shows follows from sums
-    over devices and links, which grow with the cluster and not with the graph.
+    A graph of more than `DRAWN` operators is left out: the page then computes everything from sums
+    over devices and links, whose size grows with the cluster and not with the graph.
     """
     graphs: list[StreamGraph] = []
     rows = [_row(one, _number_of(one.placement.problem.graph, graphs)) for one in entries]
@@ -109,7 +110,7 @@ def data_of(entries: Sequence[Entry]) -> dict[str, Any]:
 
 
 def _number_of(graph: StreamGraph, graphs: list[StreamGraph]) -> int:
-    """Return the index of a graph among those seen, where it is added if it is new."""
+    """Return the index of a graph in `graphs`, appending it if it is new."""
     if graph not in graphs:
         graphs.append(graph)
     return graphs.index(graph)

@@ -1,4 +1,4 @@
-"""The report as one HTML file: nothing is loaded from elsewhere, and names cannot become markup."""
+"""The report as one HTML file that loads nothing else, and in which names cannot become markup."""
 
 import base64
 import hashlib
@@ -14,7 +14,7 @@ from streamplace.report.data import Entry, data_of
 
 PARTS = files("streamplace.report") / "page"
 VENDORED = ("cytoscape", "dagre")
-SCRIPTS = (  # each uses those before it
+SCRIPTS = (  # in order: each script uses those before it
     "text",
     "labels",
     "model",
@@ -40,10 +40,10 @@ SCRIPTS = (  # each uses those before it
 
 
 def report_html(entries: Sequence[Entry]) -> str:
-    """Return a page that shows placements, and what they would achieve were they changed.
+    """Return a page that shows placements and the effect of edits to them.
 
-    It is one file that needs no other and asks for none: its Content-Security-Policy lets the
-    scripts in it run, and forbids the rest.
+    The page is self-contained: its Content-Security-Policy allows the scripts in it and nothing
+    else.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def _title(entries: Sequence[Entry]) -> str:
 
 
 def _policy(scripts: Sequence[str]) -> str:
-    """Return the policy under which these scripts alone run; Cytoscape sets styles itself."""
+    """Return a policy that allows only these scripts, and inline styles, which Cytoscape sets."""
     hashes = (base64.b64encode(hashlib.sha256(s.encode()).digest()).decode() for s in scripts)
     allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)
     return (
@@ -78,13 +78,13 @@ def _policy(scripts: Sequence[str]) -> str:
 
 
 def _json(value: dict[str, Any]) -> str:
-    """Return JSON that is plain ASCII and without what HTML would read as markup."""
+    """Return plain ASCII JSON, with the characters of HTML markup escaped."""
     text = json.dumps(value, allow_nan=False, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def _vendored(name: str) -> str:
-    """Return a library with its licence, and without a pointer to files that are not there."""
+    """Return a library with its licence and without references to source maps."""
     folder = PARTS / "vendor"
     script = re.sub(r"//# sourceMappingURL=\S*", "", _read(folder / f"{name}.min.js"))
     return f"/*!\n{_read(folder / f'{name}.LICENSE')}*/\n{script}"

@@ -1,4 +1,4 @@
-"""Loads of devices and links per source tuple, from which all utilisations follow."""
+"""Loads of devices and links per source tuple, from which the page computes utilisations."""
 
 from typing import Any
 
@@ -11,20 +11,21 @@ from streamplace.scoring.flow import flow
 
 
 def sums_of(placement: Placement) -> dict[str, Any]:
-    """Return what a placement puts on devices and links for one tuple at the sources.
+    """Return the loads of devices and links for one tuple at the sources.
 
     Returns
     -------
     dict
-        ``work``: instructions of each device, D of them; ``operators``: their number, D;
-        ``links``: [link, tuples, bits] of each link that tuples cross, numbered as in `Flow`.
+        ``work``: instructions on each device, D numbers; ``operators``: number of operators on each
+        device, D numbers; ``links``: [link, tuples, bits] of each link that tuples cross, numbered
+        as in `Flow`.
     """
     arrays, devices = flow(placement.problem), placement.devices
     rate, count = arrays.source_rate, len(placement.problem.cluster.devices)
     work = np.bincount(devices, weights=arrays.work, minlength=count) / rate
     tuples, bits = np.zeros((2, len(arrays.gap_s)))
     sends, receives = links_crossed(arrays, devices)
-    sides = (sends, receives) if arrays.nic else (sends,)  # under pair they are one link
+    sides = (sends, receives) if arrays.nic else (sends,)  # under pair both are the same link
     for link in sides:
         crosses = link >= 0
         np.add.at(tuples, link[crosses], arrays.stream_tuples[crosses] / rate)

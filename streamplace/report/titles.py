@@ -1,4 +1,4 @@
-"""Titles of the files in a report, with as much of their folders as tells them apart."""
+"""Titles of the files in a report, with as many parent folders as needed to be unique."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,7 +7,7 @@ from streamplace.files.reading import name_of
 
 
 def titles(files: Sequence[str]) -> list[str]:
-    """Return the names of files; where some are the same, with the folders that differ."""
+    """Return the names of files; files of the same name get the folders that differ in front."""
     paths = [Path(name_of(file)) for file in files]
     found = [path.name for path in paths]
     for name in {name for name in found if found.count(name) > 1}:
@@ -23,5 +23,5 @@ def titles(files: Sequence[str]) -> list[str]:
 
 
 def _differ(paths: list[tuple[str, ...]], depth: int) -> bool:
-    """Whether the last parts of paths tell apart what is not the same file."""
+    """Return whether the last `depth` parts of the paths distinguish all different files."""
     return len({parts[-depth:] for parts in paths}) == len(set(paths))

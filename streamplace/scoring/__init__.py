@@ -1,1 +1,1 @@
-"""Evaluators and scores: what placements are worth."""
+"""Evaluators and scores of placements."""

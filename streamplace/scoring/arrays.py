@@ -1,4 +1,4 @@
-"""Problems as the arrays that `sim` works on."""
+"""Conversion of problems to the arrays that `sim` works on."""
 
 import numpy as np
 
@@ -12,21 +12,21 @@ from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objective import Throughput
 from streamplace.util.arrays import Floats
 
-HEAVIEST = 1e100  # tuples/s, instructions/s, bit/s: far beyond any job, far below overflow
+HEAVIEST = 1e100  # limit of tuples/s, instructions/s and bit/s: beyond any job, below overflow
 
 
 def make_flow(graph: StreamGraph, cluster: Cluster, objective: Throughput) -> Flow:
-    """Return a graph on a cluster as arrays at the objective's highest source rate.
+    """Return a graph on a cluster as arrays, at the objective's highest source rate.
 
-    Of every device and link there is as much as may be used: under a target utilisation U each
-    takes 1/U as long for everything, so utilisations of the flow are those of the whole, over U.
+    Devices and links have the capacity that may be used: with a target utilisation U, everything
+    takes 1/U times as long, so utilisations of the flow are those of the full capacity over U.
 
     Raises
     ------
     GraphError
         If tuple rates overflow, or no tuple ever reaches a sink.
     """
-    most = objective.target_utilisation
+    share = objective.target_utilisation
     _check_loads(graph, graph.instructions, graph.stream_payload_bytes)
     flow = Flow(
         source_tuples=graph.source_share * objective.source_rate,
@@ -35,12 +35,12 @@ def make_flow(graph: StreamGraph, cluster: Cluster, objective: Throughput) -> Fl
         target=graph.stream_target,
         selectivity=graph.selectivity,
         bits=graph.stream_payload_bytes * 8.0,
-        capacity=cluster.capacity * most,
+        capacity=cluster.capacity * share,
         cores=np.array([float(device.cores) for device in cluster.devices]),
         nic=cluster.network.kind == "nic",
-        gap_s=cluster.link_column("gap_s") / most,
-        seconds_per_bit=1e-6 / cluster.link_column("bandwidth_mbps") / most,
-        overhead_s=cluster.link_column("overhead_s") / most,
+        gap_s=cluster.link_column("gap_s") / share,
+        seconds_per_bit=1e-6 / cluster.link_column("bandwidth_mbps") / share,
+        overhead_s=cluster.link_column("overhead_s") / share,
     )
     with np.errstate(over="ignore", invalid="ignore"):
         _check_loads(graph, flow.operator_tuples, flow.stream_tuples)
@@ -51,7 +51,7 @@ def make_flow(graph: StreamGraph, cluster: Cluster, objective: Throughput) -> Fl
 
 
 def make_instance(flow: Flow, cluster: Cluster, rules: Feasibility) -> Instance:
-    """Return the units of a problem for local search; loads are relative to the least possible."""
+    """Return the units of a problem for local search; loads are relative to the lower bound."""
     masks, row_of = rules.unit_masks
     return instance(
         flow,
@@ -66,11 +66,9 @@ def make_instance(flow: Flow, cluster: Cluster, rules: Feasibility) -> Instance:
 
 
 def _check_loads(graph: StreamGraph, of_operators: Floats, of_streams: Floats) -> None:
-    """Raise GraphError where a load, (V,) or (E,), is too large to compute with."""
+    """Raise GraphError if a load, (V,) or (E,), is too large to compute with."""
     for v in np.flatnonzero(~(of_operators <= HEAVIEST)):
-        raise GraphError(f"operators[{v}]: {graph.names[v]!r} has a load that overflows")
+        raise GraphError(f"operators[{v}]: the load of {graph.names[v]!r} overflows")
     for e in np.flatnonzero(~(of_streams <= HEAVIEST)):
         stream = graph.streams[int(e)]
-        raise GraphError(
-            f"streams: {stream.source!r} -> {stream.target!r} has a load that overflows"
-        )
+        raise GraphError(f"streams: the load of {stream.source!r} -> {stream.target!r} overflows")

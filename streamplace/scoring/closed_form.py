@@ -1,4 +1,4 @@
-"""Evaluators of throughput in closed form: ``bottleneck`` and ``path-average``."""
+"""Closed-form evaluators of throughput: ``bottleneck`` and ``path-average``."""
 
 from abc import abstractmethod
 from typing import ClassVar
@@ -15,28 +15,28 @@ from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput_evaluator import ThroughputEvaluator, score_at
 from streamplace.util.arrays import Floats
 
-MOST_STREAMS = 2_000  # beyond, solving the links' equations change after change takes too long
+MOST_STREAMS = 2_000  # with more, solving the links' equations after every change is too slow
 
 
 class ClosedFormEvaluator(ThroughputEvaluator):
-    """Throughput that follows from equations, with a bound that no placement exceeds.
+    """Evaluator of throughput from equations, with a bound that no placement exceeds.
 
     Attributes
     ----------
     parts_in_seconds
-        Operators and streams that scoring goes through in some seconds.
+        Number of operators and streams, over all placements, that can be scored in a few seconds.
     """
 
     parts_in_seconds: ClassVar[int]
 
     @abstractmethod
     def reached(self, flow: Flow, devices: Placements) -> Floats:
-        """Return the throughput of K placements of a flow, (K,) tuples/s of the flow's sources."""
+        """Return the throughput of K placements of a flow, (K,) tuples/s at its sources."""
 
     def throughput_at(self, problem: Problem, devices: Placements) -> Floats:
-        """Return the throughput of K placements, (K,) tuples/s, at one of the cases."""
+        """Return the throughput of K placements, (K,) tuples/s, in one of the cases."""
         flow = compiled(problem).flow
-        share = self.reached(flow, devices) / flow.source_rate  # the rates may differ by rounding
+        share = self.reached(flow, devices) / flow.source_rate  # the two rates differ by rounding
         return problem.source_rate * share
 
     def score(self, devices: Placements) -> ThroughputScore:
@@ -53,32 +53,32 @@ class ClosedFormEvaluator(ThroughputEvaluator):
 
 
 class BottleneckEvaluator(ClosedFormEvaluator):
-    """Throughput under ``bottleneck``: the largest utilisation holds up every source alike."""
+    """Evaluator for ``bottleneck``: the largest utilisation throttles all sources equally."""
 
     linear: ClassVar[bool] = True
     parts_in_seconds: ClassVar[int] = 3 * 10**8
 
     def reached(self, flow: Flow, devices: Placements) -> Floats:
-        """Return the throughput of K placements of a flow, (K,)."""
+        """Return the throughput of K placements of a flow, (K,) tuples/s."""
         return bottleneck.throughput(flow, devices)
 
     def loss(self, devices: Placements) -> Floats:
-        """Return the largest utilisation of each placement, (K,), of what may be used."""
+        """Return each placement's largest utilisation, (K,), relative to the usable capacity."""
         return bottleneck.worst_utilisation(self._compiled.flow, devices)
 
     def local_search(self) -> LocalSearch:
-        """Return the kernels that anneal on the largest utilisation."""
+        """Return the kernels that minimise the largest utilisation."""
         return UtilisationSearch(self._compiled.instance, self.least_load)
 
 
 class PathAverageEvaluator(ClosedFormEvaluator):
-    """Throughput under ``path-average``: a full link throttles only the streams that cross it."""
+    """Evaluator for ``path-average``: a full link throttles only the streams that cross it."""
 
     overload_matters: bool = True
     parts_in_seconds: ClassVar[int] = 2 * 10**7
 
     def reached(self, flow: Flow, devices: Placements) -> Floats:
-        """Return the throughput of K placements of a flow, (K,).
+        """Return the throughput of K placements of a flow, (K,) tuples/s.
 
         Raises
         ------
@@ -91,7 +91,7 @@ class PathAverageEvaluator(ClosedFormEvaluator):
             raise SimulationError(f"path-average: {error}") from None
 
     def local_search(self) -> LocalSearch:
-        """Return the kernels that anneal on throughput; on utilisation beyond 2,000 streams."""
+        """Return the kernels that maximise throughput, or above 2,000 streams minimise loads."""
         parts = self._compiled
         if len(parts.flow.source) > MOST_STREAMS:
             return UtilisationSearch(parts.instance, self.least_load)

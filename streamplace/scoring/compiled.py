@@ -1,4 +1,4 @@
-"""The one place that keeps what is computed once for a problem."""
+"""The cache of everything that is computed once per problem."""
 
 from functools import cached_property
 from hashlib import blake2b
@@ -15,9 +15,10 @@ from streamplace.scoring.arrays import make_flow, make_instance
 
 
 class CompiledProblem:
-    """What scoring and search compute once for a problem, each part when it is first used.
+    """Intermediate results of scoring and search, each computed on first use.
 
-    It holds the parts of the problem but not the problem, so that both are freed together.
+    It refers to the parts of the problem but not to the problem, so that the cache does not keep
+    the problem alive.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -29,21 +30,27 @@ class CompiledProblem:
 
     @property
     def at_lower_rates(self) -> list[Problem]:
-        """The problem at each source rate but the highest alone, from the highest down."""
+        """The problem at each single source rate below the highest, in decreasing order."""
         return self._lower_rates
 
     @cached_property
     def flow(self) -> Flow:
-        """The problem as arrays at its highest source rate."""
+        """The problem as arrays, at its highest source rate."""
         return make_flow(self._graph, self._cluster, self._objective)
 
     @cached_property
     def instance(self) -> Instance:
-        """The units of the problem as local search sees them."""
+        """The units of the problem, as local search uses them."""
         return make_instance(self.flow, self._cluster, self._rules)
 
     def least_utilisation(self, *, links_count: bool) -> float:
-        """Return the largest utilisation that no placement stays below, see `sim`'s bounds."""
+        """Return the lower bound on the largest utilisation; see `sim.closed_form.bounds`.
+
+        Parameters
+        ----------
+        links_count
+            Whether streams too heavy for any link count.
+        """
         if links_count not in self._least:
             self._least[links_count] = least_utilisation(
                 self.flow, self._rules.unit_of, links_count=links_count
@@ -51,7 +58,7 @@ class CompiledProblem:
         return self._least[links_count]
 
     def simulation(self, settings: Settings) -> Simulation:
-        """Return the engine's simulation of the problem under some settings."""
+        """Return the engine's simulation of the problem with some settings."""
         if settings not in self._simulations:
             latency_s = self._cluster.link_column("latency_s")
             self._simulations[settings] = Simulation(self.flow, latency_s, settings)
@@ -62,7 +69,7 @@ _COMPILED: WeakKeyDictionary[Problem, CompiledProblem] = WeakKeyDictionary()
 
 
 def compiled(problem: Problem) -> CompiledProblem:
-    """Return what is computed once for a problem."""
+    """Return the cached intermediate results of a problem."""
     found = _COMPILED.get(problem)
     if found is None:
         found = _COMPILED[problem] = CompiledProblem(problem)
@@ -70,15 +77,15 @@ def compiled(problem: Problem) -> CompiledProblem:
 
 
 def at_all_rates(problem: Problem) -> tuple[Problem, ...]:
-    """Return the problem at each of its source rates, from the highest down; the first is itself.
+    """Return the problem at each of its source rates, in decreasing order.
 
-    Scoring takes the highest of several rates, so the problem itself stands for that one.
+    The first is the problem itself, since scoring uses the highest of its rates.
     """
     return (problem, *compiled(problem).at_lower_rates)
 
 
 def digest(problem: Problem) -> bytes:
-    """Return a hash of the problem's arrays at all its rates, to see whether they changed."""
+    """Return a hash of the problem's arrays at all its rates, to detect changes."""
     found = blake2b(digest_size=16)
     for one in at_all_rates(problem):
         flow = compiled(one).flow
@@ -89,5 +96,5 @@ def digest(problem: Problem) -> bytes:
 
 
 def forget(problem: Problem) -> None:
-    """Drop what was computed for a problem, so that it is computed again when next used."""
+    """Drop the cached intermediate results of a problem."""
     _COMPILED.pop(problem, None)

@@ -1,4 +1,4 @@
-"""Runs of the engine: placements simulated tick by tick."""
+"""Engine runs: tick-by-tick simulation of placements."""
 
 from collections.abc import Sequence
 
@@ -8,18 +8,20 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import at_all_rates, compiled
 
-ALIKE = 1e-9  # of relative throughputs: what rounding may make the lower one
+ALIKE = 1e-9  # relative difference of throughputs that counts as rounding
 
 
 def simulation(
     problem: Problem, settings: Settings | None = None, scene: Scene | None = None
 ) -> Simulation:
-    """Return the simulation of a problem; without a scene it is made once a problem and settings.
+    """Return the simulation of a problem; without a scene, it is cached per problem and settings.
 
     Parameters
     ----------
     settings
-        None: those of the problem's objective, or the engine's own.
+        None stands for those of the problem's objective, or else the engine's defaults.
+    scene
+        Changing rates and speeds; None stands for constant ones.
 
     Raises
     ------
@@ -45,21 +47,21 @@ def run(
     scene: Scene | None = None,
     every_s: float | None = None,
 ) -> RunMetrics:
-    """Run a placement through the engine at its problem's source rate, the highest of several.
+    """Run a placement in the engine at its problem's source rate (with several, the highest).
 
     Parameters
     ----------
-    settings
-        None: those of the problem's objective, or the engine's own.
+    settings, scene
+        See `simulation`.
     every_s
-        Seconds between the snapshots that are kept; see `RunMetrics`.
+        Seconds between stored snapshots; see `RunMetrics`.
 
     Raises
     ------
     GraphError
         If tuple rates overflow, or no tuple ever reaches a sink.
     ProblemError
-        If the scene does not fit the problem, or offers nothing while measured.
+        If the scene does not fit the problem, or offers no tuples during the measurement.
     SimulationError
         If the run could not be finished.
     """
@@ -78,9 +80,9 @@ def worst_run(
     scene: Scene | None = None,
     every_s: float | None = None,
 ) -> tuple[Placement, RunMetrics]:
-    """Run a placement at each of its problem's source rates; return the run at the worst.
+    """Run a placement at each of its problem's source rates and return the worst run.
 
-    With the placement at that rate alone. Arguments and errors are those of `run`.
+    Return the placement at that single rate, and the run. Parameters and errors are those of `run`.
     """
     cases = [Placement(one, placement.devices) for one in at_all_rates(placement.problem)]
     found = [(case, run(case, settings, scene, every_s)) for case in cases]
@@ -88,6 +90,6 @@ def worst_run(
 
 
 def worst_of(relative: Sequence[float]) -> int:
-    """Return the first of several relative throughputs that is the lowest, to rounding."""
-    most = min(relative) * (1 + ALIKE)
-    return next(i for i, reached in enumerate(relative) if reached <= most)
+    """Return the index of the first relative throughput that equals the lowest up to rounding."""
+    limit = min(relative) * (1 + ALIKE)
+    return next(i for i, reached in enumerate(relative) if reached <= limit)

@@ -1,4 +1,4 @@
-"""The evaluator of throughput by runs of the engine."""
+"""The evaluator of throughput by engine runs."""
 
 from dataclasses import fields
 
@@ -15,12 +15,12 @@ from streamplace.util.arrays import Floats
 
 
 class EngineEvaluator(ThroughputEvaluator):
-    """Throughput under ``engine``: each placement is simulated, as the objective's settings say."""
+    """Evaluator for ``engine``: simulates each placement with the objective's settings."""
 
     gains_from_threads: bool = True
 
     def throughput_at(self, problem: Problem, devices: Placements) -> Floats:
-        """Return the throughput of K placements, (K,) tuples/s, at one of the cases.
+        """Return the throughput of K placements, (K,) tuples/s, in one of the cases.
 
         Raises
         ------
@@ -38,16 +38,16 @@ class EngineEvaluator(ThroughputEvaluator):
 
     @property
     def best_possible(self) -> None:
-        """Nothing is known that no placement exceeds."""
+        """None: no upper limit is known."""
         return None
 
     def local_search(self) -> LocalSearch:
-        """Return the kernels that anneal on the largest utilisation, since a run takes too long."""
+        """Return the kernels that minimise the largest utilisation, since runs are too slow."""
         return UtilisationSearch(self._compiled.instance, self.least_load)
 
 
 def score_of_run(placement: Placement, run: RunMetrics) -> EngineScore:
-    """Return what a placement achieved in a run at its problem's source rate."""
+    """Return the score of a placement from a run at its problem's source rate."""
     loads = (run.device_utilisation, run.link_utilisation)
     closed = score_at(placement.problem, placement.devices, run.throughput, *loads)
     shared = {field.name: getattr(closed, field.name) for field in fields(closed)}

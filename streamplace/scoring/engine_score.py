@@ -1,4 +1,4 @@
-"""Scores from runs of the engine."""
+"""Scores from engine runs."""
 
 from dataclasses import dataclass
 
@@ -8,27 +8,28 @@ from streamplace.scoring.score import ThroughputScore
 
 @dataclass(frozen=True, repr=False)
 class EngineScore(ThroughputScore):
-    """What a placement achieved in a run of the engine; utilisations are shares of the time.
+    """The score of a placement in an engine run; utilisations are fractions of the time.
 
-    Relative throughput is of what was offered while measured.
+    Relative throughput is relative to the tuples offered during the measurement.
 
     Parameters
     ----------
     latency_s
-        Mean, p50 and p99 of the seconds from a source to a sink; None where nothing arrived. They
-        count from when a source takes a tuple, as in CEPSim: how long it waited before, because
-        its device or backpressure held the source up, is not in them.
+        Mean, p50 and p99 latency from source to sink, in seconds; None if no tuple arrived. It
+        starts when a source takes a tuple, as in CEPSim, so it excludes the time that the tuple
+        waited because the source's device was busy or backpressure throttled the source.
     path_mean_throughput
-        Source tuples/s at the sinks, a mean over the paths to them, as CEPSim has it; None where
-        there are more than 16 sources.
+        Source tuples/s at the sinks, averaged over the paths to them as in CEPSim; None with more
+        than 16 sources.
     queued, in_flight, dropped
-        Tuples that wait at the end, are between devices then, and that sources have dropped.
+        Tuples that are queued and between devices at the end of the run, and tuples that sources
+        have dropped.
     queue_growth
-        Tuples/s by which what waits between operators grew while measured.
+        Growth of the queues between operators during the measurement, in tuples/s.
     settled
         Whether throughput and queues, and so latency, had stopped changing; see `RunMetrics`.
     tick_s
-        Seconds a tick: as set, or less.
+        Seconds per tick, at most those of the settings.
     """
 
     latency_s: dict[str, float] | None
@@ -42,10 +43,10 @@ class EngineScore(ThroughputScore):
 
     def _run_lines(self) -> tuple[Line, ...]:
         if self.latency_s is None:
-            return (Line("nothing arrived at a sink while measured"),)
+            return (Line("nothing arrived at a sink during the measurement"),)
         mean, p50, p99 = (self.latency_s[name] for name in ("mean", "p50", "p99"))
         lines = [f"latency {mean:.4g} s on average, half within {p50:.4g}, 99% within {p99:.4g}"]
         if not self.settled:
             growth = f"queues changed by {self.queue_growth:+,.4g} tuples/s"
-            lines.append(f"had not settled: {growth}; a longer run may tell other figures")
+            lines.append(f"had not settled: {growth}; a longer run may give other results")
         return tuple(map(Line, lines))

@@ -1,4 +1,4 @@
-"""The protocol of evaluators: the worth of placements of one problem under its objective."""
+"""The evaluator protocol: scoring placements of one problem under its objective."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -15,12 +15,12 @@ Placements = NDArray[np.integer]
 
 @dataclass(frozen=True)
 class Trace:
-    """What each of K placements asks of devices and links, as a share of what may be used of them.
+    """Loads of devices and links under K placements, relative to their usable capacity.
 
     Parameters
     ----------
     device_loads, link_loads
-        (K, D) and (K, L): utilisations at the highest source rate; they may exceed 1.
+        (K, D) and (K, L) utilisations at the highest source rate; they may exceed 1.
     """
 
     device_loads: Floats
@@ -28,23 +28,23 @@ class Trace:
 
 
 class Evaluator(Protocol):
-    """What placements of one problem are worth; `evaluator` in `scoring.registry` makes it.
+    """Evaluator of the placements of one problem; `scoring.registry.evaluator` returns one.
 
-    Placements are (K, V) device indices; (V,) counts as K = 1. Every method raises GraphError where
-    tuple rates overflow or no tuple ever reaches a sink, and SimulationError where a placement has
-    no score.
+    Placements are (K, V) device indices; (V,) counts as K = 1. Every method raises GraphError if
+    tuple rates overflow or no tuple ever reaches a sink, and SimulationError if a placement has no
+    score.
     """
 
     def quality(self, devices: Placements) -> Floats:
-        """Return how good each placement is, (K,): higher is better, at most 1."""
+        """Return the quality of each placement, (K,); higher is better, at most 1."""
         ...
 
     def loss(self, devices: Placements) -> Floats:
-        """Return how bad each placement is, (K,): lower is better, without an upper limit."""
+        """Return the loss of each placement, (K,); lower is better, without an upper limit."""
         ...
 
     def trace(self, devices: Placements) -> Trace:
-        """Return what each placement asks of devices and links."""
+        """Return the loads of devices and links under each placement."""
         ...
 
     def score(self, devices: Placements) -> Score:
@@ -53,9 +53,9 @@ class Evaluator(Protocol):
 
     @property
     def best_possible(self) -> float | None:
-        """The quality that no placement exceeds; None where that is unknown."""
+        """An upper bound on the quality of all placements; None if unknown."""
         ...
 
     def local_search(self) -> LocalSearch | None:
-        """Return the objective's incremental kernels; None where it has none."""
+        """Return the objective's incremental search kernels, or None if it has none."""
         ...

@@ -1,4 +1,4 @@
-"""The arrays of a problem, as placers and tools read them."""
+"""The arrays of a problem, for placers and tools."""
 
 from sim.flow import Flow
 from streamplace.problem.problem import Problem
@@ -6,10 +6,10 @@ from streamplace.scoring.compiled import compiled
 
 
 def flow(problem: Problem) -> Flow:
-    """Return the problem as arrays at its source rate, the highest of several; made once.
+    """Return the problem as arrays at its (highest) source rate; the result is cached.
 
-    Of every device and link there is as much as may be used: under a target utilisation U each
-    takes 1/U as long for everything, so utilisations of the flow are those of the whole, over U.
+    Devices and links have the capacity that may be used: with a target utilisation U, everything
+    takes 1/U times as long, so utilisations of the flow are those of the full capacity over U.
 
     Raises
     ------

@@ -15,7 +15,17 @@ LINKS_SHOWN = 8
 
 @dataclass(frozen=True, repr=False)
 class Bottleneck(RoundedRepr):
-    """The device or link of the largest utilisation, even below 1."""
+    """The device or link with the largest utilisation, even if that is below 1.
+
+    Parameters
+    ----------
+    kind
+        ``device`` or ``link``.
+    name
+        Name of the device, or of the link as in `LinkLoad`.
+    utilisation
+        At the offered rate, as a share of the full capacity; may exceed 1.
+    """
 
     kind: str
     name: str
@@ -23,17 +33,17 @@ class Bottleneck(RoundedRepr):
 
     @property
     def headline(self) -> str:
-        """Which it is and how busy, in words."""
+        """Kind, name and utilisation as a phrase."""
         return self.line().text.format(quoted(self.name))
 
     def line(self) -> Line:
-        """Return which it is and how busy, as a line of a view."""
+        """Return kind, name and utilisation as a line of a view."""
         return Line(f"bottleneck {self.kind} {{}} at {self.utilisation:.1%}", (self.name,))
 
 
 @dataclass(frozen=True, repr=False)
 class DeviceLoad(RoundedRepr):
-    """Utilisation of a device at the offered rate, and how many operators it runs."""
+    """The utilisation of a device at the offered rate, and its number of operators."""
 
     name: str
     utilisation: float
@@ -42,7 +52,7 @@ class DeviceLoad(RoundedRepr):
 
 @dataclass(frozen=True, repr=False)
 class LinkLoad(RoundedRepr):
-    """Utilisation of a link at the offered rate. Under ``nic`` one end is None."""
+    """The utilisation of a link at the offered rate. With ``nic`` links, one end is None."""
 
     source: str | None
     target: str | None
@@ -50,12 +60,12 @@ class LinkLoad(RoundedRepr):
 
     @property
     def name(self) -> str:
-        """``a->b``; under ``nic`` ``a->`` for what a sends, ``->b`` for what b receives."""
+        """The name: ``a->b``, or with ``nic`` links ``a->`` (a sends) and ``->b`` (b receives)."""
         return f"{self.source or ''}->{self.target or ''}"
 
 
 def device_grid(devices: Sequence[DeviceLoad], placement: Placement | None) -> Grid:
-    """Return a table of devices with the number of their operators; their names if placed."""
+    """Return a table of devices, with names of operators if a placement is passed, else counts."""
 
     def row(d: int) -> tuple[Cell, ...]:
         load = devices[d]
@@ -67,7 +77,7 @@ def device_grid(devices: Sequence[DeviceLoad], placement: Placement | None) -> G
 
 
 def link_grids(links: Sequence[LinkLoad]) -> tuple[Grid, ...]:
-    """Return a table of the busiest links; none where no link carries traffic."""
+    """Return a table of the busiest links, or nothing if no link carries traffic."""
     if not links:
         return ()
 
@@ -84,6 +94,6 @@ def link_grids(links: Sequence[LinkLoad]) -> tuple[Grid, ...]:
             len(links),
             row,
             most=LINKS_SHOWN,
-            left_out="and {} links less busy",
+            left_out="and {} less busy",
         ),
     )

@@ -1,4 +1,4 @@
-"""Local search on an objective's own incremental kernels."""
+"""Local search with the incremental kernels of an objective."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -11,27 +11,27 @@ from numpy.typing import NDArray
 from sim.flow import Flow
 from sim.search import Instance, Schedule, SearchState, anneal, anneal_path_average
 
-ROUNDING = 1e-12  # relative: how close to the best possible counts as reaching it
+ROUNDING = 1e-12  # relative distance at which a limit counts as reached
 
 
 class Annealed(NamedTuple):
-    """What one chain of annealing came to; its best placement is in the search state."""
+    """The result of one annealing chain; its best placement is in the search state."""
 
-    quality: float  # relative throughput; above 1 where there is room to spare
-    enough: bool  # whether nothing can be better, or the quality asked for is reached
-    changes: int  # tried
+    quality: float  # relative throughput; above 1 if capacity is left
+    enough: bool  # whether the wanted quality, or the best possible one, is reached
+    changes: int  # number of changes tried
 
 
 @dataclass(frozen=True)
 class LocalSearch(ABC):
-    """The kernels that anneal placements of one problem.
+    """Kernels that anneal placements of one problem.
 
     Parameters
     ----------
     instance
-        The problem's units, their streams and what may run where.
+        The problem's units, their streams and the devices they may run on.
     least
-        Load, over the instance's reference, that no placement stays below.
+        Lower bound on the load of every placement, relative to the instance's reference.
     """
 
     instance: Instance
@@ -51,11 +51,15 @@ class LocalSearch(ABC):
         Parameters
         ----------
         instance
-            `self.instance`, or one made from it.
+            `self.instance`, or one derived from it.
+        state
+            Current and best placement, updated in place.
         rng_state
-            (1,) state of the generator, advanced in place.
+            (1,) state of the random generator, advanced in place.
+        schedule
+            Temperatures and number of changes.
         wanted
-            Quality at which to stop; None: where nothing can be better.
+            Quality at which to stop; None stands for the best possible one.
         """
 
 
@@ -80,7 +84,7 @@ class UtilisationSearch(LocalSearch):
 
 @dataclass(frozen=True)
 class PathAverageSearch(LocalSearch):
-    """Annealing on throughput under ``path-average``: links' equations are solved change by change.
+    """Annealing on ``path-average`` throughput; solves the links' equations after every change.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The evaluator of users' objectives: what is left of the throughput of placements."""
+"""The base class of evaluators for custom objectives."""
 
 from abc import abstractmethod
 from dataclasses import replace
@@ -20,16 +20,16 @@ ROUNDING = 1e-9  # relative
 
 
 class ObjectiveEvaluator(ThroughputEvaluator):
-    """What placements of one problem are worth under a user's objective; see `Evaluator`.
+    """Evaluator of placements under a custom objective; see `Evaluator`.
 
-    A subclass defines `worth`, and the class attribute `evaluator` of the objective names it. What
-    a placement is worth is counted as throughput everywhere: in scores, tables and files. It never
-    exceeds the throughput, so bounds of throughput hold for it too.
+    A subclass defines `worth`, and the objective's class attribute `evaluator` refers to the
+    subclass. Scores, tables and files show the worth of a placement in place of its throughput. The
+    worth never exceeds the throughput, so upper bounds on throughput hold for it too.
 
     Attributes
     ----------
     problem
-        Its `objective` has the options.
+        The problem; its `objective` has the options.
     of_model
         The evaluator of throughput under the problem's model.
     """
@@ -43,25 +43,25 @@ class ObjectiveEvaluator(ThroughputEvaluator):
 
     @abstractmethod
     def worth(self, problem: Problem, devices: Placements, throughput: Floats) -> Floats:
-        """Return what K placements are worth, (K,) tuples/s, from 0 to their throughput.
+        """Return the worth of K placements, (K,) tuples/s, from 0 to their throughput.
 
         Parameters
         ----------
         problem
-            At one source rate, of several one by one.
+            The problem at one source rate; with several rates there is one call per rate.
         devices
             (K, V) device indices.
         throughput
-            (K,) tuples/s, under the problem's model.
+            (K,) tuples/s under the problem's model.
         """
 
     def throughput_at(self, problem: Problem, devices: Placements) -> Floats:
-        """Return what K placements are worth, (K,) tuples/s, at one of the cases.
+        """Return the worth of K placements, (K,) tuples/s, in one of the cases.
 
         Raises
         ------
         UsageError
-            If `worth` fails, or returns other than asked for.
+            If `worth` raises, or returns a wrong shape or a value out of range.
         """
         rows = np.atleast_2d(devices)
         most = self.of_model.throughput_at(problem, rows)
@@ -73,22 +73,22 @@ class ObjectiveEvaluator(ThroughputEvaluator):
 
     @property
     def least_utilisation(self) -> float:
-        """The largest utilisation that no placement stays below, at the highest source rate."""
+        """The lower bound on the largest utilisation, at the highest source rate."""
         return self.of_model.least_utilisation
 
     @property
     def best_possible(self) -> float | None:
-        """The relative throughput that no placement exceeds; None where that is unknown."""
+        """An upper bound on the relative throughput of all placements; None if unknown."""
         return self.of_model.best_possible
 
     def local_search(self) -> LocalSearch:
-        """Return the kernels that anneal throughput: the objective has none of its own."""
+        """Return the kernels for throughput, since a custom objective has none."""
         return self.of_model.local_search()
 
     def score(self, devices: Placements) -> ThroughputScore:
-        """Return the score of one placement, (V,), at the source rate where it is worth least."""
+        """Return the score of one placement, (V,), at the source rate where its worth is least."""
         case = self.worst_case(devices)
-        alone = case.with_source_rate(case.source_rate)  # the highest rate stands for several
+        alone = case.with_source_rate(case.source_rate)  # the first case still has several rates
         worth = float(self.throughput_at(alone, devices)[0])
         return replace(
             model_evaluator(alone).score(devices),
@@ -98,13 +98,13 @@ class ObjectiveEvaluator(ThroughputEvaluator):
 
 
 def _fault(worth: Floats, most: Floats) -> str:
-    """Return what is wrong with the worth of K placements of some throughput; empty if nothing."""
+    """Return what is wrong with the worth of K placements, or an empty text."""
     if worth.shape != most.shape:
-        return f"returned an array of shape {worth.shape}; {most.shape} is wanted"
+        return f"must return an array of shape {most.shape} (got shape {worth.shape})"
     with np.errstate(invalid="ignore"):
         wrong = ~((worth >= 0) & (worth <= most * (1 + ROUNDING)))
     if not wrong.any():
         return ""
     k = int(wrong.argmax())
-    limits = f"from 0 to the throughput, {most[k]:g}, is wanted"
-    return f"returned {worth[k]:g} for placement {k}; a number {limits}"
+    limits = f"0 to the throughput, {most[k]:g}"
+    return f"must return {limits} (got {worth[k]:g} for placement {k})"

@@ -1,4 +1,4 @@
-"""The quality of several placements, of which some may have no score."""
+"""The quality of several placements, some of which may have no score."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -15,29 +15,29 @@ NO_SCORE = -1.0
 
 
 def qualities(problem: Problem, placements: Sequence[Placement]) -> Floats:
-    """Return the quality of each placement, (K,); -1 for one that has no score.
+    """Return the quality of each placement, (K,); -1 for a placement without a score.
 
     Raises
     ------
     SimulationError
-        If none has one.
+        If no placement has a score.
     """
     rows = np.stack([placement.devices for placement in placements])
     found = qualities_of_rows(problem, rows)
     if found.max() == NO_SCORE:
-        return evaluator(problem).quality(rows)  # which raises the reason
+        return evaluator(problem).quality(rows)  # raises the reason
     return found
 
 
 def qualities_of_rows(problem: Problem, rows: Ints) -> Floats:
-    """Return the quality of each placement, (K,) of (K, V) devices; -1 for one without a score."""
+    """Return the quality of placements, (K,) for (K, V) devices; -1 for one without a score."""
     return where_scored(evaluator(problem).quality, rows)
 
 
 def where_scored(figure: Callable[[Ints], Floats], rows: Ints) -> Floats:
-    """Return a figure of placements, (K,) of (K, V) devices; -1 where it cannot be computed.
+    """Return a figure of placements, (K,) for (K, V) devices; -1 where it cannot be computed.
 
-    All are computed in one call; one by one only if that fails.
+    One call computes all of them; only if it fails are they computed one by one.
     """
     try:
         return figure(rows)

@@ -1,4 +1,4 @@
-"""The table of evaluators: which class scores placements under which objective."""
+"""The registry of evaluators, by objective and model."""
 
 from streamplace.errors import UsageError
 from streamplace.problem.objective import Model, Throughput
@@ -23,7 +23,7 @@ THROUGHPUT: dict[Model, type[ThroughputEvaluator]] = {
 CLOSED_FORMS: tuple[Model, ...] = tuple(
     model for model, scored in THROUGHPUT.items() if issubclass(scored, ClosedFormEvaluator)
 )
-"""The models under which throughput follows from equations, without a run."""
+"""The models that compute throughput from equations, without a run."""
 
 
 def model_evaluator(problem: Problem) -> ThroughputEvaluator:
@@ -32,12 +32,12 @@ def model_evaluator(problem: Problem) -> ThroughputEvaluator:
 
 
 def throughput_evaluator(problem: Problem) -> ThroughputEvaluator:
-    """Return the evaluator of a problem whose objective is throughput, or derives from it.
+    """Return the evaluator of a problem whose objective is `Throughput` or derives from it.
 
     Raises
     ------
     UsageError
-        If the class of the objective names no evaluator.
+        If the objective's class attribute `evaluator` is not a suitable class, or it raises.
     """
     kind = type(problem.objective)
     if kind is Throughput:
@@ -52,24 +52,25 @@ def throughput_evaluator(problem: Problem) -> ThroughputEvaluator:
 
 
 EVALUATORS = {Throughput: throughput_evaluator}
-"""What makes an evaluator, by the class that the objective is of or derives from."""
+"""Functions that return an evaluator, by class of objective; subclasses inherit them."""
 
 
 def evaluator(problem: Problem) -> Evaluator:
-    """Return what scores placements of a problem; what is compiled for it is kept and shared."""
+    """Return the evaluator of a problem; evaluators share its cached intermediate results."""
     kinds = type(problem.objective).__mro__
     return next(EVALUATORS[kind] for kind in kinds if kind in EVALUATORS)(problem)
 
 
 def closed_form(problem: Problem) -> ClosedFormEvaluator:
-    """Return the evaluator of throughput under a problem's model, which has a closed form.
+    """Return the evaluator of throughput under a problem's model, which must be a closed form.
 
     Raises
     ------
     UsageError
-        Under a model that has none.
+        If the model has no closed form.
     """
     found = model_evaluator(problem)
     if not isinstance(found, ClosedFormEvaluator):
-        raise UsageError(f"{problem.model} has no closed form; bottleneck and path-average have")
+        choices = ", ".join(CLOSED_FORMS)
+        raise UsageError(f"model {problem.model!r} has no closed form; choose from {choices}")
     return found

@@ -15,14 +15,14 @@ THROUGHPUT = "throughput"
 
 
 class Score(Displayable):
-    """What a placement is worth under the objective of its problem.
+    """The score of a placement under the objective of its problem.
 
     Attributes
     ----------
     devices
-        What every device has to do.
+        Loads of all devices.
     links
-        What the links that carry traffic have to do.
+        Loads of the links that carry traffic.
     """
 
     devices: tuple[DeviceLoad, ...]
@@ -31,7 +31,7 @@ class Score(Displayable):
     @property
     @abstractmethod
     def value(self) -> float:
-        """The figure that the objective is about, in `unit`."""
+        """The value of the objective, in `unit`."""
 
     @property
     @abstractmethod
@@ -41,12 +41,12 @@ class Score(Displayable):
     @property
     @abstractmethod
     def quality(self) -> float:
-        """The value on the scale of `Evaluator.quality`: higher is better, at most 1."""
+        """The value on the scale of `Evaluator.quality`; higher is better, at most 1."""
 
     @property
     @abstractmethod
     def headline(self) -> str:
-        """The value in words."""
+        """The value as a phrase."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
@@ -55,22 +55,30 @@ class Score(Displayable):
 
 @dataclass(frozen=True, repr=False)
 class ThroughputScore(Score):
-    """What a placement achieves.
+    """The throughput of a placement and the loads it causes.
 
     Parameters
     ----------
     source_rate
-        Offered tuples/s; where a problem has several, those at which relative throughput is lowest.
+        Tuples/s offered by all sources together; if the problem has several rates, the one with the
+        lowest relative throughput.
     throughput
-        Tuples/s at the sources that the placement keeps up with.
+        Tuples/s at the sources that the placement sustains. Under a custom objective, the worth of
+        the placement.
     relative_throughput
-        The same as a share of the source rate.
+        Throughput as a share of the source rate.
+    bottleneck
+        The device or link with the largest utilisation.
     devices
-        All of them.
+        Loads of all devices.
     links
-        Those that carry traffic.
+        Loads of the links that carry traffic.
+    devices_used
+        Number of devices that run operators.
+    model
+        The model that computed the throughput.
     objective
-        Under a user's own, throughput is what the placement is worth by it.
+        ``throughput``, or the name of a custom objective with its options.
     """
 
     source_rate: float
@@ -85,7 +93,7 @@ class ThroughputScore(Score):
 
     @property
     def value(self) -> float:
-        """The throughput."""
+        """The throughput, in tuples/s."""
         return self.throughput
 
     @property
@@ -95,12 +103,12 @@ class ThroughputScore(Score):
 
     @property
     def quality(self) -> float:
-        """The relative throughput."""
+        """The relative throughput, at most 1."""
         return min(1.0, self.relative_throughput)
 
     @property
     def objective_entry(self) -> dict[str, str]:
-        """The objective as JSON documents have it: only where it is a user's own."""
+        """The entry of the objective in JSON documents; empty unless the objective is custom."""
         return {} if self.objective == THROUGHPUT else {"objective": self.objective}
 
     def to_dict(self) -> dict[str, Any]:
@@ -116,7 +124,7 @@ class ThroughputScore(Score):
 
     @property
     def headline(self) -> str:
-        """Throughput in words."""
+        """The throughput as a phrase."""
         rates = f"{number(self.throughput)} of {number(self.source_rate)} tuples/s"
         return f"{rates} ({self.relative_throughput:.1%})"
 
@@ -124,7 +132,7 @@ class ThroughputScore(Score):
         return self.view_with(None)
 
     def view_with(self, placement: Placement | None) -> View:
-        """Return what the score shows; the placement scored adds which operators run where."""
+        """Return the view of the score; the scored placement adds names of operators."""
         used = f"{self.devices_used} of {len(self.devices)} devices used ({self.model} model)"
         own = "" if self.objective == THROUGHPUT else f", objective {quoted(self.objective)}"
         return View(
@@ -139,7 +147,7 @@ class ThroughputScore(Score):
         )
 
     def achieved(self, problem: Problem | None) -> Line:
-        """Return throughput as a line; the problem adds its rates and its target utilisation."""
+        """Return the throughput as a line; the problem adds its rates and target utilisation."""
         worst = at_most = ""
         if problem is not None and len(problem.source_rates) > 1:
             worst = f", the worst of {len(problem.source_rates)} rates"
@@ -154,5 +162,5 @@ class ThroughputScore(Score):
         )
 
     def _run_lines(self) -> tuple[Line, ...]:
-        """Return what is known from a run besides; nothing in closed forms."""
+        """Return the lines that only an engine run has."""
         return ()

@@ -20,8 +20,8 @@ from streamplace.util.arrays import Floats, Ints
 def throughput(problem: Problem, placements: NDArray[np.integer]) -> Floats:
     """Return the throughput of K placements, (K,) tuples/s, under the problem's model.
 
-    Where the problem has several source rates: the lowest relative throughput that a placement has
-    at any of them, times the highest.
+    With several source rates, the result is the lowest relative throughput at any of them, times
+    the highest rate.
 
     Parameters
     ----------
@@ -39,15 +39,15 @@ def throughput(problem: Problem, placements: NDArray[np.integer]) -> Floats:
 
 
 def throughput_where_scored(problem: Problem, placements: Ints) -> Floats:
-    """Return the throughput of K placements, (K,) tuples/s; -1 for one that has no score."""
+    """Return the throughput of K placements, (K,) tuples/s; -1 for one without a score."""
     return where_scored(throughput_evaluator(problem).throughput, placements)
 
 
 def simulate(placement: Placement) -> ThroughputScore:
-    """Return what a placement achieves under its problem's objective.
+    """Return the score of a placement under its problem's objective.
 
-    Where the problem has several source rates: what it achieves at the worst, of equally bad ones
-    the highest.
+    With several source rates, the score is the one at the worst rate; if several rates are equally
+    bad, at the highest of them.
 
     Raises
     ------
@@ -60,34 +60,35 @@ def simulate(placement: Placement) -> ThroughputScore:
 
 
 def at_worst_rate(placement: Placement) -> Placement:
-    """Return a placement with its problem at the source rate where it does worst, alone.
+    """Return a placement whose problem has only the source rate at which it does worst.
 
-    Of equally bad ones that is the highest. Errors are those of `throughput`.
+    If several rates are equally bad, it is the highest of them. Errors are those of `throughput`.
     """
     worst = throughput_evaluator(placement.problem).worst_case(placement.devices)
     return placement if worst is placement.problem else Placement(worst, placement.devices)
 
 
 def busiest(placement: Placement) -> Bottleneck:
-    """Return the bottleneck of a placement at the worst rate, by loads at the offered rate."""
+    """Return the bottleneck of a placement at its worst rate, from loads at the offered rate."""
     placed = at_worst_rate(placement)
     loads = utilisations(compiled(placed.problem).flow, placed.devices)
     return bottleneck_at(placed.problem, *loads)
 
 
 def bound(problem: Problem) -> float:
-    """Return tuples/s that no placement exceeds, under either closed form: of `throughput`.
+    """Return the upper bound on `throughput` under either closed form, in tuples/s.
 
-    Total CPU, the largest units, crowds of them, and under ``bottleneck`` streams too heavy for any
-    link; see `sim.closed_form.bounds`. Of each device and link there is as much as may be used.
+    It follows from total CPU, the largest units, crowds of large units, and with ``bottleneck``
+    from streams too heavy for any link; see `sim.closed_form.bounds`. It respects the target
+    utilisation.
     """
     return throughput_evaluator(problem).bound
 
 
 def ceiling(problem: Problem) -> float:
-    """Return tuples/s that no placement exceeds however many are offered: `bound` without its rate.
+    """Return the upper bound on throughput at any source rate, in tuples/s.
 
-    Infinite where nothing is ever used. At any source rate the bound is the lower of the two.
+    It is inf if the graph loads no device or link. `bound` is the lower of it and the source rate.
     """
     least = throughput_evaluator(problem).least_utilisation
     return problem.source_rate / least if least else inf

@@ -1,4 +1,4 @@
-"""The common part of the evaluators of throughput."""
+"""The base class of the evaluators of throughput."""
 
 from abc import ABC, abstractmethod
 from typing import ClassVar
@@ -20,26 +20,26 @@ from streamplace.util.arrays import Bools, Floats
 
 
 class ThroughputEvaluator(ABC):
-    """The throughput of placements of one problem under one model; see `Evaluator`.
+    """Evaluator of the throughput of placements of one problem; see `Evaluator`.
 
-    Where the problem has several source rates, a placement counts at the one where its relative
-    throughput is lowest.
+    With several source rates, a placement is scored at the rate where its relative throughput is
+    lowest.
 
     Attributes
     ----------
     linear
-        Whether throughput is the source rate over the largest utilisation, wherever that exceeds 1.
+        Whether throughput is the source rate over the largest utilisation whenever that exceeds 1.
         Loads are linear in the rate, so the highest of several rates is always the worst; and a
-        full link holds up every source, so streams too heavy for any link limit all placements.
+        full link throttles all sources, so streams too heavy for any link limit all placements.
     overload_matters
-        Whether it matters how far the source rate overloads a placement, and not only the shape of
-        its loads.
+        Whether the score depends on how far the source rate overloads a placement, and not only on
+        the proportions of its loads.
     gains_from_threads
-        Whether placements are scored faster by several threads, since scoring takes long and
-        releases the interpreter's lock.
+        Whether several threads score placements faster, because scoring is slow and releases the
+        interpreter lock.
     climbs
-        Whether a search also tries single moves on the score itself, since `local_search` anneals
-        something else and scoring is quick.
+        Whether a search should also try single moves on the score itself, because `local_search`
+        optimises something else and scoring is fast.
     """
 
     linear: ClassVar[bool] = False
@@ -53,37 +53,37 @@ class ThroughputEvaluator(ABC):
 
     @property
     def cases(self) -> tuple[Problem, ...]:
-        """The problem at each source rate that can be the worst, from the highest down."""
+        """The problem at each source rate that can be the worst, in decreasing order."""
         return (self.problem,) if self.linear else at_all_rates(self.problem)
 
     @property
     def least_utilisation(self) -> float:
-        """The largest utilisation that no placement stays below, at the highest source rate.
+        """The lower bound on the largest utilisation, at the highest source rate.
 
-        Total CPU, the largest units, crowds of them, and under `linear` models streams too heavy
-        for any link; see `sim.closed_form.bounds`. Of each device and link there is as much as may
-        be used.
+        It follows from total CPU, the largest units, crowds of large units, and with `linear`
+        models from streams too heavy for any link; see `sim.closed_form.bounds`. Utilisation is
+        relative to the usable capacity.
         """
         return self._compiled.least_utilisation(links_count=self.linear)
 
     @property
     def bound(self) -> float:
-        """Tuples/s that utilisations allow no placement to exceed, at most the highest rate."""
+        """The upper bound on throughput in tuples/s, from utilisations and the highest rate."""
         return self.problem.source_rate / max(1.0, self.least_utilisation)
 
     @property
     def least_load(self) -> float:
-        """The load, over the local search's reference, that no placement stays below."""
+        """The lower bound on the load of every placement, relative to local search's reference."""
         return self.problem.source_rate / self.bound / self._compiled.instance.reference
 
     @abstractmethod
     def throughput_at(self, problem: Problem, devices: Placements) -> Floats:
-        """Return the throughput of K placements, (K,) tuples/s, at one of the cases."""
+        """Return the throughput of K placements, (K,) tuples/s, in one of the cases."""
 
     @property
     @abstractmethod
     def best_possible(self) -> float | None:
-        """The relative throughput that no placement exceeds; None where that is unknown."""
+        """An upper bound on the relative throughput of all placements; None if unknown."""
 
     @abstractmethod
     def local_search(self) -> LocalSearch:
@@ -96,7 +96,7 @@ class ThroughputEvaluator(ABC):
     def throughput(self, devices: Placements) -> Floats:
         """Return the throughput of each placement, (K,) tuples/s.
 
-        With several source rates: the lowest relative throughput times the highest rate.
+        With several source rates, it is the lowest relative throughput times the highest rate.
         """
         cases = self.cases
         if len(cases) == 1:
@@ -106,25 +106,25 @@ class ThroughputEvaluator(ABC):
     def quality(self, devices: Placements) -> Floats:
         """Return the relative throughput of each placement, (K,), at most 1.
 
-        A run of the engine may pass on more than is offered while it is measured.
+        An engine run may deliver more tuples than are offered during its measurement.
         """
         return np.minimum(self._lowest_relative(self.cases, devices), 1.0)
 
     def _lowest_relative(self, cases: tuple[Problem, ...], devices: Placements) -> Floats:
-        """Return the lowest relative throughput of each placement at any of the cases, (K,)."""
+        """Return the lowest relative throughput of each placement over the cases, (K,)."""
         relative = [self.throughput_at(one, devices) / one.source_rate for one in cases]
         lowest: Floats = np.min(relative, axis=0)
         return lowest
 
     def loss(self, devices: Placements) -> Floats:
-        """Return 1 / quality where that is above 1, else the largest utilisation; (K,)."""
+        """Return 1 / quality of each placement, (K,); its largest utilisation if quality is 1."""
         quality = self.quality(devices)
         top = worst_utilisation(self._compiled.flow, devices)
         with np.errstate(divide="ignore"):
             return np.where(quality < 1.0, 1.0 / quality, np.minimum(top, 1.0))
 
     def trace(self, devices: Placements) -> Trace:
-        """Return the loads of each placement's devices and links."""
+        """Return the loads of devices and links under each placement."""
         flow = self._compiled.flow
         loads = [utilisations(flow, row) for row in as_rows(flow, devices)]
         device, link = (np.stack(columns) for columns in zip(*loads, strict=True))
@@ -133,7 +133,7 @@ class ThroughputEvaluator(ABC):
     def worst_case(self, devices: Placements) -> Problem:
         """Return the problem at the source rate where one placement, (V,), does worst.
 
-        Of equally bad rates that is the highest.
+        If several rates are equally bad, it is the highest of them.
         """
         cases = self.cases
         if len(cases) == 1:
@@ -145,8 +145,11 @@ class ThroughputEvaluator(ABC):
 def score_at(
     problem: Problem, devices: Placements, throughput: float, on_device: Floats, on_link: Floats
 ) -> ThroughputScore:
-    """Return a score from a throughput and utilisations of what may be used, (D,) and (L,)."""
-    cluster, most = problem.cluster, problem.target_utilisation
+    """Return a score from a throughput in tuples/s and from utilisations, (D,) and (L,).
+
+    Utilisations are relative to the usable capacity; those in the score to the full capacity.
+    """
+    cluster, share = problem.cluster, problem.target_utilisation
     operators = np.bincount(devices, minlength=len(on_device))
     rate = problem.source_rate
     return ThroughputScore(
@@ -155,11 +158,11 @@ def score_at(
         relative_throughput=throughput / rate,
         bottleneck=bottleneck_at(problem, on_device, on_link),
         devices=tuple(
-            DeviceLoad(name, float(u * most), int(n))
+            DeviceLoad(name, float(u * share), int(n))
             for name, u, n in zip(cluster.names, on_device, operators, strict=True)
         ),
         links=tuple(
-            LinkLoad(*cluster.link_ends(int(i)), float(on_link[i] * most))
+            LinkLoad(*cluster.link_ends(int(i)), float(on_link[i] * share))
             for i in np.flatnonzero(_carrying(problem, devices))
         ),
         devices_used=int(np.count_nonzero(operators)),
@@ -169,17 +172,17 @@ def score_at(
 
 
 def bottleneck_at(problem: Problem, on_device: Floats, on_link: Floats) -> Bottleneck:
-    """Return the bottleneck by utilisations of what may be used, (D,) and (L,)."""
-    cluster, most = problem.cluster, problem.target_utilisation
+    """Return the bottleneck from utilisations relative to the usable capacity, (D,) and (L,)."""
+    cluster, share = problem.cluster, problem.target_utilisation
     device, link = int(on_device.argmax()), int(on_link.argmax())
     if on_link[link] > on_device[device]:
-        loaded = LinkLoad(*cluster.link_ends(link), float(on_link[link] * most))
+        loaded = LinkLoad(*cluster.link_ends(link), float(on_link[link] * share))
         return Bottleneck("link", loaded.name, loaded.utilisation)
-    return Bottleneck("device", cluster.names[device], float(on_device[device] * most))
+    return Bottleneck("device", cluster.names[device], float(on_device[device] * share))
 
 
 def _carrying(problem: Problem, devices: Placements) -> Bools:
-    """Return the links that a stream with tuples on it crosses, (L,)."""
+    """Return whether a stream with tuples crosses each link, (L,)."""
     flow = compiled(problem).flow
     carrying = np.zeros(len(flow.gap_s), dtype=np.bool_)
     for link in links_crossed(flow, np.asarray(devices, dtype=np.int32)):

@@ -1,4 +1,4 @@
-"""Conformance checks for policies, ours and those of users.
+"""Conformance checks for policies, both built-in and user-defined.
 
     from streamplace.testing import CHECKS, PolicyCase
 
@@ -6,7 +6,7 @@
     def test_conformance(name):
         CHECKS[name](PolicyCase("my-kind", {"hidden": 8}))
 
-Every check raises AssertionError with a message that says what the policy does wrong.
+Every check raises an AssertionError whose message states what the policy does wrong.
 """
 
 from collections.abc import Callable
@@ -44,16 +44,16 @@ CHECKS: dict[str, Callable[[PolicyCase], None]] = {
     "evaluations": check_evaluations,
     "resuming": check_resuming,
 }
-"""The checks by name, quick ones first."""
+"""The checks by name, fast ones first."""
 
 
 def check_policy(case: PolicyCase) -> None:
-    """Run every check on a policy; it takes some seconds.
+    """Run every check on a policy, which takes several seconds.
 
     Raises
     ------
     AssertionError
-        If the policy fails one; the message begins with the policy and the check.
+        If the policy fails a check. The message begins with the names of the policy and the check.
     """
     for check in CHECKS.values():
         check(case)

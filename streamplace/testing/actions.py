@@ -1,4 +1,4 @@
-"""The check that the steps of trajectories are the decisions that make their placements."""
+"""The check that the steps of trajectories agree with their placements."""
 
 import numpy as np
 import torch
@@ -12,7 +12,7 @@ SAMPLES = 3
 
 
 def check_actions(case: PolicyCase) -> None:
-    """Check that every operator is placed in one step, on the device that its action names."""
+    """Check that every operator is placed in exactly one step, on the device of its action."""
     policy, problems = case.policy(), case.problems()
     with torch.no_grad():
         made = policy.rollout(batch_of(policy, *problems), SAMPLES, Sampler(generator()))
@@ -23,11 +23,11 @@ def check_actions(case: PolicyCase) -> None:
     for p, size in enumerate(sizes.tolist()):
         for s in range(SAMPLES):
             placed = _placed(made, p, s)
-            fault = "the operators of the actions are not each operator once"
+            fault = "the actions do not name every operator exactly once"
             case.require(sorted(placed[:, 0].tolist()) == list(range(size)), "actions", fault)
-            there = made.placements[p, s, placed[:, 0]]
-            fault = "the devices of the actions are not those of the placement"
-            case.require(np.array_equal(there, placed[:, 1]), "actions", fault)
+            devices = made.placements[p, s, placed[:, 0]]
+            fault = "the devices of the actions differ from those of the placement"
+            case.require(np.array_equal(devices, placed[:, 1]), "actions", fault)
 
 
 def _placed(made: Trajectories, problem: int, sample: int) -> Ints:

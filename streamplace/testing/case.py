@@ -1,4 +1,4 @@
-"""The policy under test, and the problems that checks place with it."""
+"""The policy under test, and the problems that the checks use."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,26 +21,27 @@ SOURCE_RATE = 1e4
 
 @dataclass(frozen=True)
 class PolicyCase:
-    """A kind of policy with sizes, as a config names them.
+    """A policy under test: its kind and sizes, as in a config, and what it supports.
 
     Parameters
     ----------
     kind
         The name of a registered kind; see `policy.registry`.
     sizes
-        Small ones keep the checks quick.
+        The sizes of the policy; small ones keep the checks fast.
     devices
-        The number of devices of the problems, for policies with a fixed number.
+        The number of devices of all problems, for policies that require a fixed number.
     ordered_devices
-        Whether the policy may tell devices apart by their position in the cluster, as one with an
-        output for each device does. Otherwise listing them in another order must change nothing.
+        Whether the policy may depend on the order of devices in the cluster, as one with an output
+        per device does. Otherwise the order must not matter.
     repaired
-        Whether the policy leaves constraints to the placer's repair. Otherwise its samples must
-        keep to pins and allowed devices by themselves.
+        Whether the policy relies on the placer's repair for constraints. Otherwise its samples
+        must respect pins and allowed devices themselves.
     scale
-        A factor for the random parameters: small ones leave decisions near chance.
+        A factor for the random parameters; with small parameters, all choices are about equally
+        likely.
     seed
-        The seed of the parameters.
+        The seed of the random parameters.
     """
 
     kind: str
@@ -53,17 +54,17 @@ class PolicyCase:
 
     @cached_property
     def section(self) -> PolicySection:
-        """The policy's section of a config.
+        """The kind and sizes as a section of a config.
 
         Raises
         ------
         ValueError
-            If the kind is not registered, or its sizes are refused.
+            If the kind is not registered, or its sizes are invalid.
         """
         return policy_section({"kind": self.kind, "sizes": self.sizes})
 
     def policy(self) -> AnyPolicy:
-        """Return the policy with random parameters, the same at every call."""
+        """Return the policy with random parameters, which are the same at every call."""
         with torch.random.fork_rng():
             torch.manual_seed(self.seed)
             policy = make_policy(self.section)
@@ -73,7 +74,7 @@ class PolicyCase:
         return policy.eval()
 
     def cluster(self, seed: int | None = None) -> Cluster:
-        """Return equal devices on slow links, or unequal ones by a seed."""
+        """Return devices on slow links: equal ones, or unequal ones drawn from a seed."""
         network = Network("pair", bandwidth_mbps=500.0, overhead_s=2e-6)
         if seed is None:
             return Cluster.equal(self.devices, network=network)
@@ -81,7 +82,7 @@ class PolicyCase:
         return Cluster([Device(f"d{i}", mips) for i, mips in enumerate(speeds)], network)
 
     def problems(self) -> list[Problem]:
-        """Return problems of different sizes, largest first, on equal and unequal devices."""
+        """Return problems of several sizes, largest first, on equal and unequal devices."""
         seeds = (None, 1, 2, None)
         return [
             Problem(graph_of(operators, number), self.cluster(seed), source_rate=SOURCE_RATE)
@@ -95,7 +96,7 @@ class PolicyCase:
 
 
 def graph_of(operators: int, seed: int) -> StreamGraph:
-    """Return a generated graph."""
+    """Return a generated graph with this number of operators."""
     return Recipe("layered", 1, range(operators, operators + 1), seed).graph(0)
 
 
@@ -106,11 +107,11 @@ def batch_of(policy: AnyPolicy, *problems: Problem) -> Batch:
 
 
 def copies_of(policy: AnyPolicy, problem: Problem, count: int) -> Batch:
-    """Return the same problem several times as a batch of a policy."""
+    """Return copies of a problem as a batch of a policy."""
     batch: Batch = policy.batch([policy.encode(problem)] * count)
     return batch
 
 
 def generator(seed: int = 0) -> torch.Generator:
-    """Return a random generator of torch."""
+    """Return a torch random generator."""
     return torch.Generator().manual_seed(seed)

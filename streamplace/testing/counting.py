@@ -1,4 +1,4 @@
-"""The check that evaluations, by which searches and policies are compared, are all counted."""
+"""The check that all evaluations are counted, as searches and policies are compared by them."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -17,7 +17,7 @@ from streamplace.training.stages import ReinforceStage
 
 SAMPLES = 3
 OF_PLACEMENTS = ("throughput", "quality", "loss", "trace", "score", "worst_case")
-OF_A_PROBLEM = ("throughput_at",)  # takes the problem at one source rate before the placements
+OF_A_PROBLEM = ("throughput_at",)  # the first argument is the problem at one source rate
 
 
 @dataclass
@@ -28,28 +28,28 @@ class Count:
 
 
 def check_evaluations(case: PolicyCase) -> None:
-    """Check that rollouts score nothing, and that training counts everything it scores."""
+    """Check that rollouts score no placements, and that training counts all that it scores."""
     policy, problems = case.policy(), case.problems()
     batch = batch_of(policy, *problems)
     with counted_evaluations() as count:
         policy.rollout(batch, SAMPLES, Sampler(generator()))
         policy.sample(batch, SAMPLES, Sampler(generator()))
-    fault = f"a rollout scores {count.placements} placements, which nobody counts"
+    fault = f"rollouts score placements that are not counted ({count.placements})"
     case.require(count.placements == 0, "evaluations", fault)
     stage = ReinforceStage(algorithm="reinforce", epochs=1, problems_per_step=2, samples=SAMPLES)
     with counted_evaluations() as count:
         fitted = fit(policy, problems, [stage], np.random.default_rng(0))
     total = sum(fitted.evaluations)
-    fault = f"training counts {total} evaluations and makes {count.placements}"
+    fault = f"training counts {total} evaluations but makes {count.placements}"
     case.require(total == count.placements, "evaluations", fault)
 
 
 @contextmanager
 def counted_evaluations() -> Iterator[Count]:
-    """Count the placements that any evaluator scores meanwhile, at every source rate.
+    """Count the placements that any evaluator scores within the context, at every source rate.
 
-    Evaluators of users' objectives count as well. A method that scores by another counts nothing of
-    its own.
+    Evaluators of user-defined objectives are included. A placement is counted once when a method
+    calls another that also counts.
     """
     count = Count()
     with ExitStack() as patches:
@@ -63,14 +63,14 @@ def counted_evaluations() -> Iterator[Count]:
 
 
 def _with_subclasses(cls: type) -> set[type]:
-    """Return a class and all that derive from it."""
+    """Return a class and all its subclasses."""
     return {cls}.union(*map(_with_subclasses, cls.__subclasses__()))
 
 
 def _counting(method: Callable[..., Any], count: Count, first: int) -> Callable[..., Any]:
-    """Return a method of an evaluator that counts its placements, which come as argument `first`.
+    """Wrap a method of an evaluator to count its placements, which are argument `first`.
 
-    Where the method calls another that counts, nothing is added.
+    Nothing is added if the method calls another that counts.
     """
 
     @wraps(method)

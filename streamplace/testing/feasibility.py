@@ -1,4 +1,4 @@
-"""The check that placements made by a policy obey constraints."""
+"""The check that the placements of a policy respect constraints."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,10 +18,10 @@ SAMPLES = 3
 
 
 def check_constraints(case: PolicyCase) -> None:
-    """Check the devices that samples use, and whole placements of the placer `policy:file=…`.
+    """Check the devices of samples, and the placements of the placer `policy:file=…`.
 
-    Samples keep to pins and allowed devices, unless the case says that they are `repaired`. Groups
-    together and apart may be left to the placer's repair.
+    Samples must respect pins and allowed devices, unless the case is `repaired`. Colocation and
+    exlocation may be left to the placer's repair.
     """
     policy = case.policy()
     if not case.repaired:
@@ -34,24 +34,25 @@ def check_constraints(case: PolicyCase) -> None:
         for problem in (*_restricted(case), *_grouped(case)):
             placed = placer(problem, np.random.default_rng(0))
             broken = problem.feasibility.violation(placed.devices)
-            case.require(broken is None, "constraints", f"a placement breaks a rule: {broken}")
+            fault = f"a placement violates a constraint: {broken}"
+            case.require(broken is None, "constraints", fault)
 
 
 def _check_samples(case: PolicyCase, policy: AnyPolicy, problem: Problem) -> None:
-    """Require samples to use allowed devices before anything is repaired."""
+    """Require samples to use allowed devices before any repair."""
     rules, names = problem.feasibility, problem.graph.names
     rows = policy.sample(batch_of(policy, problem), SAMPLES, Sampler(generator()))[0]
     for sample, operator in np.argwhere(~rules.allowed[rules.unit_of, rows]).tolist():
         device = problem.cluster.names[rows[sample, operator]]
         fault = (
-            f"a sample places operator {names[operator]!r} on device {device!r}, where it may not "
-            "run; a policy that leaves constraints to repair needs PolicyCase(repaired=True)"
+            f"a sample places operator {names[operator]!r} on device {device!r}, which its "
+            "constraints forbid; if repair handles them, set PolicyCase(repaired=True)"
         )
         raise AssertionError(f"{case.kind}: constraints: {fault}")
 
 
 def _restricted(case: PolicyCase) -> Iterator[Problem]:
-    """Yield problems with a pin, and with allowed devices."""
+    """Yield problems with a pin or with allowed devices."""
     for problem in case.problems():
         names, devices = problem.graph.names, problem.cluster.names
         yield problem.with_constraints(Constraints(pins={names[0]: devices[-1]}))
@@ -60,7 +61,7 @@ def _restricted(case: PolicyCase) -> Iterator[Problem]:
 
 
 def _grouped(case: PolicyCase) -> Iterator[Problem]:
-    """Yield problems with a group together, and with one apart."""
+    """Yield problems with a colocated or an exlocated group."""
     for problem in case.problems():
         names, devices = problem.graph.names, problem.cluster.names
         yield problem.with_constraints(Constraints(colocate=[names[:3]]))

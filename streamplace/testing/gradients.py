@@ -13,26 +13,27 @@ from streamplace.testing.case import PolicyCase, batch_of, generator
 from streamplace.util.arrays import Ints
 
 SAMPLES = 3
-WEIGHTS = 3  # random ones, of which all must disagree
-DIRECTIONS = 3  # random ones for each parameter
-CHANGE = 1e-2  # that a step along the gradient is to make in the log-probability
-RANDOM_CHANGE = 3e-2  # the same along a random direction, on which curvature matters less
-LONGEST = 0.02  # step, over the parameter's norm
-STEPS = (1.0, 0.3, 0.1)  # activations have kinks, which the shorter steps may miss
-TOLERANCE = 0.1  # relative, along the gradient
-RANDOM_TOLERANCE = 0.2  # over the slope that is usual along a random direction
-NOISE = 2e-4  # of a difference of log-probabilities in single precision
+WEIGHTS = 3  # random initialisations, all of which must fail
+DIRECTIONS = 3  # random directions per parameter
+CHANGE = 1e-2  # intended change of the log-probability by a step along the gradient
+RANDOM_CHANGE = 3e-2  # the same along a random direction, where curvature matters less
+LONGEST = 0.02  # longest step, relative to the parameter's norm
+STEPS = (1.0, 0.3, 0.1)  # factors: shorter steps may avoid the kinks of activations
+TOLERANCE = 0.1  # of slopes along the gradient, relative
+RANDOM_TOLERANCE = 0.2  # of slopes along random directions, relative to the typical slope
+NOISE = 2e-4  # rounding error of a difference of log-probabilities in single precision
 
 
 def check_gradients(case: PolicyCase) -> None:
-    """Check every parameter's gradient of log-probabilities, along itself and random directions.
+    """Check each parameter's gradient of log-probabilities against finite differences.
 
-    Along its gradient g a parameter's derivative is the length of g; a part of the computation that
-    is cut off from differentiation changes that. Along any direction u it is g·u: entries that g
-    lacks show there alone. A parameter without a gradient must not matter.
+    Along its gradient g, a parameter's slope must be the length of g; this fails if a part of the
+    computation is detached from differentiation. Along a random direction u, the slope must be g·u;
+    only this shows entries that are missing from g. A parameter without a gradient must have no
+    effect.
 
-    Where an activation has a kink within the steps, differences disagree with a right gradient. A
-    parameter fails only if it does so with several random weights.
+    Finite differences also disagree with a correct gradient if an activation has a kink within the
+    steps. A parameter therefore fails only if it fails with several random initialisations.
     """
     faults = _faults(case, None)
     for number in range(1, WEIGHTS):
@@ -43,7 +44,7 @@ def check_gradients(case: PolicyCase) -> None:
 
 
 def _faults(case: PolicyCase, only: set[str] | None) -> dict[str, str]:
-    """Return what is wrong with the gradients of parameters, by name; None checks all."""
+    """Return the faults of gradients by parameter; if `only` is None, check all parameters."""
     policy = case.policy()
     batch = batch_of(policy, *case.problems())
     placements = policy.sample(batch, SAMPLES, Sampler(generator()))
@@ -58,7 +59,7 @@ def _faults(case: PolicyCase, only: set[str] | None) -> dict[str, str]:
 
 
 def _fault(policy: AnyPolicy, batch: Batch, placements: Ints, parameter: Tensor) -> str:
-    """Return what is wrong with the gradient of a parameter; empty if nothing is."""
+    """Return the fault of a parameter's gradient; empty if it is correct."""
     gradient = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
     if not torch.isfinite(gradient).all():
         return "the gradient is not finite"
@@ -71,7 +72,7 @@ def _fault(policy: AnyPolicy, batch: Batch, placements: Ints, parameter: Tensor)
             if abs(slopes[-1] - expected) <= tolerance:
                 break
         else:
-            slope = f"a slope of {slopes[-1]:.4g}, its gradient {expected:.4g}"
+            slope = f"a slope of {slopes[-1]:.4g}, the gradient {expected:.4g}"
             return f"finite differences give {slope}"
     return ""
 
@@ -82,35 +83,35 @@ def _total(policy: AnyPolicy, batch: Batch, placements: Ints) -> Tensor:
 
 
 def _directions(parameter: Tensor, gradient: Tensor) -> Iterator[tuple[Tensor, float, float]]:
-    """Yield directions of length 1, each with its longest step and the tolerance of its slope."""
+    """Yield directions of length 1, each with its longest step and its tolerance of the slope."""
     length = float(gradient.norm())
     if length:
         step = _step(parameter, CHANGE, length)
         yield gradient / length, step, TOLERANCE * length + _noise(step)
-    usual = length / parameter.numel() ** 0.5  # the root mean square of g·u
-    step = _step(parameter, RANDOM_CHANGE, usual)
+    typical = length / parameter.numel() ** 0.5  # the root mean square of g·u
+    step = _step(parameter, RANDOM_CHANGE, typical)
     random = generator(1)
     for _ in range(DIRECTIONS):
         direction = torch.randn(parameter.shape, generator=random).to(parameter)
         direction /= direction.norm().clamp(min=1e-30)
-        yield direction, step, RANDOM_TOLERANCE * usual + _noise(step)
+        yield direction, step, RANDOM_TOLERANCE * typical + _noise(step)
 
 
 def _step(parameter: Tensor, change: float, slope: float) -> float:
-    """Return the length of a step that changes the log-probability visibly, but moves little."""
+    """Return a step that changes the log-probability measurably but the parameter only a little."""
     most = LONGEST * float(parameter.norm()) + 1e-3
     return min(change / slope, most) if slope else most
 
 
 def _noise(step: float) -> float:
-    """Return the error of slopes by rounding, at the shortest of the steps."""
+    """Return the rounding error of slopes at the shortest step."""
     return NOISE / (2 * STEPS[-1] * step)
 
 
 def _rise(
     policy: AnyPolicy, batch: Batch, placements: Ints, parameter: Tensor, step: Tensor
 ) -> float:
-    """Return half the difference of the log-probability between a step forwards and backwards."""
+    """Return half the difference of the log-probability between a forward and a backward step."""
     before = parameter.detach().clone()
     values = []
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""Checks that the probabilities of placements add up to 1, and that entropies agree with them."""
+"""Checks that probabilities of placements add up to 1, and that entropies agree with them."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -18,46 +18,46 @@ TOLERANCE = 1e-3
 
 
 def check_probabilities(case: PolicyCase) -> None:
-    """Check the sum over all placements, on equal and on unequal devices.
+    """Check that the probabilities of all placements add up to 1, on equal and unequal devices.
 
-    Only the first decoding order counts, where samples take several in turn.
+    Only the first decoding order is checked if samples cycle through several.
     """
     policy = case.policy()
     for problem in small_problems(case):
         rows = placements_of(policy, problem)
         scored = scored_placements(policy, problem, rows)
         total = float(scored.log_probability.double().exp().sum())
-        fault = f"the probabilities of all {len(rows)} placements add up to {total:.6f}"
+        fault = f"the probabilities of all {len(rows)} placements add up to {total:.6f}, not 1"
         case.require(abs(total - 1.0) <= TOLERANCE, "probabilities", fault)
 
 
 def check_entropy(case: PolicyCase) -> None:
-    """Check that entropies of steps add up, by the chain rule, to that of the placements.
+    """Check that the entropies of steps add up to the entropy of placements.
 
-    The entropy of a distribution over placements is the expectation, over placements, of the
-    entropies of their steps. Only the first decoding order counts.
+    By the chain rule, the entropy of a distribution over placements is the expectation, over
+    placements, of the sum of their step entropies. Only the first decoding order is checked.
     """
     policy = case.policy()
     for problem in small_problems(case):
         scored = scored_placements(policy, problem, placements_of(policy, problem))
-        likely = scored.log_probability.double().exp()
-        whole = float(torch.special.entr(likely).sum())
-        steps = float((likely * summed_over_steps(scored.entropy)).sum())
+        probability = scored.log_probability.double().exp()
+        total = float(torch.special.entr(probability).sum())
+        steps = float((probability * summed_over_steps(scored.entropy)).sum())
         fault = (
-            f"the entropies of steps amount to {steps:.4f} nats on average, the placements that "
-            f"they make have {whole:.4f}"
+            f"the entropies of steps add up to {steps:.4f} nats on average, but the placements "
+            f"have {total:.4f} nats"
         )
-        case.require(abs(steps - whole) <= TOLERANCE * max(1.0, whole), "entropy", fault)
+        case.require(abs(steps - total) <= TOLERANCE * max(1.0, total), "entropy", fault)
 
 
 def small_problems(case: PolicyCase) -> Iterator[Problem]:
-    """Yield problems with few placements, on equal and on unequal devices."""
+    """Yield problems with few placements, on equal and unequal devices."""
     for seed in (None, 1):
         yield Problem(graph_of(OPERATORS, 0), case.cluster(seed), source_rate=SOURCE_RATE)
 
 
 def placements_of(policy: AnyPolicy, problem: Problem) -> Ints:
-    """Return the placements, (N, V), that a policy may make of a small problem."""
+    """Return all placements, (N, V), of a small problem that a policy can make."""
     encoded = policy.encode(problem)
     operators, devices = len(problem.graph.names), len(problem.cluster.devices)
     every = np.array(list(product(range(devices), repeat=operators)), dtype=np.int32)

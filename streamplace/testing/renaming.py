@@ -1,4 +1,4 @@
-"""Checks that names, and the order in which files list things, mean nothing to a policy."""
+"""Checks that a policy does not depend on names or on the order of operators and devices."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -19,16 +19,17 @@ TOLERANCE = 1e-3
 
 
 def check_names(case: PolicyCase) -> None:
-    """Check that operators and devices with other names are placed alike."""
+    """Check that placements do not depend on the names of operators and devices."""
     policy = case.policy()
     for problem in case.problems():
         _compare(case, "names", policy, problem, _renamed(problem))
 
 
 def check_numbering(case: PolicyCase) -> None:
-    """Check that a file may list operators in any order, where their order is forced by streams.
+    """Check that placements do not depend on the order in which a graph lists its operators.
 
-    On a chain every order by depth is the same, so no tie is left to the order of the file.
+    The graph is a chain, so that the streams determine the decoding order and no tie depends on the
+    order in the list.
     """
     policy = case.policy()
     chain = _chain(8)
@@ -41,7 +42,10 @@ def check_numbering(case: PolicyCase) -> None:
 
 
 def check_device_order(case: PolicyCase) -> None:
-    """Check that a cluster may list unequal devices in any order; see `ordered_devices`."""
+    """Check that placements do not depend on the order of unequal devices.
+
+    The check is skipped for policies with `ordered_devices`.
+    """
     if case.ordered_devices:
         return
     policy = case.policy()
@@ -49,8 +53,8 @@ def check_device_order(case: PolicyCase) -> None:
         unequal = problem.with_cluster(case.cluster(seed=seed + 5))
         order = np.random.default_rng(seed).permutation(case.devices).astype(np.int32)
         cluster = unequal.cluster
-        turned = Cluster([cluster.devices[d] for d in order], cluster.network)
-        other = unequal.with_cluster(turned)
+        reordered = Cluster([cluster.devices[d] for d in order], cluster.network)
+        other = unequal.with_cluster(reordered)
         _compare(case, "device order", policy, unequal, other, devices=order)
 
 
@@ -64,12 +68,12 @@ def _compare(
     operators: Ints | None = None,
     devices: Ints | None = None,
 ) -> None:
-    """Require placements of one problem to be as likely for an equal one.
+    """Require placements of a problem to have the same probabilities in an equivalent problem.
 
     Parameters
     ----------
     operators, devices
-        (V,) and (D,): the operator or device of the one problem at each position of the other.
+        (V,) and (D,) the operator or device of `problem` at each position in `other`.
     """
     with torch.no_grad():
         made = policy.rollout(batch_of(policy, problem), SAMPLES, Sampler(generator()))
@@ -80,12 +84,12 @@ def _compare(
             rows = rows[:, :, operators]
         again = policy.rollout(batch_of(policy, other), SAMPLES, Sampler(), rows)
     worst = float((made.log_probability - again.log_probability).abs().max())
-    fault = f"equal placements of equal problems differ by {worst:.2g} in log-probability"
+    fault = f"log-probabilities of equivalent problems differ by {worst:.2g}"
     case.require(worst <= TOLERANCE, check, fault)
 
 
 def _renamed(problem: Problem) -> Problem:
-    """Return the problem with names whose alphabetical order is the reverse of the positions."""
+    """Return the problem with new names, whose alphabetical order reverses the positions."""
     graph, cluster = problem.graph, problem.cluster
     count = len(graph.names)
     name = {old: f"o{count - i:04}" for i, old in enumerate(graph.names)}
@@ -103,7 +107,7 @@ def _renamed(problem: Problem) -> Problem:
 
 
 def _chain(operators: int) -> StreamGraph:
-    """Return operators of different costs, each fed by the one before."""
+    """Return a chain of operators with different costs."""
     rng = np.random.default_rng(4)
     parts = [
         Operator(f"c{v}", float(rng.uniform(1e5, 5e5)), float(rng.uniform(100.0, 2000.0)))

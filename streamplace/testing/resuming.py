@@ -1,4 +1,4 @@
-"""The check that interrupted training goes on as if it had not been interrupted."""
+"""The check that interrupted training resumes without any effect on the result."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,21 +12,21 @@ from streamplace.training.trainer import train
 
 GRAPHS, OPERATORS = 4, 8
 CUTS = ((1, 1), (1, 3), (2, 1), (2, 2), (2, 3))
-"""Steps from checkpoint to checkpoint, and the last step of a run that is cut off.
+"""The number of steps between checkpoints, and the last step of an interrupted run.
 
-The second stage begins after step 2. A cut comes right after a checkpoint, a step later, or before
-there is any.
+The second stage begins after step 2. Runs are interrupted right after a checkpoint, one step later,
+or before the first one.
 """
 
 
 class _PowerFailure(Exception):  # noqa: N818 - an event of the check, not a fault
-    """The run ends without being asked."""
+    """The run is interrupted."""
 
 
 def check_resuming(case: PolicyCase) -> None:
-    """Check that a run cut off in either of two stages ends with the same parameters."""
+    """Check that a run that is interrupted and resumed ends with the same parameters."""
     with TemporaryDirectory() as folder:
-        expected = _run(_config(case), Path(folder) / "whole").parameter_hash
+        expected = _run(_config(case), Path(folder) / "uninterrupted").parameter_hash
         for every, stop in CUTS:
             config, cut = _config(case, every), Path(folder) / f"cut-{every}-{stop}"
             try:
@@ -34,12 +34,12 @@ def check_resuming(case: PolicyCase) -> None:
             except _PowerFailure:
                 resume = (cut / CHECKPOINT).exists()
                 found = _run(config, cut, resume=resume).parameter_hash
-            fault = f"a run resumed after step {stop} ends with other parameters"
+            fault = f"a run resumed after step {stop} ends with different parameters"
             case.require(found == expected, "resuming", fault)
 
 
 def _config(case: PolicyCase, checkpoint_every: int = 1) -> TrainConfig:
-    """Return a run of two stages with two steps each: by an expert, then by REINFORCE."""
+    """Return the config of a run of two stages, DAgger and REINFORCE, with two steps each."""
     devices = f"{case.devices}x2500"
     return TrainConfig(
         policy=case.section,

@@ -1,4 +1,4 @@
-"""The check of agreement with a teacher, by an expert whose best devices are known."""
+"""The check of agreement with a teacher, using an expert with known best devices."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,18 +19,18 @@ TOLERANCE = 1e-3  # of log-probabilities in single precision
 
 @dataclass
 class _Expert:
-    """An expert that names the devices of placements, and follows forced ones.
+    """An expert that names the devices of known placements as the best.
 
     Attributes
     ----------
     best
         Placements, (P, S, V) each, whose devices are the best.
     forced
-        (P, S, V) what the policy must say that it chose.
+        (P, S, V) the devices that the policy must report as chosen.
     devices
         The number of devices.
     misled
-        Whether it was told otherwise.
+        Whether the policy reported other devices.
     """
 
     best: Sequence[Ints]
@@ -55,11 +55,11 @@ class _Expert:
 def check_teacher(case: PolicyCase) -> None:
     """Check `agreement` against the log-probabilities of the devices that an expert names.
 
-    Two placements of every problem differ in the operator that is placed last, so that all states
-    are the same whichever is forced; the expert names the devices of the one, or of both.
+    Two placements of every problem differ only in the operator that is placed last, so that both
+    pass through the same states. The expert names the devices of one placement, or of both.
     """
     policy = case.policy()
-    problems = case.problems()[1:3]  # on unequal devices, of which all are offered
+    problems = case.problems()[1:3]  # unequal devices, all of which are offered
     batch = batch_of(policy, *problems)
 
     def rollout(forced: Ints, *best: Ints, ties: Ties = "any") -> Tensor:
@@ -68,9 +68,9 @@ def check_teacher(case: PolicyCase) -> None:
         with torch.no_grad():
             made = policy.rollout(batch, SAMPLES, Sampler(), forced, Teacher(expert, ties))
         if made.agreement is None:
-            fault = "a rollout with a teacher has no agreement; see teacher.agreement(logs, best)"
+            fault = "a rollout with a teacher has no agreement; use teacher.agreement(logs, best)"
             raise AssertionError(f"{case.kind}: teacher: {fault}")
-        fault = "the expert is told other operators or devices than those of the rollout"
+        fault = "judge() receives operators or devices that differ from those of the rollout"
         case.require(not expert.misled, "teacher", fault)
         return made.agreement.sum(dim=3)
 
@@ -92,8 +92,10 @@ def check_teacher(case: PolicyCase) -> None:
         (other, (one, other), "each", torch.where(last, both["each"], of_one)),
     ):
         found = rollout(forced, *best, ties=ties)  # type: ignore[arg-type]
-        shape = tuple(found.shape)
-        fault = f"agreement has shape {shape} without parts, log_prob {tuple(expected.shape)}"
+        shape, needed = tuple(found.shape), tuple(expected.shape)
+        fault = (
+            f"agreement summed over parts must have shape {needed}, as log_prob has (got {shape})"
+        )
         case.require(found.shape == expected.shape, "teacher", fault)
         worst = float((found - expected)[free.mask].abs().max())
         fault = (
@@ -104,14 +106,14 @@ def check_teacher(case: PolicyCase) -> None:
 
 
 def _last(mask: Tensor) -> Tensor:
-    """Return which step is the last, (P, S, T) bool."""
+    """Return whether each step is the last, (P, S, T) bool."""
     after = torch.zeros_like(mask)
     after[:, :, :-1] = mask[:, :, 1:]
     return mask & ~after
 
 
 def _another_end(placements: Ints, actions: Tensor, mask: Tensor, devices: int) -> Ints:
-    """Return placements, (P, S, V), with another device for the operator that is placed last."""
+    """Return placements, (P, S, V), with a different device for the operator placed last."""
     operators = actions[..., 0][_last(mask)].view(placements.shape[:2]).cpu().numpy()
     ends = placements.copy()
     at = (*np.indices(operators.shape), operators)

@@ -1,4 +1,4 @@
-"""The check that a policy comes back from a file of weights as it was."""
+"""The check that a policy does not change when it is written to a file and read again."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,9 +15,10 @@ from streamplace.testing.case import PolicyCase, batch_of
 
 
 def check_weights(case: PolicyCase) -> None:
-    """Check that sizes have defaults, and that parameters and placements survive a file.
+    """Check that sizes have defaults, and that a weights file preserves parameters and placements.
 
-    A file is read with the policy on torch's meta device first, so its constructor must run there.
+    Reading a file first creates the policy on torch's meta device, so its constructor must run
+    there.
     """
     try:
         policy_kind(case.kind).sizes()
@@ -27,19 +28,19 @@ def check_weights(case: PolicyCase) -> None:
     policy = case.policy()
     again = _read_back(case, policy)
     same = parameter_hash(policy) == parameter_hash(again)
-    case.require(same, "weights", "the parameters that are read are not those written")
+    case.require(same, "weights", "the parameters that are read differ from those written")
     problems = case.problems()
     with torch.no_grad():
         before, after = (
             one.rollout(batch_of(one, *problems), 1, Sampler()).placements
             for one in (policy, again)
         )
-    fault = "the policy that is read places otherwise: something beside parameters decides"
+    fault = "the policy that is read places differently: it depends on more than its parameters"
     case.require(np.array_equal(before, after), "weights", fault)
 
 
 def _read_back(case: PolicyCase, policy: AnyPolicy) -> AnyPolicy:
-    """Return a policy that was written to a file and read again."""
+    """Write a policy to a file and read it again."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / "policy.safetensors"
         try:
@@ -52,7 +53,7 @@ def _read_back(case: PolicyCase, policy: AnyPolicy) -> AnyPolicy:
         except StreamplaceError as error:
             reason = " ".join(str(error).replace(f"{file}: ", "").split())
             fault = (
-                f"the file of the policy cannot be read: {reason} (the constructor must also run "
-                "on torch's meta device, and sizes must survive JSON)"
+                f"the policy's file cannot be read: {reason} (the constructor must also run "
+                "on torch's meta device, and sizes must be valid JSON values)"
             )
             raise AssertionError(f"{case.kind}: weights: {fault}") from error

@@ -1,6 +1,6 @@
-"""Training of policies in stages: the loop in memory, and runs in folders that resume.
+"""Training of policies in stages, in memory (`fit`) or in resumable run folders (`train`).
 
-Parts that need torch are loaded when they are first used: checking a config needs none.
+Modules that need torch are imported on first use, because checking a config does not need it.
 """
 
 from importlib import import_module
@@ -25,7 +25,7 @@ __all__ = [
     "read_config",
     "train",
 ]
-_HEAVY = {
+_MODULES_WITH_TORCH = {
     "Fitted": "in_memory",
     "fit": "in_memory",
     "fit_each": "per_problem",
@@ -35,6 +35,6 @@ _HEAVY = {
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HEAVY:
+    if name not in _MODULES_WITH_TORCH:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"streamplace.training.{_HEAVY[name]}"), name)
+    return getattr(import_module(f"streamplace.training.{_MODULES_WITH_TORCH[name]}"), name)

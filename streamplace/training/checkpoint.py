@@ -1,4 +1,4 @@
-"""Checkpoints: everything that a run needs to resume bit for bit, in one safetensors file."""
+"""Checkpoints: one safetensors file with everything that a run needs to resume bit for bit."""
 
 import json
 import math
@@ -22,7 +22,7 @@ from streamplace.util.out_of_memory import is_out_of_memory
 FORMAT = "streamplace-checkpoint"
 VERSION = "1"
 NETWORK = "network."
-MOST_SHOWN = 40  # letters of a value that differs
+MOST_SHOWN = 40  # characters; messages leave out longer values that differ
 
 
 def save_checkpoint(
@@ -32,26 +32,26 @@ def save_checkpoint(
     position: Position,
     run: Mapping[str, Any],
 ) -> None:
-    """Write a checkpoint in one piece; it replaces the last one once it has been read back.
+    """Write a checkpoint atomically; it replaces the previous one after it has been read back.
 
     Parameters
     ----------
     state
-        The state of the stage's algorithm.
+        State of the current stage's algorithm, as `Loop.state` returns it.
     run
-        The identity of the run: its config and the hash of its problems.
+        Identity of the run: its config, the hash of its problems and the number of processes.
 
     Raises
     ------
     TrainingError
-        If a parameter, or what the optimiser keeps of it, is not finite.
+        If a parameter or one of its optimiser moments is not finite.
     CheckpointError
-        If the file on the disk is not what was written.
+        If the file on disk differs from what was written.
     """
     tensors = {NETWORK + name: x for name, x in policy.state_dict().items()} | dict(state)
     for name, tensor in tensors.items():
         if not name.startswith(MEMORY) and not torch.isfinite(tensor).all():
-            raise TrainingError(f"{name} is not finite; the last checkpoint is kept")
+            raise TrainingError(f"{name} is not finite; the previous checkpoint is kept")
     words = {
         "format": FORMAT,
         "version": VERSION,
@@ -64,23 +64,23 @@ def save_checkpoint(
 
 
 def load_checkpoint(path: Path, loop: Loop, run: Mapping[str, Any]) -> None:
-    """Let a loop go on where a checkpoint left it.
+    """Restore a loop to the position and state of a checkpoint.
 
     Raises
     ------
     CheckpointError
-        If the file is no checkpoint, is damaged, or is one of another run.
+        If the file is not a checkpoint, is damaged, or belongs to another run.
     """
     tensors, words = unpacked(read(path), str(path))
     if words.get("format") != FORMAT or words.get("version") != VERSION:
-        raise CheckpointError(f"{path}: holds no checkpoint of version {VERSION}")
+        raise CheckpointError(f"{path}: is not a checkpoint of version {VERSION}")
     try:
         before = _present_form(dict(parsed(words["run"])))
         position = _position(parsed(words["position"]))
     except (KeyError, ValueError, TypeError, OverflowError) as error:
-        raise CheckpointError(f"{path}: no run or position: {error}") from None
+        raise CheckpointError(f"{path}: invalid run or position: {error}") from None
     if other := _difference(before, run):
-        raise CheckpointError(f"{path}: is of another run: {other}")
+        raise CheckpointError(f"{path}: belongs to another run: {other}")
     try:
         network = {n.removeprefix(NETWORK): x for n, x in tensors.items() if n.startswith(NETWORK)}
         loop.learner.policy.load_state_dict(network)
@@ -92,14 +92,14 @@ def load_checkpoint(path: Path, loop: Loop, run: Mapping[str, Any]) -> None:
 
 
 def _present_form(run: dict[str, Any]) -> dict[str, Any]:
-    """Return the identity of a run with the config of 0.2 in its present form."""
+    """Return the identity of a run, with a config of streamplace 0.2 converted to stages."""
     config = run.get("config")
     if not isinstance(config, dict) or "stage" in config:
         return run
     try:
         checked = TrainConfig.model_validate(with_stages(config))
     except ValidationError:
-        return run  # which differs from any run of today
+        return run  # it differs from the identity of every current run
     return run | {"config": identity_of(checked)}
 
 
@@ -111,7 +111,7 @@ def identity_of(config: TrainConfig) -> dict[str, Any]:
 
 
 def _difference(before: Any, now: Any, where: str = "") -> str:
-    """Return the first difference between two runs' identities; empty if there is none."""
+    """Return the first difference between two runs' identities, or an empty string."""
     if isinstance(before, Mapping) and isinstance(now, Mapping):
         for key in now:
             place = f"{where}.{key}" if where else key
@@ -124,14 +124,14 @@ def _difference(before: Any, now: Any, where: str = "") -> str:
         pairs = enumerate(zip(before, now, strict=True))
         return next(filter(None, (_difference(a, b, f"{where}[{i}]") for i, (a, b) in pairs)))
     short = all(len(str(x)) < MOST_SHOWN for x in (before, now))
-    return f"{where}: {before} there, {now} here" if short else f"its {where} are others"
+    return f"{where}: {before} in the checkpoint, {now} now" if short else f"different {where}"
 
 
 def _position(value: dict[str, Any]) -> Position:
     position = Position(**value)
     counts = (position.epoch, position.step_of_epoch, position.step, position.schedule_step)
     seconds = float(position.seconds)
-    whole = all(type(count) is int and count >= 0 for count in counts)
-    if not whole or position.schedule_step > position.step or not 0 <= seconds < math.inf:
-        raise ValueError(f"{value} is no position")
+    valid = all(type(count) is int and count >= 0 for count in counts)
+    if not valid or position.schedule_step > position.step or not 0 <= seconds < math.inf:
+        raise ValueError(f"not a position: {value}")
     return Position(*counts[:3], seconds, position.schedule_step)

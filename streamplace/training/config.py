@@ -1,4 +1,4 @@
-"""Training configuration: TOML files, checked before anything starts."""
+"""Training configuration: TOML files that are checked before training starts."""
 
 import logging
 import os
@@ -24,9 +24,15 @@ from streamplace.training.limits import (
     Seed,
     Share,
 )
-from streamplace.training.old_configs import OLD_TABLES, is_old, old_place, with_stages
+from streamplace.training.old_configs import (
+    CURRENT_TABLES,
+    OLD_TABLES,
+    is_old,
+    old_place,
+    with_stages,
+)
 from streamplace.training.stages import AnyStage, ImitationStage, as_value
-from streamplace.util.suggest import valid_choices
+from streamplace.util.suggest import did_you_mean, valid_choices
 
 MOST_THREADS = 256
 FOLDER = Path(__file__).parent / "configs"
@@ -43,53 +49,55 @@ def _objective(text: str) -> str:
 
 def _range(ends: list[int]) -> list[int]:
     if ends[0] > ends[1]:
-        raise ValueError(f"no number is from {ends[0]} to {ends[1]}")
+        raise ValueError(f"the minimum, {ends[0]}, is larger than the maximum, {ends[1]}")
     return ends
 
 
 class ProblemsSection(StrictModel):
-    """The problems that the graphs of a dataset become."""
+    """A group of training problems made from the graphs of a dataset."""
 
     operators: Annotated[list[Count], AfterValidator(_range)] = Field(
         [1, 10**6],
         min_length=2,
         max_length=2,
-        description="the fewest and the most operators of a graph that is used",
+        description="smallest and largest number of operators of the graphs to use",
     )
-    share: Share = Field(1.0, description="the share of those graphs that is drawn")
+    share: Share = Field(1.0, description="share of these graphs to use, drawn at random")
     devices: list[Annotated[str, AfterValidator(_devices)]] = Field(
-        ["5x2500"], min_length=1, description="clusters, of which each graph gets one by chance"
+        ["5x2500"], min_length=1, description="clusters; each graph gets one, drawn at random"
     )
     networks: list[Literal["pair", "nic"]] = Field(
-        ["pair"], min_length=1, description="kinds of networks, likewise"
+        ["pair"], min_length=1, description="kinds of network, drawn in the same way"
     )
     bandwidth_mbps: list[PositiveFloat] = Field(
-        [1000.0], min_length=1, description="bandwidths of links, likewise"
+        [1000.0], min_length=1, description="bandwidths of links in Mbit/s, drawn in the same way"
     )
     source_rates: list[PositiveFloat] = Field(
-        [], description="offered tuples/s: every graph at each of them; its own if empty"
+        [],
+        description="source rates in tuples/s; each graph makes one problem per rate; if empty, "
+        "the graph's own rate",
     )
-    model: Model = Field("bottleneck", description="how throughput follows from a placement")
+    model: Model = Field("bottleneck", description="throughput model")
     objective: Annotated[str, AfterValidator(_objective)] = Field(
         "throughput",
-        description="the objective: throughput, or the name that an installed package registers",
+        description="`throughput`, or the name of an objective that an installed package registers",
     )
 
 
 class RunSection(StrictModel):
     """Seed, checkpoints and validation."""
 
-    seed: Seed = Field(0, description="the seed of all chance")
-    checkpoint_every: Count = Field(100, description="steps from one checkpoint to the next")
-    held_out: CountOrNone = Field(0, description="graphs kept for validation")
-    half: bool = Field(False, description="write the policy's weights in 16 bits")
+    seed: Seed = Field(0, description="seed of all random choices")
+    checkpoint_every: Count = Field(100, description="steps between checkpoints")
+    held_out: CountOrNone = Field(0, description="number of graphs held out for validation")
+    half: bool = Field(False, description="write the policy's weights as 16-bit floats")
     threads: Annotated[int, Field(ge=0, le=MOST_THREADS)] = Field(
-        0, description="threads of torch; 0: as many as there are processors"
+        0, description="threads of torch; 0: one per CPU"
     )
 
 
 class TrainConfig(StrictModel):
-    """A whole training run."""
+    """The configuration of a training run."""
 
     policy: PolicySection
     problems: list[ProblemsSection] = Field([ProblemsSection()], min_length=1)
@@ -99,19 +107,19 @@ class TrainConfig(StrictModel):
     @model_validator(mode="after")
     def _has_epochs(self) -> Self:
         if not self.epochs:
-            raise ValueError("stage: no stage has an epoch")
+            raise ValueError("stage: at least one stage must have epochs")
         if not self.stage[-1].epochs:
-            raise ValueError("stage: the last has no epoch, and no stage follows that could use it")
+            raise ValueError("stage: the last stage must have at least 1 epoch")
         return self
 
     @property
     def epochs(self) -> int:
-        """The epochs of all stages."""
+        """The total number of epochs of all stages."""
         return sum(stage.epochs for stage in self.stage)
 
     @property
     def teachers(self) -> list[str]:
-        """The placers whose placements are imitated."""
+        """The placers whose placements the imitation stages learn."""
         return [stage.teacher for stage in self.stage if isinstance(stage, ImitationStage)]
 
 
@@ -121,10 +129,10 @@ def with_seed(config: TrainConfig, seed: int) -> TrainConfig:
     Raises
     ------
     ConfigError
-        If it is out of range.
+        If the seed is out of range.
     """
     if not 0 <= seed <= LARGEST_SEED:
-        raise ConfigError(f"run.seed: must be 0 to 2^62 (got {seed})")
+        raise ConfigError(f"run.seed: must be between 0 and 2^62 (got {seed})")
     return config.model_copy(update={"run": config.run.model_copy(update={"seed": seed})})
 
 
@@ -136,19 +144,19 @@ def config_names() -> list[str]:
 def read_config(name: str) -> TrainConfig:
     """Read a shipped config, a TOML file, or the ``config.json`` of a run.
 
-    A config of streamplace 0.2 is read as stages, with a warning.
+    A config of streamplace 0.2 is converted to stages, with a warning.
 
     Raises
     ------
     FormatError
-        If a value is wrong; the message names its place.
+        If a value is wrong; the message names the field.
     ConfigError
-        If there is no such config, or it is not TOML.
+        If no such config exists, or it is not TOML.
     """
     known = config_names()
     path = FOLDER / f"{name}.toml" if name in known else Path(name)
     if path.suffix not in (".toml", ".json") and not os.path.exists(path):
-        message = f"no config is called {name!r:.80}"
+        message = f"unknown config {name!r:.80}"
         raise ConfigError(message + valid_choices(name, known, "or a .toml file"))
     where = name_of(path)
     if path.suffix == ".json":
@@ -157,11 +165,39 @@ def read_config(name: str) -> TrainConfig:
         value = parse_toml(decode(read_bytes(path), where))
     except ValueError as error:
         raise ConfigError(f"{where}: {error}") from None
+    _check_tables(value, where)
     return _checked(value, where)
 
 
+def _check_tables(value: dict[str, Any], where: str) -> None:
+    """Refuse TOML tables with a wrong heading, and say which heading to write instead."""
+    for name in ("problems", "stage"):
+        if isinstance(value.get(name), dict):
+            wanted = f"must be a list of tables: write [[{name}]], not [{name}]"
+            raise FormatError(f"{where}: {name}: {wanted}")
+    if "stage" not in value:
+        if "stages" in value:
+            raise FormatError(f"{where}: stages: write [[stage]], not [[stages]]")
+        return
+    if old := [name for name in OLD_TABLES if name in value]:
+        tables = ", ".join(f"[{name}]" for name in old)
+        current = " and ".join(dict.fromkeys(CURRENT_TABLES[name] for name in old))
+        message = f"cannot combine {tables} with [[stage]]; move the settings to {current}"
+        raise FormatError(f"{where}: {message}")
+    _check_algorithms(value["stage"], where)
+
+
+def _check_algorithms(stages: Any, where: str) -> None:
+    """Refuse a misspelt ``algorithm``; pydantic only reports that it is missing."""
+    for number, stage in enumerate(stages if isinstance(stages, list) else []):
+        if isinstance(stage, dict) and "algorithm" not in stage:
+            for name in stage:
+                if hint := did_you_mean(name, ["algorithm"]):
+                    raise FormatError(f"{where}: stage[{number}]: unknown field {name!r}{hint}")
+
+
 def _checked(value: Any, where: str) -> TrainConfig:
-    """Return a config from a JSON value, with stages in place of the tables of 0.2."""
+    """Return a checked config; the tables of streamplace 0.2 are converted to stages."""
     if not isinstance(value, dict) or not is_old(value):
         return check(TrainConfig, value, where)
     tables = ", ".join(f"[{name}]" for name in OLD_TABLES if name in value)
@@ -169,6 +205,7 @@ def _checked(value: Any, where: str) -> TrainConfig:
         present = with_stages(value)
         config = check(TrainConfig, present, where, partial(old_place, config=present))
     except FormatError as error:
-        raise FormatError(f"{error}; write {tables} as [[stage]]: see `best`") from None
-    _log.warning("%s: %s read as [[stage]], the form since 0.3", where, tables)
+        hint = f"convert {tables} to [[stage]], as in the config 'best'"
+        raise FormatError(f"{error}; {hint}") from None
+    _log.warning("%s: converted %s to [[stage]], the format since 0.3", where, tables)
     return config

@@ -1,4 +1,4 @@
-"""Training over several processes and machines, as `torchrun` starts them."""
+"""Training with several processes, on one or several machines, started by `torchrun`."""
 
 import os
 from collections.abc import Iterable
@@ -16,39 +16,41 @@ class Workers(AbstractContextManager["Workers"]):
 
     Attributes
     ----------
-    rank, count
-        The number of this process, and the number of all.
-    here
-        The number of processes on this machine.
+    rank
+        Number of this process, from 0.
+    count
+        Number of processes.
+    local_count
+        Number of processes on this machine.
     device
-        Where this process computes.
+        Device on which this process computes.
     """
 
     def __init__(
-        self, rank: int = 0, count: int = 1, here: int = 1, device: torch.device = CPU
+        self, rank: int = 0, count: int = 1, local_count: int = 1, device: torch.device = CPU
     ) -> None:
-        self.rank, self.count, self.here, self.device = rank, count, here, device
+        self.rank, self.count, self.local_count, self.device = rank, count, local_count, device
 
     @classmethod
     def of_torchrun(cls) -> "Workers":
-        """Return the processes that torchrun started, or this one alone.
+        """Return the processes that torchrun started, or the current process alone.
 
-        Each computes on its GPU if there is one, else on the CPU.
+        Each process computes on its own GPU if one is available, otherwise on the CPU.
         """
         count = int(os.environ.get("WORLD_SIZE", "1"))
-        here = int(os.environ.get("LOCAL_WORLD_SIZE", str(count)))
+        local_count = int(os.environ.get("LOCAL_WORLD_SIZE", str(count)))
         device = CPU
         if torch.cuda.is_available():
-            local = int(os.environ.get("LOCAL_RANK", "0")) % torch.cuda.device_count()
-            device = torch.device("cuda", local)
+            index = int(os.environ.get("LOCAL_RANK", "0")) % torch.cuda.device_count()
+            device = torch.device("cuda", index)
             torch.cuda.set_device(device)
         if count > 1:
             distributed.init_process_group("cpu:gloo,cuda:nccl" if device != CPU else "gloo")
-        return cls(_rank(), count, here, device)
+        return cls(_rank(), count, local_count, device)
 
     @property
     def is_rank_zero(self) -> bool:
-        """Whether this is the process that writes files."""
+        """Whether this process is the one that prints and writes files."""
         return self.rank == 0
 
     def mean_gradients(self, network: nn.Module) -> None:
@@ -56,19 +58,19 @@ class Workers(AbstractContextManager["Workers"]):
         if self.count == 1:
             return
         for parameter in network.parameters():
-            if parameter.grad is None:  # where this process had nothing to learn
+            if parameter.grad is None:  # this process had nothing to learn from
                 parameter.grad = torch.zeros_like(parameter)
         gradients = [p.grad for p in network.parameters() if p.grad is not None]
         flat = torch.cat([g.reshape(-1) for g in gradients])
         distributed.all_reduce(flat)
         flat /= self.count
-        at = 0
+        offset = 0
         for gradient in gradients:
-            gradient.copy_(flat[at : at + gradient.numel()].view_as(gradient))
-            at += gradient.numel()
+            gradient.copy_(flat[offset : offset + gradient.numel()].view_as(gradient))
+            offset += gradient.numel()
 
     def gathered(self, value: Any) -> list[Any]:
-        """Return the values of all processes, in every process."""
+        """Return the values of all processes, by rank; every process must call it."""
         if self.count == 1:
             return [value]
         values: list[Any] = [None] * self.count
@@ -76,7 +78,7 @@ class Workers(AbstractContextManager["Workers"]):
         return values
 
     def any(self, flag: bool) -> bool:
-        """Return whether the flag is up in any process."""
+        """Return whether the flag is set in any process; every process must call it."""
         return any(self.gathered(flag))
 
     def __exit__(self, *error: object) -> None:
@@ -85,7 +87,7 @@ class Workers(AbstractContextManager["Workers"]):
 
 
 def is_rank_zero() -> bool:
-    """Return whether this is the process that prints and writes files."""
+    """Return whether this process is the one that prints and writes files."""
     return _rank() == 0
 
 
@@ -94,7 +96,7 @@ def _rank() -> int:
 
 
 def share(numbers: Iterable[int], workers: Workers) -> list[int]:
-    """Return the numbers that are this process's own: the same many in every process."""
+    """Return this process's share of the numbers; all processes get equally many."""
     every = list(numbers)
     each = len(every) // workers.count
     return every[workers.rank :: workers.count][:each]

@@ -1,4 +1,4 @@
-"""The memory buffer: the best placements seen of every problem."""
+"""Memory buffer of the best placements found for each problem."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -18,18 +18,18 @@ COLUMNS = {
     "devices": np.int16,
     "best": np.float64,
 }
-"""The state of a buffer, one entry after the other: name -> type."""
+"""Columns of a buffer's state, name -> type; the entries are concatenated."""
 
 
 class EliteBuffer:
-    """Up to `size` different placements of each problem, best first, of a reward from `threshold`.
+    """Up to `size` distinct placements per problem, best first, with rewards from `threshold` up.
 
-    The best reward ever seen is remembered of every problem, whatever the size.
+    The best reward of each problem is always recorded, even with size 0.
 
     Attributes
     ----------
     best
-        (P,) best reward of each problem, -inf where none is known.
+        (P,) best reward of each problem; -inf while no placement has been scored.
     """
 
     def __init__(self, problems: int, size: int, threshold: float) -> None:
@@ -38,7 +38,7 @@ class EliteBuffer:
         self.best = np.full(problems, -np.inf)
 
     def of(self, problem: int) -> list[Ints]:
-        """Return the placements kept of a problem, best first."""
+        """Return the stored placements of a problem, (V,) each, best first."""
         return [row for _, row in self._kept[problem]]
 
     def add(
@@ -48,12 +48,12 @@ class EliteBuffer:
         placements: Ints,
         threshold: float | None = None,
     ) -> None:
-        """Keep the best of placements, (S, V), with rewards, (S,).
+        """Store the best of some placements, (S, V), with rewards, (S,).
 
         Parameters
         ----------
         threshold
-            The least reward of a placement that is kept; None: the buffer's own.
+            Smallest reward of a placement to store; None: the buffer's own threshold.
         """
         least = self.threshold if threshold is None else threshold
         self.best[problem] = max(self.best[problem], rewards.max())
@@ -69,22 +69,22 @@ class EliteBuffer:
                 del kept[self.size :]
 
     def entries(self) -> Iterable[Entry]:
-        """Yield everything kept, best first within a problem."""
+        """Yield all stored placements by problem, best first."""
         for problem, kept in enumerate(self._kept):
             for reward, row in kept:
                 yield problem, reward, row
 
     def merged(self, parts: Sequence[tuple[list[Entry], np.ndarray]]) -> "EliteBuffer":
-        """Return a buffer of several processes' entries and best rewards, one process a part."""
-        whole = EliteBuffer(len(self.best), self.size, self.threshold)
+        """Return a buffer that joins the entries and best rewards of several processes."""
+        joined = EliteBuffer(len(self.best), self.size, self.threshold)
         for entries, best in parts:
             for problem, reward, row in entries:
-                whole._kept[problem].append((reward, row))
-            whole.best = np.maximum(whole.best, best)
-        return whole
+                joined._kept[problem].append((reward, row))
+            joined.best = np.maximum(joined.best, best)
+        return joined
 
     def state(self) -> dict[str, Tensor]:
-        """Return everything as tensors by name."""
+        """Return the content as tensors by name."""
         entries = list(self.entries())
         rows = [row for _, _, row in entries]
         columns = {
@@ -97,12 +97,12 @@ class EliteBuffer:
         return {PREFIX + name: torch.from_numpy(column) for name, column in columns.items()}
 
     def restore(self, state: Mapping[str, Tensor], shapes: Sequence[tuple[int, int]]) -> None:
-        """Take on what `state` returned.
+        """Restore what `state` returned.
 
         Parameters
         ----------
         shapes
-            Operators and devices of each problem.
+            Numbers of operators and devices of each problem.
 
         Raises
         ------
@@ -115,13 +115,13 @@ class EliteBuffer:
                 raise ValueError(f"{PREFIX}{name}: must be of type {np.dtype(kind)}")
         lengths = columns["length"]
         if lengths.sum() != len(columns["devices"]):
-            raise ValueError("the lengths of the memory's placements do not add up")
+            raise ValueError(f"{PREFIX}length: must add up to the length of {PREFIX}devices")
         rows = np.split(columns["devices"].astype(np.int32), np.cumsum(lengths)[:-1])
         problems, rewards = columns["problem"].tolist(), columns["reward"].tolist()
         for problem, row in zip(problems, rows, strict=len(lengths) > 0):
             operators, devices = shapes[problem] if 0 <= problem < len(shapes) else (0, 0)
             if len(row) != operators or not 0 <= row.min() <= row.max() < devices:
-                raise ValueError(f"the memory holds no placement of problem {problem}")
+                raise ValueError(f"{PREFIX}devices: not a placement of problem {problem}")
         self._kept = [[] for _ in self.best]
         for problem, reward, row in zip(
             problems, rewards, rows if len(lengths) else [], strict=True

@@ -1,4 +1,4 @@
-"""Training in memory: the loop without a folder, for studies and notebooks."""
+"""Training in memory, without a run folder, for studies and notebooks."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -30,15 +30,15 @@ class Fitted:
     policy
         The trained policy.
     records
-        The figures of each of T steps, as in the log of a run.
+        The metrics of each of T steps, as in the log of a run.
     best
-        (P,) the best placement in the memory of the last stage; None where none reached the
-        memory's threshold.
+        (P,) the best placement in the memory of the last stage; None where no placement reached
+        the memory's threshold.
     best_rewards
-        (T, P) the best reward of each problem in its stage, after each step; -inf while none is
-        known. Rewards of stages are of different kinds where the stages say so.
+        (T, P) the best reward of each problem in the current stage, after each step; -inf while no
+        placement has been scored. Stages may use different kinds of reward.
     evaluations
-        (P,) the number of placements of each problem that were scored.
+        (P,) the number of placements scored for each problem.
     """
 
     policy: AnyPolicy
@@ -57,21 +57,22 @@ def fit(
     held_out: Sequence[Problem] = (),
     on_step: Callable[[Record], None] = lambda record: None,
 ) -> Fitted:
-    """Train a policy on problems, in this process and without writing anything.
+    """Train a policy on problems in this process, without writing files.
 
-    The same policy, problems, stages and state of `rng` give the same parameters, on the same
-    number of torch's threads. `fit_each` trains a policy of its own for each problem.
+    The same policy, problems, stages and state of `rng` give the same parameters if torch uses the
+    same number of threads. `fit_each` trains a separate policy for each problem.
 
     Parameters
     ----------
     policy
-        Changed in place; it stays on its device.
+        The policy to train. It is changed in place and stays on its device.
     stages
-        Values such as `ReinforceStage`, or the `stage` of a config that was read.
+        Stages such as `ReinforceStage`, or the `stage` list of a `TrainConfig`.
     held_out
-        Problems that are placed greedily after each epoch, for ``validation`` in the records.
+        Problems that are placed greedily after each epoch; the records contain their mean reward as
+        ``validation``.
     on_step
-        Called with the figures of every step.
+        Called with the metrics of every step.
 
     Raises
     ------
@@ -88,12 +89,12 @@ def fit(
 def check_arguments(
     problems: Sequence[Problem], stages: Sequence[Stage], rng: np.random.Generator
 ) -> None:
-    """Refuse arguments of the wrong type, and empty ones.
+    """Refuse empty arguments and arguments of the wrong type.
 
     Raises
     ------
     UsageError
-        Naming the argument.
+        If an argument is wrong; the message names it.
     """
     for name, several, kind in (("problems", problems, Problem), ("stages", stages, Stage)):
         check_type(f"{name}:", several, Sequence, UsageError)
@@ -120,7 +121,7 @@ def run_loop(
     for record in loop.steps():
         on_step(record)
         records.append(record)
-        assert loop.algorithm is not None, "a step has an algorithm"
+        assert loop.algorithm is not None, "every step has an algorithm"
         rewards.append(loop.algorithm.best_rewards.copy())
     known = {} if loop.algorithm is None else loop.algorithm.known()
     best = (

@@ -1,4 +1,4 @@
-"""Interruptions of a run by Ctrl-C or SIGTERM."""
+"""Interruption of a run by Ctrl-C or SIGTERM."""
 
 import signal
 import threading
@@ -8,9 +8,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def interruptions(stop: threading.Event) -> Iterator[None]:
-    """Set an event on Ctrl-C and SIGTERM, so that the step in progress is finished and saved.
+    """Set an event on Ctrl-C or SIGTERM, so that the current step is finished and saved.
 
-    Outside the main thread, which alone receives signals, the event is never set.
+    Only the main thread receives signals; in any other thread the event is never set.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

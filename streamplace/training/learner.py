@@ -1,4 +1,4 @@
-"""What the stages of a run share: a policy, the problems it learns on, its processes."""
+"""State shared by the stages of a run: the policy, its problems and the processes."""
 
 import threading
 from collections.abc import Sequence
@@ -26,17 +26,18 @@ class Learner:
     Attributes
     ----------
     encoded
-        All problems, as the policy reads them; steps name them by number.
+        All problems, encoded for the policy; steps refer to them by number.
     own
-        The numbers of those that this process learns on.
+        Numbers of the problems that this process learns from.
     seed
-        The seed of the run, from which all chance comes.
+        Seed of the run; all random choices derive from it.
     jobs, backend
-        Processes for a teacher's placements, and where they run; no result depends on them.
+        Number of processes for a teacher's placements, and where they run; results do not depend on
+        them.
     stop
         Set when the run is interrupted.
     evaluations
-        (P,) the number of placements of each problem that this process scored for rewards.
+        (P,) number of placements of each problem that this process scored for rewards.
     """
 
     policy: AnyPolicy
@@ -53,20 +54,20 @@ class Learner:
         object.__setattr__(self, "evaluations", np.zeros(len(self.encoded), dtype=np.int64))
 
     def interrupted(self) -> bool:
-        """Return whether any process is interrupted; all processes must ask."""
+        """Return whether any process is interrupted; every process must call it."""
         return self.workers.any(self.stop.is_set())
 
     @property
     def problems(self) -> list[Problem]:
-        """The problems themselves."""
+        """The problems, not encoded."""
         return [one.problem for one in self.encoded]
 
     @property
     def shapes(self) -> list[tuple[int, int]]:
-        """Operators and devices of each problem."""
+        """Numbers of operators and devices of each problem."""
         return [(one.size, len(one.problem.cluster.devices)) for one in self.encoded]
 
     def batch(self, numbers: np.ndarray) -> Batch:
-        """Join some problems, largest first."""
+        """Return a batch of the problems with these numbers, largest first."""
         batch: Batch = self.policy.batch([self.encoded[i] for i in numbers])
         return batch

@@ -1,4 +1,4 @@
-"""Types of the numbers in training configs, with their limits."""
+"""Types and limits of the numbers in training configs."""
 
 from typing import Annotated
 
@@ -8,7 +8,7 @@ from streamplace.policy.config import MOST_PLACEMENTS
 
 LARGEST_SEED = 2**62
 MOST = 2**53
-"""The largest of any count."""
+"""The largest allowed count."""
 
 Count = Annotated[int, Field(ge=1, le=MOST)]
 CountOrNone = Annotated[int, Field(ge=0, le=MOST)]
@@ -16,5 +16,5 @@ Placements = Annotated[int, Field(ge=0, le=MOST_PLACEMENTS)]
 Share = Annotated[float, Field(ge=0, le=1)]
 PositiveFloat = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NonNegativeFloat = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Rate = Annotated[float, Field(gt=0, le=1e30)]  # 32 bits hold little more
+Rate = Annotated[float, Field(gt=0, le=1e30)]  # 32-bit floats hold little more
 Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED)]

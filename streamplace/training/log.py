@@ -1,4 +1,4 @@
-"""The log of a training run: one line a step in log.jsonl, and TensorBoard where installed."""
+"""The log of a training run: one line per step in log.jsonl, and TensorBoard if installed."""
 
 import json
 import os
@@ -14,14 +14,14 @@ from streamplace.training.tensorboard_log import TensorBoardLog
 
 
 class TrainingLog:
-    """The log of a run, taken up at a step.
+    """The log of a run, opened at the step at which the run starts or resumes.
 
     Parameters
     ----------
     folder
-        Of the run.
+        Run folder.
     step
-        Lines after it are forgotten: they were written after the checkpoint.
+        Last step to keep; later lines were written after the checkpoint and are removed.
     """
 
     def __init__(self, folder: Path, step: int) -> None:
@@ -35,22 +35,22 @@ class TrainingLog:
         self._board = TensorBoardLog(folder, step)
 
     def write(self, record: dict[str, float | int]) -> None:
-        """Add what a step tells: ``step`` and any other numbers; those not finite are left out."""
+        """Add the metrics of a step, including ``step``; leave out values that are not finite."""
         record = {name: value for name, value in record.items() if isfinite(value)}
         line = memoryview(json.dumps(record).encode() + b"\n")
         with self._writing():
-            while line:  # at once, unless the disk is full
+            while line:  # a single write, unless the disk is full
                 line = line[self._file.write(line) :]
         self._board.write(record)
 
     def flush(self) -> None:
-        """Bring everything to the disk."""
+        """Write everything to disk."""
         with self._writing():
             os.fsync(self._file.fileno())
         self._board.flush()
 
     def close(self) -> None:
-        """Write no more."""
+        """Close the log files."""
         self._file.close()
         self._board.close()
 
@@ -59,7 +59,7 @@ class TrainingLog:
         try:
             yield
         except OSError as error:
-            raise FormatError(f"{self._path}: cannot be written: {error.strerror}") from None
+            raise FormatError(f"{self._path}: cannot write: {error.strerror}") from None
 
 
 def _lines(path: Path) -> list[str]:
@@ -69,5 +69,5 @@ def _lines(path: Path) -> list[str]:
 def _before(line: str, step: int) -> bool:
     try:
         return bool(json.loads(line)["step"] <= step)
-    except (ValueError, KeyError, TypeError):  # a line cut off when the run was killed
+    except (ValueError, KeyError, TypeError):  # cut off when the run was killed
         return False

@@ -1,4 +1,4 @@
-"""The training loop: the steps of all stages, in memory; it knows no algorithm."""
+"""The training loop: the steps of all stages, in memory and independent of the algorithms."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,18 +29,18 @@ from streamplace.training.validation import validation
 
 @dataclass
 class Position:
-    """How far a run has come.
+    """The progress of a run.
 
     Attributes
     ----------
     epoch, step_of_epoch
-        The step to do next.
+        Epoch of the next step, and the number of the step within it, from 0.
     step
-        Steps done.
+        Number of steps done.
     seconds
-        Wall time of the steps: without validation, checkpoints and the teacher.
+        Wall time of the steps, without validation, checkpoints and the teacher's placements.
     schedule_step
-        Steps that were done when the present schedule of the learning rate began.
+        Number of steps done when the current learning-rate schedule began.
     """
 
     epoch: int = 0
@@ -51,14 +51,14 @@ class Position:
 
 
 class Loop:
-    """The steps of a run's stages, one after another.
+    """The steps of all stages of a run, in order.
 
     Attributes
     ----------
     position
-        How far the run has come.
+        Progress of the run.
     algorithm
-        The algorithm of the last step's stage; None before the first step.
+        Algorithm of the last step's stage; None before the first step.
     """
 
     def __init__(
@@ -73,20 +73,20 @@ class Loop:
 
     @property
     def epochs(self) -> int:
-        """The epochs of all stages."""
+        """The total number of epochs of all stages."""
         return self._first_epochs[-1]
 
     def begin(self) -> None:
-        """Begin the first stage, so that a teacher's faults show before anything is written."""
+        """Begin the first stage, so that a failing teacher shows before any file is written."""
         self._algorithm_of(self.position.epoch)
 
     def steps(self) -> Iterator[Record]:
-        """Do the steps that are left; yield the figures of each."""
+        """Run the remaining steps and yield the metrics of each."""
         while self.position.epoch < self.epochs:
             yield from self._epoch(self.position.epoch)
 
     def _epoch(self, epoch: int) -> Iterator[Record]:
-        """Do the steps of an epoch that are left."""
+        """Run the remaining steps of an epoch."""
         algorithm = self._algorithm_of(epoch)
         steps = self.steps_of(epoch)
         for i in range(self.position.step_of_epoch, len(steps)):
@@ -106,7 +106,7 @@ class Loop:
             yield record
 
     def _stepped(self, algorithm: Algorithm[Any], step: Step) -> Record:
-        """Take a step in training mode; chance that layers draw, as dropout does, is the step's."""
+        """Take a step in training mode; random layers such as dropout draw from the step's seed."""
         policy = self.learner.policy
         with torch.random.fork_rng(devices=_gpus(policy)), faults_of(policy, "training"):
             torch.manual_seed(int(np.random.default_rng([*step.seed, 1]).integers(2**62)))
@@ -117,14 +117,14 @@ class Loop:
                 policy.eval()
 
     def _step(self, problems: np.ndarray, epoch: int, done: float) -> Step:
-        """Describe a step to the stage's algorithm."""
+        """Return the description of a step for the stage's algorithm."""
         first, end = self._first_epochs[self._stage : self._stage + 2]
         learner = self.learner
         seed = [learner.seed, 2, self.position.step, learner.workers.rank]
         return Step(problems, seed, epoch - first, (done - first) / (end - first))
 
     def steps_of(self, epoch: int) -> list[np.ndarray]:
-        """Return the steps of an epoch: the numbers of this process's problems in each."""
+        """Return the steps of an epoch, each as the numbers of this process's problems."""
         learner, workers = self.learner, self.learner.workers
         stage = self.stages[stage_at(self.stages, epoch)]
         seed = [learner.seed, 1, epoch, workers.rank]
@@ -133,14 +133,14 @@ class Loop:
         return steps[: min(workers.gathered(len(steps)))]
 
     def _algorithm_of(self, epoch: int) -> Algorithm[Any]:
-        """Return the algorithm of an epoch; begin its stage, and those without epochs before it."""
+        """Return the algorithm of an epoch, beginning its stage and any empty stages before it."""
         wanted = stage_at(self.stages, epoch)
         while self.algorithm is None or self._stage < wanted:
             self._begin(self._stage + 1)
         return self.algorithm
 
     def _begin(self, number: int) -> None:
-        """Begin a stage with the optimiser of the one before, unless it has its own."""
+        """Begin a stage with its own optimiser, or with that of the previous stage."""
         before, stage = self.algorithm, self.stages[number]
         if before is not None and stage.optimiser is None:
             optimiser = before.optimiser
@@ -159,22 +159,23 @@ class Loop:
         return Optimiser(self.learner.policy, section, span, self.position.schedule_step)
 
     def state(self) -> State:
-        """Return the state of the present algorithm, of all processes; all must call it."""
+        """Return the current algorithm's state over all processes; every process must call it."""
         return {} if self.algorithm is None else self.algorithm.merge()
 
     def restore(self, position: Position, state: Mapping[str, Tensor]) -> None:
-        """Go on at a position, with the state of its last step's algorithm.
+        """Resume at a position, with the state of the algorithm of the step before it.
 
         Raises
         ------
         KeyError, ValueError, RuntimeError
-            If the state is not that of the position's stage.
+            If the state does not fit the position's stage.
         """
         self.position = position
         if position.epoch < self.epochs and position.step_of_epoch:
             steps = len(self.steps_of(position.epoch))
             if position.step_of_epoch >= steps:
-                raise ValueError(f"step {position.step_of_epoch} of an epoch with {steps} steps")
+                got = position.step_of_epoch
+                raise ValueError(f"step_of_epoch: must be less than {steps} (got {got})")
         if position.step == 0:
             return
         last_epoch = position.epoch if position.step_of_epoch else position.epoch - 1
@@ -185,6 +186,6 @@ class Loop:
 
 
 def _gpus(policy: AnyPolicy) -> list[torch.device]:
-    """Return the GPU that a policy is on, if any."""
+    """Return the policy's GPU as a list, which is empty on the CPU."""
     device = policy.torch_device
     return [device] if device.type == "cuda" else []

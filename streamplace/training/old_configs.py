@@ -1,35 +1,43 @@
-"""Configs of streamplace 0.2, which had no stages, in their present form."""
+"""Conversion of streamplace 0.2 configs, which had no stages, to the current format."""
 
 from typing import Any
 
 from streamplace.files.schema_fields import Place
 
-OLD_TABLES = ("sampling", "memory", "teacher", "optimiser")
+CURRENT_TABLES = {
+    "sampling": "[[stage]]",
+    "memory": "[stage.memory]",
+    "teacher": "[[stage]]",
+    "optimiser": "[stage.optimiser]",
+}
+"""The tables of streamplace 0.2, and the tables that have their settings now."""
+OLD_TABLES = tuple(CURRENT_TABLES)
 _OF_BOTH = ("problems_per_step", "scores_per_step", "reward")
 _OF_LOSS = ("normalise", "entropy", "per_decision")
 
 
 def is_old(config: dict[str, Any]) -> bool:
-    """Return whether a config has the tables of 0.2 and no stage."""
+    """Return whether a config has tables of streamplace 0.2 and no stage."""
     return "stage" not in config and any(name in config for name in OLD_TABLES)
 
 
 def with_stages(config: dict[str, Any]) -> dict[str, Any]:
-    """Return a config of 0.2 with its four tables as one stage, or as two where it has a teacher.
+    """Return a config of streamplace 0.2 with its four tables as one stage, or two with a teacher.
 
-    Values are moved, not checked; what is no table stays where it is and is refused later.
+    Values are moved but not checked; if one of the four is not a table, the config is returned
+    unchanged and refused later.
     """
     if not is_old(config) or not all(isinstance(config.get(t, {}), dict) for t in OLD_TABLES):
         return config
     sampling, memory, teacher, optimiser = (dict(config.get(t, {})) for t in OLD_TABLES)
-    memory.setdefault("threshold", 0.8)  # whatever the reward
+    memory.setdefault("threshold", 0.8)  # for both kinds of reward
     loss = {name: optimiser.pop(name) for name in _OF_LOSS if name in optimiser}
     reinforce: dict[str, Any] = {"algorithm": "reinforce", **sampling, **loss, "memory": memory}
     stages = [reinforce]
     if any(teacher.values()) or teacher.keys() - {"placer", "epochs"}:
         shared = {name: sampling[name] for name in _OF_BOTH if name in sampling}
         imitation = {"algorithm": "imitation", **shared, "epochs": teacher.pop("epochs", 0)}
-        if placer := teacher.pop("placer", ""):  # else its absence is refused later
+        if placer := teacher.pop("placer", ""):  # otherwise refused later as missing
             imitation["teacher"] = placer
         stages.insert(0, imitation | teacher)
     stages[0]["optimiser"] = optimiser
@@ -38,19 +46,19 @@ def with_stages(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def old_place(place: Place, config: dict[str, Any]) -> Place:
-    """Return the place in a config of 0.2 of what is at a place in its present form.
+    """Return the place in a config of streamplace 0.2 for a place in the converted config.
 
     Parameters
     ----------
     config
-        The present form.
+        The converted config.
     """
     match place:
         case ("stage", int(number), str(name), *rest):
             algorithm = config["stage"][number]["algorithm"]
             return (*_OLD_PLACES.get((algorithm, name), (_TABLES[algorithm], name)), *rest)
         case ("stage", int(_)):
-            return ()  # several settings, which the message names
+            return ()  # concerns several settings, which the message names
     return place
 
 
@@ -62,4 +70,4 @@ _OLD_PLACES: dict[tuple[str, str], Place] = {
     ("reinforce", "memory"): ("memory",),
     ("imitation", "teacher"): ("teacher", "placer"),
 }
-"""The settings of stages that other tables held than those in _TABLES, or under another name."""
+"""Settings of stages that were in a table other than the one in _TABLES, or had another name."""

@@ -1,4 +1,4 @@
-"""Adam with a schedule of its learning rate, clipped gradients and a state that can be saved."""
+"""Adam with a learning-rate schedule, gradient clipping and a state that can be saved."""
 
 import math
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from streamplace.errors import TrainingError
 from streamplace.policy.base import AnyPolicy
 from streamplace.training.stages import OptimiserSection
 
-BAD_STEPS = 20  # in a row without a finite gradient before giving up
+BAD_STEPS = 20  # consecutive steps without a finite gradient after which training fails
 PREFIX = "optimiser."
 MOMENTS = ("exp_avg", "exp_avg_sq")
 
@@ -20,8 +20,10 @@ class Optimiser:
 
     Parameters
     ----------
+    section
+        Learning rates, schedule, warm-up and clipping.
     epochs
-        First epoch of the schedule, and one past its last.
+        First epoch of the schedule, and one past its last epoch.
     first_step
         Step of the run at which the schedule begins.
     """
@@ -40,18 +42,18 @@ class Optimiser:
 
     @property
     def rate(self) -> float:
-        """The present learning rate."""
+        """The current learning rate."""
         return float(self._adam.param_groups[0]["lr"])
 
     def set_rate(self, epoch: float, step: int) -> None:
-        """Set the rate for a step: it warms up, then falls from the first rate to the last.
+        """Set the learning rate of a step: warm-up, then from the initial to the final rate.
 
         Parameters
         ----------
         epoch
-            Epoch of the run, with the part of it that is done.
+            Epoch of the run, as a fractional number.
         step
-            Steps of the run that are done.
+            Number of steps of the run that are done.
         """
         section = self._section
         first, end = self._epochs
@@ -69,19 +71,19 @@ class Optimiser:
             group["lr"] = rate
 
     def zero_gradients(self) -> None:
-        """Forget the gradients."""
+        """Clear the gradients."""
         self._adam.zero_grad()
 
     def update(self) -> None:
         """Take Adam's step, unless the gradient is not finite.
 
-        The gradients of a stack's members are clipped and checked one by one; a member whose
-        gradient is not finite stays as it is, while the others go on.
+        In a stack of policies, each member's gradient is clipped and checked separately; a member
+        whose gradient is not finite is left unchanged while the others are updated.
 
         Raises
         ------
         TrainingError
-            If gradients, those of all members, have not been finite for many steps in a row.
+            If the gradients of all members were not finite in `BAD_STEPS` consecutive steps.
         """
         limit = self._section.largest_gradient or math.inf
         if self._policy.members > 1:
@@ -98,7 +100,7 @@ class Optimiser:
             self._step_without(bad.nonzero()[:, 0])
 
     def _step_without(self, members: Tensor) -> None:
-        """Take Adam's step, and put back what it did to some members of a stack."""
+        """Take Adam's step, then restore some members of a stack to their previous values."""
         moments = (state[key] for state in self._adam.state.values() for key in MOMENTS)
         tensors = [*self._policy.parameters(), *moments]
         before = [tensor.detach()[members.to(tensor.device)].clone() for tensor in tensors]
@@ -117,12 +119,12 @@ class Optimiser:
         }
 
     def restore(self, state: Mapping[str, Tensor]) -> None:
-        """Take on what `state` returned.
+        """Restore what `state` returned.
 
         Raises
         ------
         KeyError, ValueError
-            If a name or a shape is not that of a parameter, or a moment is missing.
+            If a name or shape does not match a parameter, or a moment is missing.
         """
         names = [name for name, _ in self._policy.named_parameters()]
         moments: dict[int, dict[str, Tensor]] = {}
@@ -133,19 +135,19 @@ class Optimiser:
         parameters = list(self._policy.parameters())
         for i, kept in moments.items():
             if any(kept[key].shape != parameters[i].shape for key in MOMENTS):
-                raise ValueError(f"the optimiser's moments of {names[i]} are of another shape")
+                raise ValueError(f"{PREFIX}*.{names[i]}: wrong shape")
         groups = self._adam.state_dict()["param_groups"]
         self._adam.load_state_dict({"state": moments, "param_groups": groups})
 
 
 def _clip_members(policy: nn.Module, limit: float) -> Tensor:
-    """Clip the gradients of a stack's members, and clear those not finite; return norms, (K,)."""
+    """Clip each member's gradient, zero those that are not finite, and return the norms, (K,)."""
     gradients = [p.grad for p in policy.parameters() if p.grad is not None]
     squares = [gradient.flatten(1).pow(2).sum(dim=1) for gradient in gradients]
     norm = torch.stack(squares).sum(dim=0).sqrt()
     finite = torch.isfinite(norm)
     scale = torch.where(finite, (limit / (norm + 1e-6)).clamp(max=1.0), 0.0)
     for gradient in gradients:
-        wide = (-1, *[1] * (gradient.dim() - 1))
-        gradient.mul_(scale.view(wide)).masked_fill_(~finite.view(wide), 0.0)
+        shape = (-1, *[1] * (gradient.dim() - 1))
+        gradient.mul_(scale.view(shape)).masked_fill_(~finite.view(shape), 0.0)
     return norm

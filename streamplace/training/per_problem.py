@@ -1,4 +1,4 @@
-"""Training of one policy for each problem, for studies of systems that learn graph by graph."""
+"""Training of a separate policy for each problem, for studies of per-graph learning."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -27,22 +27,22 @@ def fit_each(
     repeats: int = 1,
     at_once: int = 64,
 ) -> list[list[Fitted]]:
-    """Train a new policy for each problem, several times; return [problem][repeat].
+    """Train a new policy for each problem and repeat; return the results as [problem][repeat].
 
-    Policies whose kind has a stack (`PolicyKind.stack`) are trained many at once, each on its own
-    problem and with a random start of its own: nothing passes from one to another. The figures in
-    their records are then means over those trained together.
+    If the policy kind has a stack (`PolicyKind.stack`), many policies are trained at once, each on
+    its own problem and from its own random parameters; they do not influence each other. The
+    metrics in their records are then means over the policies trained together.
 
     Parameters
     ----------
     section
-        Kind and sizes of the policies.
+        Kind and sizes of the policies, as `policy_section` returns them.
     stages
-        As of `fit`. `problems_per_step` does not matter: each step has one problem.
+        As for `fit`. `problems_per_step` is ignored: each policy sees one problem per step.
     repeats
-        The number of policies for each problem, with different seeds.
+        Number of policies per problem, with different seeds.
     at_once
-        The most policies in a stack.
+        Largest number of policies in a stack.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def fit_each(
 
 
 def _new_policy(section: PolicySection, seed: int) -> AnyPolicy:
-    """Return a policy with random parameters of a seed; torch's own generator stays as it is."""
+    """Return a policy with random parameters from a seed, without changing torch's generator."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         return make_policy(section)
@@ -78,14 +78,14 @@ def _new_policy(section: PolicySection, seed: int) -> AnyPolicy:
 def _groups(
     problems: Sequence[Problem], tasks: Sequence[tuple[int, int]], at_once: int
 ) -> Iterator[list[tuple[int, int]]]:
-    """Yield the tasks that are trained together: at most so many, of as many devices."""
-    by_devices: dict[int, list[tuple[int, int]]] = {}
+    """Yield groups of at most `at_once` tasks with the same number of devices."""
+    by_device_count: dict[int, list[tuple[int, int]]] = {}
     for task in tasks:
-        by_devices.setdefault(len(problems[task[0]].cluster.devices), []).append(task)
-    for alike in by_devices.values():
-        # of similar size, since every problem of a stack is padded to the largest
-        alike.sort(key=lambda task: -len(problems[task[0]].graph.names))
-        yield from (alike[i : i + at_once] for i in range(0, len(alike), at_once))
+        by_device_count.setdefault(len(problems[task[0]].cluster.devices), []).append(task)
+    for group in by_device_count.values():
+        # sorted by size, because the problems of a stack are padded to the largest
+        group.sort(key=lambda task: -len(problems[task[0]].graph.names))
+        yield from (group[i : i + at_once] for i in range(0, len(group), at_once))
 
 
 def _fit_group(
@@ -95,29 +95,29 @@ def _fit_group(
     stages: Sequence[Stage],
     rng: np.random.Generator,
 ) -> Iterator[Fitted]:
-    """Yield the outcome of each policy on its problem."""
+    """Train each policy on its problem and yield the results."""
     stack: Any = make_stack(kind, policies) if len(policies) > 1 else None
     if stack is None:
         for policy, problem in zip(policies, problems, strict=True):
-            alone = [_with_problems(stage, 1) for stage in stages]
-            yield fit(policy, [problem], alone, rng)
+            single = [_with_problems(stage, 1) for stage in stages]
+            yield fit(policy, [problem], single, rng)
         return
     encoded = [
-        replace(one, member=k)  # type: ignore[type-var]  # what can be stacked has a member
+        replace(one, member=k)  # type: ignore[type-var]  # stackable ones have a member
         for k, one in enumerate(encoded_by(stack, problems))
     ]
-    together = [_with_problems(stage, len(problems)) for stage in stages]
-    whole = run_loop(stack, encoded, together, rng)
+    joint = [_with_problems(stage, len(problems)) for stage in stages]
+    fitted = run_loop(stack, encoded, joint, rng)
     for k, policy in enumerate(stack.unstacked()):
         yield Fitted(
             policy,
-            whole.records,
-            whole.best[k : k + 1],
-            whole.best_rewards[:, k : k + 1],
-            whole.evaluations[k : k + 1],
+            fitted.records,
+            fitted.best[k : k + 1],
+            fitted.best_rewards[:, k : k + 1],
+            fitted.evaluations[k : k + 1],
         )
 
 
 def _with_problems(stage: Stage, count: int) -> Stage:
-    """Return a stage whose every step has so many problems: all that there are."""
+    """Return a copy of a stage in which every step has `count` problems, without other limits."""
     return stage.model_copy(update={"problems_per_step": count, "scores_per_step": 0})

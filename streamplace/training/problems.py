@@ -1,4 +1,4 @@
-"""Problems to train on, made from graphs."""
+"""Training problems made from graphs, and their grouping into steps."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -21,12 +21,12 @@ from streamplace.training.rewards import ENGINE_SETTINGS
 def make_problems(
     graphs: Sequence[StreamGraph], groups: Sequence[ProblemsSection], seed: int
 ) -> list[Problem]:
-    """Return, for every group, its graphs at every source rate, on a cluster drawn for each graph.
+    """Return the problems of all groups: each graph at each source rate, on a random cluster.
 
     Raises
     ------
     StreamplaceError
-        If a graph or a cluster is wrong; the message names the graph.
+        If a graph and its cluster do not make a valid problem; the message names the graph.
     """
     return [
         one
@@ -60,12 +60,12 @@ def _group(
 
 
 def encoded_by(policy: AnyPolicy, problems: Sequence[Problem]) -> list[Encoded]:
-    """Return problems as a policy reads them.
+    """Return problems encoded for a policy.
 
     Raises
     ------
     StreamplaceError
-        If the policy cannot place one; the message names its graph.
+        If the policy cannot place a problem; the message names its graph.
     """
     encoded: list[Encoded] = []
     for number, problem in enumerate(problems):
@@ -77,7 +77,7 @@ def encoded_by(policy: AnyPolicy, problems: Sequence[Problem]) -> list[Encoded]:
 
 
 def largest_first(encoded: Sequence[Encoded], numbers: np.ndarray) -> np.ndarray:
-    """Return these numbers of problems, those with most operators first."""
+    """Return problem numbers sorted by the number of operators, largest first."""
     sizes = np.array([encoded[i].size for i in numbers])
     return numbers[np.argsort(-sizes, kind="stable")]
 
@@ -85,28 +85,33 @@ def largest_first(encoded: Sequence[Encoded], numbers: np.ndarray) -> np.ndarray
 def steps_of(
     encoded: Sequence[Encoded], own: np.ndarray, problems: int, scores: int, seed: list[int]
 ) -> list[np.ndarray]:
-    """Return an epoch's steps, in random order: which problems, each step's largest first.
+    """Return an epoch's steps in random order, each as problem numbers, largest problem first.
 
-    The problems of a step have as many devices, so that nothing is padded.
+    All problems of a step have the same number of devices, so that none needs padding.
 
     Parameters
     ----------
     own
-        The problems to go through.
-    problems, scores
-        A step has at most so many problems, and operators x devices unless that is 0.
+        Numbers of the problems of the epoch.
+    problems
+        Largest number of problems in a step.
+    scores
+        Largest sum of operators x devices in a step; 0: no limit. A problem above the limit gets
+        its own step.
+    seed
+        Seed of the order.
     """
     rng = np.random.default_rng(seed)
     order = rng.permutation(own)
     devices = np.array([len(encoded[i].problem.cluster.devices) for i in order])
     steps: list[list[int]] = []
-    room, before = 0, 0
+    room, previous_devices = 0, 0
     for k in np.argsort(devices, kind="stable"):
         i, cells = int(order[k]), encoded[order[k]].size * int(devices[k])
-        too_many = bool(steps) and (len(steps[-1]) == problems or (scores and cells > room))
-        if not steps or too_many or devices[k] != before:
+        is_full = bool(steps) and (len(steps[-1]) == problems or (scores and cells > room))
+        if not steps or is_full or devices[k] != previous_devices:
             steps.append([])
-            room, before = scores, devices[k]
+            room, previous_devices = scores, devices[k]
         steps[-1].append(i)
         room -= cells
     return [largest_first(encoded, np.array(steps[k])) for k in rng.permutation(len(steps))]
@@ -115,7 +120,8 @@ def steps_of(
 def hash_of(problems: Sequence[Problem]) -> str:
     """Return a hash of graphs, clusters, source rates, constraints, models and objectives.
 
-    It hashes reprs, which leave out added fields at their default; so is throughput left out.
+    The hash covers reprs that leave out newer fields with default values, and it leaves out the
+    objective ``throughput``, so that checkpoints of older versions keep their hash.
     """
     found = hashlib.sha256()
     for problem in problems:

@@ -1,4 +1,4 @@
-"""The repair of sampled placements, as a placer would repair them."""
+"""Repair of sampled placements that violate constraints."""
 
 from contextlib import suppress
 
@@ -14,7 +14,13 @@ Rows = NDArray[np.int64]
 
 
 def repaired(problem: Problem, rows: Rows, placed: Ints) -> tuple[Rows, Ints]:
-    """Return those of some rows of placements, (S, V), that can be repaired, and the repaired."""
+    """Repair some rows of placements, (S, V), in the same way as placers do.
+
+    Returns
+    -------
+    tuple
+        (R,) the rows that could be repaired, and (R, V) their repaired placements.
+    """
     if problem.feasibility.is_free:
         return rows, placed[rows]
     found, kept = [], []

@@ -1,4 +1,4 @@
-"""Rewards: what a policy is trained to raise."""
+"""Rewards that training maximises."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,24 +14,25 @@ from streamplace.scoring.registry import throughput_evaluator
 from streamplace.scoring.throughput import bound, throughput
 from streamplace.util.arrays import Floats, Ints
 
-ENGINE_SETTINGS = Settings(duration_s=30.0, measure_from_s=20.0)  # half of what a score takes
+ENGINE_SETTINGS = Settings(duration_s=30.0, measure_from_s=20.0)  # half the length of a scoring run
 
 
 class Rewards:
-    """The rewards of placements of some problems, which are named by number.
+    """Rewards of placements of some problems, which are referred to by number.
 
-    ``relative`` is relative throughput. ``log`` is log(throughput / bound) with the bound of the
-    devices' capacity, at most 0; it tells placements apart wherever the source rate overloads all
-    of them, and is the logarithm of the largest utilisation's inverse under ``bottleneck``.
+    ``relative`` is relative throughput. ``log`` is log(throughput / bound), at most 0, with the
+    upper bound from the devices' capacity. It still distinguishes placements when the source rate
+    overloads all of them; under ``bottleneck`` it is then minus the logarithm of the largest
+    utilisation, up to a constant.
 
     Parameters
     ----------
     kind
         ``relative`` or ``log``.
     model
-        The model that throughput follows from; None: each problem's own.
+        Throughput model; None: each problem's own.
     evaluations
-        (P,) int64, to which the number of placements scored of each problem is added.
+        (P,) int64; the number of placements scored for each problem is added to it.
     """
 
     def __init__(
@@ -51,7 +52,7 @@ class Rewards:
 
     @property
     def total(self) -> int:
-        """The number of placements scored, of all problems."""
+        """The number of placements scored, over all problems."""
         return int(self._evaluations.sum())
 
     def __call__(self, number: int, placements: Ints) -> Floats:
@@ -60,13 +61,13 @@ class Rewards:
         Raises
         ------
         SimulationError
-            If a placement has no score.
+            If a placement cannot be scored.
         """
         self._evaluations[number] += len(placements)
         return self._reward(self.problems[number], placements)
 
     def of_several(self, numbers: Sequence[int], placements: Sequence[Ints]) -> list[Floats]:
-        """Return the rewards of some placements, (·, V), of each problem."""
+        """Return the rewards of placements, (·, V), of each of several problems."""
         for number, rows in zip(numbers, placements, strict=True):
             self._evaluations[number] += len(rows)
         problems = [self.problems[number] for number in numbers]

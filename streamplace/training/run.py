@@ -1,4 +1,4 @@
-"""A training run in a folder: checkpoints, weights, log and config."""
+"""Training run in a folder: config, log, checkpoints and weights."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from streamplace.files.atomic import atomic, check_target, make_folder
 from streamplace.files.training_logs import LOG
 from streamplace.placers.registry import ready_placer
 from streamplace.policy.registry import make_policy
-from streamplace.policy.signed_tensors import is_there, unpacked
+from streamplace.policy.signed_tensors import exists, unpacked
 from streamplace.policy.weights import pack_policy, parameter_hash
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.problem import Problem
@@ -34,7 +34,19 @@ WRITTEN = (CHECKPOINT, POLICY, CONFIG, LOG)
 
 @dataclass(frozen=True)
 class Trained:
-    """The outcome of a run."""
+    """The result of a run.
+
+    Attributes
+    ----------
+    steps, epochs
+        Numbers of steps and of whole epochs done.
+    parameter_hash
+        SHA-256 of the parameters.
+    policy
+        The file of weights.
+    interrupted
+        Whether Ctrl-C or SIGTERM ended the run early.
+    """
 
     steps: int
     epochs: int
@@ -43,17 +55,17 @@ class Trained:
     interrupted: bool
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what `train --json` prints."""
+        """Return the JSON object that `train --json` prints."""
         return {**vars(self), "policy": str(self.policy)}
 
 
 class Run:
-    """One run: its loop, and the folder that keeps it.
+    """A training loop and the folder in which it is saved.
 
     Attributes
     ----------
     card
-        Facts about the run that its weights carry.
+        Origin of the weights: dataset, hash of the problems, number of processes and config.
     """
 
     def __init__(self, loop: Loop, config: TrainConfig, folder: Path, card: dict[str, Any]) -> None:
@@ -75,7 +87,7 @@ class Run:
         jobs: int | None = None,
         backend: Backend = LOCAL,
     ) -> "Run":
-        """Check everything, then make or resume a run."""
+        """Check the arguments, then start or resume a run."""
         _check(graphs, config, folder, resume)
         torch.manual_seed(config.run.seed)
         policy = make_policy(config.policy).to(workers.device)
@@ -88,8 +100,9 @@ class Run:
         }
         own = np.array(share(range(len(trained)), workers))
         if not len(own):
-            what = f"{len(trained)} problems for {workers.count} processes"
-            raise ConfigError(f"config: problems: graphs and groups make {what}")
+            processes = "1 process" if workers.count == 1 else f"{workers.count} processes"
+            counts = f"{len(trained)} for {processes}"
+            raise ConfigError(f"config: problems: too few problems match the dataset ({counts})")
         encoded = encoded_by(policy, trained)
         learner = Learner(policy, encoded, own, config.run.seed, workers, jobs, backend)
         loop = Loop(learner, config.stage, encoded_by(policy, held_out))
@@ -106,31 +119,33 @@ class Run:
 
     @property
     def _identity(self) -> dict[str, Any]:
-        """What a checkpoint must agree with; how a run is kept may change when it is resumed."""
+        """The properties of the run that a checkpoint must share."""
         card = self.card
         return {key: card[key] for key in ("problems", "processes")} | {
             "config": identity_of(self.config)
         }
 
     def steps(self) -> Iterator[Record]:
-        """Do the steps that are left, log them and save; yield the figures of each."""
-        every = self.config.run.checkpoint_every
+        """Run, log and save the remaining steps; yield the metrics of each."""
+        interval = self.config.run.checkpoint_every
         for record in self.loop.steps():
             if self.log is not None:
                 self.log.write(record)
-            if self.loop.position.step % every == 0:
+            if self.loop.position.step % interval == 0:
                 self.save()
             yield record
 
     def save(self) -> None:
-        """Write a checkpoint, and the weights as they are."""
+        """Write a checkpoint and the current weights."""
         state = self.loop.state()
         if not self.workers.is_rank_zero:
             return
         if self.log is not None:
             self.log.flush()
         position = self.loop.position
-        card = {**self.card, **vars(position), "parameter_hash": parameter_hash(self.policy)}
+        progress = {name: x for name, x in vars(position).items() if name != "seconds"}
+        # without times, so that a resumed run writes the same bytes as an uninterrupted one
+        card = {**self.card, **progress, "parameter_hash": parameter_hash(self.policy)}
         weights = pack_policy(self.policy, self.config.policy, card, half=self.config.run.half)
         save_checkpoint(self.folder / CHECKPOINT, self.policy, state, position, self._identity)
         path = self.folder / POLICY
@@ -138,7 +153,7 @@ class Run:
             file.write(weights)
 
     def finish(self, interrupted: bool) -> Trained:
-        """Save, and return the outcome."""
+        """Save the run and return its result."""
         self.save()
         position = self.loop.position
         return Trained(
@@ -156,14 +171,14 @@ class Run:
 
 
 def _check(graphs: Sequence[StreamGraph], config: TrainConfig, folder: Path, resume: bool) -> None:
-    """Refuse what could never take a step, before anything is computed."""
+    """Refuse a run that cannot start, before anything is computed."""
     if len(graphs) <= config.run.held_out:
-        message = f"{len(graphs)} graphs, and {config.run.held_out} are held out"
-        raise ConfigError(f"config: run.held_out: {message}")
+        message = f"must be less than the number of graphs, {len(graphs)}"
+        raise ConfigError(f"config: run.held_out: {message} (got {config.run.held_out})")
     for teacher in config.teachers:
         ready_placer(teacher, config.problems[0].model)
-    if resume != is_there(folder / CHECKPOINT):
-        message = "holds no checkpoint to resume" if resume else "holds a run; see --resume"
+    if resume != exists(folder / CHECKPOINT):
+        message = "no checkpoint to resume" if resume else "already contains a run; see --resume"
         raise CheckpointError(f"{folder}: {message}")
     check_target(folder / CHECKPOINT, make=True)
 
@@ -171,11 +186,11 @@ def _check(graphs: Sequence[StreamGraph], config: TrainConfig, folder: Path, res
 def _split(
     graphs: Sequence[StreamGraph], config: TrainConfig
 ) -> tuple[list[Problem], list[Problem]]:
-    """Return the problems to train on, and those held out for validation."""
+    """Return the problems to train on and the problems held out for validation."""
     seed, held_out = config.run.seed, config.run.held_out
     order = np.random.default_rng([seed, 4]).permutation(len(graphs))
     trained, held = (
-        make_problems([graphs[i] for i in some], config.problems, seed)
-        for some in (order[held_out:], order[:held_out])
+        make_problems([graphs[i] for i in part], config.problems, seed)
+        for part in (order[held_out:], order[:held_out])
     )
     return trained, held

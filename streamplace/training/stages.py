@@ -1,7 +1,7 @@
-"""Stages of a training run: what trains, on what reward, for how long, at which rates.
+"""Stages of a training run: algorithm, reward, epochs and learning rate.
 
-A config has one ``[[stage]]`` table a stage. Stages follow one another; each goes on with the
-parameters of the one before, and with the good placements that it knows.
+A config has one ``[[stage]]`` table per stage. Stages run in order; each starts from the parameters
+and the good placements of the previous one.
 """
 
 import math
@@ -27,7 +27,7 @@ from streamplace.training.limits import (
 
 
 def as_value(read: Callable[[str], object], text: str) -> str:
-    """Return text that a reader accepts; pydantic wants a ValueError where it does not."""
+    """Return text that `read` accepts; otherwise raise the ValueError that pydantic needs."""
     try:
         read(text)
     except StreamplaceError as error:
@@ -39,116 +39,137 @@ PlacerName = Annotated[str, AfterValidator(partial(as_value, partial(make_placer
 
 
 class OptimiserSection(StrictModel):
-    """Adam, and the schedule of its learning rate."""
+    """Adam and its learning-rate schedule."""
 
-    rate: Rate = Field(1e-3, description="Adam's learning rate, at first")
+    rate: Rate = Field(1e-3, description="Adam's initial learning rate")
     final_rate: Rate | None = Field(
-        None, description="the learning rate at the end; the same as rate if absent"
+        None, description="final learning rate; if absent, the rate is constant"
     )
     schedule: Literal["cosine", "linear"] = Field(
-        "cosine", description="the way from rate to final_rate"
+        "cosine", description="shape of the decay from `rate` to `final_rate`"
     )
-    warm_up: CountOrNone = Field(0, description="steps in which the rate rises to its first value")
-    largest_gradient: NonNegativeFloat = Field(0.0, description="norm to clip at; 0: no clipping")
+    warm_up: CountOrNone = Field(0, description="steps over which the rate first rises linearly")
+    largest_gradient: NonNegativeFloat = Field(
+        0.0, description="norm at which gradients are clipped; 0: no clipping"
+    )
 
 
 class MemorySection(StrictModel):
-    """The best placements found of every problem."""
+    """The memory buffer of the best placements found for each problem."""
 
-    size: Placements = Field(3, description="placements kept of each problem")
+    size: Placements = Field(3, description="placements stored per problem")
     threshold: float | None = Field(
         None,
         allow_inf_nan=False,
-        description="reward from which a placement is kept; if absent 0.8 where the reward is "
-        "relative, and none where it is log",
+        description="smallest reward of a stored placement; if absent, 0.8 for the reward "
+        "`relative` and no limit for `log`",
     )
-    samples: Placements = Field(3, description="learned from beside the on-policy ones")
+    samples: Placements = Field(
+        3, description="stored placements per problem added to the samples of a step"
+    )
     only_better: bool = Field(
-        False, description="placements not sampled in this step never lower their probability"
+        False,
+        description="added placements only ever raise their own probability, never lower it",
     )
-    imitate: NonNegativeFloat = Field(0.0, description="weight of the best one's log-likelihood")
+    imitate: NonNegativeFloat = Field(
+        0.0, description="weight of the best stored placement's log-likelihood"
+    )
 
 
 class Stage(StrictModel):
-    """What every algorithm's stage has."""
+    """The settings common to all stages."""
 
-    epochs: Count = Field(description="passes over the problems")
-    problems_per_step: Count = Field(1, description="problems that a step looks at")
+    epochs: Count = Field(description="number of passes over the problems")
+    problems_per_step: Count = Field(1, description="problems per step")
     scores_per_step: CountOrNone = Field(
-        0, description="the most operators x devices of a step, for large problems; 0: no limit"
+        0,
+        description="largest sum of operators x devices in a step, to bound memory; 0: no limit",
     )
     reward: Literal["relative", "log"] = Field(
         "relative",
-        description="quality (relative throughput), or log(quality / best possible quality)",
+        description="`relative`: relative throughput; `log`: log(throughput / upper bound)",
     )
     model: Model | None = Field(
-        None, description="the model that rewards follow from; the problems' own if absent"
+        None, description="throughput model of the rewards; if absent, the problems' own"
     )
     optimiser: OptimiserSection | None = Field(
         None,
-        description="a new optimiser; if absent, that of the stage before goes on, and its "
-        "schedule spans both stages",
+        description="starts a new optimiser; if absent, the previous stage's optimiser continues "
+        "and its schedule spans both stages",
     )
 
 
 class ImitationStage(Stage):
-    """Imitation of a teacher's placements: their log-likelihood is maximised."""
+    """Imitation of a teacher's placements, by maximising their log-likelihood."""
 
     algorithm: Literal["imitation"]
-    epochs: CountOrNone = Field(description="0 hands the teacher's placements to the next stage")
-    teacher: PlacerName = Field(description="the placer whose placements are imitated")
+    epochs: CountOrNone = Field(
+        description="passes over the problems; 0: only pass the teacher's placements to the "
+        "next stage"
+    )
+    teacher: PlacerName = Field(description="placer whose placements are imitated")
 
 
 class DaggerStage(Stage):
-    """Imitation of an expert in the states that the policy itself comes to (Ross et al. 2011)."""
+    """Imitation of an expert in the states that the policy itself visits (Ross et al. 2011)."""
 
     algorithm: Literal["dagger"]
     teacher: Literal["least-utilisation"] = Field(
         "least-utilisation",
-        description="the expert; so far there is one: the device on which the largest utilisation "
-        "stays lowest",
+        description="the expert, which picks the device that keeps the largest utilisation lowest; "
+        "the only choice so far",
     )
     ties: Literal["any", "each"] = Field(
-        "any", description="equally good actions: log of their total probability, or sum of logs"
+        "any",
+        description="likelihood of equally good actions: `any`: log of their total probability; "
+        "`each`: sum of their logs",
     )
-    samples: Annotated[Placements, Field(ge=1)] = Field(1, description="placements of each problem")
-    exploration: Share = Field(0.0, description="probability of a uniform choice, at first")
-    final_exploration: Share | None = Field(None, description="at the end; the same if absent")
+    samples: Annotated[Placements, Field(ge=1)] = Field(
+        1, description="sampled placements per problem"
+    )
+    exploration: Share = Field(0.0, description="initial probability of a uniformly random choice")
+    final_exploration: Share | None = Field(
+        None, description="final probability; if absent, it is constant"
+    )
     greedy: bool = Field(
-        False, description="take the likeliest device wherever it does not explore (ε-greedy)"
+        False, description="take the most probable device unless exploring (ε-greedy)"
     )
-    entropy: NonNegativeFloat = Field(0.0, description="weight of the decisions' entropy")
+    entropy: NonNegativeFloat = Field(0.0, description="weight of the entropy bonus")
 
 
 class ReinforceStage(Stage):
-    """REINFORCE (Williams 1992), with a memory buffer of the best placements found."""
+    """REINFORCE (Williams 1992) with a memory buffer of the best placements found."""
 
     algorithm: Literal["reinforce"]
     samples: Annotated[Placements, Field(ge=1)] = Field(
-        3, description="on-policy placements of each problem"
+        3, description="sampled placements per problem"
     )
-    exploration: Share = Field(0.0, description="probability of a uniform choice, at first")
-    final_exploration: Share | None = Field(None, description="at the end; the same if absent")
+    exploration: Share = Field(0.0, description="initial probability of a uniformly random choice")
+    final_exploration: Share | None = Field(
+        None, description="final probability; if absent, it is constant"
+    )
     greedy: bool = Field(
-        False, description="take the likeliest device wherever it does not explore (ε-greedy)"
+        False, description="take the most probable device unless exploring (ε-greedy)"
     )
     random_samples: Annotated[float, Field(ge=0, le=MOST_PLACEMENTS)] = Field(
-        0.0, description="random placements beside them, at first"
+        0.0, description="initial number of random placements added per problem"
     )
     random_decay: PositiveFloat = Field(
-        1.0, description="epochs in which their number falls to 1/e"
+        1.0, description="epochs over which that number falls to 1/e"
     )
     random_if_empty: Placements = Field(
-        0, description="more of them while the memory of a problem is empty"
+        0, description="additional random placements while a problem's memory is empty"
     )
     normalise: bool = Field(False, description="divide advantages by their standard deviation")
-    entropy: NonNegativeFloat = Field(0.0, description="weight of the decisions' entropy")
-    per_decision: bool = Field(False, description="gradients are means over decisions")
+    entropy: NonNegativeFloat = Field(0.0, description="weight of the entropy bonus")
+    per_decision: bool = Field(
+        False, description="average the gradient over decisions instead of problems"
+    )
     memory: MemorySection = MemorySection()
 
     @property
     def threshold(self) -> float:
-        """The reward from which a placement is kept."""
+        """The smallest reward of a stored placement."""
         if self.memory.threshold is not None:
             return self.memory.threshold
         return 0.8 if self.reward == "relative" else -math.inf
@@ -157,10 +178,10 @@ class ReinforceStage(Stage):
     def _can_learn(self) -> Self:
         memory = self.memory
         if memory.imitate and not (memory.size and memory.samples):
-            raise ValueError("memory.imitate: needs memory.size and memory.samples above 0")
+            raise ValueError("memory.imitate: requires memory.size and memory.samples above 0")
         others = min(memory.size, memory.samples) + self.random_samples + self.random_if_empty
         if self.samples + others <= 1:
-            raise ValueError("samples: one placement alone is no better than its mean")
+            raise ValueError("samples: learning needs at least 2 placements per problem")
         return self
 
 
@@ -170,7 +191,7 @@ AnyStage: TypeAlias = Annotated[
 
 
 def stage_at(stages: Sequence[Stage], epoch: int) -> int:
-    """Return the number of the stage that an epoch of the run belongs to."""
+    """Return the number of the stage to which an epoch of the run belongs."""
     end = 0
     for number, stage in enumerate(stages):
         end += stage.epochs
@@ -180,7 +201,7 @@ def stage_at(stages: Sequence[Stage], epoch: int) -> int:
 
 
 def first_epochs(stages: Sequence[Stage]) -> list[int]:
-    """Return the first epoch of each stage, and the number of all epochs."""
+    """Return the first epoch of each stage, and the total number of epochs."""
     firsts = [0]
     for stage in stages:
         firsts.append(firsts[-1] + stage.epochs)
@@ -188,7 +209,7 @@ def first_epochs(stages: Sequence[Stage]) -> list[int]:
 
 
 def schedule_span(stages: Sequence[Stage], number: int) -> tuple[int, int]:
-    """Return the epochs, first and one past the last, of the schedule that a stage belongs to."""
+    """Return the first epoch, and one past the last, of the schedule that covers a stage."""
     firsts = first_epochs(stages)
     first = number
     while first > 0 and stages[first].optimiser is None:

@@ -1,4 +1,4 @@
-"""The TensorBoard log of a run, where TensorBoard is installed."""
+"""TensorBoard log of a run, if TensorBoard is installed."""
 
 import logging
 import threading
@@ -12,14 +12,14 @@ _log = logging.getLogger(__name__)
 
 
 class TensorBoardLog:
-    """What TensorBoard shows of a run; where it cannot be written it ends, and that is told.
+    """Writer of a run's TensorBoard log; if writing fails, it warns once and stops.
 
     Parameters
     ----------
     folder
-        Of the run.
+        Run folder.
     step
-        What was shown of later steps is forgotten.
+        Last step to keep; entries of later steps are hidden.
     """
 
     def __init__(self, folder: Path, step: int) -> None:
@@ -30,24 +30,24 @@ class TensorBoardLog:
         from torch.utils.tensorboard import SummaryWriter  # noqa: PLC0415 - slow to load
 
         self._hook = threading.excepthook
-        threading.excepthook = self._of_thread
+        threading.excepthook = self._on_thread_error
         try:
             self._writer = SummaryWriter(self._folder, purge_step=step + 1)
         except OSError as error:
             self._end(error)
 
     def write(self, record: Mapping[str, float | int]) -> None:
-        """Show the numbers of a step."""
+        """Add the metrics of a step."""
         for name, value in record.items():
             if name != "step":
                 self._try("add_scalar", name, value, record["step"])
 
     def flush(self) -> None:
-        """Bring everything to the disk."""
+        """Write everything to disk."""
         self._try("flush")
 
     def close(self) -> None:
-        """Show no more."""
+        """Close the log."""
         self._try("close")
         if self._writer is not None:
             self._writer = None
@@ -63,10 +63,10 @@ class TensorBoardLog:
     def _end(self, error: OSError) -> None:
         self._writer = None
         threading.excepthook = self._hook
-        _log.warning("%s: ends here: %s", self._folder, error.strerror or error)
+        _log.warning("%s: TensorBoard logging stopped: %s", self._folder, error.strerror or error)
 
-    def _of_thread(self, arguments: threading.ExceptHookArgs) -> None:
-        """Leave to `_try` what fails in TensorBoard's own thread: it is raised again here."""
-        ours = type(arguments.thread).__module__.startswith("tensorboard.")
-        if not (ours and issubclass(arguments.exc_type, OSError)):
+    def _on_thread_error(self, arguments: threading.ExceptHookArgs) -> None:
+        """Ignore OSErrors of TensorBoard's own thread: the next call in `_try` raises them."""
+        is_writer = type(arguments.thread).__module__.startswith("tensorboard.")
+        if not (is_writer and issubclass(arguments.exc_type, OSError)):
             self._hook(arguments)

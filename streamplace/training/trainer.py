@@ -1,4 +1,4 @@
-"""Training into a folder: a run, its lock, and answers to interruptions."""
+"""Training into a folder: the run, the folder's lock, and interruptions."""
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -35,55 +35,58 @@ def train(
     Parameters
     ----------
     folder
-        Gets ``config.json``, ``log.jsonl``, ``checkpoint.safetensors`` and ``policy.safetensors``.
+        Run folder for ``config.json``, ``log.jsonl``, ``checkpoint.safetensors`` and
+        ``policy.safetensors``.
     dataset
-        The name of the graphs on the card of the weights.
+        Name of the dataset, recorded on the card of the weights.
     resume
-        Whether to go on from the folder's checkpoint, bit for bit on the same number of threads.
+        Whether to resume from the folder's checkpoint; with the same number of threads, the result
+        is bit for bit that of an uninterrupted run.
     jobs, backend
-        Processes for a teacher's placements, and where they run; no result depends on them.
+        Number of processes for a teacher's placements, and where they run; results do not depend on
+        them.
     on_step
-        Called with the figures of every step, which are those of the log.
+        Called with the metrics of every step, as written to the log.
 
     Raises
     ------
     StreamplaceError
-        If graphs, config or checkpoint are wrong, before anything starts; if another process trains
-        into the folder.
+        If graphs, config or checkpoint are wrong, before training starts, or if another process
+        trains into the folder.
     TrainingError
         If gradients stop being finite.
     """
     threads = torch.get_num_threads()
-    with Workers.of_torchrun() as workers, ExitStack() as later:
-        _hold(folder, workers, later)
+    with Workers.of_torchrun() as workers, ExitStack() as stack:
+        _lock(folder, workers, stack)
         try:
-            torch.set_num_threads(config.run.threads or max(1, cpu_count() // workers.here))
+            torch.set_num_threads(config.run.threads or max(1, cpu_count() // workers.local_count))
             run = Run.start(
                 graphs, config, folder, dataset, resume, workers, jobs=jobs, backend=backend
             )
             try:
                 with interruptions(run.loop.learner.stop):
-                    return _go(run, on_step)
+                    return _finish(run, on_step)
             finally:
                 run.close()
         finally:
             torch.set_num_threads(threads)
 
 
-def _hold(folder: Path, workers: Workers, later: ExitStack) -> None:
-    """Keep other runs out of the folder until later; all processes of this one learn of a fault."""
+def _lock(folder: Path, workers: Workers, stack: ExitStack) -> None:
+    """Lock the folder against other runs until the stack closes; all processes raise on failure."""
     message = ""
     if workers.is_rank_zero:
         try:
-            later.enter_context(held(folder))
+            stack.enter_context(held(folder))
         except FormatError as error:
             message = str(error)
     if fault := "".join(workers.gathered(message)):
         raise FormatError(fault)
 
 
-def _go(run: Run, on_step: Callable[[Record], None]) -> Trained:
-    """Do all steps that are left, unless interrupted."""
+def _finish(run: Run, on_step: Callable[[Record], None]) -> Trained:
+    """Run the remaining steps, or stop when interrupted."""
     try:
         for record in run.steps():
             on_step(record)

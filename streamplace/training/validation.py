@@ -1,4 +1,4 @@
-"""Validation: the mean reward of greedy placements of problems that are not trained on."""
+"""Validation: mean reward of greedy placements of held-out problems."""
 
 from collections.abc import Iterator, Sequence
 
@@ -14,7 +14,7 @@ from streamplace.training.stages import Stage
 
 
 def validation(policy: AnyPolicy, held_out: Sequence[Encoded], stage: Stage) -> dict[str, float]:
-    """Return the mean reward of one greedy placement of each problem; nothing without problems."""
+    """Return the mean reward of one greedy placement per problem; empty without problems."""
     rewards = Rewards([one.problem for one in held_out], stage.reward, stage.model)
     found = []
     for numbers in _batches(held_out, stage.problems_per_step):
@@ -28,8 +28,8 @@ def validation(policy: AnyPolicy, held_out: Sequence[Encoded], stage: Stage) -> 
 
 
 def _batches(problems: Sequence[Encoded], most: int) -> Iterator[np.ndarray]:
-    """Yield the numbers of problems placed together: of as many devices, as in training."""
+    """Yield the problem numbers of each batch; its problems have the same number of devices."""
     devices = np.array([len(one.problem.cluster.devices) for one in problems], dtype=np.int64)
     for count in np.unique(devices):
-        alike = largest_first(problems, np.flatnonzero(devices == count))
-        yield from (alike[i : i + most] for i in range(0, len(alike), most))
+        group = largest_first(problems, np.flatnonzero(devices == count))
+        yield from (group[i : i + most] for i in range(0, len(group), most))

@@ -1,1 +1,1 @@
-"""Array types, argument checks, suggestions, safe text, plugins."""
+"""Array types, argument checks, suggestions, safe text and plugins."""

@@ -1,4 +1,4 @@
-"""Dataclass fields added after version 0.2, which change no earlier hash or file."""
+"""Dataclass fields added after version 0.2, which leave earlier hashes and files unchanged."""
 
 from dataclasses import MISSING, Field, field, fields
 from typing import TYPE_CHECKING, Any
@@ -10,20 +10,20 @@ _ADDED = "added"
 
 
 def added_field(default: Any) -> Any:
-    """Return a dataclass field that `telling_fields` leaves out where it is at its default."""
+    """Return a dataclass field that `telling_fields` leaves out if it is at its default."""
     return field(default=default, metadata={_ADDED: True})
 
 
 def telling_fields(value: "DataclassInstance") -> list[Field[Any]]:
-    """Return the fields of a dataclass that tell it from others, in order.
+    """Return the fields of a dataclass that distinguish it from others, in order.
 
-    They are all but the added ones at their default, so that what is computed from them (a hash, a
-    repr, a file) stays as it was before those were added.
+    These are all fields except added ones at their default, so that hashes, reprs and files stay
+    the same as before those fields were added.
     """
-    return [one for one in fields(value) if not _is_added_default(value, one)]
+    return [each for each in fields(value) if not _is_added_default(value, each)]
 
 
-def _is_added_default(value: "DataclassInstance", one: Field[Any]) -> bool:
-    if not one.metadata.get(_ADDED) or one.default is MISSING:
+def _is_added_default(value: "DataclassInstance", each: Field[Any]) -> bool:
+    if not each.metadata.get(_ADDED) or each.default is MISSING:
         return False
-    return bool(getattr(value, one.name) == one.default)
+    return bool(getattr(value, each.name) == each.default)

@@ -5,11 +5,11 @@ from numbers import Integral, Real
 from streamplace.errors import StreamplaceError, UsageError
 
 Fault = type[StreamplaceError]
-LETTERS_SHOWN = 40  # letters of what is refused
+LETTERS_SHOWN = 40  # of a refused value
 
 
 def check_type(what: str, value: object, kind: type, fault: Fault, instead: str = "") -> None:
-    """Refuse what is not of a kind; `instead` says what to call."""
+    """Raise `fault` unless a value is of a type; `instead` says what to do."""
     if not isinstance(value, kind):
         more = f"; {instead}" if instead else ""
         wanted, got = kind.__name__, type(value).__name__
@@ -17,29 +17,29 @@ def check_type(what: str, value: object, kind: type, fault: Fault, instead: str 
 
 
 def check_number(what: str, value: object, fault: Fault) -> None:
-    """Refuse what is no number: text and truth values are none, and what no float holds."""
+    """Raise `fault` unless a value is a number, but not a boolean, that fits into a float."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise fault(f"{what} must be a number (got {value!r:.{LETTERS_SHOWN}})")
     try:
         float(value)
     except OverflowError:
-        raise fault(f"{what} is too large a number") from None
+        raise fault(f"{what} is too large for a float") from None
 
 
 def check_str(what: str, value: object, fault: Fault) -> None:
-    """Refuse what is no text."""
+    """Raise `fault` unless a value is a string."""
     if not isinstance(value, str):
-        raise fault(f"{what} must be text (got {value!r:.{LETTERS_SHOWN}})")
+        raise fault(f"{what} must be a string (got {value!r:.{LETTERS_SHOWN}})")
 
 
 def check_int(what: str, value: object, fault: Fault) -> None:
-    """Refuse what is no whole number."""
+    """Raise `fault` unless a value is a whole number, but not a boolean."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise fault(f"{what} must be a whole number (got {value!r:.{LETTERS_SHOWN}})")
 
 
 def check_seed(seed: int) -> None:
-    """Refuse a seed that no random generator takes."""
+    """Raise UsageError unless a seed is a whole number that is not negative."""
     check_int("seed", seed, UsageError)
     if seed < 0:
         raise UsageError(f"seed must be at least 0 (got {seed})")

@@ -1,7 +1,7 @@
 """Module paths of version 0.2, which work for one more release with a warning.
 
-The documentation of 0.2 showed modules such as ``streamplace.flows``. Each of them is made when it
-is imported, and hands on the names that are now elsewhere.
+The documentation of 0.2 showed modules such as ``streamplace.flows``. Each of them is created when
+it is imported, and returns the names from the modules where they are now.
 """
 
 import sys
@@ -46,7 +46,7 @@ MOVED_MODULES: Mapping[str, str] = {
     "trials": "workflows.compare",
     "units": "util.units",
 }
-"""Old module -> new module, both below ``streamplace``."""
+"""Old module -> new module, both relative to ``streamplace``."""
 
 MOVED_NAMES: Mapping[str, str] = {
     "Replacement": "Migration",
@@ -81,23 +81,23 @@ MOVED_NAMES: Mapping[str, str] = {
     "shown.several": "display.text.several",
     "solve.Result": "workflows.result.Result",
 }
-"""Old name -> new name, both below ``streamplace``, where module and name do not both stay."""
+"""Old name -> new name, both relative to ``streamplace``, unless `MOVED_MODULES` covers them."""
 
 ROOT = __name__.partition(".")[0]
 
 
 def moved(module: str, name: str) -> Any:
-    """Return what a name of an old module is now, with a warning.
+    """Return the object that a name of an old module refers to now, with a warning.
 
     Parameters
     ----------
     module
-        The old module, below ``streamplace``; empty for a public name.
+        The old module, relative to ``streamplace``; empty for a public name.
 
     Raises
     ------
     AttributeError
-        If the old module had no such name, or the name is gone.
+        If the old module had no such name, or the name no longer exists.
     """
     old = f"{module}.{name}" if module else name
     default = f"{MOVED_MODULES[module]}.{name}" if module in MOVED_MODULES else None
@@ -107,7 +107,7 @@ def moved(module: str, name: str) -> Any:
     home, _, attribute = f"{ROOT}.{place}".rpartition(".")
     value = getattr(import_module(home), attribute)
     warnings.warn(
-        f"{ROOT}.{old} is now {ROOT}.{place}; the old path goes in the next release",
+        f"{ROOT}.{old} is now {ROOT}.{place}; the old path will be removed in the next release",
         DeprecationWarning,
         stacklevel=3,
     )
@@ -115,7 +115,7 @@ def moved(module: str, name: str) -> Any:
 
 
 class _OldModule(ModuleType):
-    """A module of an old path, whose names are looked up where they are now."""
+    """A module at an old path, which looks its names up in their new modules."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -124,30 +124,30 @@ class _OldModule(ModuleType):
 
 
 class _Finder:
-    """An import hook that makes modules of old paths: a finder and a loader, by their methods.
+    """An import hook for modules at old paths, both finder and loader.
 
-    The base classes for both would cost `streamplace --help` a tenth of its time.
+    It does without their base classes, whose import would take a tenth of `streamplace --help`.
     """
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return how to make a module, if its path is an old one."""
+        """Return the spec of a module if its path is an old one, otherwise None."""
         root, _, module = fullname.partition(".")
         if root != ROOT or module not in MOVED_MODULES:
             return None
         has_modules = any(old.startswith(f"{module}.") for old in MOVED_MODULES)
-        return ModuleSpec(fullname, self, is_package=has_modules)  # type: ignore[arg-type]  # see above
+        return ModuleSpec(fullname, self, is_package=has_modules)  # type: ignore[arg-type]  # no base
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """Return an empty module."""
         return _OldModule(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Do nothing: names are looked up when they are asked for."""
+        """Do nothing, since names are looked up when they are used."""
 
 
 def install() -> None:
-    """Let old paths be imported; calling it again changes nothing."""
+    """Make old paths importable; calling it again changes nothing."""
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.append(_Finder())

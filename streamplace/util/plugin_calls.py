@@ -1,4 +1,4 @@
-"""Calls of users' classes and functions: options, ``name:key=value``, and arguments."""
+"""Calls of users' classes and functions: their options, ``name:key=value``, and arguments."""
 
 import inspect
 from collections.abc import Mapping, Sequence
@@ -6,29 +6,29 @@ from typing import Any
 
 from streamplace.errors import UsageError
 from streamplace.util.plugins import named_fault
-from streamplace.util.suggest import did_you_mean
+from streamplace.util.suggest import valid_choices
 
 LITERAL = inspect.Parameter.empty  # the type of an option without annotation
 
 
 def made(text: str, found: Any, options: list[str], noun: str) -> Any:
-    """Return an instance of a class with its options, or what is no class as it is.
+    """Return an instance of a class, made with its options; return any other object unchanged.
 
     Raises
     ------
     UsageError
-        If the options are not those of the class, or its constructor refuses them.
+        If the class has no such options, or its constructor raises an error.
     """
     is_class = isinstance(found, type)
     arguments = read_options(text, options, parameters_of(found) if is_class else {}, noun)
     if not is_class:
         return found
-    with named_fault(noun, text, "its constructor refuses"):
+    with named_fault(noun, text, "its constructor failed"):
         return found(**arguments)
 
 
 def check_call(text: str, found: object, noun: str, arguments: Sequence[str]) -> None:
-    """Refuse what cannot be called with these arguments, by position.
+    """Refuse an object that cannot be called with these positional arguments.
 
     Raises
     ------
@@ -38,11 +38,11 @@ def check_call(text: str, found: object, noun: str, arguments: Sequence[str]) ->
     *first, last = arguments
     wanted = f"a {noun} is called with {', '.join(first)} and {last}"
     if isinstance(found, type) or not callable(found):
-        raise UsageError(f"{noun} {text!r}: {_kind(found)} is no {noun}: {wanted}")
+        raise UsageError(f"{noun} {text!r}: {_kind(found)} is not a {noun}: {wanted}")
     try:
         inspect.signature(found).bind(*arguments)
     except TypeError as error:
-        raise UsageError(f"{noun} {text!r}: is no {noun}: {wanted}, but {error}") from None
+        raise UsageError(f"{noun} {text!r}: is not a {noun}: {wanted}, but {error}") from None
     except ValueError:  # it has no signature
         pass
 
@@ -59,7 +59,7 @@ def parameters_of(cls: type) -> dict[str, Any]:
     """
     try:
         known = inspect.signature(cls, eval_str=True).parameters.values()
-    except (NameError, TypeError, AttributeError):  # types that are known to checkers alone
+    except (NameError, TypeError, AttributeError):  # types imported for type checkers only
         known = inspect.signature(cls).parameters.values()
     except ValueError:  # it has no signature
         return {}
@@ -76,22 +76,23 @@ def _type_of(parameter: inspect.Parameter) -> Any:
 def read_options(
     text: str, options: list[str], types: Mapping[str, Any], noun: str
 ) -> dict[str, Any]:
-    """Return options, ``option=value``, converted to the types of those there are.
+    """Return options, each ``option=value``, converted to the types of the known options.
 
     Raises
     ------
     UsageError
-        On an unknown option, one that is repeated, or a value of the wrong type.
+        On an unknown or repeated option, a missing value, or a value of the wrong type.
     """
     options_read: dict[str, Any] = {}
     for option in options:
         key, equals, value = option.partition("=")
-        if not equals or key not in types:
-            there = f"; options are {', '.join(types)}" if types else "; it takes no options"
-            there = there if key in types else did_you_mean(key, types) or there
-            raise UsageError(f"{noun} {text!r}: {option!r} is no option=value{there}")
+        if key not in types:
+            choices = valid_choices(key, tuple(types)) if types else "; it has no options"
+            raise UsageError(f"{noun} {text!r}: unknown option {key!r}{choices}")
+        if not equals:
+            raise UsageError(f"{noun} {text!r}: option {key!r} needs a value: {key}=VALUE")
         if key in options_read:
-            raise UsageError(f"{noun} {text!r}: {key} is repeated")
+            raise UsageError(f"{noun} {text!r}: option {key!r} is repeated")
         options_read[key] = _converted(f"{noun} {text!r}: {key}", value, types[key])
     return options_read
 
@@ -99,7 +100,7 @@ def read_options(
 def _converted(what: str, value: str, wanted: Any) -> Any:
     if wanted in (bool, bool | None):
         if value not in ("true", "false"):
-            raise UsageError(f"{what} must be true or false")
+            raise UsageError(f"{what} must be true or false (got {value!r})")
         return value == "true"
     for kind in (int, float):
         if wanted in (kind, kind | None):
@@ -107,9 +108,9 @@ def _converted(what: str, value: str, wanted: Any) -> Any:
                 return kind(value)
             except ValueError:
                 number = "a whole number" if kind is int else "a number"
-                raise UsageError(f"{what} must be {number}") from None
+                raise UsageError(f"{what} must be {number} (got {value!r})") from None
     if not value:
-        raise UsageError(f"{what} is empty")
+        raise UsageError(f"{what} must not be empty")
     return _literal(value) if wanted is LITERAL else value
 
 

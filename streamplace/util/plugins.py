@@ -1,7 +1,7 @@
-"""Objects of users: ``module:Class``, or a name that an installed package registers.
+"""Users' objects, named ``module:Class`` or by the entry point of an installed package.
 
-A module is imported if a user typed its name or an installed package registers it, never because a
-file names it. A noun, such as ``placer``, begins every message.
+A module is imported only if a user typed its name or an installed package registers it, never
+because a file names it. Every message begins with a noun, such as ``placer``.
 """
 
 import re
@@ -22,15 +22,15 @@ _CUSTOM = re.compile(rf"({_DOTTED}):({_DOTTED})(?::(.*))?", re.DOTALL)
 
 
 def is_custom(text: str) -> bool:
-    """Return whether text is ``module:Class``, with options or without, by its form alone.
+    """Return whether text has the form ``module:Class``, with or without options.
 
-    An option has an equals sign and a class has none, so it cannot be a name with options.
+    A class name has no equals sign and an option has one, so the form is unambiguous.
     """
     return _CUSTOM.fullmatch(text) is not None
 
 
 def parts_of(text: str) -> tuple[str, list[str]]:
-    """Return the name, ``module:Class`` or any other, and the options that follow."""
+    """Return the name, ``module:Class`` or any other, and the options that follow it."""
     match = _CUSTOM.fullmatch(text)
     if match is None:
         name, *options = text.split(":")
@@ -39,8 +39,8 @@ def parts_of(text: str) -> tuple[str, list[str]]:
 
 
 def is_missing(module: str) -> bool:
-    """Return whether there is no such module; it is imported to find out."""
-    with _here():
+    """Return whether a module does not exist, which an attempt to import it shows."""
+    with _current_folder_first():
         try:
             import_module(module)
         except ModuleNotFoundError as error:
@@ -51,12 +51,12 @@ def is_missing(module: str) -> bool:
 
 
 def load(text: str, path: str, noun: str) -> Any:
-    """Return what a path, ``module:Class``, names. Modules of the current folder come first.
+    """Return the object at a path, ``module:Class``. Modules in the current folder come first.
 
     Parameters
     ----------
     text
-        What was typed, for messages.
+        The text that the user typed, for messages.
 
     Raises
     ------
@@ -64,30 +64,30 @@ def load(text: str, path: str, noun: str) -> Any:
         If there is no such module or class, or the module cannot be imported.
     """
     module, _, path = path.partition(":")
-    with named_fault(noun, text, f"importing {module} failed"), _here():
+    with named_fault(noun, text, f"importing {module} failed"), _current_folder_first():
         found: Any = import_module(module)
-    where = getattr(found, "__file__", None)
+    file = getattr(found, "__file__", None)
     for name in path.split("."):
         if not hasattr(found, name):
-            there = f" ({where})" if where else ""
-            raise UsageError(f"{noun} {text!r}: module {module!r}{there} has no {path!r}")
+            where = f" ({file})" if file else ""
+            raise UsageError(f"{noun} {text!r}: module {module!r}{where} has no {path!r}")
         found = getattr(found, name)
     return found
 
 
 def load_ours(path: str) -> Any:
-    """Return what a path of ours, ``module:object``, names."""
+    """Return the object at a path of streamplace's own, ``module:object``."""
     module, _, name = path.partition(":")
     return getattr(import_module(module), name)
 
 
 def installed(group: str) -> dict[str, EntryPoint]:
-    """Return what installed packages register in a group of entry points, by name."""
+    """Return the entry points that installed packages register in a group, by name."""
     return {point.name: point for point in sorted(entry_points(group=group), reverse=True)}
 
 
 def load_installed(point: EntryPoint, noun: str) -> Any:
-    """Return what an entry point stands for.
+    """Return the object of an entry point.
 
     Raises
     ------
@@ -99,15 +99,16 @@ def load_installed(point: EntryPoint, noun: str) -> Any:
 
 
 def names_of(group: str, ours: Iterable[str]) -> list[str]:
-    """Return our names, then those that installed packages add to them."""
+    """Return the built-in names, then those that installed packages add."""
     own = list(ours)
     return [*own, *sorted(installed(group).keys() - set(own))]
 
 
 def is_ours(text: str, ours: Container[str], from_file: bool = False) -> bool:
-    """Return whether a name with options is one of ours, which no module or package replaces.
+    """Return whether a name with options is built in, so that no module or package replaces it.
 
-    ``metis:parts`` is, with a slip in its option, unless there is a module ``metis``.
+    ``metis:parts`` is the built-in name with a mistake in its option, unless a module ``metis``
+    exists.
     """
     name = text.partition(":")[0]
     return name in ours and (not is_custom(text) or from_file or is_missing(name))
@@ -122,49 +123,52 @@ def find(
     from_file: bool = False,
     form: str = "module:Class",
 ) -> tuple[Any, list[str]]:
-    """Return what a name that is not ours stands for, and the options that follow it.
+    """Return the object of a name that is not built in, and the options that follow it.
 
     Parameters
     ----------
     text
         ``module:Class`` or the name of an entry point, perhaps with options.
     group
-        The entry points of installed packages.
+        The group of entry points.
     ours
-        Our names, which a message lists too.
+        The built-in names, which a message lists too.
     from_file
         Whether the text comes from a file: no module is imported because a file names it.
     form
-        The form of what users write, for messages.
+        The form in which users name their own objects, for messages.
 
     Raises
     ------
     UsageError
-        If there is no such name, or what it stands for cannot be loaded.
+        If there is no such name, or its object cannot be loaded.
     """
     name, options = parts_of(text)
     if is_custom(text):
         if from_file:
-            raise UsageError(f"{noun} {text!r}: a file cannot name a module; type it")
+            raise UsageError(
+                f"{noun} {text!r}: a file cannot load a module; "
+                "use the name that an installed package registers"
+            )
         return load(text, name, noun), options
-    there = installed(group)
-    if name not in there:
-        choices = valid_choices(name, names_of(group, ours))
-        own = "" if from_file else f" (your own are {form})"
-        raise UsageError(f"no {noun} is called {name!r}{choices}{own}")
-    return load_installed(there[name], noun), options
+    registered = installed(group)
+    if name not in registered:
+        or_own = "" if from_file else f"or {form} for your own"
+        choices = valid_choices(name, names_of(group, ours), or_own)
+        raise UsageError(f"unknown {noun} {name!r}{choices}")
+    return load_installed(registered[name], noun), options
 
 
 @contextmanager
 def named_fault(noun: str, text: str, what: str = "", place: str = "") -> Iterator[None]:
-    """Turn whatever a user's code raises into one line.
+    """Turn every error that a user's code raises into a UsageError of one line.
 
     Parameters
     ----------
     what
-        What failed; a `StreamplaceError` has a message of its own.
+        What failed; left out for a `StreamplaceError`, whose message is complete.
     place
-        Where, as ``graph 3``.
+        Where it failed, such as ``graph 3``.
     """
     who = ": ".join(filter(None, (f"{noun} {text!r}", place)))
     try:
@@ -180,14 +184,14 @@ def named_fault(noun: str, text: str, what: str = "", place: str = "") -> Iterat
 
 
 @contextmanager
-def _here() -> Iterator[None]:
+def _current_folder_first() -> Iterator[None]:
     """Look for modules in the current folder first, as `python -m` does.
 
-    Afterwards it is looked at last: what such a module imports later is found, and no file there
-    stands in for a library.
+    Afterwards the folder comes last: later imports by such a module work, and no file in the
+    folder replaces a library.
     """
     folder = str(Path.cwd())
-    if sys.path[:1] in ([""], [folder]):  # as in an interpreter
+    if sys.path[:1] in ([""], [folder]):  # as in an interactive interpreter
         yield
         return
     sys.path.insert(0, folder)

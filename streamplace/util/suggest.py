@@ -2,17 +2,17 @@
 
 from collections.abc import Iterable, Sequence
 
-MOST_NAMES = 20_000  # compared; more would take longer than people wait for an error
-LONGEST = 100  # letters; nobody mistypes longer names
-CLOSE = 0.6  # difflib's own
+MOST_NAMES = 20_000  # names compared; more would take too long for an error message
+LONGEST = 100  # letters of a name that is compared
+CLOSE = 0.6  # difflib's default
 
 
 def closest_match(word: object, names: Iterable[str]) -> str | None:
-    """Return the name that a word was probably meant to be; None if none is near.
+    """Return the name that a word was probably meant to be; None if no name is similar.
 
-    Capitals count for nothing. Of names equally near the first is taken.
+    The comparison ignores case. If several names are equally similar, the first one is returned.
     """
-    from difflib import get_close_matches  # noqa: PLC0415 - only those who erred pay for it
+    from difflib import get_close_matches  # noqa: PLC0415 - needed for errors only
 
     if not isinstance(word, str) or not 0 < len(word) <= LONGEST:
         return None
@@ -27,18 +27,18 @@ def closest_match(word: object, names: Iterable[str]) -> str | None:
 
 
 def did_you_mean(word: object, names: Iterable[str]) -> str:
-    """Return ``; did you mean 'name'?``, or nothing where no name is near."""
+    """Return ``; did you mean 'name'?``, or an empty string if no name is similar."""
     found = closest_match(word, names)
     return "" if found is None else f"; did you mean {found!r}?"
 
 
 def valid_choices(word: str, names: Sequence[str], or_else: str = "") -> str:
-    """Return what may stand in a word's place: the nearest name, or else all there are.
+    """Return the end of a message about an unknown word: the most similar name, or all names.
 
     Parameters
     ----------
     or_else
-        What may stand there besides names, such as ``or a .toml file``.
+        What is valid besides the names, such as ``or a .toml file``.
     """
-    there = ", ".join((*names, or_else) if or_else else names)
-    return did_you_mean(word, names) or f"; there are {there}"
+    choices = ", ".join((*names, or_else) if or_else else names)
+    return did_you_mean(word, names) or f"; choose from {choices}"

@@ -1,4 +1,4 @@
-"""Safe text: outside text, such as names in a file, with nothing that a terminal obeys."""
+"""Safe text: untrusted text, such as names in a file, without terminal control characters."""
 
 from unicodedata import bidirectional, category
 
@@ -8,15 +8,15 @@ DIRECTIONS = "\u061c\u200e\u200f"
 
 
 def printable(text: str) -> str:
-    """Return a text on one line, without what a terminal would obey.
+    """Return a text on one line, without characters that control a terminal.
 
-    Control characters, such that change the direction of writing among them, are spelled out as
-    Python writes them.
+    Control characters, including those that change the direction of writing, are replaced by
+    Python's escapes.
     """
     if text.isprintable():
         return text
-    return "".join(ascii(c)[1:-1] if _is_obeyed(c) else c for c in text)
+    return "".join(ascii(c)[1:-1] if _is_control(c) else c for c in text)
 
 
-def _is_obeyed(c: str) -> bool:
+def _is_control(c: str) -> bool:
     return category(c) in CONTROLS or bidirectional(c) in MARKS or c in DIRECTIONS

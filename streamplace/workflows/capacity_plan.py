@@ -1,4 +1,4 @@
-"""Capacity plans: how many devices keep up, and what rate so many sustain."""
+"""Capacity plans: the source rate that each number of devices sustains."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,16 +13,19 @@ ROWS_SHOWN = 12  # in a repr
 
 @dataclass(frozen=True, repr=False)
 class PlanRow(RoundedRepr):
-    """What so many devices can do.
+    """The capacity of a number of devices.
 
     Parameters
     ----------
+    devices
+        Number of devices.
     max_source_rate
-        Tuples/s that the placement found sustains: nothing is used beyond what may be.
+        Source rate in tuples/s that the placement found sustains: no device or link exceeds the
+        target utilisation.
     bound
-        Tuples/s that no placement on so many devices sustains more of.
+        Upper bound in tuples/s on the source rate that any placement on these devices sustains.
     relative_throughput
-        At the source rate planned for, under the model.
+        At the planned source rate, under the model.
     """
 
     devices: int
@@ -32,12 +35,12 @@ class PlanRow(RoundedRepr):
 
     @property
     def keeps_up(self) -> bool:
-        """Whether the source rate planned for is sustained."""
+        """Whether the planned source rate is sustained."""
         return self.relative_throughput >= CLOSE
 
     @property
     def headline(self) -> str:
-        """What rate so many devices sustain, in words."""
+        """The source rate that these devices sustain, in words."""
         many = "devices sustain" if self.devices > 1 else "device sustains"
         return f"{self.devices} {many} {number(self.max_source_rate)} tuples/s"
 
@@ -49,22 +52,29 @@ class PlanRow(RoundedRepr):
 
 @dataclass(frozen=True, repr=False)
 class Plan(Displayable):
-    """Rows from one device up, without numbers on which the constraints cannot hold."""
+    """Rows for increasing numbers of devices, without those that cannot satisfy the constraints.
+
+    Parameters
+    ----------
+    source_rate
+        The planned source rate in tuples/s.
+    """
 
     source_rate: float
     rows: tuple[PlanRow, ...]
 
     @property
     def fewest_devices(self) -> int | None:
-        """The fewest that keep up; None if none of the rows does."""
+        """The fewest devices that sustain the source rate; None if no row does."""
         return next((row.devices for row in self.rows if row.keeps_up), None)
 
     @property
     def headline(self) -> str:
-        """How many devices keep up, in words."""
+        """The fewest devices that sustain the source rate, in words."""
         fewest, rate = self.fewest_devices, f"{number(self.source_rate)} tuples/s"
         if fewest is None:
-            return f"none of {len(self.rows)} numbers of devices keeps up with {rate}"
+            most = max(row.devices for row in self.rows)
+            return f"{most} {'devices are' if most > 1 else 'device is'} not enough for {rate}"
         return f"{fewest} {'devices keep' if fewest > 1 else 'device keeps'} up with {rate}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -78,9 +88,9 @@ class Plan(Displayable):
     def _view(self) -> View:
         lines = [row.headline for row in self.rows[:ROWS_SHOWN]]
         if len(self.rows) > ROWS_SHOWN:
-            lines.append(f"and {len(self.rows) - ROWS_SHOWN} rows more")
-        head = ("devices", "sustain, tuples/s", "no more than", "relative")
+            more = len(self.rows) - ROWS_SHOWN
+            lines.append(f"and {more} more row{'s' if more > 1 else ''}")
+        head = ("devices", "sustained, tuples/s", "upper bound", "relative")
         table = Grid(head, len(self.rows), lambda i: self.rows[i].cells(), names=())
-        none = f"none of these keeps up with {number(self.source_rate)} tuples/s"
-        verdict = Line(none if self.fewest_devices is None else self.headline)
-        return View(f"Plan: {self.headline}", tuple(lines), (table, verdict), TABLE_ROWS)
+        body = (table, Line(self.headline))
+        return View(f"Plan: {self.headline}", tuple(lines), body, TABLE_ROWS)

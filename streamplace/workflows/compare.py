@@ -45,28 +45,29 @@ def compare(
     Parameters
     ----------
     graphs, placers, source_rates
-        One or several. Of graphs in a file that `open_dataset` has opened few are in memory.
+        One or several. Graphs of a file opened by `open_dataset` are read a few at a time.
     placers
         Names with options, or placers themselves, as for `place`; a mapping gives them the names
         that the table shows.
     source_rates
-        None stands for each graph's own.
+        In tuples/s. None means each graph's own.
     cluster
-        Or as text, ``5x2500``; by default the paper's.
+        A cluster, or text such as ``5x2500``; by default the paper's.
     target_utilisation
-        The share of every device and link that may be used.
+        The share of every device and link that may be used, above 0 and at most 1.
     objective
-        In place of model and target utilisation. Its source rates, if it has any, are those of
-        graphs where `source_rates` is None.
+        Replaces model and target utilisation. Its source rates, if any, replace those of graphs
+        where `source_rates` is None.
     jobs
-        Processes; None: as many as processors. Results do not depend on it.
+        Number of processes; None: one per processor. Results do not depend on it.
     backend
-        Where they are. Results do not depend on it.
+        Where the processes run. Results do not depend on it.
 
     Raises
     ------
     StreamplaceError
-        If a name is wrong, any graph has no score (it names graph and placer), or a cluster fails.
+        If a name is wrong, a graph has no score (the message names graph and placer), or a backend
+        fails.
     """
     several, named, rates = (
         _numbered_graphs(graphs),
@@ -79,7 +80,7 @@ def compare(
     if objective is None:
         objective = Throughput.of(None, model, target_utilisation)
     elif model is not None or target_utilisation is not None:
-        raise UsageError("compare: the objective has the model and target utilisation already")
+        raise UsageError("compare: cannot combine objective with model or target_utilisation")
     check_objective(objective)
     task = partial(
         _one_graph,
@@ -105,7 +106,7 @@ def compare(
 
 @dataclass(frozen=True)
 class _NumberedGraphs:
-    """Graphs with their numbers, as often as they are gone through."""
+    """Graphs with their numbers, which can be iterated repeatedly."""
 
     graphs: StoredGraphs | list[StreamGraph]
     names: tuple[str, ...]
@@ -126,21 +127,24 @@ def _numbered_graphs(
         source = [source]
     graphs = [] if isinstance(source, str) else list(source)
     if isinstance(source, str) or not all(isinstance(graph, StreamGraph) for graph in graphs):
-        raise UsageError("compare: graphs must be stream graphs; read_dataset reads them")
+        raise UsageError("compare: graphs must be StreamGraph objects; read_dataset reads files")
     return _NumberedGraphs(graphs, tuple(graph.name for graph in graphs))
 
 
 def _placers_by_name(
     placers: str | Placer | Iterable[str | Placer] | Mapping[str, str | Placer],
 ) -> dict[str, str | Placer]:
-    """Return placers by the names that the table shows, after a look at each."""
+    """Return placers by the names that the table shows, after checking each."""
     if isinstance(placers, Mapping):
         named = {str(name): placer for name, placer in placers.items()}
     else:
         several = [placers] if isinstance(placers, str) or callable(placers) else list(placers)
         names = [name_of(placer) for placer in several]
-        if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise UsageError(f"compare: two placers are called {twice[0]!r}; a mapping names them")
+        if repeated := sorted({name for name in names if names.count(name) > 1}):
+            raise UsageError(
+                f"compare: two placers are called {repeated[0]!r}; "
+                "pass a mapping to give them different names"
+            )
         named = dict(zip(names, several, strict=True))
     for placer in named.values():
         if isinstance(placer, str):
@@ -163,7 +167,7 @@ def _one_graph(
     objective: Objective,
     seed: int,
 ) -> Floats:
-    """Return relative throughput, devices used and seconds, (3, source rates, placers)."""
+    """Return relative throughput, devices used and wall seconds, (3, source rates, placers)."""
     number, graph = numbered
     outcome = np.empty((3, len(source_rates), len(placers)))
     for i, rate in enumerate(source_rates):

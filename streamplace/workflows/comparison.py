@@ -1,4 +1,4 @@
-"""The table of a comparison: placers x source rates, over graphs."""
+"""The result type of `compare`: a table of placers x source rates, over graphs."""
 
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -15,21 +15,22 @@ from streamplace.files.reading import to_csv
 from streamplace.scoring.score import THROUGHPUT
 from streamplace.util.arrays import Floats
 
-TIE = 0.001  # of relative throughput
+TIE = 0.001  # a smaller difference in relative throughput is a tie
 KEEPS_UP = 0.97
 REFERENCE = "metis"
 HEAD = ("placer", "rate", "mean", "Q1", "median", "min", ">0.97", "vs metis", "devices", "ms")
 EXPENDABLE = ("ms", "devices", "min", ">0.97", "Q1", "median", "vs metis")
-"""Columns that give way in turn where there is no room for names."""
+"""Columns dropped, in this order, if the table is too wide to show names."""
 ROWS_SHOWN = 24  # in a repr
 SAVED = ("compare.json", "table.csv", "graphs.csv")
 
 
 @dataclass(frozen=True, repr=False)
 class ComparisonRow(RoundedRepr):
-    """How one placer did at one source rate: relative throughput over the graphs.
+    """Statistics of one placer at one source rate over all graphs.
 
-    ``better_than_metis`` and its like are shares of graphs, None without `metis` among the placers.
+    ``mean`` to ``min`` are of relative throughput. ``better_than_metis``, ``tied_with_metis`` and
+    ``worse_than_metis`` are shares of graphs, None if `metis` is not among the placers.
     """
 
     placer: str
@@ -62,7 +63,7 @@ class ComparisonRow(RoundedRepr):
         )
 
     def in_repr(self) -> tuple[str, ...]:
-        """Return the cells of the row as a repr shows them: no name is long."""
+        """Return the cells of the row for a repr, with a long name shortened."""
         rate = "own" if self.source_rate is None else number(self.source_rate)
         return (quoted(self.placer)[1:-1], rate, *self.cells()[2:])
 
@@ -73,16 +74,17 @@ class ComparisonRow(RoundedRepr):
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Displayable):
-    """Every graph with every placer at every source rate.
+    """The results of every placer on every graph at every source rate.
 
     Parameters
     ----------
     source_rates
-        None stands for each graph's own.
+        In tuples/s. None means each graph's own.
     relative_throughput, devices_used, seconds
-        (source rates, placers, graphs).
+        Arrays of shape (source rates, placers, graphs).
     objective
-        Under a user's own, relative throughput is what placements are worth by it.
+        The objective's name. Under a custom objective, relative throughput is the relative value of
+        that objective.
     """
 
     dataset: str
@@ -128,9 +130,11 @@ class Comparison(Displayable):
         rows = self.rows
         lines = aligned([HEAD, *(row.in_repr() for row in rows[:ROWS_SHOWN])])
         if len(rows) > ROWS_SHOWN:
-            lines.append(f"and {len(rows) - ROWS_SHOWN} rows more")
+            more = len(rows) - ROWS_SHOWN
+            lines.append(f"and {more} more row{'s' if more > 1 else ''}")
         table = Grid(HEAD, len(rows), lambda i: rows[i].cells(), expendable=EXPENDABLE)
-        line = Line(f"relative throughput over {len(self.graphs)} graphs ({self.model})")
+        graphs = f"{len(self.graphs)} graph{'s' if len(self.graphs) > 1 else ''}"
+        line = Line(f"relative throughput over {graphs} ({self.model})")
         if self.objective != THROUGHPUT:
             line = Line(f"worth by {{}}, as {line.text}", (self.objective,))
         body = (line, table)
@@ -138,14 +142,14 @@ class Comparison(Displayable):
 
     @property
     def headline(self) -> str:
-        """What the numbers of the table are, in words."""
+        """A description of the numbers in the table."""
         graphs = f"{len(self.graphs):,} graph{'s' if len(self.graphs) > 1 else ''}"
         own = "" if self.objective == THROUGHPUT else f", objective {quoted(self.objective)}"
         return f"relative throughput over {graphs} ({self.model} model{own})"
 
     @property
     def scored_by(self) -> str:
-        """The model, and the objective where it is a user's own."""
+        """The model, followed by the objective if it is a custom one."""
         return self.model if self.objective == THROUGHPUT else f"{self.model}, {self.objective}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -160,10 +164,10 @@ class Comparison(Displayable):
         }
 
     def save(self, folder: str | Path) -> None:
-        """Write compare.json, table.csv (its rows) and graphs.csv (a line a graph)."""
+        """Write compare.json, table.csv (its rows) and graphs.csv (a line per case) to a folder."""
         folder = make_folder(folder)
-        whole, table, graphs = (folder / name for name in SAVED)
-        write_json(whole, self.to_dict())
+        document, table, graphs = (folder / name for name in SAVED)
+        write_json(document, self.to_dict())
         rows = [row.to_dict() for row in self.rows]
         write_text(table, to_csv(list(rows[0]), [list(row.values()) for row in rows]))
         cases = [(i, j) for i in range(len(self.source_rates)) for j in range(len(self.placers))]

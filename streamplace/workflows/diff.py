@@ -1,4 +1,4 @@
-"""Differences between two placements of one graph."""
+"""Differences between two placements of the same graph."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,7 @@ from streamplace.scoring.throughput import simulate
 
 @dataclass(frozen=True)
 class Move:
-    """An operator that changes its device, with what it takes of its device's memory."""
+    """An operator that moves from one device to another, with its memory in bytes."""
 
     operator: str
     source: str
@@ -24,15 +24,17 @@ class Move:
 
 @dataclass(frozen=True, repr=False)
 class Difference(Displayable):
-    """From one placement to another; each is scored under its own problem.
+    """The difference between two placements, each scored under its own problem.
 
     Parameters
     ----------
     moves
-        In the graph's order. Devices are told apart by name: where the clusters differ, whatever
-        runs on one that is gone moves.
+        In the graph's order. Devices are matched by name: if the clusters differ, all operators on
+        a device that is gone move.
+    scores
+        Scores of the first and the second placement.
     gone, new
-        Devices of the first cluster alone, and of the second alone.
+        Devices only in the first cluster, and only in the second.
     """
 
     moves: tuple[Move, ...]
@@ -42,13 +44,13 @@ class Difference(Displayable):
 
     @property
     def throughput(self) -> tuple[float, float]:
-        """Tuples/s of each placement."""
+        """Throughput of each placement, in tuples/s."""
         before, after = self.scores
         return before.throughput, after.throughput
 
     @property
     def memory_bytes(self) -> float:
-        """Memory of all that moves."""
+        """Memory of all operators that move, in bytes."""
         return sum((move.memory_bytes for move in self.moves), 0.0)
 
     def to_dict(self) -> dict[str, Any]:
@@ -64,11 +66,9 @@ class Difference(Displayable):
         }
 
     def _view(self) -> View:
-        devices = (("gone", self.gone), ("new", self.new))
+        devices = (("removed", self.gone), ("new", self.new))
         lines = [
-            Line(f"devices that are {what}: {{}}", (Names.of(names),))
-            for what, names in devices
-            if names
+            Line(f"{what} devices: {{}}", (Names.of(names),)) for what, names in devices if names
         ]
         table = Grid(("operator", "from", "to"), len(self.moves), self._cells, names=(0, 1, 2))
         body = (
@@ -81,18 +81,19 @@ class Difference(Displayable):
 
     @property
     def headline(self) -> str:
-        """Moves, what they carry, and what they gain, in words."""
-        carried = f" of {self.memory_bytes:,.0f} bytes of memory" if self.memory_bytes else ""
+        """The number of moves, the memory they move, and their gain, in words."""
+        moves = "1 move" if len(self.moves) == 1 else f"{len(self.moves)} moves"
+        memory = f" of {self.memory_bytes:,.0f} bytes of memory" if self.memory_bytes else ""
         before, after = self.throughput
         change = f"throughput {number(before)} -> {number(after)} tuples/s, {after - before:+,.6g}"
-        return f"{len(self.moves)} moves{carried}; {change}{relative_gain(before, after)}"
+        return f"{moves}{memory}; {change}{relative_gain(before, after)}"
 
     def _cells(self, i: int) -> tuple[str, ...]:
         move = self.moves[i]
         return move.operator, move.source, move.target
 
     def _objectives(self) -> tuple[Line, ...]:
-        """Return what each placement is scored at, where that differs."""
+        """Return the source rate, model and objective of each placement's score, if they differ."""
         objectives = [(one.source_rate, one.model, one.objective) for one in self.scores]
         if len(set(objectives)) == 1:
             return ()
@@ -104,20 +105,20 @@ class Difference(Displayable):
 
 
 def relative_gain(before: float, after: float) -> str:
-    """Return by how much throughput changes, for the end of a sentence; nothing from zero."""
+    """Return the relative change of throughput, to end a sentence; empty if `before` is 0."""
     return f" ({after / before - 1:+.1%})" if before else ""
 
 
 def difference(a: Placement, b: Placement) -> Difference:
-    """Return what moves from `a` to `b`.
+    """Return the difference from `a` to `b`.
 
     Raises
     ------
     ProblemError
-        If they place different graphs.
+        If their graphs have different operators.
     """
     if set(a.problem.graph.names) != set(b.problem.graph.names):
-        raise ProblemError("the placements are of graphs with different operators")
+        raise ProblemError("the graphs of the placements have different operators")
     before, after = (placement.problem.cluster for placement in (a, b))
     return Difference(
         moves_between(a, b),
@@ -128,7 +129,7 @@ def difference(a: Placement, b: Placement) -> Difference:
 
 
 def moves_between(a: Placement, b: Placement) -> tuple[Move, ...]:
-    """Return the moves of operators that both have, in the order of `a`."""
+    """Return the moves of operators that are in both placements, in the order of `a`."""
     graph, to = b.problem.graph, b.assignment
     return tuple(
         Move(operator, device, to[operator], float(graph.memory_bytes[graph.index[operator]]))

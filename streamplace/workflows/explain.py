@@ -1,4 +1,4 @@
-"""The explanation of a placement: its bottleneck, and the single moves that would help."""
+"""Explanation of a placement: its bottleneck and the single moves that would help."""
 
 from typing import NamedTuple
 
@@ -20,10 +20,10 @@ from streamplace.workflows.improving_moves import improving_moves
 
 
 def explain(placement: Placement) -> Explanation:
-    """Explain a placement: its bottleneck at the worst source rate, and moves of single units.
+    """Explain a placement: its bottleneck at the worst source rate, and helpful single moves.
 
-    Under an objective of a user's own the moves are those that raise what the placement is worth,
-    also where nothing limits the throughput.
+    Under a custom objective, the moves are those that raise the objective, even if nothing limits
+    the throughput.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def explain(placement: Placement) -> Explanation:
 
 
 def _in_closed_form(placement: Placement) -> Placement:
-    """Return the placement; under `bottleneck` where its model tells no utilisations offered."""
+    """Return the placement, under `bottleneck` if its model is not a closed form."""
     problem = placement.problem
     if problem.model in CLOSED_FORMS:
         return placement
@@ -59,15 +59,15 @@ def _in_closed_form(placement: Placement) -> Placement:
 
 
 class _Load(NamedTuple):
-    """What loads the bottleneck, as utilisation of it.
+    """The utilisation of the bottleneck by each operator and stream.
 
-    Streams load a link by what they send, a device by LogP's overhead.
+    A stream loads a link by its traffic, and a device by LogP's overhead.
     """
 
     arrays: Flow
-    of_operators: Floats  # (V,) their work; on a device
+    of_operators: Floats  # (V,) work of operators; 0 if the bottleneck is a link
     of_streams: Floats  # (E,)
-    device: int | None  # None: it is a link
+    device: int | None  # None: the bottleneck is a link
 
 
 def _load(placement: Placement, top: Bottleneck) -> _Load:
@@ -93,7 +93,7 @@ def _load(placement: Placement, top: Bottleneck) -> _Load:
 
 
 def _contributions(placement: Placement, load: _Load) -> tuple[Contribution, ...]:
-    """Return what operators, with their overheads, or streams contribute, the largest first."""
+    """Return the contributions of operators (with overheads) or of streams, the largest first."""
     names, arrays = placement.problem.graph.names, load.arrays
     each = load.of_streams
     if load.device is not None:
@@ -111,9 +111,10 @@ def _contributions(placement: Placement, load: _Load) -> tuple[Contribution, ...
 
 
 def _units_to_try(problem: Problem, load: _Load) -> Ints:
-    """Return the units of which a move may help, those that load the bottleneck most first.
+    """Return the units whose move may help, those that load the bottleneck most first.
 
-    Under `bottleneck` these are the only ones: what the others do leaves it as busy as it is.
+    Under `bottleneck` only units that load the bottleneck are included: moving others does not
+    relieve it.
     """
     weight = load.of_operators.copy()
     for end in (load.arrays.source, load.arrays.target):

@@ -1,4 +1,4 @@
-"""Explanations, as `explain` returns them."""
+"""The result type of `explain`."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -13,14 +13,16 @@ from streamplace.workflows.improving_moves import COUNTS, ImprovingMove, move_gr
 
 @dataclass(frozen=True)
 class Contribution:
-    """What an operator takes of the device, or a stream of the link, that is the bottleneck.
+    """The load of one operator or stream on the bottleneck device or link.
 
     Parameters
     ----------
     names
-        The operator's, or those of the operators that the stream joins.
+        The operator's name, or the names of the stream's two ends.
+    utilisation
+        Utilisation of the bottleneck by this operator or stream.
     share
-        Of the bottleneck's utilisation.
+        Share of the bottleneck's utilisation.
     """
 
     names: tuple[str, ...]
@@ -28,32 +30,32 @@ class Contribution:
     share: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what `explain --json` prints of it."""
+        """Return the contribution as `explain --json` prints it."""
         keys = ("operator",) if len(self.names) == 1 else ("from", "to")
-        who = dict(zip(keys, self.names, strict=True))
-        return {**who, "utilisation": self.utilisation, "share": self.share}
+        names = dict(zip(keys, self.names, strict=True))
+        return {**names, "utilisation": self.utilisation, "share": self.share}
 
 
 @dataclass(frozen=True, repr=False)
 class Explanation(Displayable):
-    """Why a placement does not do better.
+    """The bottleneck of a placement, what loads it, and the single moves that would help.
 
     Parameters
     ----------
     placement
-        What is explained.
+        The explained placement.
     score
-        Under the problem's model; under `bottleneck` where that is the engine.
+        Under the problem's model; under `bottleneck` if that is the engine.
     rate_factor
-        How many times the source rate would fill what may be used of the bottleneck: below 1 it
-        limits. None where nothing is used at all.
+        Factor on the source rate at which the bottleneck reaches the target utilisation; below 1,
+        the bottleneck limits throughput. None if nothing is used.
     contributions
-        To the bottleneck, the largest first.
+        Contributions to the bottleneck, the largest first.
     moves
-        Those that help, most first, at most 1,000; they lead to feasible placements.
+        Moves to feasible placements that raise throughput, the best first, at most 1,000.
     every_move_tried
-        Whether no other single move can help; else only those of units that load the bottleneck
-        most were tried.
+        Whether all single moves that can help were tried; otherwise only moves of the units that
+        load the bottleneck most were tried.
     """
 
     placement: Placement
@@ -65,7 +67,7 @@ class Explanation(Displayable):
 
     @property
     def limited(self) -> bool:
-        """Whether anything keeps the placement from the source rate."""
+        """Whether the bottleneck keeps the placement below the source rate."""
         return self.rate_factor is not None and self.rate_factor < 1 - COUNTS
 
     def to_dict(self) -> dict[str, Any]:
@@ -85,16 +87,16 @@ class Explanation(Displayable):
     def _view(self) -> View:
         top = self.score.bottleneck
         title = f"Explanation: {top.headline}, {self.score.headline}"
-        return View(title, body=(*self._lines(), *self._tables()))
+        return View(title, body=(*self._lines(), *self._objective_lines(), *self._tables()))
 
     def _lines(self) -> Iterator[Line]:
-        """Yield throughput, and what limits it."""
+        """Yield the throughput and its limit."""
         top, problem, model = self.score.bottleneck, self.placement.problem, self.score.model
         yield self.score.achieved(problem)
         if problem.model != model:
-            yield Line(f"explained by {model}: a run of the engine shows nothing above full")
+            yield Line(f"explained by the {model} model, since the engine caps utilisation at 100%")
         if self.rate_factor is None:
-            yield Line("nothing limits: no device and no link has anything to do")
+            yield Line("nothing limits throughput: all devices and links are idle")
             return
         most = problem.target_utilisation
         limit = f" ({most:.1%} may be used)" if most < 1 else ""
@@ -102,19 +104,26 @@ class Explanation(Displayable):
         if self.limited:
             yield Line(f"bottleneck {top.kind} {{}} {at}", (top.name,))
         else:
-            yield Line(f"nothing limits: {top.kind} {{}}, the busiest, is {at}", (top.name,))
-            factor = f"{self.rate_factor:.4g}"
-            yield Line(f"up to {factor} times the source rate would be kept up with")
+            busiest = f"the busiest {top.kind}, {{}}, is {at}"
+            yield Line(f"nothing limits throughput: {busiest}", (top.name,))
+            yield Line(f"up to {self.rate_factor:.4g} times the source rate would be sustained")
+
+    def _objective_lines(self) -> Iterator[Line]:
+        """Yield what a user's objective deducts, if it is not the bottleneck that limits."""
+        missing = 1 - self.score.relative_throughput
+        if self.score.objective != THROUGHPUT and not self.limited and missing > COUNTS:
+            text = f"objective {{}} deducts {missing:.1%} of the source rate"
+            yield Line(text, (self.score.objective,))
 
     def _tables(self) -> Iterator[Line | Grid]:
-        """Yield what makes the bottleneck, and the moves that help."""
+        """Yield the contributions to the bottleneck and the moves that help."""
         if self.rate_factor is None:
             return
         yield self._contribution_grid()
         if not self.limited and self.score.objective == THROUGHPUT:
             return
         if not self.every_move_tried:
-            tried = "only those of units that load it most were tried"
+            tried = "tried only the units that load the bottleneck most"
             yield Line(f"too large to try all moves: {tried}")
         yield move_grid(self.moves) if self.moves else Line("no single move helps")
 
@@ -128,5 +137,5 @@ class Explanation(Displayable):
             (kind, "utilisation", "share"),
             len(self.contributions),
             row,
-            left_out="and {} that contribute less",
+            left_out="and {} more that contribute less",
         )

@@ -14,16 +14,24 @@ from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput import busiest, throughput_where_scored
 from streamplace.util.arrays import Ints
 
-COUNTS = 1e-9  # of the throughput: a smaller gain is none
-KEPT = 1000  # moves that help: more than anyone looks at
-AT_ONCE = 4_000_000  # operators in the placements that are scored in one call
+COUNTS = 1e-9  # a smaller relative gain in throughput does not count
+KEPT = 1000  # most moves returned
+AT_ONCE = 4_000_000  # operators x placements scored in one call
 
 
 @dataclass(frozen=True)
 class ImprovingMove:
-    """A move of one operator, or of several that are colocated, and what it leads to.
+    """A move of one operator, or of several colocated ones, and its effect.
 
-    Throughput is told at the source rate of the placement's score.
+    Parameters
+    ----------
+    source, target
+        Names of the devices.
+    throughput, gain
+        Throughput after the move and its increase in tuples/s, at the source rate of the
+        placement's score.
+    bottleneck
+        The bottleneck after the move.
     """
 
     operators: tuple[str, ...]
@@ -34,7 +42,7 @@ class ImprovingMove:
     bottleneck: Bottleneck
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what `explain --json` prints of it."""
+        """Return the move as `explain --json` prints it."""
         return {
             "operators": list(self.operators),
             "from": self.source,
@@ -46,7 +54,7 @@ class ImprovingMove:
 
 
 def move_grid(moves: Sequence[ImprovingMove]) -> Grid:
-    """Return a table of moves; devices that are as good as another are in one row."""
+    """Return a table of moves; equally good target devices share a row."""
     alike: dict[tuple[object, ...], list[ImprovingMove]] = {}
     for move in moves:
         figures = (number(move.throughput), f"+{number(move.gain)}")
@@ -69,22 +77,24 @@ def move_grid(moves: Sequence[ImprovingMove]) -> Grid:
         len(groups),
         row,
         names=(0, 1, 2, 5),
-        left_out="and {} that help less",
+        left_out="and {} more that help less",
     )
 
 
 def improving_moves(
     placement: Placement, score: ThroughputScore, units: Ints
 ) -> tuple[ImprovingMove, ...]:
-    """Return the moves of these units that raise the throughput, most first, at most 1,000.
+    """Return the moves of these units that raise the throughput, the best first, at most 1,000.
 
-    Equally good ones come in the order of the units, then of the devices. Only moves to feasible
+    Equally good moves are in the order of the units, then of the devices. Only moves to feasible
     placements count.
 
     Parameters
     ----------
     score
-        Of the placement.
+        Score of the placement.
+    units
+        Indices of the units to move.
     """
     problem = placement.problem
     at_rate_of_score = score.source_rate / problem.source_rate
@@ -117,15 +127,15 @@ def _improving_move(
 
 
 def _feasible_moves(placement: Placement, units: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
-    """Yield some moves at a time: units and their targets, (K,), and the placements, (K, V)."""
+    """Yield chunks of moves: units and their targets, (K,), and the placements, (K, V)."""
     rules, count = placement.problem.feasibility, len(placement.problem.cluster.devices)
     unit, target = np.repeat(units, count), np.tile(np.arange(count, dtype=np.int32), len(units))
     step = max(1, AT_ONCE // len(placement.devices))
     for first in range(0, len(unit), step):
-        some = slice(first, first + step)
-        moves = (rules.unit_of == unit[some, None]) & (placement.devices != target[some, None])
-        rows = np.where(moves, target[some, None], placement.devices)
-        fine = moves.any(axis=1) & rules.allowed[unit[some], target[some]]
-        fine[fine] = [rules.violation(row) is None for row in rows[fine]]
-        if fine.any():
-            yield unit[some][fine], target[some][fine], rows[fine]
+        chunk = slice(first, first + step)
+        moves = (rules.unit_of == unit[chunk, None]) & (placement.devices != target[chunk, None])
+        rows = np.where(moves, target[chunk, None], placement.devices)
+        feasible = moves.any(axis=1) & rules.allowed[unit[chunk], target[chunk]]
+        feasible[feasible] = [rules.violation(row) is None for row in rows[feasible]]
+        if feasible.any():
+            yield unit[chunk][feasible], target[chunk][feasible], rows[feasible]

@@ -1,4 +1,4 @@
-"""Migration from what runs now to a better placement, with few moves."""
+"""Migration from the current placement to a better one, with few moves."""
 
 import time
 from dataclasses import dataclass
@@ -23,16 +23,16 @@ from streamplace.workflows.result import Result
 
 @dataclass(frozen=True, repr=False)
 class Migration(Displayable):
-    """A placement, and what has to happen to get there.
+    """A new placement and the moves that lead to it.
 
     Parameters
     ----------
     forced
-        Moves that had to be: their device is gone or not allowed.
+        Necessary moves: the operator's device is gone or not allowed.
     chosen
-        Moves that were worth it.
+        Further moves, which improve the placement.
     staying
-        Score of the forced moves alone.
+        Score after the forced moves alone.
     """
 
     result: Result
@@ -42,10 +42,9 @@ class Migration(Displayable):
 
     @property
     def headline(self) -> str:
-        """Moves and what they gain, in words."""
-        moves = f"{len(self.forced)} moves that had to be, {len(self.chosen)} that were worth it"
+        """The numbers of moves and their gain, in words."""
         before, after = self.staying.throughput, self.result.score.throughput
-        return f"{moves}, throughput {number(before)} -> {number(after)} tuples/s"
+        return f"{self._counts()}, throughput {number(before)} -> {number(after)} tuples/s"
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `place --start --json` prints."""
@@ -72,13 +71,18 @@ class Migration(Displayable):
     def _cells(self, i: int) -> tuple[str, ...]:
         forced = i < len(self.forced)
         move = self.forced[i] if forced else self.chosen[i - len(self.forced)]
-        return move.operator, move.source, move.target, "has to" if forced else ""
+        return move.operator, move.source, move.target, "forced" if forced else ""
+
+    def _counts(self) -> str:
+        chosen = len(self.chosen)
+        further = f"{chosen} further move{'' if chosen == 1 else 's'}"
+        forced = len(self.forced)
+        return f"{forced} forced move{'' if forced == 1 else 's'}, {further}"
 
     def _line(self) -> Line:
         before, after = self.staying.throughput, self.result.score.throughput
-        counts = f"{len(self.forced)} operators have to move, {len(self.chosen)} more do"
         change = f"throughput {number(before)} -> {number(after)} tuples/s"
-        return Line(f"{counts}; {change}{relative_gain(before, after)}")
+        return Line(f"{self._counts()}; {change}{relative_gain(before, after)}")
 
 
 def migrate(
@@ -91,25 +95,26 @@ def migrate(
     seconds: float | None = None,
     seed: int = 0,
 ) -> Migration:
-    """Place a problem, given what runs now.
+    """Place a problem, starting from the current placement.
 
     Parameters
     ----------
     old
-        May be of another cluster, rate or version of the graph: names are what counts.
+        The current placement. It may belong to another cluster, rate or version of the graph:
+        operators and devices are matched by name.
     max_moves
-        Operators that may move beyond those that have to; None: any number.
+        Number of operators that may move, beyond those that must; None: any number.
     move_cost
-        Relative throughput that a second of moving state over the network is worth.
+        Relative throughput that each second of moving state over the network costs.
     placer
-        Who places where any number may move; it sets out from `old`.
+        The placer to run if moves are not limited; it starts from `old`.
     seconds
-        Limit of time where moves are limited.
+        Time limit in seconds if moves are limited.
 
     Raises
     ------
     StreamplaceError
-        Whatever is wrong with the problem or the limits, or if no placement is found.
+        If the problem or a limit is invalid, or no placement is found.
     """
     if max_moves is None and move_cost is None:
         staying, _ = stay(problem, old)
@@ -124,10 +129,10 @@ def migrate(
         limit = f"max_moves={max_moves}" if move_cost is None else f"move_cost={move_cost:g}"
         result = result_of(found, f"replace:{limit}", time.perf_counter() - started)
     moves = moves_between(old, result.placement)
-    had_to = {move.operator for move in moves_between(old, staying)}
+    forced = {move.operator for move in moves_between(old, staying)}
     return Migration(
         result,
-        tuple(move for move in moves if move.operator in had_to),
-        tuple(move for move in moves if move.operator not in had_to),
+        tuple(move for move in moves if move.operator in forced),
+        tuple(move for move in moves if move.operator not in forced),
         simulate(staying),
     )

@@ -1,4 +1,4 @@
-"""Placing and scoring in one call."""
+"""Placement and scoring in one call."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -40,24 +40,24 @@ def place(
     Parameters
     ----------
     cluster
-        Or as text, ``5x2500``: see `Cluster.parse`.
+        A cluster, or text such as ``5x2500``; see `Cluster.parse`.
     source_rate, constraints
-        None: the graph's own. Several source rates: the score is that at the worst of them.
+        None: the graph's own. Source rates are in tuples/s; with several, the score is the worst
+        one.
     model
-        How throughput follows from a placement: ``bottleneck`` (the default), ``path-average`` or
-        ``engine``.
+        The throughput model: ``bottleneck`` (the default), ``path-average`` or ``engine``.
     target_utilisation
-        The share of every device and link that may be used; 1 by default.
+        The share of every device and link that may be used, above 0 and at most 1; default 1.
     objective
-        In place of source rate, model and target utilisation.
+        Replaces source rate, model and target utilisation.
     placer
-        A name with options, as ``metis:parts=3``; one of your own by name, ``module:Class``, or
-        itself: see `Placer`.
+        A name with options, such as ``metis:parts=3``; or a custom placer, by its name
+        ``module:Class`` or as an object; see `Placer`.
 
     Raises
     ------
     StreamplaceError
-        Whatever is wrong with the problem, the placer's name or its answer.
+        If the problem, the placer's name or the placer's result is invalid.
     """
     problem = Problem(
         graph,
@@ -74,36 +74,38 @@ def place(
 def solve(
     problem: Problem, placer: str | Placer = "auto", seed: int = 0, start: Placement | None = None
 ) -> Result:
-    """Place and score a problem, from a start if there is one; see `place`.
+    """Place and score a problem, from an initial placement if `start` is set; see `place`.
 
     Raises
     ------
     UsageError
-        If the placer does not set out from a placement, and a start is given.
+        If `start` is set and the placer does not accept an initial placement.
     """
     check_seed(seed)
     name = name_of(placer)
-    if start is not None and not _sets_out(placer):
-        whom = ", ".join(FROM_START)
-        raise UsageError(f"placer {placer!r} sets out from no placement; {whom} do")
-    answer = _answer(problem, placer, np.random.default_rng(seed), start)
-    return result_of(answer.placement, name, answer.seconds, answer.proof)
+    if start is not None and not _accepts_start(placer):
+        accepting = ", ".join(FROM_START)
+        raise UsageError(
+            f"placer {placer!r} does not accept an initial placement; choose from {accepting}"
+        )
+    outcome = _run_placer(problem, placer, np.random.default_rng(seed), start)
+    return result_of(outcome.placement, name, outcome.seconds, outcome.proof)
 
 
-def _sets_out(placer: str | Placer) -> bool:
-    """Return whether a placer heeds a start; users' own may."""
+def _accepts_start(placer: str | Placer) -> bool:
+    """Return whether a placer may use an initial placement; every custom placer may."""
     if not isinstance(placer, str) or not is_ours(placer):
         return True
     return placer.partition(":")[0] in FROM_START
 
 
 def name_of(placer: str | Placer) -> str:
-    """Return what a placer is called in tables: its name with options, or that of its code.
+    """Return the name of a placer in tables: its name with options, or that of its code.
 
     Raises
     ------
     UsageError
-        If it is no placer.
+        If it is not a placer.
     """
     if isinstance(placer, str):
         return placer
@@ -115,7 +117,7 @@ def name_of(placer: str | Placer) -> str:
 def result_of(
     placement: Placement, placer: str, seconds: float, proof: Proof | None = None
 ) -> Result:
-    """Score a placement and say how far from the best it may be, by a proof if there is one."""
+    """Return the result of a placement: its score, and its bound, from a proof if there is one."""
     problem, score = placement.problem, simulate(placement)
     most, status = None, None
     if evaluator(problem).best_possible is not None:
@@ -123,62 +125,62 @@ def result_of(
         if proof is not None:
             most = min(most, proof.bound)
             status = "OPTIMAL" if proof.optimal else "FEASIBLE"
-        most *= score.source_rate / problem.source_rate  # at the rate that the score is of
+        most *= score.source_rate / problem.source_rate  # at the source rate of the score
     return Result(placement, score, placer, most, seconds, status)
 
 
 def timed(
     problem: Problem, placer: str | Placer, rng: np.random.Generator, start: Placement | None = None
 ) -> tuple[Placement, float]:
-    """Return a feasible placement and the wall time that finding it took, in seconds.
+    """Return a feasible placement and the wall time to find it, in seconds.
 
     Raises
     ------
     PlacementError
-        If the placer found none, one that breaks a constraint, or one of another problem, or if one
-        of the user's own changed the problem's arrays.
+        If the placer found no placement, or returned one that violates a constraint or belongs to
+        another problem, or if a custom placer changed the problem's arrays.
     """
-    answer = _answer(problem, placer, rng, start)
-    return answer.placement, answer.seconds
+    outcome = _run_placer(problem, placer, rng, start)
+    return outcome.placement, outcome.seconds
 
 
-class _PlacerAnswer(NamedTuple):
-    """What a placer found, how long it took, and its proof if it makes one."""
+class _Outcome(NamedTuple):
+    """The placement that a placer found, its wall time, and its proof if it is a prover."""
 
     placement: Placement
     seconds: float
     proof: Proof | None
 
 
-def _answer(
+def _run_placer(
     problem: Problem, placer: str | Placer, rng: np.random.Generator, start: Placement | None
-) -> _PlacerAnswer:
-    """Ask a placer and check what it finds."""
+) -> _Outcome:
+    """Run a placer and check its placement."""
     name, proof = name_of(placer), None
     place_it = ready_placer(placer, problem.model) if isinstance(placer, str) else placer
-    own = not isinstance(placer, str) or not is_ours(placer)
-    before = digest(problem) if own else b""
+    is_custom = not isinstance(placer, str) or not is_ours(placer)
+    before = digest(problem) if is_custom else b""
     started = work_clock.now()
     with within(name):
         if isinstance(place_it, Prover):
             proof = place_it.prove(problem, rng, start)
         placement = place_it(problem, rng, start) if proof is None else proof.placement
     seconds = work_clock.now() - started
-    if own and digest(problem) != before:
+    if is_custom and digest(problem) != before:
         forget(problem)
         raise PlacementError(f"placer {name!r} changed arrays of the problem; copy them first")
     _check(problem, name, placement)
-    return _PlacerAnswer(placement, seconds, proof)
+    return _Outcome(placement, seconds, proof)
 
 
 def _check(problem: Problem, name: str, placement: object) -> None:
     """Raise PlacementError unless it is a feasible placement of the problem."""
     if not isinstance(placement, Placement):
         what = type(placement).__name__
-        raise PlacementError(f"placer {name!r} returned a {what}; a Placement is wanted")
+        raise PlacementError(f"placer {name!r} must return a Placement (got {what})")
     if placement.problem is not problem:
-        asked = "Placement(problem, …) of the one that it is given is wanted"
-        raise PlacementError(f"placer {name!r} returned a placement of another problem; {asked}")
+        fix = "return Placement(problem, …) of the problem passed to it"
+        raise PlacementError(f"placer {name!r} returned a placement of another problem; {fix}")
     broken = problem.feasibility.violation(placement.devices)
     if broken is not None:
-        raise PlacementError(f"placer {name!r} broke a constraint: {broken}")
+        raise PlacementError(f"placer {name!r} violated a constraint: {broken}")

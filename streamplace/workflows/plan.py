@@ -1,4 +1,4 @@
-"""Capacity planning: how many devices keep up with a source rate."""
+"""Capacity planning: how many devices sustain a source rate."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,8 +22,8 @@ from streamplace.util.arrays import Ints
 from streamplace.util.checks import check_seed
 from streamplace.workflows.capacity_plan import CLOSE, Plan, PlanRow
 
-MOST = 64  # devices tried where no number is told
-STALLED = 4  # devices more that changed nothing: links are the limit
+MOST = 64  # most devices tried by default
+STALLED = 4  # stop when this many more devices changed nothing: links are the limit
 SECONDS = 1.0
 
 
@@ -40,25 +40,30 @@ def plan(
     evaluations: int | None = None,
     seed: int = 0,
 ) -> Plan:
-    """Plan for a source rate.
+    """Find how many devices sustain a source rate.
 
     Parameters
     ----------
     cluster
-        Tells the kind of device and the network, or as text, ``5x2500``; its devices have to be
-        equal.
+        A cluster, or text such as ``5x2500``, that defines the kind of device and the network. Its
+        devices must be equal.
+    source_rate, constraints
+        None: the graph's own. The source rate is in tuples/s.
+    model, target_utilisation
+        As for `place`.
     most
-        Devices to go up to; None: until it keeps up or more would not help, at least as many as
-        the cluster has and at most 64.
+        Largest number of devices to try. None: stop when the source rate is sustained or more
+        devices would not help, after at least as many as the cluster has, and at most 64.
     seconds, evaluations
-        Limits of the search on each number of devices: wall time, 1 unless told, or changes tried.
+        Limits of the search for each number of devices: wall time in seconds (default 1 unless
+        `evaluations` is set), or number of changes tried.
 
     Raises
     ------
     UsageError
-        If devices or links differ, or under ``engine``, which has no rate that it sustains.
+        If devices or links differ, or under ``engine``, which defines no sustainable rate.
     StreamplaceError
-        Whatever is wrong with the problem.
+        If the problem is invalid.
     """
     cluster = Cluster.of(cluster)
     objective = Throughput.of(source_rate, model, target_utilisation)
@@ -78,7 +83,7 @@ def plan(
                 objective=objective,
                 constraints=constraints,
             )
-        except ProblemError:  # of devices named there may be more later
+        except ProblemError:  # constraints may name devices that are added later
             if count >= len(cluster.devices):
                 raise
             continue
@@ -89,17 +94,17 @@ def plan(
         if most is None and count >= len(cluster.devices) and _is_last(rows, problem):
             break
     if not rows:
-        raise InfeasibleError("constraints: they cannot hold on any of these numbers of devices")
+        raise InfeasibleError("constraints: cannot be satisfied with any tried number of devices")
     return Plan(rate, tuple(rows))
 
 
 def _row(
     problem: Problem, before: Ints | None, budget: Budget, rng: np.random.Generator
 ) -> tuple[PlanRow, Ints]:
-    """Search from METIS and from the best placement on one device less, (V,)."""
+    """Search from METIS and from the best placement on one device fewer, `before`, (V,)."""
     count, rate = len(problem.cluster.devices), problem.source_rate
     full = rate / lowest_utilisation(flow(problem))
-    full = bound(_linear(problem, full))  # at it the search goes on to the end
+    full = bound(_linear(problem, full))  # at this rate the search cannot stop early
     loaded = _linear(problem, full)
     rows = starts(loaded, rng, None)
     if before is not None and loaded.feasibility.violation(before) is None:
@@ -120,28 +125,29 @@ def _row(
 
 
 def _linear(problem: Problem, rate: float) -> Problem:
-    """Return the problem at a source rate, under the model in which loads are linear in it."""
+    """Return the problem at a source rate, under the model whose loads are linear in the rate."""
     return problem.with_objective(problem.objective.with_changes(rate, "bottleneck"))
 
 
 def _named_first(cluster: Cluster, rules: Constraints) -> Cluster:
-    """Return the cluster with the devices first that constraints name: fewer cannot do."""
+    """Return the cluster with the devices that constraints name first, as they are all needed."""
     named = {*rules.pins.values(), *(d for devices in rules.allowed.values() for d in devices)}
     devices = sorted(cluster.devices, key=lambda device: device.name not in named)
     return Cluster(devices, cluster.network)
 
 
 def _of(cluster: Cluster, count: int) -> Cluster:
-    """Return so many devices of the cluster's kind, those it has first."""
-    kind, there = cluster.devices[0], cluster.devices[:count]
-    names = (f"{kind.name}+{i}" for i in range(1, count - len(there) + 1))
-    return Cluster([*there, *(replace(kind, name=name) for name in names)], cluster.network)
+    """Return a cluster of `count` devices: the cluster's own first, then copies of its kind."""
+    kind, own = cluster.devices[0], cluster.devices[:count]
+    names = (f"{kind.name}+{i}" for i in range(1, count - len(own) + 1))
+    return Cluster([*own, *(replace(kind, name=name) for name in names)], cluster.network)
 
 
 def _is_last(rows: Sequence[PlanRow], problem: Problem) -> bool:
-    """Return whether more devices would not be needed, or not help.
+    """Return whether more devices are not needed, or would not help.
 
-    They do not where one operator is the limit, or as far as the last of them did not.
+    They would not help if a single operator is the limit, or if the last few devices changed
+    nothing.
     """
     row, arrays = rows[-1], flow(problem)
     of_one = problem.source_rate * arrays.capacity[0] / max(1e-300, float(arrays.work.max()))
@@ -153,11 +159,12 @@ def _is_last(rows: Sequence[PlanRow], problem: Problem) -> bool:
 def _check(cluster: Cluster, model: Model, most: int | None, seed: int) -> None:
     kinds = {replace(device, name="one") for device in cluster.devices}
     if len(kinds) > 1:
-        raise UsageError("a plan is for devices of one kind; those of the cluster differ")
+        raise UsageError("plan: requires devices of one kind; those of the cluster differ")
     if cluster.network.overrides:
-        raise UsageError("a plan is for links of one kind; the cluster's network has overrides")
+        raise UsageError("plan: requires links of one kind; the cluster's network has overrides")
     if model not in CLOSED_FORMS:
-        raise UsageError("plan: the engine tells no rate that a placement sustains; see bottleneck")
+        closed_forms = ", ".join(CLOSED_FORMS)
+        raise UsageError(f"plan: does not support the model engine; choose from {closed_forms}")
     if most is not None and not 1 <= most <= MOST_DEVICES:
         raise UsageError(f"plan: most must be 1 to {MOST_DEVICES} (got {most})")
     check_seed(seed)

@@ -1,4 +1,4 @@
-"""Results: a placement and how good it is."""
+"""The result type of `place`."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,17 +16,17 @@ DEVICES_SHOWN, NAMES_SHOWN = 8, 8
 
 @dataclass(frozen=True, repr=False)
 class Result(Displayable):
-    """A placement and how good it is.
+    """A placement with its score and bound.
 
     Parameters
     ----------
     bound
-        Tuples/s that no placement exceeds, at the source rate of the score; None where none is
-        known, under ``engine``.
+        Upper bound on the throughput of any placement in tuples/s, at the source rate of the score;
+        None if no bound is known, as under ``engine``.
     seconds
-        Wall time of the placer, its libraries loaded.
+        Wall time of the placer in seconds, without loading libraries.
     status
-        ``OPTIMAL`` or ``FEASIBLE`` from a placer that proves; None from others.
+        ``OPTIMAL`` or ``FEASIBLE`` from a prover; None from other placers.
     """
 
     placement: Placement
@@ -38,7 +38,7 @@ class Result(Displayable):
 
     @property
     def gap(self) -> float | None:
-        """How far below the bound the throughput is, as a share of the bound."""
+        """The gap between throughput and bound, as a share of the bound; None without a bound."""
         if self.bound is None:
             return None
         return max(0.0, 1.0 - self.score.throughput / self.bound)
@@ -57,7 +57,7 @@ class Result(Displayable):
 
     @property
     def headline(self) -> str:
-        """Throughput, gap and placer in words."""
+        """Throughput, gap and placer, in words."""
         gap = "" if self.gap is None else f", gap {self.gap:.1%}"
         proven = ", proven optimal" if self.status == "OPTIMAL" else ""
         by = f"by {quoted(self.placer)} in {self.seconds:.3g} s"
@@ -85,7 +85,7 @@ class Result(Displayable):
         )
 
     def _line(self) -> Line:
-        """Return who placed, and how far from the best the placement may be."""
+        """Return the placer, its time, and the gap to the bound."""
         text = f"placed by {{}} in {self.seconds:.3g} s"
         if self.bound is not None:
             text += f"; no placement exceeds {number(self.bound)} tuples/s, "

@@ -1,4 +1,4 @@
-"""The score of a placement: of a placement, a result, or a graph with an assignment."""
+"""Scoring of a placement, a result, or a graph with an assignment."""
 
 from collections.abc import Iterable, Mapping
 from typing import overload
@@ -46,31 +46,31 @@ def simulate(
     target_utilisation: float | None = None,
     objective: Objective | None = None,
 ) -> ThroughputScore:
-    """Return what a placement achieves.
+    """Return the score of a placement.
 
     Parameters
     ----------
     placement
-        A placement, or what `place` returned; what is left out below comes from its problem. Or a
-        graph.
+        A placement, a result of `place`, or a graph. For the first two, arguments left out below
+        come from the placement's problem.
     assignment
-        Of a graph: operator name -> device name.
+        Operator name -> device name; only with a graph.
     cluster, source_rate, model, target_utilisation
-        As for `place`. Devices of another cluster go by name.
+        As for `place`. Devices of another cluster are matched by name.
     objective
-        In place of the placement's, with its model and target utilisation; source rates are still
-        those of the placement where it has none. Of a graph as for `place`.
+        With a graph, as for `place`. Otherwise replaces the placement's objective with its model
+        and target utilisation; if it has no source rates, those of the placement are kept.
 
     Raises
     ------
     UsageError
-        If a graph has no assignment, or a placement another one.
+        If a graph has no assignment, or if a placement or result comes with one.
     StreamplaceError
-        Whatever is wrong with the problem, or if it cannot be simulated.
+        If the problem is invalid or cannot be simulated.
     """
     if isinstance(placement, StreamGraph):
         if assignment is None:
-            raise UsageError("simulate: a graph needs an assignment, operator -> device")
+            raise UsageError("simulate: a graph requires an assignment, operator -> device")
         problem = Problem(
             placement,
             cluster,
@@ -81,9 +81,9 @@ def simulate(
         )
         return score_of(Placement.of(problem, assignment))
     if assignment is not None:
-        raise UsageError("simulate: a placement has an assignment already; a graph takes one")
+        raise UsageError("simulate: cannot combine a placement with an assignment; pass a graph")
     placed = placement.placement if isinstance(placement, Result) else placement
-    instead = "a Result or a StreamGraph will do too; sp.read_placement reads files"
+    instead = "a Result or a StreamGraph is also accepted; sp.read_placement reads files"
     check_type("simulate: placement", placed, Placement, UsageError, instead)
     stored = placed.problem.objective
     if objective is not None:

@@ -1,4 +1,4 @@
-"""Fixtures for tests in a browser."""
+"""Fixtures of the browser tests."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +20,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def reports(browser: Browser, tmp_path: Path) -> Iterator[Reports]:
-    """Open reports, and check at the end that none logged an error or made a request."""
+    """Open reports, and check at the end that no page logged an error or made a request."""
     made = Reports(browser, tmp_path)
     yield made
     for report in made.opened:

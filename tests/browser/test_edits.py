@@ -1,4 +1,4 @@
-"""Random edits of reports, after each of which the page and Python agree."""
+"""Tests that the page and Python agree after random edits of reports."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ EDITS = ("drag", "slider", "arrows", "mips", "drag", "list", "rate", "bandwidth"
 
 
 def bars_agree(report: Report, score: ThroughputScore) -> None:
-    """Check that the bars and the large figure show the score."""
+    """Check that the bars and the throughput figure show the score."""
     bars = report.page.locator("#devices [role=meter]")
     shown = bars.evaluate_all("all => all.map(bar => Number(bar.getAttribute('aria-valuenow')))")
     wanted = [100 * load.utilisation for load in score.devices]

@@ -1,4 +1,4 @@
-"""The page's model of throughput, compared with Python on 1,250 placements."""
+"""Tests for the page's throughput model, compared with Python on 1,250 placements."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ def test_model_and_python_agree(browser: Browser) -> None:
     assert tally.faults == []
 
 
-def test_a_load_that_is_slightly_off_is_noticed(browser: Browser) -> None:
+def test_a_slightly_wrong_load_is_detected(browser: Browser) -> None:
     evaluate = in_page(browser.new_page())
 
     def off(batch: list[Any]) -> list[Any]:

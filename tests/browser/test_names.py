@@ -1,4 +1,4 @@
-"""Names in a report: every one is shown as text and never becomes markup."""
+"""Tests for names in a report: all are shown as text and none becomes markup."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -93,15 +93,15 @@ def test_names_are_text(placement: Placement, reports: Reports) -> None:
     assert any(text.startswith("long xxx") and "…" in text for text in shown)
 
 
-def test_rules_with_hostile_names_are_told(placement: Placement, reports: Reports) -> None:
+def test_hostile_names_in_violated_constraints(placement: Placement, reports: Reports) -> None:
     on, rules = placement.assignment, placement.problem.constraints
     broken = [on[v] != d for v, d in rules.pins.items()]
     broken += [on[v] not in among for v, among in rules.allowed.items()]
     broken += [len({on[v] for v in group}) > 1 for group in rules.colocate]
     broken += [len({on[v] for v in group}) < len(group) for group in rules.exlocate]
     *notes, more = reports(placement).page.locator("#broken li").all_inner_texts()
-    assert all(note.startswith("Against the constraints: ") for note in notes)
-    assert more == f"and {sum(broken) - len(notes)} more that do not hold"
+    assert all(note.startswith("Violated constraint: ") for note in notes)
+    assert more == f"and {sum(broken) - len(notes)} more violated constraints"
 
 
 def test_hostile_names_survive_edits_and_the_download(
@@ -120,7 +120,7 @@ def test_hostile_names_survive_edits_and_the_download(
 
 
 def placement_of_similar_names(operators: int = 9, devices: int = 4) -> Placement:
-    """Return a placement whose names differ in one letter, at the end or in the middle."""
+    """Return a placement whose names differ in one character, at the end or in the middle."""
     pool = "gke-production-eu-west4-default-pool-1a2b3c4d"
     of = "com.example.pipeline.enrichment.WindowedJoin/{}.of.the.second.stage.of.the.pipeline"
     names = [of.format(i) for i in range(operators - 3)]
@@ -134,7 +134,7 @@ def placement_of_similar_names(operators: int = 9, devices: int = 4) -> Placemen
 
 
 def test_different_names_stay_different(reports: Reports) -> None:
-    """A shortened name keeps what sets it apart, and has the whole name as its title."""
+    """A shortened name keeps the part that differs, and has the full name as its title."""
     placement = placement_of_similar_names()
     report, problem = reports(placement), placement.problem
     page, devices, operators = report.page, problem.cluster.names, problem.graph.names
@@ -158,7 +158,7 @@ def test_different_names_stay_different(reports: Reports) -> None:
     spoken = set()
     for _ in operators:
         report.press("#graph", "ArrowRight")
-        spoken.add(page.inner_text("#said"))
+        spoken.add(page.inner_text("#announcement"))
     assert len(spoken) == len(operators)
     broken = page.inner_text("#broken")
     assert "0.of" in broken
@@ -172,7 +172,7 @@ def test_different_names_stay_different(reports: Reports) -> None:
 
 
 @pytest.mark.parametrize("devices", [4, 15])
-def test_names_of_lanes_begin_in_the_drawing(devices: int, reports: Reports) -> None:
+def test_names_of_lanes_start_inside_the_drawing(devices: int, reports: Reports) -> None:
     report = reports(placement_of_similar_names(devices + 5, devices))
     for d in range(devices):
         assert report.page.evaluate(f"streamplace.whereIs('device', {d})")["left"] >= 0

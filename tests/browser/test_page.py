@@ -1,4 +1,4 @@
-"""The report page: several placements, undo, limits, notes."""
+"""Tests for the report page: several placements, undo, limits, notes, window sizes."""
 
 import json
 import re
@@ -12,6 +12,7 @@ import pytest
 from streamplace import (
     Cluster,
     Constraints,
+    Device,
     Operator,
     Placement,
     Problem,
@@ -46,12 +47,12 @@ def figure(report: Report, title: str) -> str:
 
 
 def broken_constraints(report: Report) -> str:
-    """Return the constraints that the page reports as broken, without isolation marks."""
+    """Return the violated constraints that the page reports, without isolation marks."""
     text = str(report.page.inner_text("#broken"))
     return text.replace("\u2068", "").replace("\u2069", "")
 
 
-def test_placements_side_by_side_keep_their_own_edits(reports: Reports) -> None:
+def test_placements_side_by_side_have_separate_edits(reports: Reports) -> None:
     first, second = preset_placement(seed=1), preset_placement(seed=2)
     report = reports(first, second)
     cards = report.page.locator("#cards button")
@@ -102,7 +103,7 @@ def test_a_drag_of_the_slider_is_one_edit(reports: Reports) -> None:
     assert report.page.is_disabled("#undo")
 
 
-def test_what_is_no_number_changes_nothing(reports: Reports) -> None:
+def test_an_invalid_number_changes_nothing(reports: Reports) -> None:
     report = reports(preset_placement())
     before = report.score()
     for field in ("#rate", "#bandwidth", "#devices input >> nth=0"):
@@ -115,18 +116,18 @@ def test_what_is_no_number_changes_nothing(reports: Reports) -> None:
     assert report.page.is_disabled("#undo")
 
 
-def test_the_details_go_on_being_used_by_keyboard(reports: Reports) -> None:
+def test_the_details_keep_the_keyboard_focus(reports: Reports) -> None:
     placement = preset_placement(operators=6)
     report = reports(Placement(placement.problem, np.zeros(6, dtype=int)))
     report.press("#graph", "ArrowRight")
-    assert "op_0 on d0" in report.page.inner_text("#said")
+    assert "op_0 on d0" in report.page.inner_text("#announcement")
     report.press("#details select", "ArrowDown", "ArrowDown")
     assert report.score()["assignment"] == [2, 0, 0, 0, 0, 0]
     assert "op_0" in report.page.inner_text("#details")
 
 
-def test_the_bound_is_never_a_stale_one(reports: Reports) -> None:
-    """The bound follows the rate; of edited devices only the bound by CPU is known."""
+def test_the_bound_is_never_stale(reports: Reports) -> None:
+    """The bound follows the rate; for edited devices only the bound by CPU is known."""
     placement = preset_placement(operators=12, cluster=slow_links())
     report, job = reports(placement), EditedPlacement.of(placement)
     assert report.score()["bound"] == bound(placement.problem)
@@ -153,7 +154,7 @@ def slow_links() -> Cluster:
     return Cluster(five.devices, replace(five.network, bandwidth_mbps=0.5))
 
 
-def test_edits_that_change_nothing_are_none(reports: Reports) -> None:
+def test_edits_that_change_nothing_are_not_recorded(reports: Reports) -> None:
     report = reports(preset_placement())
     report.type("#rate", "5000")
     report.page.click("#undo")
@@ -165,7 +166,7 @@ def test_edits_that_change_nothing_are_none(reports: Reports) -> None:
     assert report.score()["source_rate"] == 5000
 
 
-def test_arrows_with_alt_are_the_browsers(reports: Reports) -> None:
+def test_arrows_with_alt_are_left_to_the_browser(reports: Reports) -> None:
     report = reports(preset_placement())
     report.press("#graph", "ArrowRight")
     kept = report.page.evaluate(
@@ -177,7 +178,7 @@ def test_arrows_with_alt_are_the_browsers(reports: Reports) -> None:
     assert report.page.evaluate("streamplace.chosen()")["number"] == 0
 
 
-def test_cards_tell_placer_and_graph(reports: Reports) -> None:
+def test_cards_show_placer_and_graph(reports: Reports) -> None:
     first, other = preset_placement(), preset_placement("dream", operators=6)
     same = reports(first, first, placer="metis").page.locator("#cards button")
     assert all("by metis" in text for text in same.all_inner_texts())
@@ -188,7 +189,7 @@ def test_cards_tell_placer_and_graph(reports: Reports) -> None:
 
 
 def test_the_height_of_a_drawing_is_used(reports: Reports) -> None:
-    """Names of thirty operators in three lanes are readable, and lanes fill the height."""
+    """Names of 30 operators in three lanes are readable, and the lanes fill the height."""
     report = reports(preset_placement(operators=30, cluster=Cluster.equal(3)))
     report.page.set_viewport_size({"width": 1280, "height": 900})
     box = report.page.locator("#graph").bounding_box()
@@ -198,8 +199,34 @@ def test_the_height_of_a_drawing_is_used(reports: Reports) -> None:
     assert report.page.evaluate("streamplace.whereIs('operator', 0)")["text"] >= 8
 
 
+CUT = """all => all
+    .filter(one => one.scrollWidth > one.clientWidth || one.scrollHeight > one.clientHeight + 1)
+    .map(one => one.textContent)"""
+
+
+@pytest.mark.parametrize("width", [320, 360, 480, 600, 601, 1020])
+def test_figures_are_not_cut_in_a_narrow_window(width: int, reports: Reports) -> None:
+    """The throughput is complete at any width, and all figures are on small screens."""
+    pool = Cluster([Device(f"gke-production-eu-west4-pool-{d}", 2500.0) for d in range(5)])
+    placement = preset_placement(cluster=pool, source_rate=1234567.0, target_utilisation=0.9)
+    report = reports(placement, preset_placement())
+    page = report.page
+    page.set_viewport_size({"width": width, "height": 800})
+    report.type("#rate", "1234567890123.5")  # the longest note: an edit changes the throughput
+    where = "#figures" if width <= 600 else "#figures .main"
+    assert page.locator(f"{where} strong, {where} .more").evaluate_all(CUT) == []
+    assert page.locator("#figures .main").evaluate(
+        "one => one.getBoundingClientRect().right <= innerWidth"
+    )
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "sideways scrolling"
+    picture, legend = (page.locator(where).bounding_box() for where in ("#picture", "#legend"))
+    assert picture is not None
+    assert legend is not None
+    assert legend["y"] + legend["height"] <= picture["y"] + picture["height"]
+
+
 @pytest.mark.parametrize("model", ["path-average", "engine"])
-def test_figures_of_another_model_are_told_apart(
+def test_another_model_is_mentioned_and_kept(
     model: Model, reports: Reports, tmp_path: Path
 ) -> None:
     placement = preset_placement(model=model, operators=8)
@@ -212,22 +239,22 @@ def test_figures_of_another_model_are_told_apart(
     check_page_score(report.score(), simulate(as_shown))
 
 
-def test_constraints_that_an_edit_breaks(reports: Reports) -> None:
+def test_constraints_that_an_edit_violates(reports: Reports) -> None:
     rules = Constraints(pins={"op_0": "d0"}, exlocate=[["op_1", "op_2"]])
     problem = preset_placement(operators=6, constraints=rules).problem
     report = reports(Placement(problem, np.array([0, 1, 2, 0, 1, 2])))
     assert broken_constraints(report) == ""
     report.drag(0, 3)
-    assert broken_constraints(report) == "Against the constraints: “op_0” is pinned to “d0”."
+    assert broken_constraints(report) == "Violated constraint: “op_0” is pinned to “d0”."
     report.drag(1, 2)
-    assert "“op_2” is to be apart from “op_1”" in broken_constraints(report)
+    assert "“op_2” must not share a device with “op_1”" in broken_constraints(report)
     report.page.click("#reset")
     assert broken_constraints(report) == ""
 
 
 @pytest.mark.parametrize("kind", ["pair", "nic"])
 def test_too_large_to_draw(kind: str, reports: Reports) -> None:
-    """The page holds only sums, and its figures still follow rates and speeds."""
+    """The page holds only sums, but its figures still follow rates and speeds."""
     cluster = Cluster.equal(40)
     network = type(cluster.network)(kind, overhead_s=1e-6)  # type: ignore[arg-type]
     placement = preset_placement(operators=3000, cluster=Cluster(cluster.devices, network))
@@ -248,7 +275,7 @@ def test_too_large_to_draw(kind: str, reports: Reports) -> None:
     assert len(Path(report.address.removeprefix("file://")).read_text()) < 900_000
 
 
-def test_many_devices_and_few_in_use(reports: Reports) -> None:
+def test_many_devices_with_few_in_use(reports: Reports) -> None:
     """Only devices in use have lanes; the list of operators offers all devices."""
     placement = preset_placement(operators=5, cluster=Cluster.equal(300))
     report, job = reports(placement), EditedPlacement.of(placement)
@@ -261,7 +288,7 @@ def test_many_devices_and_few_in_use(reports: Reports) -> None:
     job.assignment[moved[0]] = 299
     check_page_score(score, simulate(job.placement()))
     assert report.page.evaluate("streamplace.whereIs('device', 299)") is not None
-    assert "reached from the list" in report.page.inner_text("#legend")
+    assert "Idle devices have no lane" in report.page.inner_text("#legend")
 
 
 @pytest.mark.parametrize("instructions", [0.0, 1e5])

@@ -7,5 +7,5 @@ from tests.support.input_files import InputFiles, write_input_files
 
 @pytest.fixture(scope="session")
 def inputs(tmp_path_factory: pytest.TempPathFactory) -> InputFiles:
-    """Valid input files; tests only read them."""
+    """Return valid input files, which tests only read."""
     return write_input_files(tmp_path_factory.mktemp("inputs"))

@@ -1,4 +1,4 @@
-"""Bad files, refused with exit code 2 and one line that names file, place and fault."""
+"""Bad files are refused with exit code 2 and one line that names file, place and fault."""
 
 import json
 import re
@@ -23,23 +23,23 @@ from tests.support.bad_files import (
     Fault,
 )
 from tests.support.cli import Capture, one_line, refused, run
+from tests.support.guards import hang_guard
 from tests.support.input_files import InputFiles
 from tests.support.paths import DATA
-from tests.support.training_runs import time_limit
 
 
 def faults(rows: Sequence[Fault]) -> pytest.MarkDecorator:
-    """Return a parametrisation with one test a bad file, named after the file."""
+    """Return a parametrisation with one test per bad file, named after the file."""
     return pytest.mark.parametrize("fault", rows, ids=[file for file, _, _ in rows])
 
 
 def check(line: str, fault: Fault, folder: Path) -> None:
     """Check the message about a fault, and that nothing was written into the folder."""
-    file, place, said = fault
+    file, place, expected = fault
     after = line.partition(file)[2]
     assert after, f"{line!r} does not name the file"
     assert place in after
-    assert re.search(said, after)
+    assert re.search(expected, after)
     assert list(folder.iterdir()) == []
 
 
@@ -73,7 +73,7 @@ def test_placements(fault: Fault, tmp_path: Path, capsys: Capture) -> None:
 
 
 @faults(PLACEMENTS_OF_GRAPH)
-def test_placements_of_a_given_graph(
+def test_placements_of_another_graph(
     fault: Fault, inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     check(refused(capsys, "simulate", inputs.graph, DATA / fault[0], "--json"), fault, tmp_path)
@@ -88,20 +88,20 @@ def test_scenes(fault: Fault, inputs: InputFiles, tmp_path: Path, capsys: Captur
 
 @faults(CONFIGS)
 def test_configs(fault: Fault, inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
-    with time_limit():
+    with hang_guard():
         line = refused(capsys, *training(inputs, fault, tmp_path))
     check(line, fault, tmp_path)
 
 
 @faults(CONFIGS_OF_RUNS)
-def test_configs_of_which_no_run_can_be_made(
+def test_configs_that_cannot_be_trained(
     fault: Fault, inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
-    """These files are valid, so no message has to name them, but training does not start."""
-    _, place, said = fault
+    """The files are valid, so the message need not name them, but training does not start."""
+    _, place, expected = fault
     line = refused(capsys, *training(inputs, fault, tmp_path))
     assert place in line
-    assert re.search(said, line)
+    assert re.search(expected, line)
     assert list(tmp_path.iterdir()) == []
 
 

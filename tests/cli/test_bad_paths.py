@@ -32,14 +32,14 @@ READERS = [
 
 
 def filled(words: list[str], inputs: InputFiles, bad: str) -> list[str]:
-    """Return a command line with its file names filled in."""
+    """Return a command line with file names in place of the placeholders."""
     paths = {"BAD": bad, "GRAPH": str(inputs.graph), "CEPSIM": str(inputs.cepsim)}
     return [paths.get(word, word) for word in words]
 
 
 @pytest.mark.parametrize("words", READERS, ids=" ".join)
-def test_a_file_that_is_not_there(words: list[str], inputs: InputFiles, capsys: Capture) -> None:
-    assert "absent.json: No such file" in refused(capsys, *filled(words, inputs, "absent.json"))
+def test_a_missing_file(words: list[str], inputs: InputFiles, capsys: Capture) -> None:
+    assert "absent.json: no such file" in refused(capsys, *filled(words, inputs, "absent.json"))
 
 
 @pytest.mark.parametrize("words", [w for w in READERS if w[0] != "info"], ids=" ".join)
@@ -80,7 +80,7 @@ def test_deep_nesting(
 
 
 def writers(inputs: InputFiles) -> list[list[str]]:
-    """Return commands that write a file; the file's name is still to be appended."""
+    """Return commands that write a file, without the file's name at the end."""
     graph = str(inputs.graph)
     return [
         ["place", graph, "--placer", "single", "-o"],
@@ -99,7 +99,7 @@ def test_an_output_that_cannot_be_written(
     (tmp_path / "file").touch()
     (tmp_path / "folder.jsonl").mkdir()
     line = refused(capsys, *writers(inputs)[writer], tmp_path / target)
-    assert f"{target}: cannot be written" in line
+    assert f"{target}: cannot write" in line
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder.jsonl"]
     assert list((tmp_path / "folder.jsonl").iterdir()) == []
 
@@ -114,29 +114,29 @@ def test_a_read_only_folder(inputs: InputFiles, tmp_path: Path, capsys: Capture)
     assert "Permission denied" in line
 
 
-@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder nobody may write to")
+@pytest.mark.skipif(
+    not Path("/proc/self").exists(), reason="needs a folder to which nobody can write"
+)
 def test_a_folder_that_takes_no_files(inputs: InputFiles, capsys: Capture) -> None:
-    assert "cannot be written" in refused(capsys, *writers(inputs)[1], "/proc/x.jsonl")
+    assert "cannot write" in refused(capsys, *writers(inputs)[1], "/proc/x.jsonl")
 
 
-def test_the_longest_name_a_folder_takes(
-    inputs: InputFiles, tmp_path: Path, capsys: Capture
-) -> None:
-    """The name of the temporary file must not be too long where the target's is not."""
+def test_the_longest_file_name(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+    """The temporary file's name must not be too long if the target's is not."""
     name = "n" * 250 + ".json"
     succeeds(capsys, *writers(inputs)[0], tmp_path / name)
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 def test_an_output_without_a_name(inputs: InputFiles, capsys: Capture) -> None:
-    """`-o "$UNSET"` must not look like a saved placement."""
+    """`-o "$UNSET"` must not look as if the placement had been saved."""
     refused(capsys, *writers(inputs)[0], "")
 
 
 def test_a_named_pipe_is_written_to_or_refused_but_not_replaced(
     inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
-    """Root could replace /dev/null by a file."""
+    """A named pipe is not replaced by a file, which root could even do to /dev/null."""
     pipe = tmp_path / "pipe.json"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
@@ -149,13 +149,13 @@ def test_a_named_pipe_is_written_to_or_refused_but_not_replaced(
 
 
 @pytest.mark.parametrize("where", ["file", "file/x"])
-def test_compare_and_init_into_what_is_no_folder(
+def test_compare_and_init_into_a_file(
     where: str, inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     (tmp_path / "file").touch()
-    assert "cannot be made" in refused(capsys, "init", tmp_path / where)
+    assert "cannot create folder" in refused(capsys, "init", tmp_path / where)
     command = ["compare", inputs.graph, "--placers", "single", "--jobs", "1"]
-    assert "cannot be made" in refused(capsys, *command, "-o", tmp_path / where)
+    assert "cannot create folder" in refused(capsys, *command, "-o", tmp_path / where)
 
 
 def test_init_into_a_name_too_long(tmp_path: Path, capsys: Capture) -> None:
@@ -179,10 +179,10 @@ def test_stdin_closed() -> None:
     one_line(done.stderr)
 
 
-def test_a_file_is_named_whatever_it_is_called(
+def test_a_file_whose_name_is_a_word_of_the_message(
     tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The file is named even where the message happens to begin like its name."""
+    """The file is named even if the message happens to start with the same word."""
     monkeypatch.chdir(tmp_path)
     for name in ("s", "source_rate"):
         Path(name).write_text('{"operators": [{"name": "a", "instructions": 1}]}')
@@ -198,8 +198,9 @@ def test_names_beyond_the_encoding_of_stdout(tmp_path: Path) -> None:
     assert "fr\\xfchling" in done.stdout
 
 
-def test_kernels_compile_where_nothing_can_be_kept(tmp_path: Path) -> None:
-    """Some containers' users may write neither to the packages nor to a home folder."""
+@pytest.mark.long
+def test_kernels_compile_without_a_writable_cache(tmp_path: Path) -> None:
+    """In some containers, users can write neither to the packages nor to a home folder."""
     for package in ("sim", "streamplace"):
         shutil.copytree(ROOT / package, tmp_path / package, ignore=ignore_patterns("__pycache__"))
     (tmp_path / "sim" / "__pycache__").write_text("in the way")

@@ -1,4 +1,4 @@
-"""Shell completion, asked for by a real process and by a real bash."""
+"""Shell completion, in a process and in a real bash."""
 
 import os
 import shlex
@@ -15,7 +15,7 @@ from tests.support.cli import ENVIRONMENT, MODULE, Capture, refused, run, succee
 
 
 def completed(line: str) -> list[str]:
-    """Return the answer of a process to click's script for bash."""
+    """Return what a process answers to click's script for bash."""
     words = {"COMP_WORDS": line, "COMP_CWORD": str(line.count(" ")), VARIABLE: "bash_complete"}
     done = run(env={**ENVIRONMENT, **words})
     assert (done.returncode, done.stderr) == (0, "")
@@ -42,7 +42,7 @@ def completed(line: str) -> list[str]:
         ("streamplace place x --qui", ["plain,--quiet"]),
     ],
 )
-def test_as_click_asks(line: str, found: list[str]) -> None:
+def test_completions(line: str, found: list[str]) -> None:
     assert completed(line) == found
 
 
@@ -52,7 +52,8 @@ def test_scripts_are_printed(shell: str, capsys: Capture) -> None:
 
 
 def test_no_script_for_other_shells(capsys: Capture) -> None:
-    assert "'bash', 'zsh', 'fish'" in refused(capsys, "completion", "csh")
+    message = refused(capsys, "completion", "powershell")
+    assert "SHELL: unknown choice 'powershell'; choose from bash, zsh, fish" in message
 
 
 BASH = """
@@ -77,8 +78,8 @@ printf '%s\\n' "${COMPREPLY[@]}"
         (["streamplace", "gen"], "generate"),
     ],
 )
-def test_by_bash_whose_words_end_at_colons(words: list[str], found: str, tmp_path: Path) -> None:
-    """Bash itself adds what stands before the last : or =."""
+def test_in_bash_which_ends_words_at_colons(words: list[str], found: str, tmp_path: Path) -> None:
+    """Bash itself adds the text before the last : or =."""
     program = tmp_path / "streamplace"
     program.write_text(f'#!/bin/sh\nexec {shlex.join(MODULE)} "$@"\n')
     program.chmod(0o755)
@@ -96,9 +97,9 @@ def test_by_bash_whose_words_end_at_colons(words: list[str], found: str, tmp_pat
     assert done.stderr == ""
 
 
-def test_options_that_are_proposed_exist() -> None:
+def test_suggested_options_exist() -> None:
     values = {"weights": "utilisation", "file": "x", "seconds": "1"}
-    for name in {*NAMES} - {"policy"}:  # whose weights would be read
+    for name in {*NAMES} - {"policy"}:  # it would read weights
         for option in options_of(name):
             make_placer(f"{name}:{option}={values.get(option, '3')}")
     assert set(PLACERS) <= set(NAMES)

@@ -1,4 +1,4 @@
-"""The output of `explain` and `diff` for people."""
+"""The text output of `explain` and `diff`."""
 
 import json
 from pathlib import Path
@@ -11,8 +11,8 @@ from tests.support.cli import Capture, json_of, place_by_cli, refused, succeeds
 from tests.support.input_files import GRAPH, InputFiles
 
 
-def test_what_limits_and_what_helps(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
-    """One device of 5 MIPS has 6 MIPS of work, half of it c's; three equal devices are free."""
+def test_bottleneck_and_helpful_moves(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+    """One device of 5 MIPS has 6 MIPS of work, half of it from c; three equal ones are free."""
     file = place_by_cli(
         capsys, inputs.graph, tmp_path / "placement.json", "--devices", "4x5", "--placer", "single"
     )
@@ -32,18 +32,19 @@ def test_what_limits_and_what_helps(inputs: InputFiles, tmp_path: Path, capsys: 
     assert found[0][2].split()[:5] == ["d1,", "d2,", "d3", "1,000", "+166.667"]
     assert found[0][2].rstrip().endswith("device d0 at 60.0%")
     short = succeeds(capsys, "explain", file, "--top", "1").splitlines()
-    assert short[4] == "and 2 that contribute less"
-    assert short[-1] == "and 2 that help less"
+    assert short[4] == "and 2 more that contribute less"
+    assert short[-1] == "and 2 more that help less"
 
 
-def test_where_nothing_limits(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+def test_a_placement_without_a_limit(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
     options = ("--devices", "1x10", "--target-utilisation", "0.9")
-    said = succeeds(
+    output = succeeds(
         capsys, "explain", place_by_cli(capsys, inputs.graph, tmp_path / "placement.json", *options)
     )
-    assert "nothing limits: device d0, the busiest, is at 60.0% (90.0% may be used)" in said
-    assert "up to 1.5 times the source rate" in said
-    assert "new bottleneck" not in said
+    busiest = "the busiest device, d0, is at 60.0% (90.0% may be used)"
+    assert f"nothing limits throughput: {busiest}" in output
+    assert "up to 1.5 times the source rate" in output
+    assert "new bottleneck" not in output
     tight = place_by_cli(
         capsys,
         inputs.graph,
@@ -53,36 +54,38 @@ def test_where_nothing_limits(inputs: InputFiles, tmp_path: Path, capsys: Captur
         "--target-utilisation",
         "0.4",
     )
-    said = succeeds(capsys, "explain", tight)
-    assert "bottleneck device d0 at 60.0% (40.0% may be used)" in said
-    assert "no single move helps" in said
+    output = succeeds(capsys, "explain", tight)
+    assert "bottleneck device d0 at 60.0% (40.0% may be used)" in output
+    assert "no single move helps" in output
 
 
-def test_a_job_that_does_nothing(tmp_path: Path, capsys: Capture) -> None:
+def test_a_job_without_work(tmp_path: Path, capsys: Capture) -> None:
     graph, file = tmp_path / "graph.json", tmp_path / "placement.json"
     idle = [{"name": "a", "instructions": 0}]
     graph.write_text(json.dumps({"source_rate": 1, "operators": idle}))
     succeeds(capsys, "place", graph, "-o", file)
-    assert "nothing limits: no device" in succeeds(capsys, "explain", file)
+    assert "nothing limits throughput: all devices and links are idle" in succeeds(
+        capsys, "explain", file
+    )
     found = json_of(capsys, "explain", file)
     assert (found["rate_factor"], found["contributors"], found["moves"]) == (None, [], [])
 
 
-def test_of_the_engine_and_of_several_rates(
+def test_a_placement_of_the_engine_with_several_rates(
     inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     options = ("--devices", "2x5", "--placer", "single", "--source-rate", "500,2000")
     file = place_by_cli(
         capsys, inputs.graph, tmp_path / "placement.json", *options, "--model", "engine"
     )
-    said = succeeds(capsys, "explain", file)
-    assert "41.7% of 2,000, the worst of 2 rates (bottleneck)" in said
-    assert "explained by bottleneck: a run" in said
+    output = succeeds(capsys, "explain", file)
+    assert "41.7% of 2,000, the worst of 2 rates (bottleneck)" in output
+    assert "explained by the bottleneck model" in output
     assert json_of(capsys, "explain", file)["model"] == "bottleneck"
 
 
-def test_names_are_no_markup(tmp_path: Path, capsys: Capture) -> None:
-    """Names stay text in contributions and in moves; here two operators move together."""
+def test_names_are_not_markup(tmp_path: Path, capsys: Capture) -> None:
+    """Names are plain text in contributions and in moves; here two operators move together."""
     graph, cluster, file = (tmp_path / name for name in ("g.json", "c.json", "p.json"))
     rows = [{"name": name, "instructions": 1e9} for name in ("[red]a", "[/]b", "c")]
     rules = {"colocate": [["[red]a", "[/]b"]]}
@@ -97,7 +100,7 @@ def test_names_are_no_markup(tmp_path: Path, capsys: Capture) -> None:
     assert "device [bold]x at" in lines[8]
 
 
-def test_too_large_for_every_move_is_told(
+def test_a_graph_too_large_to_try_every_move(
     inputs: InputFiles, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = place_by_cli(
@@ -110,7 +113,7 @@ def test_too_large_for_every_move_is_told(
 
 @pytest.fixture
 def heavy(tmp_path: Path) -> Path:
-    """The graph of the input files with memory."""
+    """Return the graph of the input files, with memory."""
     memory = {"a": 1e6, "b": 2e6, "c": 4e6}
     rows: list[dict[str, Any]] = [
         {**row, "memory_bytes": memory[row["name"]]} for row in GRAPH["operators"]
@@ -120,7 +123,7 @@ def heavy(tmp_path: Path) -> Path:
     return file
 
 
-def test_diff_tells_memory_and_gain(heavy: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_diff_shows_memory_and_gain(heavy: Path, tmp_path: Path, capsys: Capture) -> None:
     files = [tmp_path / "a.json", tmp_path / "b.json"]
     for file, placer in zip(files, ("single", "round-robin"), strict=True):
         succeeds(capsys, "place", heavy, "--devices", "3x5", "--placer", placer, "-o", file)
@@ -137,10 +140,10 @@ def test_diff_tells_memory_and_gain(heavy: Path, tmp_path: Path, capsys: Capture
     )
 
 
-def test_diff_where_a_device_is_lost_and_another_rate_is_meant(
+def test_diff_after_losing_a_device_and_changing_the_rate(
     heavy: Path, tmp_path: Path, capsys: Capture
 ) -> None:
-    """Operators of the lost device move; the others stay on the devices of the same name."""
+    """Operators on the lost device move; the others stay on the devices of the same names."""
     files = [tmp_path / "a.json", tmp_path / "b.json"]
     rest = tmp_path / "cluster.json"
     devices = [{"name": name, "mips": 5} for name in ("d0", "d1", "spare")]
@@ -153,13 +156,15 @@ def test_diff_where_a_device_is_lost_and_another_rate_is_meant(
     assert found["moves"] == [{"operator": "c", "from": "d2", "to": "spare"}]
     assert (found["devices_gone"], found["devices_new"]) == (["d2"], ["spare"])
     assert found["memory_bytes"] == 4e6
-    said = succeeds(capsys, "diff", *files)
-    assert "devices that are gone: d2\ndevices that are new: spare\n" in said
-    assert "scored at 1,000 tuples/s (bottleneck) and at 4,000 tuples/s (path-average)" in said
+    output = succeeds(capsys, "diff", *files)
+    assert "removed devices: d2\nnew devices: spare\n" in output
+    assert "scored at 1,000 tuples/s (bottleneck) and at 4,000 tuples/s (path-average)" in output
 
 
-def test_diff_of_what_achieves_nothing(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
-    """In the engine a tuple whose latency exceeds the run never arrives."""
+def test_diff_of_placements_without_throughput(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    """In the engine, a tuple never arrives if its latency exceeds the duration of the run."""
     cluster, file = tmp_path / "cluster.json", tmp_path / "placement.json"
     devices = [{"name": name, "mips": 1000} for name in ("x", "y")]
     cluster.write_text(json.dumps({"devices": devices, "network": {"latency_s": 1e3}}))
@@ -168,5 +173,5 @@ def test_diff_of_what_achieves_nothing(inputs: InputFiles, tmp_path: Path, capsy
     assert succeeds(capsys, "diff", file, file) == "0 moves; throughput 0 -> 0 tuples/s, +0\n"
 
 
-def test_explain_refuses_what_is_no_placement(inputs: InputFiles, capsys: Capture) -> None:
+def test_explain_refuses_a_graph(inputs: InputFiles, capsys: Capture) -> None:
     assert "graph.json" in refused(capsys, "explain", inputs.graph)

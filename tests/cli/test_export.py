@@ -34,7 +34,7 @@ GRAPH: dict[str, Any] = {
     ],
 }
 INSTANCES = [f"count[{i}]" for i in range(3)]
-HERE = ("capsys", "storm-ras", "ibm-spl", "ibm-overlay", "kubernetes")
+KINDS = ("capsys", "storm-ras", "ibm-spl", "ibm-overlay", "kubernetes")
 
 
 @pytest.fixture
@@ -61,12 +61,12 @@ def test_instances_stay_together(placer: str, words: Path, capsys: Capture) -> N
     assert together(assignment_by_cli(capsys, *arguments, "--whole-operators"))
 
 
-def test_without_it_they_part(words: Path, capsys: Capture) -> None:
+def test_instances_are_spread_without_the_option(words: Path, capsys: Capture) -> None:
     assert not together(assignment_by_cli(capsys, words, "--placer", "round-robin"))
 
 
 def test_with_constraints(words: Path, tmp_path: Path, capsys: Capture) -> None:
-    """The file's constraints hold too, and a pin of one instance holds for all of them."""
+    """The file's constraints hold too, and a pin of one instance pins all of them."""
     rules = tmp_path / "rules.json"
     rules.write_text(json.dumps({"pins": {"count[1]": "d3"}, "exlocate": [["lines", "sink"]]}))
     found = assignment_by_cli(
@@ -77,7 +77,7 @@ def test_with_constraints(words: Path, tmp_path: Path, capsys: Capture) -> None:
     assert found["lines"] != found["sink"]
 
 
-def test_rules_that_part_instances(words: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_constraints_that_separate_instances(words: Path, tmp_path: Path, capsys: Capture) -> None:
     rules = tmp_path / "rules.json"
     rules.write_text(json.dumps({"exlocate": [["count[0]", "count[2]"]]}))
     assignment_by_cli(capsys, words, "--constraints", rules, "--placer", "greedy")
@@ -97,7 +97,7 @@ def test_instances_too_large_for_one_device(words: Path, tmp_path: Path, capsys:
     assert "words.json" in line
 
 
-@pytest.mark.parametrize("kind", HERE)
+@pytest.mark.parametrize("kind", KINDS)
 def test_export(kind: str, words: Path, tmp_path: Path, capsys: Capture) -> None:
     file, out = tmp_path / "placement.json", tmp_path / "out"
     succeeds(capsys, "place", words, "--placer", "greedy", "--whole-operators", "-o", file)
@@ -108,7 +108,7 @@ def test_export(kind: str, words: Path, tmp_path: Path, capsys: Capture) -> None
 
 
 @pytest.mark.parametrize("kind", ["storm-ras", "ibm-spl"])
-def test_export_of_parted_instances(
+def test_export_of_separated_instances(
     kind: str, words: Path, tmp_path: Path, capsys: Capture
 ) -> None:
     file, out = tmp_path / "placement.json", tmp_path / "out"
@@ -122,12 +122,12 @@ def test_export_of_parted_instances(
 
 def test_help_names_every_kind(capsys: Capture) -> None:
     for command, kinds in (("export", ["json", "csv", "cepsim", *WRITERS]), ("import", READERS)):
-        words_told = succeeds(capsys, command, "--help").replace(",", " ").split()
-        assert set(kinds) <= set(words_told)
+        words_shown = succeeds(capsys, command, "--help").replace(",", " ").split()
+        assert set(kinds) <= set(words_shown)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "expected"),
     [
         (["import", "x.json"], "--from"),
         (["import", "x.json", "--from", "beam"], "'beam'"),
@@ -136,12 +136,12 @@ def test_help_names_every_kind(capsys: Capture) -> None:
         (["export", "x.json", "--to", "beam"], "'beam'"),
     ],
 )
-def test_usage(arguments: list[str], said: str, capsys: Capture) -> None:
-    assert said in refused(capsys, *arguments)
+def test_usage(arguments: list[str], expected: str, capsys: Capture) -> None:
+    assert expected in refused(capsys, *arguments)
 
 
 def test_unknown_numbers_are_listed(words: Path, tmp_path: Path, capsys: Capture) -> None:
-    """Unknown numbers are listed by operator, as --costs takes them, not by instance."""
+    """Unknown numbers are listed per operator, as --costs takes them, not per instance."""
     value = json.loads(words.read_text())
     for operator in value["operators"]:
         operator["instructions"] = None

@@ -1,4 +1,4 @@
-"""The command `generate`: one seed gives one dataset."""
+"""The command `generate`: the same seed gives the same dataset."""
 
 import gzip
 import json
@@ -23,7 +23,7 @@ def generated(capsys: Capture, path: Path, *options: str) -> bytes:
 def test_the_number_of_processes_changes_nothing(
     preset: str, tmp_path: Path, capsys: Capture
 ) -> None:
-    options = [preset, "--count", "70", "--seed", "5", "--jobs"]  # enough to be shared out
+    options = [preset, "--count", "70", "--seed", "5", "--jobs"]  # enough for several processes
     one = generated(capsys, tmp_path / "one.jsonl.gz", *options, "1")
     two = generated(capsys, tmp_path / "two.jsonl.gz", *options, "2")
     assert gzip.decompress(one) == gzip.decompress(two)
@@ -41,7 +41,7 @@ def test_another_seed_gives_another_dataset(tmp_path: Path, capsys: Capture) -> 
     assert generated(capsys, tmp_path / "b.jsonl", "dream", "--seed", "2") != first
 
 
-def test_the_gzip_header_holds_neither_time_nor_name(tmp_path: Path, capsys: Capture) -> None:
+def test_the_gzip_header_contains_neither_time_nor_name(tmp_path: Path, capsys: Capture) -> None:
     data = generated(capsys, tmp_path / "x.jsonl.gz", "dream")
     flags, mtime = struct.unpack("<xxxBI", data[:8])
     assert (flags, mtime) == (0, 0)
@@ -49,7 +49,7 @@ def test_the_gzip_header_holds_neither_time_nor_name(tmp_path: Path, capsys: Cap
 
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("ending", [".json", ".npz", ".jsonl", ".jsonl.gz"])
-def test_every_ending_holds_the_same_graph(
+def test_every_file_type_contains_the_same_graph(
     preset: str, ending: str, tmp_path: Path, capsys: Capture
 ) -> None:
     generated(capsys, tmp_path / "reference.jsonl", preset)
@@ -65,7 +65,7 @@ def test_sizes(text: str, least: int, most: int, tmp_path: Path, capsys: Capture
     assert (min(sizes), max(sizes)) == (least, most)
 
 
-def test_lines_are_json_of_our_format(tmp_path: Path, capsys: Capture) -> None:
+def test_lines_are_graphs_as_json(tmp_path: Path, capsys: Capture) -> None:
     data = generated(capsys, tmp_path / "x.jsonl", "dream", "--count", "2")
     lines = data.decode().splitlines()
     assert len(lines) == 2

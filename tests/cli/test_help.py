@@ -20,7 +20,7 @@ def commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[s
 
 
 def examples(command: click.Command) -> list[str]:
-    """Return the example lines of a command's help, without their remarks."""
+    """Return the example lines of a command's help, without the remarks after them."""
     lines = (line.strip() for line in (command.help or "").splitlines())
     return [line.partition("   ")[0] for line in lines if line.startswith(f"{WORD} ")]
 
@@ -30,16 +30,16 @@ EXAMPLES = [line for command in ALL.values() for line in examples(command)]
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_there_is_an_example(name: str) -> None:
-    """The example of a group is one of its commands."""
+def test_help_has_an_example(name: str) -> None:
+    """The example of a group may be one of its commands."""
     lines = examples(ALL[name])
     assert lines
     assert any(line.startswith(f"{WORD} {name}".strip()) for line in lines)
 
 
 @pytest.mark.parametrize("line", EXAMPLES)
-def test_examples_are_understood(line: str) -> None:
-    """The arguments of an example are parsed and checked as for a run."""
+def test_examples_are_valid(line: str) -> None:
+    """The arguments of an example are parsed and checked, but the command does not run."""
     words = shlex.split(line)[1:]
     command: click.Command = cli
     context = click.Context(cli, info_name=WORD)
@@ -53,16 +53,37 @@ def test_examples_are_understood(line: str) -> None:
     command.make_context(command.name, list(words), parent=context).close()
 
 
+@pytest.mark.parametrize("group", [name for name in ALL if isinstance(ALL[name], click.Group)])
+def test_first_lines_are_complete(group: str) -> None:
+    """In the list of commands, no description is cut off on a terminal of 80 columns."""
+    command = ALL[group]
+    assert isinstance(command, click.Group)
+    context = click.Context(command, info_name=WORD, terminal_width=80)
+    output = command.get_help(context).partition("Commands:")[2]
+    for name, inner in command.commands.items():
+        first = (inner.help or "").partition("\n")[0]
+        assert first.endswith(".")
+        assert f"  {name} " in output
+        assert first in output
+    assert "..." not in output
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_option_has_a_description(name: str) -> None:
+    options = [param for param in ALL[name].params if isinstance(param, click.Option)]
+    assert [option.name for option in options if not option.help] == []
+
+
 @pytest.mark.parametrize("name", [name for name in ALL if name])
-def test_options_that_every_command_has(name: str) -> None:
+def test_common_options(name: str) -> None:
     command = ALL[name]
     if not isinstance(command, click.Group):
-        there = {option for param in command.params for option in param.opts}
-        assert {"--json", "--quiet", "--seed"} <= there
+        names = {option for param in command.params for option in param.opts}
+        assert {"--json", "--quiet", "--seed"} <= names
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_help_fits_a_terminal(name: str) -> None:
-    """Unwrapped blocks are no wider than the width to which click wraps."""
-    said = ALL[name].get_help(click.Context(ALL[name], max_content_width=100, terminal_width=100))
-    assert max(map(len, said.splitlines())) <= 100
+    """Unwrapped blocks are not wider than the text that click wraps."""
+    output = ALL[name].get_help(click.Context(ALL[name], max_content_width=100, terminal_width=100))
+    assert max(map(len, output.splitlines())) <= 100

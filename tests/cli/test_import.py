@@ -30,12 +30,12 @@ def test_import_and_place(kind: str, tmp_path: Path, capsys: Capture) -> None:
     succeeds(capsys, "import", file, "--from", kind, "--costs", costs, "-o", graph)
     assert not read_graph(graph).unknown
     if read_graph(graph).requires:
-        return  # the default cluster has no labels
+        return  # the devices of the default cluster have no labels
     succeeds(capsys, "place", graph, "--placer", "metis", "-o", tmp_path / "placement.json")
 
 
-def test_memory_is_told_of_an_instance(tmp_path: Path, capsys: Capture) -> None:
-    """The job needs as much memory expanded as folded: 3 instances of `split`, 4 of `count`."""
+def test_memory_is_per_instance(tmp_path: Path, capsys: Capture) -> None:
+    """The job needs the same memory expanded and folded: 3 instances of split, 4 of count."""
     file, costs, graph = (tmp_path / name for name in ("document", "costs.toml", "graph.json"))
     file.write_text(DOCUMENTS["storm-flux"][0])
     costs.write_text(

@@ -1,4 +1,4 @@
-"""The command `init`: starter files, which a second run leaves alone."""
+"""The command `init`: starter files, which a second run does not overwrite."""
 
 import json
 from pathlib import Path
@@ -11,14 +11,14 @@ from tests.support.cli import Capture, json_of, refused, succeeds
 def test_the_starters_can_be_placed(tmp_path: Path, capsys: Capture) -> None:
     succeeds(capsys, "init", tmp_path / "new" / "folder")
     graph, cluster = (tmp_path / "new" / "folder" / name for name in STARTERS)
-    for options in ((), ("--cluster", cluster)):  # the graph goes without its cluster, too
+    for options in ((), ("--cluster", cluster)):  # the graph also works without its cluster
         found = json_of(capsys, "place", graph, *options)
         assert found["assignment"]["clicks"] == found["assignment"]["parse"]
         assert found["throughput"] > 0
 
 
-def test_the_starters_say_what_they_mean(tmp_path: Path, capsys: Capture) -> None:
-    """Without their comments the files have the same content."""
+def test_the_starters_have_comments(tmp_path: Path, capsys: Capture) -> None:
+    """Without their comments, the files have the same content."""
     succeeds(capsys, "init", tmp_path)
     graph, cluster = read_graph(tmp_path / "graph.json"), read_cluster(tmp_path / "cluster.json")
     for name in STARTERS:
@@ -30,7 +30,7 @@ def test_the_starters_say_what_they_mean(tmp_path: Path, capsys: Capture) -> Non
 
 
 def without_comments(value: object) -> object:
-    """Return a JSON value without the comments in it."""
+    """Return a JSON value without its comments."""
     if isinstance(value, dict):
         return {k: without_comments(v) for k, v in value.items() if k != "comment"}
     return [without_comments(v) for v in value] if isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""The keys that `--json` prints, and that stdout holds nothing but JSON."""
+"""The keys that `--json` prints; stdout contains nothing but JSON."""
 
 import json
 from pathlib import Path
@@ -39,7 +39,7 @@ def test_simulate(model: str, inputs: InputFiles, capsys: Capture) -> None:
     assert found["model"] == model
 
 
-def test_simulate_names_one_end_under_nic(
+def test_simulate_names_one_end_of_a_network_interface(
     inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     nic = tmp_path / "nic.json"
@@ -80,7 +80,7 @@ def test_compare(metis_too: bool, inputs: InputFiles, capsys: Capture) -> None:
         assert sum(against) == 1.0 if metis_too else against == [None, None, None]
 
 
-BESIDES = ("relative_throughput", "memory_bytes", "devices_gone", "devices_new")
+OTHER_KEYS = ("relative_throughput", "memory_bytes", "devices_gone", "devices_new")
 
 
 def test_diff(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
@@ -88,7 +88,7 @@ def test_diff(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
     for file, placer in zip(files, ("single", "round-robin"), strict=True):
         succeeds(capsys, "place", inputs.graph, "--placer", placer, "-o", file)
     found = json_of(capsys, "diff", *files)
-    assert set(found) == {"moves", "throughput", *BESIDES}
+    assert set(found) == {"moves", "throughput", *OTHER_KEYS}
     assert found["moves"] == [
         {"operator": "b", "from": "d0", "to": "d1"},
         {"operator": "c", "from": "d0", "to": "d2"},
@@ -153,7 +153,7 @@ def test_commands_that_write_name_their_files(
     assert exported == {"format": "csv", "file": str(table)}
 
 
-def test_info_tells_kinds_apart(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+def test_info_recognises_kinds(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
     dataset = tmp_path / "x.jsonl"
     succeeds(capsys, "generate", "dream", "--count", "2", "-o", dataset)
     kinds = {
@@ -167,14 +167,15 @@ def test_info_tells_kinds_apart(inputs: InputFiles, tmp_path: Path, capsys: Capt
         assert json_of(capsys, "info", file)["kind"] == kind
 
 
-def test_without_json_the_same_is_printed_for_people(
-    inputs: InputFiles, tmp_path: Path, capsys: Capture
-) -> None:
+def test_text_without_json(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
     placement = tmp_path / "placement.json"
-    said = succeeds(capsys, "place", inputs.graph, "--placer", "single", "-o", placement)
-    assert "throughput 1,000 tuples/s, 100.0% of 1,000 (bottleneck)" in said
-    assert "placed by single" in said
+    output = succeeds(capsys, "place", inputs.graph, "--placer", "single", "-o", placement)
+    assert "throughput 1,000 tuples/s, 100.0% of 1,000 (bottleneck)" in output
+    assert "placed by single" in output
     assert "0 moves" in succeeds(capsys, "diff", placement, placement)
     assert "operators: 3" in succeeds(capsys, "info", inputs.graph)
-    command = ["compare", inputs.graph, "--placers", "single,metis", "--jobs", "1"]
-    assert "relative throughput over 1 graphs" in succeeds(capsys, *command)
+    command = ["compare", inputs.graph, "--jobs", "1", "--placers"]
+    output = succeeds(capsys, *command, "single,metis")
+    assert "relative throughput over 1 graph (bottleneck)" in output
+    assert output.splitlines()[-1] == "vs metis: share of graphs better (+) and worse (-)"
+    assert "vs metis:" not in succeeds(capsys, *command, "single")

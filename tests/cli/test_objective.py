@@ -1,4 +1,4 @@
-"""Objectives of users on the command line: typed, installed, stored, refused."""
+"""Users' objectives on the command line: by module, by package, in files, refused."""
 
 import json
 from pathlib import Path
@@ -42,7 +42,7 @@ class Worded(Net):
         if not self.word.isalpha():
             raise ValueError("letters alone")
 """
-CHAIN = {  # of which a device of 1000 MIPS carries 1,667 tuples/s, two twice and three all
+CHAIN = {  # a device of 1000 MIPS sustains 1,667 tuples/s, two sustain twice that, three all
     "format": "streamplace-graph",
     "version": 1,
     "source_rate": 4000,
@@ -63,7 +63,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def answer(folder: Path, *arguments: object, **more: str) -> tuple[int, str, str]:
-    """Run a command like an installed script, without the current folder on the path."""
+    """Run a command like an installed script: the current folder is not on Python's path."""
     environment = {**ENVIRONMENT, "PYTHONSAFEPATH": "1", **more}
     done = run(*arguments, cwd=folder, env=environment)
     return done.returncode, done.stdout, done.stderr
@@ -77,7 +77,7 @@ def found(folder: Path, *arguments: object, **more: str) -> Any:
 
 
 def installed(folder: Path) -> dict[str, str]:
-    """Install a package that registers the objectives; return the environment it is in."""
+    """Install a package that registers the objectives; return the environment to use it."""
     about = folder / "ours-1.0.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: ours\nVersion: 1.0\n")
@@ -85,7 +85,7 @@ def installed(folder: Path) -> dict[str, str]:
     return {"PYTHONPATH": f"{ROOT}:{folder}"}
 
 
-def test_place_simulate_and_compare_choose_by_it(folder: Path) -> None:
+def test_place_simulate_and_compare_use_it(folder: Path) -> None:
     net = ("--objective", "mine:Net:price=900")
     plain = found(folder, "place", "graph.json", *ON, "-o", "plain.json")
     worth = found(folder, "place", "graph.json", *ON, *net, "-o", "net.json")
@@ -115,7 +115,7 @@ def test_place_simulate_and_compare_choose_by_it(folder: Path) -> None:
     assert two_net > four_net == pytest.approx(0.1)
 
 
-def test_throughput_is_what_it_is_without_the_option(folder: Path) -> None:
+def test_throughput_is_the_default(folder: Path) -> None:
     placing = ("place", "graph.json", *ON, "--placer", "greedy", "--json")
     answers = [answer(folder, *placing, *more)[1] for more in ((), ("--objective", "throughput"))]
     without = [{**json.loads(out), "seconds": 0} for out in answers]
@@ -125,28 +125,39 @@ def test_throughput_is_what_it_is_without_the_option(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--objective", "nett"], "no objective is called 'nett'; there are throughput"),
+        (["--objective", "nett"], "unknown objective 'nett'; choose from throughput"),
         (["--objective", "mine:Lost"], "has no 'Lost'"),
-        (["--objective", "mine:NetEvaluator"], "is no subclass of streamplace.Throughput"),
+        (["--objective", "mine:NetEvaluator"], "is not a subclass of streamplace.Throughput"),
         (["--objective", "mine:Net:price=high"], "price must be a number"),
-        (["--objective", "mine:Worded:word=4"], "its constructor refuses: ValueError: letters"),
+        (["--objective", "mine:Worded:word=4"], "its constructor failed: ValueError: letters"),
         (["--objective", "mine:Failing"], "its evaluator failed: RuntimeError: a fault of its own"),
         (["--objective", "mine:Net", "--placer", "exact"], "'exact' proves throughput, not object"),
     ],
 )
-def test_what_is_wrong_is_one_line(folder: Path, arguments: list[str], message: str) -> None:
+def test_faults_are_one_line(folder: Path, arguments: list[str], message: str) -> None:
     code, out, err = answer(folder, "place", "graph.json", *arguments)
     assert (code, out) == (2, "")
     assert message in one_line(err)
 
 
-def test_a_file_that_names_a_module_needs_it_typed(folder: Path) -> None:
+def test_a_file_that_names_a_module_needs_the_option(folder: Path) -> None:
     net = ("--objective", "mine:Net:price=900")
     assert answer(folder, "place", "graph.json", *ON, *net, "-o", "net.json")[0] == 0
-    for command in (["simulate", "graph.json", "net.json"], ["explain", "net.json"]):
+    for command in (
+        ["simulate", "graph.json", "net.json"],
+        ["explain", "net.json"],
+        ["info", "net.json"],
+        ["export", "net.json", "--to", "csv"],
+        ["report", "net.json", "-o", "r.html"],
+        ["diff", "net.json", "net.json"],
+    ):
         code, _, err = answer(folder, *command)
         assert code == 2
-        assert "net.json: problem.objective: 'mine:Net:price=900.0' is in a module" in one_line(err)
+        assert one_line(err) == (
+            "streamplace: net.json: problem.objective: the placement was made under a user's "
+            "objective; only simulate and place --start read it, with --objective "
+            "mine:Net:price=900.0, or in Python read_placement(objective=…)"
+        )
     again = found(folder, "place", "graph.json", *ON, *net, "--start", "net.json")
     assert again["moves"] == []
     options = ("--model", "engine", "--duration", 9)
@@ -155,40 +166,52 @@ def test_a_file_that_names_a_module_needs_it_typed(folder: Path) -> None:
     assert "--duration: engine options score throughput, not objective 'mine:Net" in one_line(err)
 
 
-def test_an_installed_package_gives_its_objective_a_name_that_files_hold(folder: Path) -> None:
-    there = installed(folder)
+def test_files_can_name_an_objective_of_an_installed_package(folder: Path) -> None:
+    environment = installed(folder)
     elsewhere = folder / "elsewhere"
     elsewhere.mkdir()
     (folder / "graph.json").rename(elsewhere / "graph.json")
     placing = ("place", "graph.json", *ON, "--model", "path-average", "-o", "net.json")
-    placed = found(elsewhere, *placing, "--objective", "net:price=900", **there)
+    placed = found(elsewhere, *placing, "--objective", "net:price=900", **environment)
     assert placed["objective"] == "net:price=900.0"
-    simulated = found(elsewhere, "simulate", "graph.json", "net.json", **there)
+    simulated = found(elsewhere, "simulate", "graph.json", "net.json", **environment)
     assert {key: placed[key] for key in simulated} == simulated
     assert simulated["model"] == "path-average"
     dearer = ("--objective", "net:price=1000")
-    cost = found(elsewhere, "simulate", "graph.json", "net.json", *dearer, **there)["throughput"]
+    cost = found(elsewhere, "simulate", "graph.json", "net.json", *dearer, **environment)[
+        "throughput"
+    ]
     assert placed["throughput"] - cost == pytest.approx(100 * placed["devices_used"])
-    assert found(elsewhere, "explain", "net.json", **there)["objective"] == "net:price=900.0"
-    assert found(elsewhere, "info", "net.json", **there)["objective"] == "net:price=900.0"
-    code, _, err = answer(elsewhere, "report", "net.json", "-o", "r.html", **there)
+    assert found(elsewhere, "explain", "net.json", **environment)["objective"] == "net:price=900.0"
+    assert found(elsewhere, "info", "net.json", **environment)["objective"] == "net:price=900.0"
+    code, _, err = answer(elsewhere, "report", "net.json", "-o", "r.html", **environment)
     assert code == 2
     assert "report: the page shows throughput, not objective 'net:price=900.0'" in one_line(err)
     code, _, err = answer(elsewhere, "simulate", "graph.json", "net.json")  # not installed
     assert code == 2
     line = one_line(err)
-    assert "net.json: problem.objective: no objective is called 'net'; there are throughput" in line
+    assert "net.json: problem.objective: unknown objective 'net'; choose from throughput" in line
 
 
-def test_no_name_of_ours_is_replaced_and_others_are_listed(folder: Path) -> None:
-    there = installed(folder)
-    shadowed = found(folder, "place", "graph.json", *ON, "--objective", "throughput", **there)
+def test_explain_names_an_objective_that_deducts_from_the_throughput(folder: Path) -> None:
+    """A device of 1000 MIPS sustains 1,000 tuples/s, from which the objective deducts 900."""
+    environment, net = installed(folder), ("--objective", "net:price=900", "--devices", "1x1000")
+    placing = ("place", "graph.json", *net, "-o", "net.json", "--source-rate", 1000)
+    assert found(folder, *placing, **environment)["throughput"] == 100
+    explained = answer(folder, "explain", "net.json", **environment)[1].splitlines()
+    assert "objective net:price=900.0 deducts 90.0% of the source rate" in explained
+    assert not [line for line in explained if line.startswith("bottleneck")]
+
+
+def test_installed_names_are_listed_and_replace_no_built_in_name(folder: Path) -> None:
+    environment = installed(folder)
+    shadowed = found(folder, "place", "graph.json", *ON, "--objective", "throughput", **environment)
     assert shadowed["throughput"] == 4000
-    code, _, err = answer(folder, "place", "graph.json", "--objective", "gone", **there)
+    code, _, err = answer(folder, "place", "graph.json", "--objective", "gone", **environment)
     assert code == 2
     assert "objective 'gone': loading nowhere:Net failed: ModuleNotFoundError" in one_line(err)
-    err = answer(folder, "place", "graph.json", "--objective", "xyzzy", **there)[2]
-    assert "there are throughput, gone, net (your own are module:Class)" in one_line(err)
+    err = answer(folder, "place", "graph.json", "--objective", "xyzzy", **environment)[2]
+    assert "choose from throughput, gone, net, or module:Class for your own" in one_line(err)
     words = {"COMP_WORDS": "streamplace compare x --objective ", "COMP_CWORD": "4"}
-    shell = {**there, **words, "_STREAMPLACE_COMPLETE": "bash_complete"}
+    shell = {**environment, **words, "_STREAMPLACE_COMPLETE": "bash_complete"}
     assert answer(folder, **shell)[1].split() == ["plain,throughput", "plain,gone", "plain,net"]

@@ -54,7 +54,7 @@ WRITERS = [
 
 @pytest.mark.parametrize(("words", "over"), WRITERS, ids=[" ".join(w) for w, _ in WRITERS])
 @pytest.mark.parametrize("by", ["name", "link", "hard link", "folder"])
-def test_an_input_is_not_written_over(
+def test_an_input_is_not_overwritten(
     words: list[str], over: str, by: str, files: Path, capsys: Capture
 ) -> None:
     paths = {path.stem: path for path in files.iterdir()}
@@ -70,46 +70,44 @@ def test_an_input_is_not_written_over(
         (files / "folder").symlink_to(files)
         target = files / "folder" / paths[over].name
     arguments = [word.replace("weights", str(paths["weights"])) for word in words]
-    said = refused(capsys, *(paths.get(word, word) for word in arguments), target)
-    assert f"{words[-1]} {target}: would write over {paths[over]}, an input" in said
+    message = refused(capsys, *(paths.get(word, word) for word in arguments), target)
+    assert f"{words[-1]} {target}: would overwrite the input {paths[over]}" in message
     assert {path: path.read_bytes() for path in before} == before
 
 
-def test_stdin_is_not_written_over(files: Path) -> None:
+def test_stdin_is_not_overwritten(files: Path) -> None:
     graph = files / "graph.svg"
-    with graph.open() as given:
-        done = run("place", "-", "-o", graph, stdin=given)
+    with graph.open() as file:
+        done = run("place", "-", "-o", graph, stdin=file)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "would write over stdin, an input" in done.stderr
+    assert "would overwrite the input stdin" in done.stderr
     assert json.loads(graph.read_text()) == GRAPH
 
 
-def test_a_graph_in_a_folder_is_not_written_over(files: Path, capsys: Capture) -> None:
+def test_a_graph_in_a_folder_is_not_overwritten(files: Path, capsys: Capture) -> None:
     (files / "graphs").mkdir()
     graph = shutil.copy(files / "graph.svg", files / "graphs" / "a.json")
-    assert "would write over" in refused(capsys, "place", files / "graphs", "-o", graph)
+    assert "would overwrite the input" in refused(capsys, "place", files / "graphs", "-o", graph)
     assert json.loads(Path(graph).read_text()) == GRAPH
 
 
-def test_what_is_shipped_is_not_written_over(capsys: Capture) -> None:
+def test_a_shipped_graph_is_not_overwritten(capsys: Capture) -> None:
     shipped = resolve("dataset:real/riotbench-etl.json")
     before = shipped.read_bytes()
     words = ["place", "dataset:real/riotbench-etl.json", *RATE, "-o", shipped]
-    assert "would write over" in refused(capsys, *words)
+    assert "would overwrite the input" in refused(capsys, *words)
     assert shipped.read_bytes() == before
 
 
-def test_a_placement_takes_the_place_of_the_one_it_sets_out_from(
-    files: Path, capsys: Capture
-) -> None:
+def test_a_placement_may_replace_the_initial_one(files: Path, capsys: Capture) -> None:
     placement = files / "placement.svg"
     succeeds(capsys, "place", files / "graph.svg", "--start", placement, "-o", placement)
     assert json.loads(placement.read_text())["format"] == "streamplace-placement"
 
 
-def test_two_files_to_write_are_two(files: Path, capsys: Capture) -> None:
+def test_two_outputs_need_two_files(files: Path, capsys: Capture) -> None:
     arguments = ["-o", files / "x.json", "--placement", files / "." / "x.json"]
-    assert "-o and --placement name one file" in refused(capsys, *FLINK, *arguments)
+    assert "-o and --placement name the same file" in refused(capsys, *FLINK, *arguments)
 
 
 @pytest.mark.parametrize("name", ["compare.json", "graphs.csv", "by_rate.tex", "devices.pdf"])
@@ -118,18 +116,18 @@ def test_compare_keeps_its_inputs(name: str, files: Path, capsys: Capture) -> No
     dataset = files / "results" / name
     dataset.write_text(json.dumps(GRAPH))
     words = ["compare", dataset, "--placers", "single", "--plots", "pdf", "-o"]
-    assert "would write over" in refused(capsys, *words, files / "results")
+    assert "would overwrite the input" in refused(capsys, *words, files / "results")
     assert [path.name for path in (files / "results").iterdir()] == [name]
 
 
 @pytest.mark.parametrize("words", [["compare", "DATA"], ["train", "DATA", "--config", "best"]])
 def test_a_folder_of_graphs_gets_no_results(words: list[str], files: Path, capsys: Capture) -> None:
-    """Results among the graphs would be read as graphs the next time."""
+    """Results in a folder of graphs would be read as graphs the next time."""
     data = files / "data"
     data.mkdir()
     (data / "a.json").write_text(json.dumps(GRAPH))
     arguments = [data if word == "DATA" else word for word in words]
-    assert "is an input" in refused(capsys, *arguments, "-o", data)
+    assert "is an input folder" in refused(capsys, *arguments, "-o", data)
     assert [path.name for path in data.iterdir()] == ["a.json"]
 
 
@@ -139,24 +137,24 @@ def test_training_keeps_its_dataset(files: Path, capsys: Capture) -> None:
     dataset = files / "run" / "log.jsonl"
     dataset.write_text(json.dumps(GRAPH) + "\n")
     words = ["train", dataset, "--config", "best", "-o", files / "run"]
-    assert "would write over" in refused(capsys, *words)
+    assert "would overwrite the input" in refused(capsys, *words)
     assert json.loads(dataset.read_text()) == GRAPH
 
 
-def test_a_folder_that_another_process_writes_into(files: Path) -> None:
+def test_a_folder_that_another_process_uses(files: Path) -> None:
     results = files / "results"
     words = ("compare", files / "graph.json", "--placers", "single", "-o", results)
     shutil.copy(files / "graph.svg", files / "graph.json")
     with held(results):
         done = run(*words)
         assert (done.returncode, done.stdout) == (2, "")
-        assert f"{results}: another run of streamplace writes into it" in done.stderr
+        assert f"{results}: another run of streamplace is writing into this folder" in done.stderr
         assert os.listdir(results) == []
     assert not results.exists()
     assert run(*words).returncode == 0
 
 
-def test_what_cannot_be_written_is_told_before_the_work(files: Path, capsys: Capture) -> None:
+def test_outputs_are_checked_before_the_work(files: Path, capsys: Capture) -> None:
     """The target is checked before the graph is read."""
     for words in (["place", "no.json"], ["import", "no.json", "--from", "dream"]):
         assert "no such folder" in refused(capsys, *words, "-o", files / "nowhere" / "x.json")

@@ -36,9 +36,7 @@ def test_a_placement_through_a_pipe(inputs: InputFiles, tmp_path: Path) -> None:
     assert json.loads(done.stdout)["devices_used"] == 1
 
 
-def test_what_place_writes_to_stdout_is_the_placement_alone(
-    inputs: InputFiles, tmp_path: Path
-) -> None:
+def test_place_writes_only_the_placement_to_stdout(inputs: InputFiles, tmp_path: Path) -> None:
     done = run("place", inputs.graph, "--placer", "single", "-o", "-")
     assert "placed by single" in done.stderr
     kept = tmp_path / "placement.json"
@@ -69,14 +67,14 @@ def test_a_cluster_through_a_pipe(inputs: InputFiles, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["cluster", "placement"])
-def test_info_of_stdin_tells_kinds_apart(kind: str, inputs: InputFiles, tmp_path: Path) -> None:
+def test_info_recognises_kinds_on_stdin(kind: str, inputs: InputFiles, tmp_path: Path) -> None:
     file = {"cluster": inputs.cluster, "placement": inputs.placement}[kind]
     done = shell(f"streamplace info - --json < {file}", tmp_path)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["kind"] == kind
 
 
-def test_stdin_that_is_used_twice_is_refused(inputs: InputFiles, tmp_path: Path) -> None:
+def test_stdin_cannot_be_read_twice(inputs: InputFiles, tmp_path: Path) -> None:
     done = shell(f"streamplace diff - - < {inputs.cepsim}", tmp_path)
     assert done.returncode == 2
     one_line(done.stderr)
@@ -92,15 +90,15 @@ def test_stdin_that_is_used_twice_is_refused(inputs: InputFiles, tmp_path: Path)
         "--help",
     ],
 )
-def test_a_reader_that_has_seen_enough(command: str, tmp_path: Path) -> None:
+def test_a_reader_that_closes_the_pipe(command: str, tmp_path: Path) -> None:
     """A closed pipe may change the exit code, but causes no traceback."""
     done = shell(f"(streamplace {command}; echo code $? >&2) | head -c 1 > /dev/null", tmp_path)
-    said = done.stderr.splitlines()
-    assert said[-1] in ("code 0", "code 1", "code 141"), done.stderr
-    assert not [line for line in said if "Traceback" in line or "Error" in line], done.stderr
+    output = done.stderr.splitlines()
+    assert output[-1] in ("code 0", "code 1", "code 141"), done.stderr
+    assert not [line for line in output if "Traceback" in line or "Error" in line], done.stderr
 
 
-def test_a_reader_that_is_gone_already(tmp_path: Path) -> None:
+def test_a_reader_that_has_ended(tmp_path: Path) -> None:
     done = shell("(sleep 0; exec streamplace schema graph) | true", tmp_path)
     assert "Traceback" not in done.stderr
     assert "Error" not in done.stderr
@@ -137,7 +135,7 @@ def test_ctrl_c_leaves_nothing(jobs: str, whole_group: bool, tmp_path: Path) -> 
 
 
 def wait_for_output(process: "subprocess.Popen[str]", folder: Path) -> None:
-    """Wait until some bytes are written, so that there is something to clean up."""
+    """Wait until some bytes are written, so that the process has a file to clean up."""
     while process.poll() is None:
         if any(file.stat().st_size for file in folder.iterdir()):
             return
@@ -164,7 +162,7 @@ def test_ctrl_c_leaves_the_old_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [target]
 
 
-def test_output_of_generate_is_what_the_file_would_hold(tmp_path: Path) -> None:
+def test_generate_writes_the_same_to_stdout_and_to_a_file(tmp_path: Path) -> None:
     file = tmp_path / "x.jsonl"
     run("generate", "dream", "--count", "2", "-o", file)
     done = run("generate", "dream", "--count", "2", "-o", "-")
@@ -186,7 +184,7 @@ def test_an_output_that_is_a_pipe(inputs: InputFiles) -> None:
 
 
 def test_names_in_messages_are_printable(tmp_path: Path) -> None:
-    """A terminal would obey control characters in names."""
+    """Control characters in names must not reach the terminal."""
     name = "a\x1b[31mred\a"
     streams = [{"source": name, "target": "b"}, {"source": "b", "target": name}]
     operators = [{"name": one, "instructions": 1, "payload_bytes": 1} for one in (name, "b")]

@@ -18,7 +18,7 @@ from tests.support.input_files import InputFiles
 def test_the_file_carries_its_whole_problem(
     inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
-    """`simulate` needs neither cluster, rate nor model again to repeat the score of `place`."""
+    """`simulate` repeats the score of `place` without cluster, rate and model options."""
     placement = tmp_path / "placement.json"
     problem = ["--cluster", inputs.cluster, "--source-rate", "5e6", "--model", "path-average"]
     placed = json_of(capsys, "place", inputs.graph, *problem, "-o", placement)
@@ -27,7 +27,7 @@ def test_the_file_carries_its_whole_problem(
     assert again["relative_throughput"] < 1
 
 
-def test_what_simulate_is_told_goes_before_the_file(inputs: InputFiles, capsys: Capture) -> None:
+def test_options_of_simulate_override_the_file(inputs: InputFiles, capsys: Capture) -> None:
     own = json_of(capsys, "simulate", inputs.graph, inputs.placement)
     options = ["--devices", "4x1", "--source-rate", "1e4", "--model", "path-average"]
     other = json_of(capsys, "simulate", inputs.graph, inputs.placement, *options)
@@ -37,23 +37,23 @@ def test_what_simulate_is_told_goes_before_the_file(inputs: InputFiles, capsys: 
     assert len(other["devices"]) == 4
 
 
-def test_of_two_files_that_do_not_belong_together_both_are_named(
+def test_both_files_are_named_if_the_graphs_differ(
     inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     other = tmp_path / "other.json"
     other.write_text(
         Path(inputs.graph).read_text().replace('"instructions": ', '"instructions": 1')
     )
-    said = refused(capsys, "simulate", other, inputs.placement)
-    assert "is a placement of another graph" in said
-    assert str(inputs.placement) in said
-    assert str(other) in said
+    message = refused(capsys, "simulate", other, inputs.placement)
+    assert "is a placement of another graph" in message
+    assert str(inputs.placement) in message
+    assert str(other) in message
 
 
-def test_headroom_stays_with_the_placement(
+def test_the_file_stores_the_target_utilisation(
     inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
-    """Three operators need 6 MIPS; `simulate` may override the target utilisation."""
+    """Three operators need 6 MIPS; `simulate` can override the target utilisation."""
     placement = tmp_path / "placement.json"
     command = ["place", inputs.graph, "--devices", "2x4", "-o", placement]
     assert json_of(capsys, *command)["relative_throughput"] == 1.0
@@ -77,10 +77,10 @@ def test_headroom_stays_with_the_placement(
 
 
 @pytest.mark.parametrize("model", ["bottleneck", "path-average", "engine"])
-def test_several_source_rates_stay_too(
+def test_the_file_stores_several_source_rates(
     model: str, inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
-    """The score is that of the worst rate, here the highest; one rate may be selected."""
+    """The score is the one at the worst rate, here the highest; one rate can be selected."""
     placement = tmp_path / "placement.json"
     options = ["--devices", "2x2", "--model", model, "--source-rate", "500,2e3,1e3"]
     placed = json_of(capsys, "place", inputs.graph, *options, "-o", placement)
@@ -110,7 +110,7 @@ def test_a_smaller_cluster_lacks_a_device(inputs: InputFiles, capsys: Capture) -
     assert "placement.json: assignment['c']: the cluster has no device 'd2'" in line
 
 
-def test_both_files_are_named_that_do_not_fit(
+def test_both_files_are_named_if_the_cluster_does_not_fit(
     inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     """Either of the two files may be the wrong one."""
@@ -124,7 +124,7 @@ def test_both_files_are_named_that_do_not_fit(
         assert f"(the cluster is {cluster})" in line
 
 
-def test_the_file_says_how_good_it_is(inputs: InputFiles) -> None:
+def test_the_file_contains_its_score(inputs: InputFiles) -> None:
     value = json.loads(inputs.placement.read_text())
     form = PlacementForm.model_validate(value)
     assert form.placer == "round-robin"
@@ -159,8 +159,8 @@ def test_export_cepsim_and_back(inputs: InputFiles, tmp_path: Path, capsys: Capt
     assert json.loads(file.read_text()) == {
         "placements": [{"idx": d, "ops": [d]} for d in range(3)]
     }
-    ours, theirs = (json_of(capsys, "simulate", inputs.graph, p) for p in (inputs.placement, file))
-    assert ours == theirs
+    own, cepsim = (json_of(capsys, "simulate", inputs.graph, p) for p in (inputs.placement, file))
+    assert own == cepsim
 
 
 def test_export_json_is_a_placement_again(
@@ -173,7 +173,7 @@ def test_export_json_is_a_placement_again(
 
 
 def test_export_json_keeps_the_score(inputs: InputFiles, capsys: Capture) -> None:
-    """Exporting to JSON loses nothing of the file."""
+    """An export to JSON contains everything in the file."""
     exported = json.loads(succeeds(capsys, "export", inputs.placement, "--to", "json"))
     assert exported == json.loads(inputs.placement.read_text())
 
@@ -205,9 +205,7 @@ def test_compare_saves_its_tables(inputs: InputFiles, tmp_path: Path, capsys: Ca
 
 
 @pytest.mark.parametrize("fault", ["constraints", "source_rate", "load"])
-def test_compare_names_the_graph_that_is_at_fault(
-    fault: str, tmp_path: Path, capsys: Capture
-) -> None:
+def test_compare_names_the_faulty_graph(fault: str, tmp_path: Path, capsys: Capture) -> None:
     """In a dataset of thousands, the message must name the graph."""
     good = {"source_rate": 1.0, "operators": [{"name": "a", "instructions": 1.0}]}
     bad: dict[str, Any] = {

@@ -31,34 +31,40 @@ def test_a_plan_is_a_table_a_curve_and_json(
     found = json_of(capsys, *options, "--most", "1", "--target-utilisation", "0.5")
     assert found["fewest_devices"] is None
     assert found["rows"][0]["max_source_rate"] == pytest.approx(1000 / 3)
-    assert "none of these keeps up" in succeeds(capsys, *options, "--most", "1")
+    assert "1 device is not enough for 1,000 tuples/s" in succeeds(capsys, *options, "--most", "1")
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "expected"),
     [
         (["--devices", "1x4,1x5"], "devices of one kind"),
-        (["--model", "engine"], "the engine tells no rate"),
-        (["--plot", "plan.txt"], "a picture's name ends in"),
+        (
+            ["--model", "engine"],
+            "plan: does not support the model engine; choose from bottleneck, path-average",
+        ),
+        (
+            ["--plot", "plan.txt"],
+            "'plan.txt': unknown picture format 'txt'; choose from png, svg, pdf",
+        ),
         (["--plot", "/nowhere/plan.png"], "/nowhere"),
         (["--most", "0"], "--most"),
         (["--time-limit", "-1"], "--time-limit"),
         (["--time-limit", "nan"], "--time-limit"),
     ],
 )
-def test_what_no_plan_is_made_of(
-    inputs: InputFiles, capsys: Capture, options: list[str], said: str
+def test_plans_that_are_refused(
+    inputs: InputFiles, capsys: Capture, options: list[str], expected: str
 ) -> None:
-    assert said in refused(capsys, "plan", inputs.graph, *options)
+    assert expected in refused(capsys, "plan", inputs.graph, *options)
 
 
-def test_what_moves_after_a_loss(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+def test_moves_after_losing_a_device(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
     old = place_by_cli(
         capsys, inputs.graph, tmp_path / "old.json", "--devices", "3x4", "--placer", "round-robin"
     )
     options = ("place", inputs.graph, "--devices", "2x4", "--start", old, "--time-limit", "0.02")
     lines = succeeds(capsys, *options, "--max-moves", "0").splitlines()
-    assert lines[-1].startswith("1 operators have to move, 0 more do; throughput ")
+    assert lines[-1].startswith("1 forced move, 0 further moves; throughput ")
     assert lines[-2].split()[1:3] == ["d2", "d0"]
     found = json_of(capsys, *options, "--max-moves", "1")
     forced = [move for move in found["moves"] if move["forced"]]
@@ -70,9 +76,7 @@ def test_what_moves_after_a_loss(inputs: InputFiles, tmp_path: Path, capsys: Cap
     assert cost["throughput"] >= cost["throughput_without_moves"]
 
 
-def test_any_number_may_move_without_a_limit(
-    inputs: InputFiles, tmp_path: Path, capsys: Capture
-) -> None:
+def test_moves_without_a_limit(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
     old = place_by_cli(
         capsys, inputs.graph, tmp_path / "old.json", "--devices", "3x4", "--placer", "single"
     )
@@ -84,25 +88,31 @@ def test_any_number_may_move_without_a_limit(
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "expected"),
     [
-        (["--max-moves", "1"], "are for --start"),
-        (["--move-cost", "1"], "are for --start"),
-        (["--start", "OLD", "--max-moves", "1", "--move-cost", "1"], "not both"),
+        (["--max-moves", "1"], "require --start"),
+        (["--move-cost", "1"], "require --start"),
+        (
+            ["--start", "OLD", "--max-moves", "1", "--move-cost", "1"],
+            "cannot combine --max-moves with --move-cost",
+        ),
         (["--start", "OLD", "--max-moves", "-1"], "--max-moves"),
         (["--start", "OLD", "--move-cost", "inf"], "--move-cost"),
-        (["--start", "OLD", "--placer", "metis"], "sets out from no placement"),
-        (["--start", "OLD", "--placer", "search", "--max-moves", "1"], "there is one placer"),
-        (["--start", "OTHER"], "places none of the graph's operators"),
         (
-            ["--placer", "metis", "--time-limit", "1"],
-            "does not accept a time limit; these do: auto, search, exact",
+            ["--start", "OLD", "--placer", "metis"],
+            "placer 'metis' does not accept an initial placement",
         ),
-        (["--placer", "search:seconds=1", "--time-limit", "1"], "a limit of time already"),
+        (
+            ["--start", "OLD", "--placer", "search", "--max-moves", "1"],
+            "cannot combine --placer with",
+        ),
+        (["--start", "OTHER"], "other.json: contains none of the operators of "),
+        (["--placer", "metis", "--time-limit", "1"], "these do: auto, search, exact"),
+        (["--placer", "search:seconds=1", "--time-limit", "1"], "already has a time limit"),
     ],
 )
-def test_starts_and_limits_that_make_no_sense(
-    inputs: InputFiles, tmp_path: Path, capsys: Capture, options: list[str], said: str
+def test_bad_initial_placements_and_limits(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture, options: list[str], expected: str
 ) -> None:
     old = place_by_cli(capsys, inputs.graph, tmp_path / "old.json", "--placer", "greedy")
     graph = tmp_path / "graph.json"
@@ -112,6 +122,6 @@ def test_starts_and_limits_that_make_no_sense(
     other = tmp_path / "other.json"
     succeeds(capsys, "place", graph, "--placer", "single", "-o", other)
     files = {"OLD": str(old), "OTHER": str(other)}
-    assert said in refused(
+    assert expected in refused(
         capsys, "place", inputs.graph, *(files.get(word, word) for word in options)
     )

@@ -1,10 +1,10 @@
-"""Pictures and tables that commands write."""
+"""Plots and tables that commands write."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.support.cli import Capture, json_of, refused, succeeds
+from tests.support.cli import Capture, json_of, refused, run, succeeds
 from tests.support.input_files import InputFiles
 
 TABLES = {"compare.json", "table.csv", "graphs.csv", "by_rate.csv", "by_rate.md", "by_rate.tex"}
@@ -19,7 +19,7 @@ LOG = '{"step": 1, "reward": -1.5, "loss": 0.5}\n{"step": 2, "validation": -1.0}
         (["--plots", "none"], ""),
     ],
 )
-def test_what_compare_writes(
+def test_files_of_compare(
     options: list[str], kind: str, inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     words = ("compare", inputs.graph, "--placers", "metis,single", "--source-rate", "1e3,1e6")
@@ -28,13 +28,31 @@ def test_what_compare_writes(
     assert {path.name for path in (tmp_path / "new/out").iterdir()} == TABLES | pictures
 
 
+def test_compare_removes_pictures_of_an_earlier_format(inputs: InputFiles, tmp_path: Path) -> None:
+    words = ("compare", inputs.graph, "--placers", "single", "--jobs", "1", "-o", tmp_path / "out")
+    first = run(*words)
+    assert first.returncode == 0
+    assert "removed" not in first.stderr
+    second = run(*words, "--plots", "svg")
+    assert second.returncode == 0
+    removed = [line for line in second.stderr.splitlines() if line.startswith("removed")]
+    assert removed == [
+        f"removed {tmp_path / 'out' / name}.png, a picture of an earlier comparison"
+        for name in ("throughput", "devices")
+    ]
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert names == TABLES | {"throughput.svg", "devices.svg"}
+
+
 def test_bad_kinds_and_folders_are_refused_before_the_work(
     inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     words = ("compare", tmp_path / "absent.json")
-    assert "--plots is for -o" in refused(capsys, *words, "--plots", "png")
-    assert "'gif' is not one of" in refused(capsys, *words, "-o", tmp_path / "x", "--plots", "gif")
-    assert "is no folder" in refused(capsys, *words, "-o", inputs.graph)
+    assert "--plots requires -o" in refused(capsys, *words, "--plots", "png")
+    assert "--plots: unknown choice 'gif'; choose from" in refused(
+        capsys, *words, "-o", tmp_path / "x", "--plots", "gif"
+    )
+    assert "is not a folder" in refused(capsys, *words, "-o", inputs.graph)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -57,8 +75,10 @@ def test_curves_of_runs(tmp_path: Path, capsys: Capture) -> None:
     assert picture.exists()
 
 
-def test_what_no_curves_are_drawn_of(tmp_path: Path, capsys: Capture) -> None:
-    assert "holds no log.jsonl" in refused(capsys, "curves", tmp_path, "-o", tmp_path / "x.png")
+def test_refusals_of_curves(tmp_path: Path, capsys: Capture) -> None:
+    assert "no log.jsonl: no training run has started in this folder" in refused(
+        capsys, "curves", tmp_path, "-o", tmp_path / "x.png"
+    )
     assert "ends in .png" in refused(capsys, "curves", tmp_path / "absent", "-o", "x.gif")
     assert "RUN" in refused(capsys, "curves")
     assert list(tmp_path.iterdir()) == []

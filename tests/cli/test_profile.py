@@ -1,4 +1,4 @@
-"""The command `profile`, against a server on loopback."""
+"""The command `profile`, with a server on the loopback interface."""
 
 import json
 from pathlib import Path
@@ -28,7 +28,7 @@ def costs(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_graph_and_what_runs_where(tmp_path: Path, costs: Path, capsys: Capture) -> None:
+def test_a_graph_and_the_current_placement(tmp_path: Path, costs: Path, capsys: Capture) -> None:
     graph, now = tmp_path / "graph.json", tmp_path / "now.json"
     options = ["--job", JOB_ID, "--mips", 1000, "--seconds", 3.2, "--costs", costs]
     with serving(SampleJob(speed=20)) as url:
@@ -41,14 +41,14 @@ def test_a_graph_and_what_runs_where(tmp_path: Path, costs: Path, capsys: Captur
     assert printed["guessed"] == [["even", "OP1"], ["odd", "OP2"]]
     written = {each["name"]: each for each in json.loads(graph.read_text())["operators"]}
     assert written["OP1"]["instructions"] == pytest.approx(1907 / 2267 * 1e6, rel=0.02)
-    assert written["even"]["instructions"] == 1e6  # by --costs
+    assert written["even"]["instructions"] == 1e6  # from --costs
     placed = json.loads(now.read_text())
     assert placed["assignment"]["OP1"] == "10.88.0.2:42743-d7955a"
     assert len(placed["problem"]["cluster"]["devices"]) == 5
     succeeds(capsys, "place", graph, "--start", now, "--max-moves", 1)
 
 
-def test_tables_for_people(tmp_path: Path, capsys: Capture) -> None:
+def test_tables(tmp_path: Path, capsys: Capture) -> None:
     with serving(SampleJob(speed=20)) as url:
         options = ["--job", JOB_ID, "--mips", 1000, "--seconds", 2.2]
         out = succeeds(capsys, "profile", "flink", url, *options, "-o", tmp_path / "graph.json")
@@ -58,7 +58,7 @@ def test_tables_for_people(tmp_path: Path, capsys: Capture) -> None:
     assert "guessed: even -> OP1" in out
 
 
-def test_what_runs_where_without_numbers(tmp_path: Path, capsys: Capture) -> None:
+def test_the_current_placement_without_numbers(tmp_path: Path, capsys: Capture) -> None:
     graph, now = tmp_path / "graph.json", tmp_path / "now.csv"
     options = ["--job", JOB_ID, "--mips", 1000, "--seconds", 0, "-o", graph, "--placement"]
     with serving(SampleJob()) as url:
@@ -66,11 +66,11 @@ def test_what_runs_where_without_numbers(tmp_path: Path, capsys: Capture) -> Non
         done = run("profile", "flink", url, *options, tmp_path / "now.json")
     assert "OP1,10.88.0.2:42743-d7955a" in now.read_text().splitlines()
     assert done.returncode == 1
-    assert ".csv needs no numbers" in one_line(done.stderr)
+    assert "(a .csv file needs no numbers)" in one_line(done.stderr)
     assert not (tmp_path / "now.json").exists()
 
 
-def test_costs_of_operators_that_are_not_there(tmp_path: Path, capsys: Capture) -> None:
+def test_costs_of_unknown_operators(tmp_path: Path, capsys: Capture) -> None:
     costs, graph = tmp_path / "costs.toml", tmp_path / "graph.json"
     costs.write_text("[operators.nosuch]\ninstructions = 1")
     options = ["--job", JOB_ID, "--mips", 1000, "--seconds", 100, "--costs", costs, "-o", graph]
@@ -79,7 +79,7 @@ def test_costs_of_operators_that_are_not_there(tmp_path: Path, capsys: Capture) 
 
 
 @pytest.mark.parametrize(
-    ("spoilt", "said"),
+    ("bad_answer", "expected"),
     [
         ((500, b""), "HTTP 500"),
         ((404, b""), "HTTP 404"),
@@ -87,14 +87,14 @@ def test_costs_of_operators_that_are_not_there(tmp_path: Path, capsys: Capture) 
         (None, "no answer"),
     ],
 )
-def test_what_was_measured_is_kept(
-    spoilt: Answer | None, said: str, tmp_path: Path, capsys: Capture
+def test_measurements_are_kept(
+    bad_answer: Answer | None, expected: str, tmp_path: Path, capsys: Capture
 ) -> None:
-    job, asked = SampleJob(speed=20), [0]
+    job, requests = SampleJob(speed=20), [0]
 
     def answer(path: str, query: str) -> Answer | None:
-        asked[0] += 1
-        return job(path, query) if asked[0] <= 18 else spoilt
+        requests[0] += 1
+        return job(path, query) if requests[0] <= 18 else bad_answer
 
     graph, now = tmp_path / "graph.json", tmp_path / "now.json"
     options = ["--job", JOB_ID, "--mips", 1000, "--seconds", 60, "--timeout", 0.6]
@@ -102,18 +102,18 @@ def test_what_was_measured_is_kept(
         done = run("profile", "flink", url, *options, "-o", graph, "--placement", now)
     assert done.returncode == 1
     line = one_line(done.stderr)
-    assert said in line
-    assert f"what was measured until then is in {graph}" in line
+    assert expected in line
+    assert f"the measurements up to then are in {graph}" in line
     assert len(json.loads(graph.read_text())["operators"]) == 10
     assert not now.exists()
 
 
-def test_a_job_that_is_not_there(tmp_path: Path, capsys: Capture) -> None:
+def test_an_unknown_job(tmp_path: Path, capsys: Capture) -> None:
     graph = tmp_path / "graph.json"
     with serving(SampleJob()) as url:
         options = ["--job", "nonsense", "--mips", 1000]
-        said = refused(capsys, "profile", "flink", url, *options, "-o", graph, code=1)
-    assert "HTTP 404" in said
+        message = refused(capsys, "profile", "flink", url, *options, "-o", graph, code=1)
+    assert "HTTP 404" in message
     assert not graph.exists()
 
 
@@ -132,13 +132,13 @@ def test_a_job_that_is_not_there(tmp_path: Path, capsys: Capture) -> None:
         [],
     ],
 )
-def test_what_cannot_be_asked(wrong: list[str], capsys: Capture) -> None:
+def test_bad_usage(wrong: list[str], capsys: Capture) -> None:
     refused(capsys, "profile", "flink", "http://127.0.0.1:9", "--job", "x", *wrong)
 
 
-def test_an_address_that_is_none(capsys: Capture) -> None:
-    said = refused(capsys, "profile", "flink", "file:///x", "--job", "x", "--mips", "1")
-    assert "is not an address" in said
+def test_a_bad_address(capsys: Capture) -> None:
+    message = refused(capsys, "profile", "flink", "file:///x", "--job", "x", "--mips", "1")
+    assert "is not an address" in message
 
 
 def test_a_topology_of_storm(tmp_path: Path, capsys: Capture) -> None:
@@ -153,7 +153,7 @@ def test_a_topology_of_storm(tmp_path: Path, capsys: Capture) -> None:
     assert "not a Storm document" in refused(capsys, "profile", "storm", saved, "--mips", 1000)
 
 
-def test_a_ui_of_storm_that_fails_meanwhile(tmp_path: Path, capsys: Capture) -> None:
+def test_a_ui_of_storm_that_fails(tmp_path: Path, capsys: Capture) -> None:
     graph = tmp_path / "graph.json"
 
     def answer(path: str, query: str) -> Answer:

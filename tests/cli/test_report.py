@@ -1,4 +1,4 @@
-"""The command `report`: one page from one or several placements."""
+"""The command `report`: a page of one or several placements."""
 
 import json
 from pathlib import Path
@@ -23,7 +23,7 @@ def test_one_page_of_several_placements(
     assert 0 < answer["placements"][1]["gap"] < 1
     text = page.read_text()
     assert text.startswith("<!DOCTYPE html>")
-    assert '"title":"single.json"' in text  # a report is passed on: no folders of this machine
+    assert '"title":"single.json"' in text  # a report may be shared: it names no folders
     assert str(tmp_path) not in text
 
 
@@ -32,32 +32,51 @@ def test_to_stdout_and_from_stdin(inputs: InputFiles, capsys: Capture) -> None:
     read = run("report", "-", "-o", "-", input=inputs.placement.read_text())
     assert '"title":"stdin"' in read.stdout
     both = refused(capsys, "report", inputs.placement, "-o", "-", "--json")
-    assert "both want stdout" in both
+    assert "both write to stdout" in both
 
 
-def test_what_is_no_placement_is_refused(
+def test_files_that_are_not_placements_are_refused(
     inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     page = tmp_path / "report.html"
     assert "graph.json" in refused(capsys, "report", inputs.graph, "-o", page)
-    assert "carries no graph" in refused(capsys, "report", inputs.cepsim, "-o", page)
+    assert "a CEPSim placement holds no graph" in refused(
+        capsys, "report", inputs.cepsim, "-o", page
+    )
     faults = set(DATA.glob("placement-*.json")) - {DATA / "placement-of-another-graph.json"}
     for fault in sorted(faults):
-        said = refused(capsys, "report", inputs.placement, fault, "-o", page)
-        assert fault.name in said
-    assert "No such file" in refused(capsys, "report", tmp_path / "none.json", "-o", page)
+        message = refused(capsys, "report", inputs.placement, fault, "-o", page)
+        assert fault.name in message
+    assert "no such file" in refused(capsys, "report", tmp_path / "none.json", "-o", page)
     assert not page.exists()
 
 
-def test_where_it_cannot_be_written(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+def test_outputs_that_cannot_be_written(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
     assert "is a folder" in refused(capsys, "report", inputs.placement, "-o", tmp_path)
-    there = tmp_path / "none" / "report.html"
-    assert "no such folder" in refused(capsys, "report", inputs.placement, "-o", there)
-    assert "Missing option '-o'" in refused(capsys, "report", inputs.placement)
-    assert "Missing argument" in refused(capsys, "report", "-o", there)
+    target = tmp_path / "none" / "report.html"
+    assert "no such folder" in refused(capsys, "report", inputs.placement, "-o", target)
+    assert "missing option '-o' (see streamplace report --help)" in refused(
+        capsys, "report", inputs.placement
+    )
+    assert "missing argument 'PLACEMENT…'" in refused(capsys, "report", "-o", target)
 
 
-def test_a_placer_that_is_no_text_is_refused(
+@pytest.mark.parametrize("name", ["r.pdf", "r.html.gz", "html", "r"])
+def test_only_html_is_written(
+    name: str, inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    file = tmp_path / name
+    message = f"-o {file}: a report is HTML; its name must end in .html or .htm"
+    assert message in refused(capsys, "report", inputs.placement, "-o", file)
+    assert not file.exists()
+    for suffix in ("htm", "HTML"):
+        succeeds(capsys, "report", inputs.placement, "-o", tmp_path / f"r.{suffix}")
+        assert (tmp_path / f"r.{suffix}").read_text().startswith("<!DOCTYPE html>")
+
+
+def test_a_placer_that_is_not_a_string_is_refused(
     inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     value = json.loads(inputs.placement.read_text()) | {"placer": 7}
@@ -66,10 +85,10 @@ def test_a_placer_that_is_no_text_is_refused(
     assert "placer: must be a string" in refused(capsys, "report", file, "-o", tmp_path / "r.html")
 
 
-def test_files_of_one_name_are_told_apart(
+def test_titles_of_files_with_the_same_name(
     inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
-    """Titles show the folders that differ, and no others."""
+    """Titles show only the folders that differ."""
     files = [tmp_path / folder / "run" / "p.json" for folder in ("A", "B")]
     for file in files:
         file.parent.mkdir(parents=True)
@@ -84,12 +103,12 @@ def test_its_input_is_not_overwritten(inputs: InputFiles, tmp_path: Path, capsys
     before, link = inputs.placement.read_bytes(), tmp_path / "link.html"
     link.symlink_to(inputs.placement)
     for output in (inputs.placement, link):
-        said = refused(capsys, "report", inputs.placement, "-o", output)
-        assert "would write over" in said
+        message = refused(capsys, "report", inputs.placement, "-o", output)
+        assert "would overwrite the input" in message
     assert inputs.placement.read_bytes() == before
 
 
-def test_what_was_written_is_told_on_stderr(inputs: InputFiles, tmp_path: Path) -> None:
+def test_the_written_file_is_named_on_stderr(inputs: InputFiles, tmp_path: Path) -> None:
     page = tmp_path / "r.html"
     answer = run("report", inputs.placement, "-o", page)
     assert (answer.stdout, answer.stderr.splitlines()[-1]) == ("", f"wrote {page}")

@@ -1,4 +1,4 @@
-"""Signals that arrive before the work, during it and after it."""
+"""Signals that arrive before, during and after the work."""
 
 import signal
 import subprocess
@@ -41,7 +41,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 from streamplace.cli import entry, main
 class Half:
     def __del__(self):
-        raise AttributeError("is not there yet")
+        raise AttributeError("does not exist yet")
 def load(*arguments, **options):
     half = Half()
     os.kill(os.getpid(), {number})
@@ -69,7 +69,7 @@ def watch(*arguments, **options):
     try:
         os.kill(os.getpid(), {number})
     except BaseException:
-        pass  # as profile does, which writes what it has seen
+        pass  # as profile does, to write its measurements
     raise FormatError("graph.json: No space left on device")
 main.cli.main = watch
 entry.script()
@@ -106,14 +106,14 @@ def ended(program: str, number: int) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(words, env=ENVIRONMENT, capture_output=True, text=True, check=False)
 
 
-def test_ctrl_c_while_it_loads() -> None:
+def test_ctrl_c_while_loading() -> None:
     done = ended(EARLY, signal.SIGINT)
     assert (done.returncode, done.stderr) == (-signal.SIGINT, "")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_while_it_ends(number: signal.Signals) -> None:
-    """The work is done, and temporary files are still removed."""
+def test_a_signal_at_exit(number: signal.Signals) -> None:
+    """The work is done; the process ends normally and still removes temporary files."""
     done = ended(LATE, number)
     assert (done.returncode, done.stderr) == (0, "")
     assert "version" in done.stdout
@@ -121,34 +121,34 @@ def test_a_signal_while_it_ends(number: signal.Signals) -> None:
 
 @pytest.mark.parametrize("program", [WITHIN, CHANGED, LET_PASS])
 @pytest.mark.parametrize(
-    ("number", "code", "said"),
+    ("number", "code", "expected"),
     [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")],
 )
-def test_a_signal_while_it_works(
-    program: str, number: signal.Signals, code: int, said: str
+def test_a_signal_during_the_work(
+    program: str, number: signal.Signals, code: int, expected: str
 ) -> None:
     """A library may swallow the exception or replace it by another."""
     done = ended(program, number)
     assert done.returncode == code
-    assert done.stderr == f"streamplace: {said}; nothing was half-written\n"
+    assert done.stderr == f"streamplace: {expected}; no incomplete file was left\n"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_what_was_never_finished_is_let_go_quietly(number: signal.Signals) -> None:
-    """Finalisers of unfinished objects, such as llvmlite's, may fail without a traceback."""
+def test_finalisers_of_unfinished_objects_are_silent(number: signal.Signals) -> None:
+    """Finalisers of unfinished objects, such as those of llvmlite, fail without a traceback."""
     done = ended(UNFINISHED, number)
     assert done.returncode == 128 + number
     assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_when_all_is_written(number: signal.Signals) -> None:
+def test_a_signal_after_the_work(number: signal.Signals) -> None:
     done = ended(AFTER, number)
     assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_what_fails_after_a_signal_was_answered_is_told(number: signal.Signals) -> None:
+def test_a_fault_after_a_handled_signal_is_reported(number: signal.Signals) -> None:
     done = ended(AFTERWARDS, number)
     assert (done.returncode, done.stderr) == (
         2,

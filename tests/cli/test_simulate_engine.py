@@ -10,7 +10,7 @@ from tests.support.cli import SCORE_KEYS, Capture, check_score_keys, json_of, re
 from tests.support.input_files import CLUSTER, GRAPH, InputFiles
 
 ENGINE = ("--model", "engine")
-OF_A_RUN = {
+RUN_KEYS = {
     "latency_s",
     "path_mean_throughput",
     "queued",
@@ -33,7 +33,7 @@ def simulate_by_engine(capsys: Capture, inputs: InputFiles, *options: object) ->
 
 def test_json(inputs: InputFiles, capsys: Capture) -> None:
     found = simulate_by_engine(capsys, inputs)
-    assert set(found) == SCORE_KEYS | OF_A_RUN
+    assert set(found) == SCORE_KEYS | RUN_KEYS
     check_score_keys(found, devices=5)
     assert found["model"] == "engine"
     assert found["relative_throughput"] == pytest.approx(1.0)
@@ -43,7 +43,7 @@ def test_json(inputs: InputFiles, capsys: Capture) -> None:
     assert 0.2 < found["latency_s"]["mean"] < 0.21  # two hops to the next tick
 
 
-def test_every_option_counts(inputs: InputFiles, capsys: Capture) -> None:
+def test_every_option_has_an_effect(inputs: InputFiles, capsys: Capture) -> None:
     plain = simulate_by_engine(capsys, inputs, *SLOW)
     assert plain["throughput"] == pytest.approx(1000 / 3, rel=1e-3)
     options = [
@@ -62,7 +62,7 @@ def test_every_option_counts(inputs: InputFiles, capsys: Capture) -> None:
     assert throughputs == pytest.approx([250.0, 333.3, 333.3], rel=5e-3)
 
 
-def test_what_has_not_settled_is_told(inputs: InputFiles, capsys: Capture) -> None:
+def test_a_run_that_has_not_settled(inputs: InputFiles, capsys: Capture) -> None:
     command = ["simulate", inputs.graph, inputs.placement, *ENGINE, *SLOW]
     assert "had not settled" in succeeds(capsys, *command, "--duration", "1")
     assert "had not settled" not in succeeds(capsys, *command)
@@ -102,9 +102,9 @@ def test_a_device_that_stops_is_the_bottleneck(
     assert found["bottleneck"]["name"] == "d1"
     assert found["bottleneck"]["utilisation"] == pytest.approx(1.0)
     command = ["simulate", inputs.graph, inputs.placement, *ENGINE, "--scene", scene]
-    said = succeeds(capsys, *command)
-    assert "nothing arrived" in said
-    assert "longer" not in said
+    output = succeeds(capsys, *command)
+    assert "nothing arrived" in output
+    assert "longer" not in output
 
 
 def test_a_scene_that_offers_nothing_is_refused(
@@ -123,17 +123,17 @@ def test_a_scene_that_offers_nothing_is_refused(
         "--trace",
         trace,
     ]
-    said = refused(capsys, *command)
-    assert said.startswith(f"streamplace: {scene}: sources: nothing that could reach a sink")
+    message = refused(capsys, *command)
+    assert message.startswith(f"streamplace: {scene}: sources: nothing that could reach a sink")
     assert not trace.exists()
 
 
 @pytest.mark.parametrize("option", ["--trace", "--plot"])
 @pytest.mark.parametrize("read", ["graph", "placement", "cluster", "scene"])
-def test_inputs_are_not_written_over(
+def test_inputs_are_not_overwritten(
     option: str, read: str, inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
-    """Inputs are recognised under other names too, here through a link and `..`."""
+    """Inputs are recognised by other names too, here through a link and `..`."""
     devices = [{"name": f"d{i}", "mips": 2500.0} for i in range(5)]
     texts = {
         "graph": inputs.graph.read_text(),
@@ -148,16 +148,16 @@ def test_inputs_are_not_written_over(
     command = ["simulate", files["graph"], files["placement"], *ENGINE]
     command += ["--cluster", files["cluster"], "--scene", files["scene"]]
     target = tmp_path / "link" / ".." / tmp_path.name / f"{read}.svg"
-    said = refused(capsys, *command, option, target)
-    assert f"{option} {target}: would write over {files[read]}" in said
+    message = refused(capsys, *command, option, target)
+    assert f"{option} {target}: would overwrite the input {files[read]}" in message
     assert files[read].read_text() == texts[read]
 
 
-def test_trace_and_plot_are_two_files(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+def test_trace_and_plot_need_two_files(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
     """The two options may not name the same file, whatever its name."""
     (tmp_path / "link.svg").symlink_to(tmp_path / "run.svg")
     options = ("--trace", tmp_path / "run.svg", "--plot", tmp_path / "link.svg")
-    assert "name one file" in refused(
+    assert "name the same file" in refused(
         capsys, "simulate", inputs.graph, inputs.placement, *ENGINE, *options
     )
 
@@ -186,7 +186,7 @@ def test_a_trace_and_a_picture(inputs: InputFiles, tmp_path: Path, capsys: Captu
 
 
 @pytest.mark.parametrize(
-    ("option", "said"),
+    ("option", "expected"),
     [
         (("--tick", "0"), "--tick: must be above 0"),
         (("--tick", "100"), "at most the duration, 61 s"),
@@ -197,21 +197,23 @@ def test_a_trace_and_a_picture(inputs: InputFiles, tmp_path: Path, capsys: Captu
         (("--queue", "nan"), "--queue: must be finite and at least 0"),
         (("--scheduler", "fifo"), "'fifo'"),
         (("--plot", "run.xyz"), "ends in .png, .svg, .pdf"),
-        (("--plot", "nowhere/run.png"), "nowhere/run.png: cannot be written: no such folder"),
-        (("--trace", "nowhere/trace.json"), "nowhere/trace.json: cannot be written"),
+        (("--plot", "nowhere/run.png"), "nowhere/run.png: cannot write: no such folder"),
+        (("--trace", "nowhere/trace.json"), "nowhere/trace.json: cannot write: no such folder"),
         (("--trace", "."), "is a folder"),
-        (("--plot", "run.png", "--trace", "run.png"), "name one file"),
-        (("--trace", "-", "--json"), "both want stdout"),
+        (("--plot", "run.png", "--trace", "run.png"), "name the same file"),
+        (("--trace", "-", "--json"), "both write to stdout"),
         (("--queue", "1e-310"), "--queue: must be 0 or at least 1"),
         (("--source-queue", "-1"), "--source-queue: must be finite and at least 0"),
         (("--scene", "nowhere.json"), "nowhere.json"),
     ],
 )
-def test_refused(option: tuple[str, ...], said: str, inputs: InputFiles, capsys: Capture) -> None:
-    assert said in refused(capsys, "simulate", inputs.graph, inputs.placement, *ENGINE, *option)
+def test_refused(
+    option: tuple[str, ...], expected: str, inputs: InputFiles, capsys: Capture
+) -> None:
+    assert expected in refused(capsys, "simulate", inputs.graph, inputs.placement, *ENGINE, *option)
 
 
-def test_what_waits_at_a_source_may_be_dropped(inputs: InputFiles, capsys: Capture) -> None:
+def test_tuples_waiting_at_a_source_may_be_dropped(inputs: InputFiles, capsys: Capture) -> None:
     found = simulate_by_engine(capsys, inputs, *SLOW, "--source-queue", "100")
     assert found["queued"] == pytest.approx(2 * 2048, rel=0.02)
     assert found["dropped"] == pytest.approx(61 * 1000 * 2 / 3 - found["queued"], rel=0.03)
@@ -224,7 +226,7 @@ def test_a_run_of_less_than_a_second(inputs: InputFiles, tmp_path: Path, capsys:
     assert "<svg" in picture.read_text()
 
 
-def test_names_are_no_formulas(tmp_path: Path, capsys: Capture) -> None:
+def test_names_are_not_formulas(tmp_path: Path, capsys: Capture) -> None:
     graph = {**GRAPH, "operators": [dict(row) for row in GRAPH["operators"]]}
     names = {"a": "_a", "b": r"$\frac{$", "c": "c^2_$"}
     for row in graph["operators"]:
@@ -238,7 +240,7 @@ def test_names_are_no_formulas(tmp_path: Path, capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize(
-    ("windows", "said"),
+    ("windows", "expected"),
     [
         ({"b": {"size_s": 1, "advance_s": 1, "ratio": 0}}, "no tuple ever reaches a sink"),
         ({"b": {"size_s": 1, "advance_s": 1, "count": 0}}, "no tuple ever reaches a sink"),
@@ -247,18 +249,16 @@ def test_names_are_no_formulas(tmp_path: Path, capsys: Capture) -> None:
         ({"c": {"size_s": 1, "advance_s": 1}}, "windows.c: 'c' is a sink"),
     ],
 )
-def test_windows_that_are_none(
-    windows: Any, said: str, inputs: InputFiles, tmp_path: Path, capsys: Capture
+def test_bad_windows(
+    windows: Any, expected: str, inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     scene = tmp_path / "scene.json"
     scene.write_text(json.dumps({"format": "streamplace-scene", "version": 1, "windows": windows}))
     command = ["simulate", inputs.graph, inputs.placement, *ENGINE, "--scene", scene]
-    assert said in refused(capsys, *command)
+    assert expected in refused(capsys, *command)
 
 
-def test_a_device_that_is_slowed_after_the_end(
-    inputs: InputFiles, tmp_path: Path, capsys: Capture
-) -> None:
+def test_a_device_slowed_after_the_end(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
     speeds = [{"device": "d0", "from_s": 1e11, "factor": 0}]
     scene = tmp_path / "scene.json"
     scene.write_text(json.dumps({"format": "streamplace-scene", "version": 1, "speeds": speeds}))
@@ -267,12 +267,12 @@ def test_a_device_that_is_slowed_after_the_end(
     )
 
 
-def test_options_of_the_engine_are_for_the_engine(inputs: InputFiles, capsys: Capture) -> None:
+def test_engine_options_require_the_engine(inputs: InputFiles, capsys: Capture) -> None:
     line = refused(capsys, "simulate", inputs.graph, inputs.placement, "--tick", "1")
-    assert "--tick is for --model engine" in line
+    assert "--tick requires --model engine" in line
 
 
-def test_other_commands_score_by_it_too(
+def test_other_commands_use_the_engine_too(
     inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     options = ("--devices", "2x1", *ENGINE)

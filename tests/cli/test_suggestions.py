@@ -14,15 +14,21 @@ CASES = [
     (["place", "GRAPH", "--modle", "engine"], "'--model'"),
     (["import", "GRAPH", "--from", "flik"], "did you mean 'flink-plan'?"),
     (["place", "GRAPH", "--model", "bottelneck"], "did you mean 'bottleneck'?"),
-    (["place", "GRAPH", "--placer", "metsi"], "called 'metsi'; did you mean 'metis'?"),
+    (["place", "GRAPH", "--placer", "metsi"], "unknown placer 'metsi'; did you mean 'metis'?"),
     (["place", "GRAPH", "--placer", "METIS"], "did you mean 'metis'?"),
     (["compare", "GRAPH", "--placers", "metis,fusser"], "did you mean 'fuser'?"),
-    (["place", "GRAPH", "--placer", "metis:prats=3"], "did you mean 'parts'?"),
-    (["place", "GRAPH", "--placer", "auto:second=3"], "did you mean 'seconds'?"),
-    (["place", "GRAPH", "--placer", "policy:colour=red"], "options are "),
+    (
+        ["place", "GRAPH", "--placer", "metis:prats=3"],
+        "unknown option 'prats'; did you mean 'parts'?",
+    ),
+    (
+        ["place", "GRAPH", "--placer", "auto:second=3"],
+        "unknown option 'second'; did you mean 'seconds'?",
+    ),
+    (["place", "GRAPH", "--placer", "policy:colour=red"], "unknown option 'colour'; choose from "),
     (["place", "GRAPH", "--placer", "metis:weights=utilization"], "did you mean 'utilisation'?"),
     (["generate", "drem", "-o", "x.jsonl"], "did you mean 'dream'?"),
-    (["generate", "xyz", "-o", "x.jsonl"], "there are dream, series-parallel, layered"),
+    (["generate", "xyz", "-o", "x.jsonl"], "choose from dream, series-parallel, layered"),
     (["train", "GRAPH", "--config", "papper", "-o", "run"], "did you mean 'paper'?"),
     (["import", "GRAPH", "--from", "flink-plna"], "did you mean 'flink-plan'?"),
     (["export", "PLACEMENT", "--to", "kubernets"], "did you mean 'kubernetes'?"),
@@ -36,19 +42,19 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("words", "said"), CASES, ids=[" ".join(words) for words, _ in CASES])
-def test_of_the_command_line(
-    words: list[str], said: str, inputs: InputFiles, capsys: Capture
+@pytest.mark.parametrize(("words", "expected"), CASES, ids=[" ".join(words) for words, _ in CASES])
+def test_on_the_command_line(
+    words: list[str], expected: str, inputs: InputFiles, capsys: Capture
 ) -> None:
     files = {"GRAPH": inputs.graph, "PLACEMENT": inputs.placement}
-    assert said in refused(capsys, *(files.get(word, word) for word in words))
+    assert expected in refused(capsys, *(files.get(word, word) for word in words))
 
 
 OPERATORS = [{"name": name, "instructions": 1} for name in ("parse", "filter", "sink")]
 SLOW = {"device": "d0o", "from_s": 1, "factor": 0.5}
 IN_FILES = [
-    ("graph", {"opertors": []}, "opertors: is an unknown field; did you mean 'operators'?"),
-    ("constraints", {"pin": {}}, "pin: is an unknown field; did you mean 'pins'?"),
+    ("graph", {"opertors": []}, "unknown field 'opertors'; did you mean 'operators'?"),
+    ("constraints", {"pin": {}}, "unknown field 'pin'; did you mean 'pins'?"),
     ("cluster", {"network": {"bandwidth": 1}}, "did you mean 'bandwidth_mbps'?"),
     ("cluster", {"network": {"overrides": [{"form": "d0"}]}}, "did you mean 'from'?"),
     ("graph", {"streams": [{"source": "prase", "target": "sink"}]}, "did you mean 'parse'?"),
@@ -60,9 +66,9 @@ IN_FILES = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "change", "said"), IN_FILES, ids=[row[2] for row in IN_FILES])
+@pytest.mark.parametrize(("kind", "change", "expected"), IN_FILES, ids=[row[2] for row in IN_FILES])
 def test_in_files(
-    kind: str, change: dict[str, object], said: str, tmp_path: Path, capsys: Capture
+    kind: str, change: dict[str, object], expected: str, tmp_path: Path, capsys: Capture
 ) -> None:
     files = {
         "graph": {"source_rate": 1, "operators": OPERATORS},
@@ -78,60 +84,62 @@ def test_in_files(
         "--constraints",
         tmp_path / "constraints.json",
     ]
-    assert said in refused(capsys, "place", tmp_path / "graph.json", *options, "--placer", "single")
+    assert expected in refused(
+        capsys, "place", tmp_path / "graph.json", *options, "--placer", "single"
+    )
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "expected"),
     [({"cc": "d0"}, "did you mean 'c'?"), ({"b": "d00"}, "did you mean 'd0'?")],
 )
 def test_in_placements(
-    change: dict[str, str], said: str, inputs: InputFiles, tmp_path: Path, capsys: Capture
+    change: dict[str, str], expected: str, inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     value = json.loads(inputs.placement.read_text())
     value["assignment"] |= change
     (tmp_path / "placement.json").write_text(json.dumps(value))
-    assert said in refused(capsys, "explain", tmp_path / "placement.json")
+    assert expected in refused(capsys, "explain", tmp_path / "placement.json")
 
 
 @pytest.mark.parametrize(
-    ("scene", "said"),
+    ("scene", "expected"),
     [
         ({"windows": {"bb": {"size_s": 1, "advance_s": 1}}}, "did you mean 'b'?"),
         ({"speeds": [SLOW]}, "did you mean 'd0'?"),
     ],
 )
 def test_in_scenes(
-    scene: dict[str, object], said: str, inputs: InputFiles, tmp_path: Path, capsys: Capture
+    scene: dict[str, object], expected: str, inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     value = {"format": "streamplace-scene", "version": 1, **scene}
     (tmp_path / "scene.json").write_text(json.dumps(value))
     options = ("--model", "engine", "--scene", tmp_path / "scene.json")
-    assert said in refused(capsys, "simulate", inputs.graph, inputs.placement, *options)
+    assert expected in refused(capsys, "simulate", inputs.graph, inputs.placement, *options)
 
 
 @pytest.mark.parametrize(
-    ("name", "meant"),
+    ("name", "known"),
     [("epoch", "epochs"), ("sampels", "samples"), ("randomsamples", "random_samples")],
 )
 def test_in_configs(
-    name: str, meant: str, inputs: InputFiles, tmp_path: Path, capsys: Capture
+    name: str, known: str, inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     config = tmp_path / "config.toml"
     config.write_text(SMALL.replace("epochs = 2", f"epochs = 2\n{name} = 1"))
     words = ("train", inputs.graph, "--config", config, "-o", tmp_path / "run")
-    message = f"stage[0].{name}: is an unknown field; did you mean {meant!r}?"
+    message = f"stage[0]: unknown field {name!r}; did you mean {known!r}?"
     assert message in refused(capsys, *words)
 
 
-def test_of_policies(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+def test_in_sizes_of_policies(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
     config = tmp_path / "config.toml"
     config.write_text(SMALL.replace("hops = 1", "hop = 1"))
     words = ("train", inputs.graph, "--config", config, "-o", tmp_path / "run")
     assert "did you mean 'hops'?" in refused(capsys, *words)
 
 
-def test_a_name_like_no_other_proposes_nothing(
+def test_a_name_that_is_not_close_to_any_other(
     inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     graph = {**GRAPH, "streams": [{"source": "xyz", "target": "a"}]}

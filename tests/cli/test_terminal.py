@@ -41,20 +41,22 @@ def long_names(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def on_terminal(command: Sequence[str], **environment: str) -> str:
-    """Return what a process prints, stdout and stderr, on a terminal of 80 columns."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    """Return what a process prints on stdout and stderr on a terminal of 80 columns."""
+    controller, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     env = {**PLAIN, "TERM": "xterm-256color", **environment}
-    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=env) as process:
-        os.close(theirs)
-        said = b"".join(_read(ours))
-    os.close(ours)
-    assert process.returncode == 0, said
-    return said.decode().replace("\r\n", "\n")
+    with subprocess.Popen(
+        command, stdin=terminal, stdout=terminal, stderr=terminal, env=env
+    ) as process:
+        os.close(terminal)
+        output = b"".join(_read(controller))
+    os.close(controller)
+    assert process.returncode == 0, output
+    return output.decode().replace("\r\n", "\n")
 
 
 def _read(terminal: int) -> Iterator[bytes]:
-    with suppress(OSError):  # once nobody holds the other end
+    with suppress(OSError):  # raised once the other end is closed
         while part := os.read(terminal, 65536):
             yield part
 
@@ -63,7 +65,7 @@ def _read(terminal: int) -> Iterator[bytes]:
 def test_tables_are_as_wide_as_the_terminal(
     columns: int, long_names: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each row is one line: names are shortened in the middle, lists where room ends."""
+    """Each row is one line: names are shortened in the middle, and lists at the end."""
     monkeypatch.setenv("COLUMNS", str(columns))
     for words in (
         ["place", long_names, "--placer", "round-robin"],
@@ -73,7 +75,11 @@ def test_tables_are_as_wide_as_the_terminal(
     ):
         lines = succeeds(capsys, *words).splitlines()
         assert not [line for line in lines if "\x1b" in line]
-        table = [line for line in lines if not line.startswith(("placed", "throughput", "no room"))]
+        table = [
+            line
+            for line in lines
+            if not line.startswith(("placed", "throughput", "hidden columns"))
+        ]
         assert max(map(len, table)) <= columns
     lines = succeeds(capsys, "place", long_names, "--placer", "round-robin").splitlines()
     rows = [line for line in lines if line.startswith("d0 ")]
@@ -89,20 +95,20 @@ def test_files_are_not_cut(long_names: Path) -> None:
     assert "\x1b" not in done.stdout
 
 
-def test_what_does_not_fit_is_left_out_last_columns_first(
+def test_columns_that_do_not_fit_are_hidden(
     capsys: Capture, monkeypatch: pytest.MonkeyPatch, inputs: InputFiles
 ) -> None:
     words = ("compare", inputs.graph, "--placers", "metis-recursive-oracle", "--jobs", "1")
     monkeypatch.setenv("COLUMNS", "70")
-    assert "no room for ms, devices, min; --json has all" in succeeds(capsys, *words)
+    assert "hidden columns: ms, devices, min; --json has all" in succeeds(capsys, *words)
     monkeypatch.setenv("COLUMNS", "44")
     narrow = succeeds(capsys, *words)
-    assert "metis-recursive-oracle" in narrow  # a row tells whose it is, whatever else
+    assert "metis-recursive-oracle" in narrow  # the name is always shown
     assert "mean" in narrow
     monkeypatch.setenv("COLUMNS", "120")
-    said = succeeds(capsys, *words)
-    assert "no room" not in said
-    assert "devices" in said
+    output = succeeds(capsys, *words)
+    assert "hidden columns" not in output
+    assert "devices" in output
 
 
 WAITS = """
@@ -116,21 +122,21 @@ for _ in progress.track(range(3), 3, "comparing"):
 """
 
 
-def test_colours_are_for_terminals_and_not_with_no_color() -> None:
+def test_colours_only_on_terminals_and_without_no_color() -> None:
     """A spinner and a progress bar have colours."""
     command = [sys.executable, "-c", WAITS]
-    said = on_terminal(command)
-    assert "placing" in said
-    assert COLOUR.search(said)
-    said = on_terminal(command, NO_COLOR="1")
-    assert "placing" in said
-    assert not COLOUR.search(said)
+    output = on_terminal(command)
+    assert "placing" in output
+    assert COLOUR.search(output)
+    output = on_terminal(command, NO_COLOR="1")
+    assert "placing" in output
+    assert not COLOUR.search(output)
     quiet = WAITS.replace("progress.PATIENCE", "progress.quietly(); progress.PATIENCE")
     assert on_terminal([sys.executable, "-c", quiet]) == ""
 
 
 def test_a_table_on_a_terminal(long_names: Path) -> None:
-    """A table is as wide as the terminal, and names in it are text."""
+    """A table is as wide as the terminal, and names in it are plain text."""
     words = ["place", str(long_names), "--placer", "round-robin", "--quiet"]  # without a spinner
     lines = STYLE.sub("", on_terminal([*MODULE, *words])).splitlines()
     rows = [line for line in lines if line.startswith("d0 ")]
@@ -139,7 +145,7 @@ def test_a_table_on_a_terminal(long_names: Path) -> None:
     assert "\x1b" not in "".join(lines)
 
 
-def test_a_table_by_hand(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_narrow_table(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     rows = [("a" * 30 + "z", "1.5"), ("名" * 30, "10")]
     print_table(console(), Grid(("operator", "numbers of it"), len(rows), rows.__getitem__))
@@ -150,7 +156,7 @@ def test_a_table_by_hand(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> No
     ]
 
 
-def test_lists_of_names_take_the_room_that_is_left(
+def test_lists_of_names_fill_the_remaining_width(
     capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = Names.of([f"operator-{i}" for i in range(20)])
@@ -165,7 +171,7 @@ def test_lists_of_names_take_the_room_that_is_left(
     ]
 
 
-def test_what_is_left_out_is_counted(capsys: Capture) -> None:
+def test_rows_left_out_are_counted(capsys: Capture) -> None:
     grid = Grid(("link",), 7, lambda i: (f"a->b{i}",), most=5, left_out="and {} less busy")
     for limit, last in ((None, "and 2 less busy"), (6, "and 2 less busy"), (1, "and 6 less busy")):
         print_table(console(), grid, limit)
@@ -182,30 +188,28 @@ def test_what_is_left_out_is_counted(capsys: Capture) -> None:
     ],
     ids=lambda words: words[0],
 )
-def test_quiet_says_nothing_on_stderr(
+def test_quiet_prints_nothing_on_stderr(
     words: list[str], inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     succeeds(capsys, "export", inputs.placement, "--to", "graphml", "-o", tmp_path / "g.graphml")
     files = {"GRAPH": str(inputs.graph), "GRAPHML": str(tmp_path / "g.graphml")}
-    said = {}
+    runs = {}
     for name in ("loud", "quiet"):
         (tmp_path / name).mkdir()
         arguments = [files.get(word, word).replace("OUT", str(tmp_path / name)) for word in words]
         done = run(*arguments, *["--quiet"] * (name == "quiet"), env=PLAIN)
         assert done.returncode == 0, done.stderr
-        said[name] = done
-    assert said["loud"].stderr != ""
-    assert said["quiet"].stderr == ""
-    assert said["quiet"].stdout.count("\n") == said["loud"].stdout.count("\n")
+        runs[name] = done
+    assert runs["loud"].stderr != ""
+    assert runs["quiet"].stderr == ""
+    assert runs["quiet"].stdout.count("\n") == runs["loud"].stdout.count("\n")
 
 
-def test_quiet_ends_with_its_command_and_errors_are_told(
-    inputs: InputFiles, capsys: Capture
-) -> None:
+def test_quiet_ends_with_its_command_and_prints_errors(inputs: InputFiles, capsys: Capture) -> None:
     succeeds(capsys, "info", inputs.graph, "-q")
     assert not is_quiet()
     done = run("place", "nowhere.json", "-q")
     assert (done.returncode, done.stderr) == (
         2,
-        "streamplace: nowhere.json: No such file or directory\n",
+        "streamplace: nowhere.json: no such file\n",
     )

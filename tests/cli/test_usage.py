@@ -1,4 +1,4 @@
-"""Bad usage: exit code 2, one line that says what is wrong, no file, no traceback."""
+"""Bad usage: exit code 2, one line that names the fault, no file, no traceback."""
 
 import subprocess
 import sys
@@ -11,7 +11,7 @@ from streamplace.placers.registry import NAMES
 from tests.support.cli import ENVIRONMENT, Capture, one_line, refused, run, succeeds
 from tests.support.input_files import InputFiles
 
-MANY_DIGITS = "9" * 5000  # more than Python turns into an integer
+MANY_DIGITS = "9" * 5000  # more than Python converts to an integer
 
 USAGE = [
     (["nonsense"], "nonsense"),
@@ -42,7 +42,10 @@ USAGE = [
     (["place", "GRAPH", "--placer", "nobody"], "'nobody'"),
     (["place", "GRAPH", "--placer", ""], "''"),
     (["place", "GRAPH", "--placer", "metis:parts"], "'parts'"),
-    (["place", "GRAPH", "--placer", "metis:colour=red"], "'colour=red'"),
+    (
+        ["place", "GRAPH", "--placer", "metis:colour=red"],
+        "unknown option 'colour'; choose from parts, weights",
+    ),
     (["place", "GRAPH", "--placer", "metis:parts=three"], "parts"),
     (["place", "GRAPH", "--placer", "metis:parts=0"], "parts"),
     (["place", "GRAPH", "--placer", "metis:weights=gold"], "weights"),
@@ -56,7 +59,10 @@ USAGE = [
     (["compare", "GRAPH", "--jobs", "0"], "--jobs"),
     (["compare", "GRAPH", "--backend", "slurm"], "--backend"),
     *(
-        ([*command.split(), "--address", "127.0.0.1:6379"], "--backend ray or dask")
+        (
+            [*command.split(), "--address", "127.0.0.1:6379"],
+            "--address requires --backend ray or dask",
+        )
         for command in (
             "compare GRAPH",
             "generate dream -o OUT/x.jsonl",
@@ -116,6 +122,29 @@ def test_bad_usage(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["plaec"], "unknown command 'plaec'; did you mean 'place'? (see streamplace --help)"),
+        (["xyz"], "unknown command 'xyz' (see streamplace --help)"),
+        (["place", "g", "--modle"], "unknown option '--modle'; did you mean '--model'?"),
+        (["place"], "missing argument 'GRAPH' (see streamplace place --help)"),
+        (["place", "a", "b"], "got unexpected extra argument (b) (see"),
+        (["place", "g", "--seed"], "option '--seed' requires an argument"),
+        (["place", "g", "--seed", "x"], "--seed: must be a whole number (got 'x') (see"),
+        (["place", "g", "--seed", "-1"], "--seed: must be at least 0 (got -1) (see"),
+        (["explain", "p", "--top", "0"], "--top: must be at least 1 (got 0) (see"),
+        (["place", "g", "--move-cost", "x"], "--move-cost: must be a number (got 'x') (see"),
+        (["place", "g", "-o", ""], "-o: must not be empty (see"),
+        (["place", "g", "--source-rate", "x"], "--source-rate: must be one rate or several, as"),
+        (["schema", "graf"], "KIND: unknown choice 'graf'; did you mean 'graph'? (see"),
+        (["schema", "x"], "KIND: unknown choice 'x'; choose from graph, cluster, placement, scene"),
+    ],
+)
+def test_messages_have_one_form(words: list[str], expected: str, capsys: Capture) -> None:
+    assert refused(capsys, *words).startswith(f"streamplace: {expected}")
+
+
 @pytest.mark.parametrize("text", DEVICES, ids=lambda text: text[:12])
 def test_bad_devices(text: str, inputs: InputFiles, capsys: Capture) -> None:
     line = refused(capsys, "place", inputs.graph, "--placer", "single", "--devices", text)
@@ -137,7 +166,7 @@ def test_every_command_has_help(command: str, capsys: Capture) -> None:
     assert f"Usage: streamplace {command}" in succeeds(capsys, command, "--help")
 
 
-def test_a_placer_that_finds_nothing_exits_1(
+def test_a_placer_that_finds_no_placement_exits_1(
     inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
     constraints = tmp_path / "constraints.json"
@@ -182,5 +211,5 @@ def test_version(capsys: Capture) -> None:
 
 
 def test_help_names_every_placer(capsys: Capture) -> None:
-    said = succeeds(capsys, "place", "--help")
-    assert [name for name in NAMES if name not in said] == []
+    output = succeeds(capsys, "place", "--help")
+    assert [name for name in NAMES if name not in output] == []

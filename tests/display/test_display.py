@@ -1,4 +1,4 @@
-"""Results as shown in terminals and notebooks."""
+"""Result types in terminals and notebooks."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -48,12 +48,12 @@ PLAIN = ("clicks", "parse", "store")
 
 
 @cache
-def things(names: tuple[str, ...]) -> dict[str, Displayable]:
-    """Return one result of each kind, with these names."""
-    return {type(thing).__name__: thing for thing in _things(names)}
+def results(names: tuple[str, ...]) -> dict[str, Displayable]:
+    """Return one result of each type, with these names."""
+    return {type(result).__name__: result for result in _results(names)}
 
 
-def _things(names: tuple[str, ...]) -> Iterator[Displayable]:
+def _results(names: tuple[str, ...]) -> Iterator[Displayable]:
     graph = named_chain(names)
     cluster = sp.Cluster([sp.Device(name, 1500, labels=(names[0],)) for name in names])
     result = sp.place(graph, cluster, placer="round-robin")
@@ -69,9 +69,9 @@ def _things(names: tuple[str, ...]) -> Iterator[Displayable]:
     yield explain(result.placement)
 
 
-def in_terminal(thing: object) -> str:
+def in_terminal(value: object) -> str:
     text = StringIO()
-    Console(file=text, width=200, force_terminal=True, color_system="truecolor").print(thing)
+    Console(file=text, width=200, force_terminal=True, color_system="truecolor").print(value)
     return text.getvalue()
 
 
@@ -94,11 +94,11 @@ class Tags(HTMLParser):
         self.text.append(data)
 
 
-def test_a_repr_says_what_matters() -> None:
+def test_reprs() -> None:
     graph = named_chain()
     result = sp.place(graph, "2x1500", placer="round-robin")
     assert repr(graph) == (
-        "<StreamGraph 'clicks': 3 operators, 2 streams, 1 sources, 1 sinks, 10,000 tuples/s>"
+        "<StreamGraph 'clicks': 3 operators, 2 streams, 1 source, 1 sink, 10,000 tuples/s>"
     )
     assert repr(sp.Cluster.parse("3x100,2x50x4,1x7")) == (
         "<Cluster 3x100,2x50x4,1x7: 6 devices, pair links of 1,000 Mbps>"
@@ -110,9 +110,9 @@ def test_a_repr_says_what_matters() -> None:
         "<ThroughputScore: 8,333.33 of 10,000 tuples/s (83.3%), bottleneck device 'd0' at 120.0%, "
         "2 of 2 devices used (bottleneck model)>"
     )
-    head, *crews, limit = repr(result).split("\n")
+    head, *devices, limit = repr(result).split("\n")
     assert head.startswith("<Result: 8,333.33 of 10,000 tuples/s (83.3%), gap 0.0%, by 'round-")
-    assert crews == ["  'd0': 'clicks', 'store'", "  'd1': 'parse'"]
+    assert devices == ["  'd0': 'clicks', 'store'", "  'd1': 'parse'"]
     assert limit == "  bottleneck device 'd0' at 120.0%>"
     table = repr(sp.compare(graph, ["single", "metis"], cluster="2x1500")).split("\n")
     assert table[0] == "<Comparison: relative throughput over 1 graph (bottleneck model)"
@@ -128,32 +128,32 @@ def test_numbers_are_rounded() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_everything_is_shown_everywhere(kind: str) -> None:
-    thing = things(PLAIN)[kind]
-    shown, html = in_terminal(thing), Tags(thing._repr_html_())
-    kind_of_title = view_of(thing).title.split()[0]
+    value = results(PLAIN)[kind]
+    shown, html = in_terminal(value), Tags(value._repr_html_())
+    kind_of_title = view_of(value).title.split()[0]
     assert kind_of_title in shown
     assert kind_of_title in "".join(html.text)
     cells = [word for text in html.text for word in text.split()]
     plainly = " ".join(shown.split())
-    assert [cell for cell in cells if cell not in plainly] == []  # both tell the same
+    assert [cell for cell in cells if cell not in plainly] == []  # both show the same
     assert {"table", "tr", "td", "bdi"} <= set(html.tags)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_hostile_names_stay_text(kind: str) -> None:
-    thing = things(HOSTILE)[kind]
-    html = Tags(thing._repr_html_())
+    value = results(HOSTILE)[kind]
+    html = Tags(value._repr_html_())
     known = {"div", "p", "table", "thead", "tbody", "tr", "th", "td", "bdi"}
     assert set(html.tags) <= known
-    described = str(view_of(thing))
-    assert repr(thing) == f"<{described}>"
-    for shown in (described, in_terminal(thing), "".join(html.text)):
+    described = str(view_of(value))
+    assert repr(value) == f"<{described}>"
+    for shown in (described, in_terminal(value), "".join(html.text)):
         assert "\x1b[31m" not in shown
         assert "\x07" not in shown
         assert "\u202e" not in shown
         assert "y" * 100 not in shown
         assert len(shown) < 40_000
-    assert "[bold red]" in in_terminal(thing) or "[bold red]" not in "".join(html.text)
+    assert "[bold red]" in in_terminal(value) or "[bold red]" not in "".join(html.text)
 
 
 def test_size_is_bounded() -> None:
@@ -165,8 +165,8 @@ def test_size_is_bounded() -> None:
     )
     problem = sp.Problem(graph, "2000x1000")
     placement = sp.Placement(problem, np.arange(count) % 2000)
-    for thing in (graph, problem, placement, sp.simulate(placement)):
-        assert len(repr(thing)) < 600
-        assert len(in_terminal(thing)) < 12_000
-        assert len(thing._repr_html_()) < 16_000
+    for value in (graph, problem, placement, sp.simulate(placement)):
+        assert len(repr(value)) < 600
+        assert len(in_terminal(value)) < 12_000
+        assert len(value._repr_html_()) < 16_000
     assert "and 199,988 more" in in_terminal(graph)

@@ -1,4 +1,4 @@
-"""Views as values: rows are made when they are rendered, and lists of names have an end."""
+"""Views: rows are made when they are rendered, and lists of names are bounded."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from streamplace.display.view import MOST_NAMES, Cell, Grid, Line, Names, View
 
 
 class Counting(Displayable):
-    """A value of a million rows that counts how many of them were made."""
+    """A value with a million rows that counts how many of them were made."""
 
     def __init__(self) -> None:
         self.made = 0
@@ -43,7 +43,7 @@ def test_rows_are_made_when_they_are_rendered() -> None:
     assert value.made == 24
 
 
-def test_a_value_has_to_describe_itself() -> None:
+def test_a_displayable_type_needs_a_view() -> None:
     class Silent(Displayable):
         pass
 
@@ -68,7 +68,7 @@ def test_limits_of_a_grid(most: int | None, limit: int | None, rows: int, remain
     assert grid.remainder(limit) == remainder
 
 
-def test_names_keep_the_first_of_many() -> None:
+def test_names_keep_only_the_first() -> None:
     names = Names.of([f"n{i}" for i in range(1000)])
     assert names == Names(tuple(f"n{i}" for i in range(MOST_NAMES)), 1000)
     assert short(names) == "n0, n1, n2, n3, n4, n5, n6, n7 and 992 more"
@@ -76,7 +76,7 @@ def test_names_keep_the_first_of_many() -> None:
     assert short(Names.of([])) == ""
 
 
-def test_both_renderers_show_lines_and_what_is_left_out() -> None:
+def test_both_renderers_show_lines_and_remainders() -> None:
     line = Line("between {} and {}", ("<b>{0}</b>", Names.of(["x", "y"])))
     grid = Grid(("link",), 3, lambda i: (f"l{i}",), most=1, left_out="and {} less busy")
     view = View("Title", body=(line, grid))
@@ -92,7 +92,7 @@ def test_both_renderers_show_lines_and_what_is_left_out() -> None:
     assert '<td colspan="1"><bdi>and 2 less busy</bdi></td>' in html
 
 
-def test_a_score_lists_operators_where_its_placement_is_known() -> None:
+def test_a_score_with_its_placement_lists_operators() -> None:
     graph = sp.StreamGraph([(f"op{i}", 9e4, 100) for i in range(30)], source_rate=1e3)
     problem = sp.Problem(graph, "2x1500", source_rate=[1e3, 2e3], target_utilisation=0.8)
     placement = sp.Placement(problem, np.arange(30) % 2)

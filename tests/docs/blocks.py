@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -16,9 +17,12 @@ from markdown_it import MarkdownIt
 from streamplace.cli.main import main
 
 NOT_RUN = "<!-- not run:"
+TIMES_VARY = "<!-- times vary -->"
 SHELLS = ("sh", "bash", "console")
-LEFT_ALONE = ("java", "spl", "xml", "dot", "mermaid", "bibtex")
-"""Languages of blocks that only show something."""
+ONLY_SHOWN = ("java", "spl", "xml", "dot", "mermaid", "bibtex")
+"""Languages of blocks that are not run."""
+SECONDS = re.compile(r"(?<= in )[\d.e-]+(?= s\b)")
+MILLISECONDS = re.compile(r" +(ms|\d+\.\d+)$", re.MULTILINE)  # the last column of `compare`
 
 
 @dataclass(frozen=True)
@@ -28,11 +32,13 @@ class Block:
     Parameters
     ----------
     line
-        Where it begins, from 1.
+        The line of its opening fence, from 1.
     title
-        The file that it is; empty if it is none.
+        The name of the file that it is saved as; empty if it is not saved.
     not_run
-        Why it is not run; empty if it is.
+        Why it is not run; empty if it is run.
+    times_vary
+        Whether computing times in it are not compared.
     """
 
     line: int
@@ -40,25 +46,36 @@ class Block:
     text: str
     title: str = ""
     not_run: str = ""
+    times_vary: bool = False
+
+    def shows(self, printed: str) -> bool:
+        """Return whether the block is what was printed."""
+        if self.times_vary:
+            return _without_times(self.text) == _without_times(printed)
+        return self.text == printed
 
 
 def blocks(page: str) -> Iterator[Block]:
     """Yield the fenced blocks of a page; an indented block is an error."""
-    why = ""
+    why, times_vary = "", False
     for token in MarkdownIt().parse(page):
         at = (token.map or [0])[0] + 1
         if token.type == "html_block":
-            said = token.content.strip()
-            why = said.removeprefix(NOT_RUN).removesuffix("-->").strip() if NOT_RUN in said else ""
+            comment = token.content.strip()
+            times_vary = comment == TIMES_VARY
+            why = ""
+            if NOT_RUN in comment:
+                why = comment.removeprefix(NOT_RUN).removesuffix("-->").strip()
         elif token.type == "code_block":
-            raise AssertionError(f"line {at}: a block without a fence has no language")
+            raise AssertionError(f"line {at}: indented code; use a fence with a language")
         elif token.type == "fence":
             language, *more = shlex.split(token.info) or [""]
             attributes = dict(each.split("=", 1) for each in more if "=" in each)
-            yield Block(at, language, token.content, attributes.get("title", ""), why)
-            why = ""
+            title = attributes.get("title", "")
+            yield Block(at, language, token.content, title, why, times_vary)
+            why, times_vary = "", False
         else:
-            why = ""
+            why, times_vary = "", False
 
 
 @dataclass
@@ -85,21 +102,21 @@ class Page:
             self.printed = "".join(map(self._command, _commands(block.text)))
         elif block.language == "text":
             if self.printed is not None:
-                assert block.text == self.printed, f"line {block.line}: printed is {self.printed}"
+                assert block.shows(self.printed), f"line {block.line}: printed is {self.printed}"
             self.printed = None
         elif not block.title:
-            assert block.language in LEFT_ALONE, f"line {block.line}: {block.language!r} is not run"
+            assert block.language in ONLY_SHOWN, f"line {block.line}: {block.language!r} is not run"
 
     def _command(self, command: str) -> str:
-        """Run a line of a shell; plain calls of streamplace run in this process."""
+        """Run one shell command; plain calls of streamplace run in this process."""
         words = shlex.split(command, comments=True)
         if words[0] == "streamplace" and not {"|", ">", "<", "&&"} & set(words):
             with _stdout() as output:
                 code = main(words[1:])
             assert code == 0, command
             return output.getvalue().decode()
-        place = Path(sys.executable).parent
-        path = {**os.environ, "PATH": f"{place}{os.pathsep}{os.environ['PATH']}"}
+        scripts = Path(sys.executable).parent
+        path = {**os.environ, "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", command],
             cwd=self.folder, env=path, capture_output=True, text=True, check=False,
@@ -117,11 +134,17 @@ def run_page(text: str, folder: Path) -> None:
 
 @contextmanager
 def _stdout() -> Iterator[io.BytesIO]:
-    """Gather what is printed, including bytes that commands write."""
+    """Collect what is printed, including bytes that commands write."""
     output = io.BytesIO()
     with redirect_stdout(io.TextIOWrapper(output, "utf-8", write_through=True)) as text:
         yield output
         text.detach()
+
+
+def _without_times(text: str) -> str:
+    """Return the text without computing times, and without the widths of columns."""
+    text = MILLISECONDS.sub("", SECONDS.sub("…", text))
+    return re.sub(r" +", " ", text)
 
 
 def _commands(text: str) -> Iterator[str]:

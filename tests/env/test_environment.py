@@ -1,4 +1,4 @@
-"""The Gymnasium environment: checkers, masks, rewards."""
+"""The Gymnasium environment: Gymnasium's checks, masks and rewards."""
 
 import warnings
 from itertools import product
@@ -37,14 +37,14 @@ def env_of(problem: sp.Problem) -> PlacementEnv:
     return PlacementEnv([graph], problem.cluster, source_rate=rate, model=model)
 
 
-def played(env: PlacementEnv, rng: np.random.Generator) -> tuple[float, dict[str, Any]]:
-    """Play a random episode within the masks, and return its reward and last information."""
+def play(env: PlacementEnv, rng: np.random.Generator) -> tuple[float, dict[str, Any]]:
+    """Play a random episode within the masks, and return its reward and last info."""
     over = False
     while not over:
         action = rng.choice(np.flatnonzero(env.action_masks()))
-        seen, reward, over, truncated, info = env.step(action)
+        observation, reward, over, truncated, info = env.step(action)
         assert not truncated
-        assert env.observation_space.contains(seen)
+        assert env.observation_space.contains(observation)
         assert over or reward == 0
     return reward, info
 
@@ -52,11 +52,11 @@ def played(env: PlacementEnv, rng: np.random.Generator) -> tuple[float, dict[str
 @pytest.mark.parametrize(
     "options", [{}, {"cluster": "3x2500"}, {"graphs": FEW, "cluster": "1x5000,2x1000x2"}]
 )
-def test_gymnasium_finds_nothing_wrong(options: dict[str, Any]) -> None:
+def test_gymnasium_accepts_the_environment(options: dict[str, Any]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(gymnasium.make(ID, **options).unwrapped)
-        env = gymnasium.make(ID, **options)  # with the passive checker around it
+        env = gymnasium.make(ID, **options)  # wrapped in the passive checker
         env.reset(seed=3)
         over = False
         while not over:
@@ -67,12 +67,16 @@ def test_gymnasium_finds_nothing_wrong(options: dict[str, Any]) -> None:
 def test_the_same_seed_is_the_same_episode() -> None:
     def record(seed: int) -> list[Any]:
         env = PlacementEnv(FEW, "3x2500")
-        seen, info = env.reset(seed=seed)
-        steps, rng, over = [info["number"], seen.tolist()], np.random.default_rng(seed), False
+        observation, info = env.reset(seed=seed)
+        steps, rng, over = (
+            [info["number"], observation.tolist()],
+            np.random.default_rng(seed),
+            False,
+        )
         while not over:
             action = rng.choice(np.flatnonzero(env.action_masks()))
-            seen, reward, over, _, _ = env.step(action)
-            steps += [seen.tolist(), reward]
+            observation, reward, over, _, _ = env.step(action)
+            steps += [observation.tolist(), reward]
         return steps
 
     first = [record(seed) for seed in range(5)]
@@ -86,7 +90,7 @@ def test_the_reward_is_the_score(problem: sp.Problem) -> None:
     env, rng = env_of(problem), np.random.default_rng(0)
     env.reset(seed=0)
     assert env.placement is None
-    reward, info = played(env, rng)
+    reward, info = play(env, rng)
     assert env.placement is not None
     achieved = throughput(problem, env.placement.devices)[0] / problem.source_rate
     assert reward == info["relative_throughput"] == pytest.approx(achieved, rel=1e-12)
@@ -95,8 +99,8 @@ def test_the_reward_is_the_score(problem: sp.Problem) -> None:
 
 @settings(max_examples=60)
 @given(problem=constrained_problems())
-def test_masks_are_what_the_rules_leave(problem: sp.Problem | None) -> None:
-    """An episode within the masks is feasible, or ends at a dead end with reward 0."""
+def test_masks_allow_what_the_rules_allow(problem: sp.Problem | None) -> None:
+    """An episode within the masks is feasible, or ends in a dead end with reward 0."""
     if problem is None:
         return
     env, rng = (
@@ -105,7 +109,7 @@ def test_masks_are_what_the_rules_leave(problem: sp.Problem | None) -> None:
     )
     for _ in range(5):
         env.reset(seed=0)
-        reward, info = played(env, rng)
+        reward, info = play(env, rng)
         if "infeasible" in info:
             assert reward == 0
             assert env.placement is None
@@ -123,8 +127,8 @@ def _constrained_graph(problem: sp.Problem) -> sp.StreamGraph:
     )
 
 
-def test_masks_lose_no_placement_but_its_twins() -> None:
-    """Every placement of equal devices can be played, up to renaming of devices."""
+def test_masks_exclude_only_equivalent_placements() -> None:
+    """Every placement on equal devices can be played, up to renaming of devices."""
     graph = sp.StreamGraph(
         [(name, 1e5, 0) for name in "abcd"], [("a", "b"), ("a", "c"), ("b", "d")], source_rate=1
     )
@@ -153,7 +157,7 @@ def _groups(devices: tuple[int, ...]) -> frozenset[frozenset[int]]:
     )
 
 
-def test_memory_that_runs_out_ends_the_episode() -> None:
+def test_the_episode_ends_when_memory_runs_out() -> None:
     graph = sp.StreamGraph(
         [("a", 1, 0, 2.0), ("b", 1, 0, 2.0), ("c", 1, 0, 3.0)],
         [("a", "b"), ("b", "c")],
@@ -165,11 +169,11 @@ def test_memory_that_runs_out_ends_the_episode() -> None:
     assert env.action_masks().tolist() == [True, False]  # y is as good as x
     env.step(np.int64(0))
     assert env.action_masks().tolist() == [True, True]
-    seen, reward, over, truncated, info = env.step(np.int64(1))
+    observation, reward, over, truncated, info = env.step(np.int64(1))
     assert (reward, over, truncated) == (0, True, False)
     assert info["infeasible"] == "no device is left for 'c'"
     assert not info["action_mask"].any()
-    assert not seen.any()
+    assert not observation.any()
     assert env.placement is None
     with pytest.raises(gymnasium.error.ResetNeeded):
         env.step(np.int64(0))
@@ -197,14 +201,14 @@ def test_an_action_that_breaks_a_rule_ends_the_episode() -> None:
     assert env.step(np.int64(2))[1] == 1.0
 
 
-def test_what_is_seen_is_named() -> None:
+def test_every_number_of_an_observation_is_named() -> None:
     assert len(OF_OPERATOR) == features.OF_OPERATOR
     assert len(OF_PROBLEM) == features.OF_PROBLEM
     assert size_of(5) == 26 + 5 * (1 + F) == 26 + 29 * 5
     env = PlacementEnv(FEW, "2x100")  # badly overloaded
-    seen, _ = env.reset(seed=0)
-    assert np.abs(seen).max() <= HIGHEST
-    offered = seen[26 :: 1 + F]
+    observation, _ = env.reset(seed=0)
+    assert np.abs(observation).max() <= HIGHEST
+    offered = observation[26 :: 1 + F]
     assert offered.tolist() == env.action_masks().tolist() == [1, 0]
 
 
@@ -213,28 +217,28 @@ def test_graphs_come_from_datasets_recipes_and_lists(tmp_path: Path) -> None:
     graphs = [FEW.graph(number) for number in range(3)]
     sp.write_dataset(path, graphs)
     starts = []
-    for given_graphs in (path, str(path), graphs, sp.Recipe("series-parallel", 3, range(6, 9))):
-        env = PlacementEnv(given_graphs, "3x2500")
-        seen, info = env.reset(seed=0, options={"graph": 2})
+    for source in (path, str(path), graphs, sp.Recipe("series-parallel", 3, range(6, 9))):
+        env = PlacementEnv(source, "3x2500")
+        observation, info = env.reset(seed=0, options={"graph": 2})
         assert (info["number"], info["graph"]) == (2, "series-parallel_2")
-        starts.append(seen.tolist())
+        starts.append(observation.tolist())
     assert all(start == starts[0] for start in starts)
 
 
-def test_what_is_wrong_is_one_line(tmp_path: Path) -> None:
+def test_errors_are_one_line(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="nowhere"):
         PlacementEnv(tmp_path / "nowhere.jsonl")
-    with pytest.raises(UsageError, match="at least one"):
+    with pytest.raises(UsageError, match="must be at least one StreamGraph"):
         PlacementEnv([])
-    with pytest.raises(sp.StreamplaceError, match="is not COUNTxMIPS"):
+    with pytest.raises(sp.StreamplaceError, match="must be COUNTxMIPS"):
         PlacementEnv(cluster="five")
     options: dict[str, Any]
-    for options, said in (
+    for options, message in (
         ({"model": "xx"}, "model: must be one of"),
         ({"target_utilisation": 2}, "target_utilisation: must be"),
         ({"graphs": 5}, "graphs: must be Iterable, not int"),
     ):
-        with pytest.raises(sp.StreamplaceError, match=said):
+        with pytest.raises(sp.StreamplaceError, match=message):
             PlacementEnv(**options)
     env = PlacementEnv(FEW)
     with pytest.raises(UsageError, match="graph: must be a whole number"):

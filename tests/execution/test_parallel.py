@@ -1,4 +1,4 @@
-"""One function over many items on worker processes, which may be killed."""
+"""Parallel application of a function on worker processes, which may be killed."""
 
 import os
 import signal
@@ -47,7 +47,7 @@ print(all(each(blocks_ctrl_c, range(64), 2)))
 
 
 def killed_once(flag: Path, number: int) -> int:
-    """Return the square; the first process that gets one certain number is killed."""
+    """Return the square; the first process that gets the number AT is killed."""
     if number == AT and not flag.exists():
         flag.touch()
         os.kill(os.getpid(), signal.SIGKILL)
@@ -55,22 +55,22 @@ def killed_once(flag: Path, number: int) -> int:
 
 
 def killed_always(number: int) -> int:
-    """Return the square; every process that gets one certain number is killed."""
+    """Return the square; every process that gets the number AT is killed."""
     if number == AT:
         os.kill(os.getpid(), signal.SIGKILL)
     return number**2
 
 
-def test_what_a_killed_process_was_at_is_done_again(tmp_path: Path) -> None:
+def test_work_of_a_killed_process_is_repeated(tmp_path: Path) -> None:
     flag = tmp_path / "killed"
     found = list(each(partial(killed_once, flag), range(COUNT), 2))
     assert flag.exists()
     assert found == [number**2 for number in range(COUNT)]
 
 
-def test_work_that_kills_every_process_is_told() -> None:
+def test_work_that_kills_every_process_is_reported() -> None:
     found: list[int] = []
-    with pytest.raises(BackendError, match="killed at the same work again and again"):
+    with pytest.raises(BackendError, match="repeatedly killed at the same item"):
         found.extend(each(killed_always, range(COUNT), 2))
 
 
@@ -86,12 +86,12 @@ class Broken:
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_fault_of_the_items_is_raised(jobs: int) -> None:
+def test_an_error_of_the_items_is_raised(jobs: int) -> None:
     with pytest.raises(BackendError, match="no more"):
         list(each(abs, Broken(), jobs))
 
 
-def test_they_end_with_the_process_that_started_them(tmp_path: Path) -> None:
+def test_workers_end_with_their_parent(tmp_path: Path) -> None:
     words = [sys.executable, "-c", MAIN, str(tmp_path)]
     with subprocess.Popen(words, env=ENVIRONMENT, start_new_session=True) as process:
         until = time.monotonic() + 60
@@ -103,19 +103,19 @@ def test_they_end_with_the_process_that_started_them(tmp_path: Path) -> None:
 
 
 def test_processes_start_with_ctrl_c_blocked() -> None:
-    """A helper that joblib starts lifted the block, and processes died with a traceback."""
+    """Without the block, worker processes would print a traceback at Ctrl-C."""
     words = [sys.executable, "-c", BLOCKED]
     run = subprocess.run(words, env=ENVIRONMENT, capture_output=True, text=True, check=True)
     assert run.stdout == "True\n"
 
 
-def test_ctrl_c_while_processes_start_is_answered_afterwards(tmp_path: Path) -> None:
-    """A Ctrl-C was lost when it arrived while processes started."""
+def test_ctrl_c_while_processes_start_takes_effect_afterwards(tmp_path: Path) -> None:
+    """A Ctrl-C that arrives while processes start is not lost."""
     words = [sys.executable, "-c", STARTING, str(tmp_path / "graphs.jsonl")]
     with subprocess.Popen(words, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True) as process:
         _, err = process.communicate(timeout=120)
     assert process.returncode == 130
-    assert err.lstrip("\n") == "streamplace: interrupted; nothing was half-written\n"
+    assert err.lstrip("\n") == "streamplace: interrupted; no incomplete file was left\n"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -132,7 +132,7 @@ for name in (parallel.JOBLIB_THREAD, "another"):
 """
 
 
-def test_work_that_was_dropped_leaves_no_traceback() -> None:
+def test_dropped_work_leaves_no_traceback() -> None:
     run = subprocess.run(
         [sys.executable, "-c", DROPPED], env=ENVIRONMENT, capture_output=True, text=True, check=True
     )

@@ -1,4 +1,4 @@
-"""Atomic writes: files are written whole or not at all."""
+"""Atomic writes: files are written completely or not at all."""
 
 import gzip
 import os
@@ -18,7 +18,7 @@ from streamplace.problem.graph import StreamGraph
 
 
 def write_half(target: str | Path, failure: type[BaseException]) -> None:
-    """Begin to write a file, and fail."""
+    """Write a part of a file, and fail."""
     with atomic(target) as file:
         file.write(b"half" * 100_000)
         raise failure
@@ -37,7 +37,7 @@ def test_a_failure_in_the_middle_leaves_the_old_file(
     assert list(tmp_path.iterdir()) == [target]
 
 
-def test_a_graph_that_cannot_be_made_leaves_no_dataset(tmp_path: Path) -> None:
+def test_a_failing_graph_leaves_no_dataset(tmp_path: Path) -> None:
     def graphs() -> Iterator[StreamGraph]:
         yield graph_from(GRAPH, "x")
         raise FormatError("the second one is bad")
@@ -47,7 +47,7 @@ def test_a_graph_that_cannot_be_made_leaves_no_dataset(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_nothing_is_seen_until_it_is_whole(tmp_path: Path) -> None:
+def test_a_file_appears_only_when_complete(tmp_path: Path) -> None:
     target = tmp_path / "x.txt"
     with atomic(target) as file:
         file.write(b"new")
@@ -72,7 +72,7 @@ def test_gzip_is_the_same_every_time(tmp_path: Path) -> None:
     assert gzip.decompress(data) == b"same\n" * 1000
 
 
-def test_the_mask_for_new_files_holds(tmp_path: Path) -> None:
+def test_the_umask_applies_to_new_files(tmp_path: Path) -> None:
     """Temporary files are private; the final file is as readable as any other."""
     before = os.umask(0o027)
     try:
@@ -83,17 +83,17 @@ def test_the_mask_for_new_files_holds(tmp_path: Path) -> None:
     assert (tmp_path / "x.txt").stat().st_mode & 0o777 == 0o640
 
 
-def test_text_that_is_no_text_leaves_the_old_file(tmp_path: Path) -> None:
+def test_text_that_cannot_be_encoded_leaves_the_old_file(tmp_path: Path) -> None:
     (tmp_path / "x.txt").write_text("old")
     with pytest.raises(ValueError, match="surrogates"):
         write_text(tmp_path / "x.txt", "\ud800")
     assert (tmp_path / "x.txt").read_text() == "old"
 
 
-def test_what_a_killed_process_left_goes_with_the_next_write(tmp_path: Path) -> None:
+def test_the_next_write_removes_files_of_killed_processes(tmp_path: Path) -> None:
     """Only abandoned files are removed, not those that another process is writing."""
     orphan, foreign = tmp_path / f"{TEMPORARY}{host()}-0", tmp_path / ".other-0"
-    elsewhere = tmp_path / f"{TEMPORARY}00000000-0"  # of a host whose locks may not be seen here
+    elsewhere = tmp_path / f"{TEMPORARY}00000000-0"  # of another host, whose locks may be invisible
     orphan.write_text("half")
     foreign.write_text("somebody's")
     elsewhere.write_text("half")
@@ -106,13 +106,13 @@ def test_what_a_killed_process_left_goes_with_the_next_write(tmp_path: Path) -> 
     assert names == {"a.txt", "b.txt", foreign.name, elsewhere.name}
 
 
-def test_what_a_killed_process_left_is_no_graph(tmp_path: Path) -> None:
+def test_files_of_killed_processes_are_not_read_as_graphs(tmp_path: Path) -> None:
     write_dataset(tmp_path / "x.jsonl", [graph_from(GRAPH, "x")])
     (tmp_path / f"{TEMPORARY}0123").write_text('{"operators": [')
     assert len(read_dataset(tmp_path)) == 1
 
 
-def test_a_temporary_that_was_taken_for_an_orphan_is_made_again(
+def test_a_temporary_file_that_was_removed_as_an_orphan_is_created_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another process may remove a temporary file between its creation and its lock."""
@@ -139,7 +139,7 @@ def test_a_file_keeps_its_mode(mode: int, tmp_path: Path) -> None:
     assert (tmp_path / "x.txt").stat().st_mode & 0o777 == mode
 
 
-def test_a_name_is_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_flushed_to_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The file is flushed before it is renamed, the folder after, against power cuts."""
     synced: list[tuple[bool, bool]] = []
     real = os.fsync
@@ -154,7 +154,9 @@ def test_a_name_is_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert synced == [(False, False), (True, True)]
 
 
-def test_a_new_folder_is_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_folder_is_flushed_to_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     synced: list[int] = []
     monkeypatch.setattr(os, "fsync", lambda handle: synced.append(os.fstat(handle).st_ino))
     make_folder(tmp_path / "a" / "b")

@@ -16,7 +16,7 @@ from streamplace.files.reading import read_bytes
 def test_devices_are_refused() -> None:
     with pytest.raises(OSError, match="is a device"):
         read_raw("/dev/zero")
-    with pytest.raises(FormatError, match=r"^/dev/null: is a device, and no file$"):
+    with pytest.raises(FormatError, match=r"^/dev/null: is a device, not a file$"):
         read_bytes("/dev/null")
 
 
@@ -29,7 +29,7 @@ def test_a_pipe_is_read(tmp_path: Path) -> None:
     writer.join()
 
 
-def test_a_file_of_a_tebibyte_of_nothing(tmp_path: Path) -> None:
+def test_a_sparse_file_of_a_tebibyte_is_refused(tmp_path: Path) -> None:
     with (tmp_path / "sparse.json").open("wb") as file:
         file.truncate(2**40)
     with pytest.raises(FormatError, match="is larger than 4 GiB"):
@@ -38,13 +38,13 @@ def test_a_file_of_a_tebibyte_of_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", [b"\0", b"[],", b" "])
-def test_bombs_are_refused_as_they_burst(text: bytes) -> None:
+def test_bombs_are_refused_while_they_unzip(text: bytes) -> None:
     member = gzip.compress(text * (2**24 // len(text)))
     with pytest.raises(OSError, match=r"unzips to \d+,\d{3},\d{3} bytes or more"):
-        unzipped(member * 640)  # of 10 GiB, no more than some MiB are unzipped
+        unzipped(member * 640)  # only a few MiB of 10 GiB are unzipped
 
 
-def test_what_folds_less_is_read() -> None:
+def test_smaller_ratios_are_read() -> None:
     equal = b"".join(b'{"name": "op%d", "instructions": 9e4}, ' % i for i in range(200_000))
     for data in (b"a" * SPARE, equal, b""):
         assert unzipped(gzip.compress(data)) == data

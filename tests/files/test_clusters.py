@@ -26,7 +26,7 @@ def test_round_trip(cluster: Cluster) -> None:
 
 
 @pytest.mark.parametrize("ending", [".json", ".json.gz"])
-def test_round_trip_of_everything_a_cluster_can_have(ending: str, tmp_path: Path) -> None:
+def test_round_trip_of_a_cluster_with_every_field(ending: str, tmp_path: Path) -> None:
     devices = [Device("größe", 1.5, 3, 7.0, ("gpu", "ssd")), Device("b", 2.0, memory_bytes=0.0)]
     overrides = (LinkOverride("b", None, 1.0, 2.0, 3.0, 4.0), LinkOverride(None, "b", gap_s=0.0))
     cluster = Cluster(devices, Network("nic", None, 0.1, 0.2, 0.3, overrides))
@@ -42,7 +42,7 @@ def test_defaults_are_those_of_the_library() -> None:
     assert cluster_from({**value, "network": {}}, "x") == Cluster([Device("a", 1.0)])
 
 
-def test_null_is_no_limit_of_bandwidth() -> None:
+def test_null_bandwidth_means_no_limit() -> None:
     cluster = cluster_from(CLUSTER, "x")
     assert cluster.network.bandwidth_mbps is None
     assert cluster.network.overrides == (LinkOverride("d0", "d1", 10.0, gap_s=1e-6),)
@@ -50,17 +50,17 @@ def test_null_is_no_limit_of_bandwidth() -> None:
 
 @settings(max_examples=150)
 @given(spoilt_json(CLUSTER))
-def test_a_spoilt_cluster_is_a_cluster_or_one_line(value: Any) -> None:
-    cluster, said = result_or_error(cluster_from, value, "x.json")
+def test_a_spoilt_cluster_is_valid_or_refused_in_one_line(value: Any) -> None:
+    cluster, message = result_or_error(cluster_from, value, "x.json")
     if cluster is None:
-        assert said.startswith("x.json: ")
-        assert "\n" not in said
+        assert message.startswith("x.json: ")
+        assert "\n" not in message
     else:
         assert cluster_from(cluster_to(cluster), "x.json") == cluster
 
 
 def test_two_overrides_of_one_link_are_refused() -> None:
-    """Of two values for one key neither can be preferred."""
+    """Neither of two values for the same link is preferred."""
     twice = [{"from": "d0", "to": "d1", "gap_s": gap} for gap in (0.1, 0.2)]
     with pytest.raises(FormatError, match=r"network\.overrides\[1\]"):
         cluster_from({**CLUSTER, "network": {"overrides": twice}}, "x")

@@ -1,4 +1,4 @@
-"""Comments, which every object of our formats may carry."""
+"""Comments, which every object in a file may have."""
 
 import copy
 from collections.abc import Callable, Iterator
@@ -67,7 +67,7 @@ def test_a_comment_everywhere_in_a_placement() -> None:
     assert len(list(objects(PLACEMENT))) == 14
 
 
-def test_a_comment_of_null_is_none() -> None:
+def test_a_comment_may_be_null() -> None:
     assert GraphForm.model_validate({**GRAPH, "comment": None}).comment is None
 
 

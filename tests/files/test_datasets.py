@@ -1,4 +1,4 @@
-"""Datasets: folders, lists, JSON lines, compressed or not; and the bundled ones."""
+"""Datasets: folders, lists and JSON lines, compressed or not, and the shipped datasets."""
 
 import gzip
 import json
@@ -39,7 +39,7 @@ def test_blank_lines_and_windows_line_ends_do_not_count(tmp_path: Path) -> None:
     assert read_dataset(tmp_path / "x.jsonl") == SEVERAL
 
 
-def test_a_line_separator_inside_a_name_ends_no_line(tmp_path: Path) -> None:
+def test_a_line_separator_inside_a_name_does_not_end_a_line(tmp_path: Path) -> None:
     odd = graph_from({**GRAPH, "name": "a\u2028b\x85c"}, "x")
     write_dataset(tmp_path / "x.jsonl", [odd, odd])
     assert read_dataset(tmp_path / "x.jsonl") == [odd, odd]
@@ -58,7 +58,7 @@ def test_a_folder_is_read_in_the_order_of_its_names(tmp_path: Path) -> None:
     assert names(tmp_path) == ["g0", "g2", "g1", "g0"]
 
 
-def test_graphs_without_a_name_are_called_after_the_file(tmp_path: Path) -> None:
+def test_graphs_without_a_name_are_named_after_the_file(tmp_path: Path) -> None:
     text = json.dumps(NAMELESS)
     (tmp_path / "a.json").write_text(text)
     (tmp_path / "b.json").write_text(f"[{text}, {text}]")
@@ -66,7 +66,7 @@ def test_graphs_without_a_name_are_called_after_the_file(tmp_path: Path) -> None
     assert names(tmp_path) == ["a", "b_0", "b_1", "c_0", "c_1"]
 
 
-def test_zipped_or_not_is_told_by_the_bytes(tmp_path: Path) -> None:
+def test_gzip_is_recognised_by_its_bytes(tmp_path: Path) -> None:
     write_dataset(tmp_path / "x.jsonl.gz", SEVERAL)
     (tmp_path / "x.jsonl.gz").rename(tmp_path / "x.jsonl")
     assert read_dataset(tmp_path / "x.jsonl") == SEVERAL
@@ -86,9 +86,9 @@ def test_json_and_npz_hold_one_graph(ending: str, count: int, tmp_path: Path) ->
     assert list(tmp_path.iterdir()) == []
 
 
-def test_other_endings_are_refused_before_work_is_done(tmp_path: Path) -> None:
+def test_other_endings_are_refused_before_any_work(tmp_path: Path) -> None:
     def never() -> Iterator[StreamGraph]:
-        pytest.fail("a graph was asked for")
+        pytest.fail("a graph was made")
         yield SEVERAL[0]
 
     with pytest.raises(FormatError, match=r"x\.csv: must end in"):
@@ -96,7 +96,7 @@ def test_other_endings_are_refused_before_work_is_done(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_shipped_graphs_are_there() -> None:
+def test_shipped_graphs_are_found() -> None:
     graphs = read_dataset("dataset:real")
     assert len(graphs) >= 9
     assert all(graph.source_rate for graph in graphs)
@@ -104,8 +104,8 @@ def test_shipped_graphs_are_there() -> None:
 
 
 @pytest.mark.parametrize("name", ["../x", "../pyproject.toml", "real/../../x", "/etc/passwd", "no"])
-def test_nothing_else_is_shipped(name: str) -> None:
-    with pytest.raises(FormatError, match=r": not shipped; there are .*real/"):
+def test_other_names_are_not_shipped_datasets(name: str) -> None:
+    with pytest.raises(FormatError, match=r": no such dataset; choose from .*real/"):
         resolve(f"dataset:{name}")
 
 
@@ -118,5 +118,5 @@ def test_a_link_out_of_the_shipped_folder_is_not_followed(
     (copy / "link.json").symlink_to(tmp_path / "secret.json")
     monkeypatch.setattr("streamplace.files.bundled.shipped_folder", lambda: copy)
     assert resolve("dataset:real").is_dir()
-    with pytest.raises(FormatError, match="not shipped"):
+    with pytest.raises(FormatError, match="no such dataset"):
         resolve("dataset:link.json")

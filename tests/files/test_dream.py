@@ -41,7 +41,7 @@ def test_rates_follow_from_selectivities_not_from_stored_weights() -> None:
     assert graph_from(other, "x") == graph_from(DREAM, "x")
 
 
-def test_released_graphs_are_read_wherever_ours_are(tmp_path: Path) -> None:
+def test_released_graphs_are_read_like_any_other(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(json.dumps(DREAM))
     (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress(json.dumps(DREAM).encode()))
     write_dataset(tmp_path / "c.json", [graph_from(DREAM, "x")])

@@ -20,11 +20,11 @@ with held(sys.argv[1]):
 """
 
 
-def test_one_at_a_time(tmp_path: Path) -> None:
+def test_only_one_process_holds_a_folder(tmp_path: Path) -> None:
     run = tmp_path / "run"
     with (
         held(run),
-        pytest.raises(FormatError, match="another run of streamplace writes"),
+        pytest.raises(FormatError, match="another run of streamplace is writing"),
         held(run),
     ):
         pass
@@ -32,7 +32,7 @@ def test_one_at_a_time(tmp_path: Path) -> None:
         pass
 
 
-def test_a_process_that_is_killed_holds_nothing(tmp_path: Path) -> None:
+def test_a_killed_process_holds_no_lock(tmp_path: Path) -> None:
     words = [sys.executable, "-c", HOLD, str(tmp_path / "run")]
     with subprocess.Popen(words, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -45,7 +45,7 @@ def test_a_process_that_is_killed_holds_nothing(tmp_path: Path) -> None:
             pass
 
 
-def test_what_was_made_for_it_and_is_empty_goes(tmp_path: Path) -> None:
+def test_empty_folders_created_for_the_lock_are_removed(tmp_path: Path) -> None:
     with held(tmp_path / "a" / "b"):
         assert (tmp_path / "a" / "b").is_dir()
     assert list(tmp_path.iterdir()) == []
@@ -54,14 +54,14 @@ def test_what_was_made_for_it_and_is_empty_goes(tmp_path: Path) -> None:
     with held(tmp_path / "a" / "b"), pytest.raises(FormatError), held(tmp_path / "a" / "b"):
         pass
     assert (tmp_path / "a" / "b" / "x").exists()
-    (tmp_path / "there").mkdir()
-    with held(tmp_path / "there"):
+    (tmp_path / "existing").mkdir()
+    with held(tmp_path / "existing"):
         pass
-    assert (tmp_path / "there").exists()
+    assert (tmp_path / "existing").exists()
 
 
-def test_what_is_no_folder(tmp_path: Path) -> None:
+def test_paths_that_cannot_be_folders(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for path in (tmp_path / "file", tmp_path / "file" / "x", tmp_path / ("n" * 300)):
-        with pytest.raises(FormatError, match="cannot be made"), held(path):
+        with pytest.raises(FormatError, match="cannot create folder"), held(path):
             pass

@@ -59,7 +59,7 @@ def test_constraints_written_in_python_are_equal_when_read(
     assert read_graph(tmp_path / f"x{ending}") == graph
 
 
-def test_constraints_that_say_nothing_are_no_constraints() -> None:
+def test_empty_constraints_equal_no_constraints() -> None:
     plain = {key: value for key, value in GRAPH.items() if key != "constraints"}
     nothings: list[Any] = [{}, {"comment": "none yet"}, {"colocate": []}, None]
     for nothing in nothings:
@@ -74,7 +74,7 @@ def test_minus_zero_is_zero(field: str) -> None:
     assert graph_from(graph_to(graph), "x").sha256 == graph.sha256
 
 
-def test_the_order_of_streams_is_no_part_of_a_graph() -> None:
+def test_the_order_of_streams_does_not_matter() -> None:
     turned = {**GRAPH, "streams": GRAPH["streams"][::-1]}
     assert graph_from(turned, "x") == graph_from(GRAPH, "x")
 
@@ -91,7 +91,7 @@ def test_defaults() -> None:
     assert two.streams[0] == Stream("a", "b", 1.0, 9.0)
 
 
-def test_a_byte_order_mark_is_no_fault(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_accepted(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text(json.dumps(GRAPH), encoding="utf-8-sig")
     assert read_graph(tmp_path / "x.json") == graph_from(GRAPH, "x")
 
@@ -99,26 +99,26 @@ def test_a_byte_order_mark_is_no_fault(tmp_path: Path) -> None:
 @pytest.mark.parametrize("value", [GRAPH, DREAM], ids=["ours", "dream"])
 @settings(max_examples=150)
 @given(data=st.data())
-def test_a_spoilt_graph_is_a_graph_or_one_line(value: Any, data: st.DataObject) -> None:
-    graph, said = result_or_error(graph_from, data.draw(spoilt_json(value)), "x.json")
+def test_a_spoilt_graph_is_valid_or_refused_in_one_line(value: Any, data: st.DataObject) -> None:
+    graph, message = result_or_error(graph_from, data.draw(spoilt_json(value)), "x.json")
     if graph is None:
-        assert said.startswith("x.json: ")
-        assert "\n" not in said
+        assert message.startswith("x.json: ")
+        assert "\n" not in message
     else:
         assert graph_from(graph_to(graph), "x.json").names == graph.names
 
 
 @given(st.binary(max_size=40) | st.text(max_size=40).map(str.encode))
-def test_any_bytes_are_json_or_one_line(data: bytes) -> None:
-    _, said = result_or_error(lambda: parse(decode(data, "x.json"), "x.json"))
-    assert said == "" or said.startswith("x.json: ")
+def test_any_bytes_are_json_or_refused_in_one_line(data: bytes) -> None:
+    _, message = result_or_error(lambda: parse(decode(data, "x.json"), "x.json"))
+    assert message == "" or message.startswith("x.json: ")
 
 
 @pytest.mark.parametrize(
     "text",
     ['{"a": 1, "a": 1}', '[{"b": {"a": 1, "b": 2, "a": 3}}]', '{"a": {}, "\\u0061": {}}'],
 )
-def test_a_key_twice_in_one_object_is_refused(text: str) -> None:
+def test_a_repeated_key_is_refused(text: str) -> None:
     with pytest.raises(FormatError, match="'a'"):
         parse(text, "x.json")
     assert parse('[{"a": 1}, {"a": {"a": 2}}]', "x.json")

@@ -1,4 +1,4 @@
-"""JSON lines, read one by one and all at once with the same result."""
+"""JSON lines, which give the same result when read one by one and all at once."""
 
 import gzip
 import json
@@ -32,7 +32,7 @@ def values_or_error(read: object) -> object:
 
 
 @given(LINES, ENDS, st.booleans(), st.integers(1, 9))
-def test_what_is_read_line_by_line_is_what_is_read_at_once(
+def test_reading_line_by_line_equals_reading_at_once(
     tmp_path_factory: pytest.TempPathFactory, texts: list[bytes], ends: list[bytes], zipped: bool,
     piece: int,
 ) -> None:  # fmt: skip
@@ -44,7 +44,7 @@ def test_what_is_read_line_by_line_is_what_is_read_at_once(
         found = values_or_error(lambda: read_json_lines(path))
     at_once = values_or_error(lambda: json_lines(read_text(path).split("\n"), str(path)))
     if isinstance(at_once, str) and "UTF-8" in at_once and isinstance(found, str):
-        return  # a fault of an earlier line comes first
+        return  # line by line, an error in an earlier line is found first
     assert found == at_once
 
 
@@ -59,7 +59,7 @@ def test_bytes_are_counted_from_the_start_of_the_file(tmp_path: Path, mark: byte
         list(read_json_lines(path))
 
 
-def test_broken_gzip_is_told_after_what_is_whole(tmp_path: Path) -> None:
+def test_broken_gzip_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "graphs.jsonl.gz"
     write_dataset(path, GRAPHS)
     whole = path.read_bytes()
@@ -72,7 +72,7 @@ def test_broken_gzip_is_told_after_what_is_whole(tmp_path: Path) -> None:
         list(read_json_lines(path))
 
 
-def test_graphs_of_a_file_are_read_again_and_again(tmp_path: Path) -> None:
+def test_stored_graphs_can_be_iterated_repeatedly(tmp_path: Path) -> None:
     path = tmp_path / "graphs.jsonl.gz"
     write_dataset(path, GRAPHS)
     stored = open_dataset(path)
@@ -122,7 +122,7 @@ def test_a_bomb_of_lines_is_refused(tmp_path: Path) -> None:
         list(iter_graphs(path))
 
 
-def test_a_device_is_no_dataset(tmp_path: Path) -> None:
+def test_a_device_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "zero.jsonl"
     path.symlink_to("/dev/zero")
     with pytest.raises(FormatError, match="is a device"):

@@ -1,4 +1,4 @@
-"""Graphs as .npz columns; a bad file is a FormatError and is never executed."""
+"""Graphs as .npz columns; a bad file raises FormatError, and nothing in it is executed."""
 
 import json
 import pickle
@@ -156,7 +156,7 @@ def test_columns_of_the_wrong_shape_or_kind(
         "booleans",
     ],
 )
-def test_streams_that_lead_nowhere(ends: NDArray[Any], folder: Path) -> None:
+def test_invalid_ends_of_streams(ends: NDArray[Any], folder: Path) -> None:
     refused(spoil(folder, lambda columns: columns.update(ends=ends)))
 
 
@@ -221,12 +221,12 @@ def test_headers_that_are_wrong(change: dict[str, Any], folder: Path) -> None:
 
 
 @pytest.mark.parametrize("header", [b"", b"{", b"[]", b"\xff", b"1", b'{"name": 1, "name": 1}'])
-def test_headers_that_are_none(header: bytes, folder: Path) -> None:
+def test_invalid_headers(header: bytes, folder: Path) -> None:
     data = np.frombuffer(header, np.uint8)
     refused(spoil(folder, lambda columns: columns.update(header=data)))
 
 
-def test_shares_on_operators_that_are_no_sources(folder: Path) -> None:
+def test_shares_of_operators_that_are_not_sources(folder: Path) -> None:
     share = np.array([1.0, 0.5, 0.0])
     refused(spoil(folder, lambda columns: columns.update(source_share=share)))
 
@@ -242,14 +242,14 @@ class Bomb:
 
 
 @pytest.mark.parametrize("column", COLUMNS)
-def test_a_pickle_inside_is_not_run(column: str, folder: Path, tmp_path: Path) -> None:
+def test_a_pickle_in_a_column_is_not_executed(column: str, folder: Path, tmp_path: Path) -> None:
     mark = tmp_path / "executed"
     bomb = np.array([Bomb(mark)] * 3, dtype=object)
     refused(spoil(folder, lambda columns: columns.update({column: bomb})))
     assert not mark.exists()
 
 
-def test_a_file_that_is_a_pickle_is_not_run(tmp_path: Path) -> None:
+def test_a_pickle_file_is_not_executed(tmp_path: Path) -> None:
     path, mark = tmp_path / "x.npz", tmp_path / "executed"
     path.write_bytes(pickle.dumps(Bomb(mark)))
     refused(path)
@@ -271,14 +271,14 @@ def test_garbage(folder: Path, data: bytes) -> None:
 
 
 @given(st.data())
-def test_one_wrong_byte_is_found_or_harmless(folder: Path, data: st.DataObject) -> None:
+def test_one_wrong_byte_is_detected_or_harmless(folder: Path, data: st.DataObject) -> None:
     whole = bytearray((folder / "good.npz").read_bytes())
     at = data.draw(st.integers(0, len(whole) - 1))
     whole[at] ^= data.draw(st.integers(1, 255))
     (folder / "wrong.npz").write_bytes(whole)
-    graph, said = result_or_error(read_graph, folder / "wrong.npz")
-    assert "\n" not in said
-    assert said or graph == read_graph(folder / "good.npz")
+    graph, message = result_or_error(read_graph, folder / "wrong.npz")
+    assert "\n" not in message
+    assert message or graph == read_graph(folder / "good.npz")
 
 
 def test_other_archives(folder: Path) -> None:

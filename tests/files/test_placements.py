@@ -1,4 +1,4 @@
-"""Placements as files: ours carry their problem, CEPSim's hold indices."""
+"""Placement files: streamplace's hold the problem, CEPSim's hold indices."""
 
 import csv
 import io
@@ -60,19 +60,19 @@ def test_round_trip_with_the_whole_problem(case: Case, folder: Path) -> None:
     ],
     ids=["pins", "colocate", "exlocate", "allowed"],
 )
-def test_constraints_stay_with_the_placement(constraints: Constraints, folder: Path) -> None:
+def test_constraints_are_kept_with_the_placement(constraints: Constraints, folder: Path) -> None:
     problem = Problem(graph_from(LINE, "x"), constraints=constraints)
     write_placement(folder / "p.json", Placement(problem, [1, 1, 0]))
     again = read_placement(folder / "p.json").problem
     for devices in ([1, 1, 0], [0, 1, 1], [2, 2, 2]):
-        kept, given_ = (
+        kept, expected = (
             p.feasibility.violation(Placement(p, devices).devices) for p in (again, problem)
         )
-        assert kept == given_
+        assert kept == expected
 
 
-def test_no_constraints_go_before_those_of_the_graph(folder: Path) -> None:
-    """A problem may drop the constraints of its graph, and its file must say so."""
+def test_dropped_constraints_stay_dropped(folder: Path) -> None:
+    """A problem may drop the constraints of its graph, which its file must record."""
     pinned = graph_from({**LINE, "constraints": {"pins": {"a": "d1"}}}, "x")
     free = Problem(pinned, constraints=Constraints())
     write_placement(folder / "p.json", Placement(free, [0, 0, 0]))
@@ -80,7 +80,7 @@ def test_no_constraints_go_before_those_of_the_graph(folder: Path) -> None:
     assert again.problem.feasibility.violation(again.devices) is None
 
 
-def test_what_is_given_goes_before_the_file(folder: Path) -> None:
+def test_arguments_override_the_file(folder: Path) -> None:
     problem = Problem(graph_from(LINE, "x"))
     write_placement(folder / "p.json", Placement(problem, [0, 1, 2]))
     cluster = Cluster.equal(3, 7.0)
@@ -90,8 +90,8 @@ def test_what_is_given_goes_before_the_file(folder: Path) -> None:
     assert (problem.cluster, problem.source_rate, problem.model) == (cluster, 5.0, "path-average")
 
 
-def test_rates_and_headroom_of_the_file_and_told(folder: Path) -> None:
-    """Both are left out of files where they are at their default, and read otherwise."""
+def test_source_rates_and_target_utilisation_are_read_and_overridden(folder: Path) -> None:
+    """Files leave both out if they are at their default."""
     graph = graph_from(LINE, "x")
     plain = placement_to(Placement(Problem(graph), [0, 1, 2]))
     assert not {"source_rates", "target_utilisation"} & set(plain["problem"])
@@ -108,13 +108,13 @@ def test_rates_and_headroom_of_the_file_and_told(folder: Path) -> None:
     assert (foreign.problem.source_rates, foreign.problem.target_utilisation) == ((4, 3), 0.5)
 
 
-def test_the_graph_must_be_the_same_but_for_its_name(folder: Path) -> None:
+def test_the_graph_must_be_the_same_except_for_its_name(folder: Path) -> None:
     write_placement(folder / "p.json", Placement(Problem(graph_from(LINE, "x")), [0, 1, 2]))
     renamed = graph_from({**LINE, "name": "other"}, "x")
     assert read_placement(folder / "p.json", graph=renamed).problem.graph is renamed
     heavier = [{"name": name, "instructions": 2e3} for name in "abc"]
     other = graph_from({**LINE, "name": "other", "operators": heavier}, "x")
-    with pytest.raises(FormatError, match=r"another graph: of 'line', not 'other'"):
+    with pytest.raises(FormatError, match=r"another graph: 'line', not 'other'"):
         read_placement(folder / "p.json", graph=other)
 
 
@@ -152,12 +152,14 @@ OURS = placement_to(
 
 @settings(max_examples=150)
 @given(spoilt_json(OURS))
-def test_a_spoilt_placement_is_a_placement_or_one_line(folder: Path, value: Any) -> None:
+def test_a_spoilt_placement_is_valid_or_refused_in_one_line(folder: Path, value: Any) -> None:
     check_spoilt(folder / "spoilt.json", value)
 
 
 @given(spoilt_json(CEPSIM))
-def test_a_spoilt_cepsim_placement_is_a_placement_or_one_line(folder: Path, value: Any) -> None:
+def test_a_spoilt_cepsim_placement_is_valid_or_refused_in_one_line(
+    folder: Path, value: Any
+) -> None:
     check_spoilt(folder / "spoilt.json", value)
 
 
@@ -166,9 +168,9 @@ def check_spoilt(path: Path, value: Any) -> None:
     path.write_text(json.dumps(value))
     own = "assignment" in value
     graph = None if own else graph_from(LINE, "x")
-    placement, said = result_or_error(lambda: read_placement(path, graph=graph))
+    placement, message = result_or_error(lambda: read_placement(path, graph=graph))
     if placement is None:
-        fault_of(said, path)
+        fault_of(message, path)
     else:
         assert len(placement.devices) == 3
 
@@ -179,8 +181,8 @@ def test_a_placement_of_another_cluster_is_refused(folder: Path) -> None:
         read_placement(folder / "p.json", cluster=Cluster.equal(2))
 
 
-def test_csv_of_names_that_break_lines() -> None:
-    """A carriage return ends a line of CSV, so a name that has one is quoted."""
+def test_csv_quotes_names_with_line_ends() -> None:
+    """A carriage return ends a line of CSV, so a name with one is quoted."""
     names = ["a\rb", "c\nd", "e\r\nf", 'g"h', "i,j", "k"]
     graph = StreamGraph([Operator(name, 1.0, 0.0) for name in names], [], source_rate=1.0)
     text = as_csv(Placement(Problem(graph, Cluster.equal(1)), [0] * len(names)))

@@ -1,4 +1,4 @@
-"""Places in the objects of a form."""
+"""Fields and union tags at places in a form."""
 
 from typing import Literal
 
@@ -24,7 +24,7 @@ class Dog(BaseModel, extra="forbid"):
 
 
 class House(BaseModel, extra="forbid"):
-    """A form with a union in a field, and with a map whose key may be a tag."""
+    """A form with a union in a field, and with a map whose keys may equal a tag."""
 
     colour: Literal["cat", "red"] = "red"
     pet: Cat | Dog | None = Field(None, discriminator="kind")
@@ -46,7 +46,7 @@ class House(BaseModel, extra="forbid"):
         ({"dog": 3}, ("dog",), ["colour", "pet", "rooms"]),
     ],
 )
-def test_a_place_has_no_tags(value: object, place: Place, fields: list[str]) -> None:
+def test_union_tags_are_removed_from_places(value: object, place: Place, fields: list[str]) -> None:
     with pytest.raises(ValidationError) as refused:
         House.model_validate(value)
     (fault,) = refused.value.errors()

@@ -1,4 +1,4 @@
-"""Hashes of generated graphs, which are the same on every machine."""
+"""Hashes of generated graphs, equal on every machine."""
 
 import hashlib
 
@@ -7,7 +7,7 @@ import pytest
 from streamplace import Recipe
 from streamplace.generate import PRESETS
 
-# sha256 over 40 graphs of seed 7; a change here changes every benchmark anybody has generated
+# SHA-256 over 40 graphs of seed 7; if one changes, existing benchmarks cannot be reproduced
 GOLDEN = {
     "dream": "9531c843f884d2911afa962f31fdf8859dea6b3b76259f4ee3595b56a095c8b7",
     "series-parallel": "136f1ce9c6cdce25dad030350d90eb6aa70bbf63b6b1b227193f91478f544bde",
@@ -16,7 +16,7 @@ GOLDEN = {
 
 
 def digest(preset: str, numbers: range) -> str:
-    """Return the hash of graphs of one dataset: names, source rates, columns, streams."""
+    """Return a hash of names, source rates, columns and streams of a dataset's graphs."""
     hashed = hashlib.sha256()
     for number in numbers:
         graph = Recipe(preset, 40, seed=7).graph(number)
@@ -25,7 +25,7 @@ def digest(preset: str, numbers: range) -> str:
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_a_seed_gives_the_graphs_it_has_always_given(preset: str) -> None:
+def test_the_graphs_of_a_seed_never_change(preset: str) -> None:
     assert digest(preset, range(40)) == GOLDEN[preset]
 
 

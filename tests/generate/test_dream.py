@@ -1,4 +1,4 @@
-"""The preset `dream`: the paper's 40 classes, and statistics of the released graphs."""
+"""The preset `dream`: the paper's 40 classes, and the statistics of the released graphs."""
 
 from collections import Counter
 
@@ -19,7 +19,7 @@ Shape = tuple[int, int, int]
 
 
 def shape(graph: StreamGraph) -> Shape:
-    """Return load in devices, branches and length."""
+    """Return a graph's load in devices, number of branches, and branch length."""
     branches = int((graph.stream_source == 0).sum())
     load = flow(Problem(graph)).work.sum() / 2.5e9
     assert load == pytest.approx(round(load), abs=1e-9)
@@ -43,7 +43,7 @@ def test_one_graph_follows_the_recipe() -> None:
     graph = preset_graph("dream", 27)  # 5 branches of 5
     problem = flow(Problem(graph))
     assert graph.instructions[0] == graph.instructions[26] == 10_000
-    stages = graph.instructions[1:26].reshape(5, 5)  # a stage a row
+    stages = graph.instructions[1:26].reshape(5, 5)  # one row per stage
     assert np.ptp(stages, axis=1).max() == 0
     assert len(set(stages[:, 0])) == 5
     assert (graph.selectivity[graph.stream_source == 0] == 0.2).all()
@@ -56,14 +56,16 @@ def test_one_graph_follows_the_recipe() -> None:
     assert ends == {(a + i * (a > 0), b + i * (b < 26)) for a, b in branch for i in range(5)}
 
 
-def test_other_counts_share_by_largest_remainder() -> None:
+def test_other_counts_are_divided_by_largest_remainder() -> None:
     counted = Counter(shape(Recipe("dream", 63).graph(i)) for i in range(63))
-    assert sum(counted.values()) == 63  # a fiftieth: one a class of 50, two a class of 100
+    assert (
+        sum(counted.values()) == 63
+    )  # a fiftieth of the set: 1 graph per class of 50, 2 per class of 100
     assert {n for (load, _, _), n in counted.items() if load == 2} == {1}
     assert {n for (load, _, _), n in counted.items() if load > 2} == {2}
 
 
-def test_sizes_keep_the_classes_within_them() -> None:
+def test_sizes_restrict_the_classes() -> None:
     sizes = {len(Recipe("dream", 30, range(10, 13)).graph(i).names) for i in range(30)}
     assert sizes == {10, 11, 12}
     with pytest.raises(UsageError, match="no class of dream has that many operators"):
@@ -71,7 +73,7 @@ def test_sizes_keep_the_classes_within_them() -> None:
 
 
 @needs_dream
-def test_classes_are_those_of_the_released_set() -> None:
+def test_classes_equal_those_of_the_released_set() -> None:
     assert set(map(shape, released_graphs())) == set(map(shape, full_set(1)))
 
 
@@ -86,7 +88,7 @@ def columns(graphs: list[StreamGraph]) -> list[NDArray[np.float64]]:
 
 
 def metis_row(graphs: list[StreamGraph]) -> NDArray[np.float64]:
-    """Return mean, Q1, median and share above 0.97 of METIS."""
+    """Return mean, lower quartile, median and share above 0.97 of METIS's throughput."""
     rng = np.random.default_rng(0)
     problems = (Problem(graph, model="path-average") for graph in graphs)
     achieved = np.array([throughput(p, Metis()(p, rng).devices)[0] / 1e4 for p in problems])
@@ -95,15 +97,15 @@ def metis_row(graphs: list[StreamGraph]) -> NDArray[np.float64]:
 
 
 @needs_dream
-def test_numbers_are_distributed_as_released() -> None:
+def test_numbers_have_the_distribution_of_the_released_set() -> None:
     generated, released = columns(full_set(1)), columns(released_graphs())
-    for ours, theirs in zip(generated, released, strict=True):
-        assert ks_2samp(ours, theirs).statistic <= 0.03
+    for one, other in zip(generated, released, strict=True):
+        assert ks_2samp(one, other).statistic <= 0.03
 
 
 @needs_dream
-def test_metis_does_as_well_on_them_as_on_the_released() -> None:
-    ours = np.mean([metis_row(full_set(seed)) for seed in range(5)], axis=0)
-    theirs = metis_row(released_graphs())
-    assert np.abs(ours - theirs) == pytest.approx([0, 0, 0, 0], abs=0.02)
-    assert ours[0] == pytest.approx(theirs[0], abs=0.01)
+def test_metis_performs_as_on_the_released_set() -> None:
+    generated = np.mean([metis_row(full_set(seed)) for seed in range(5)], axis=0)
+    released = metis_row(released_graphs())
+    assert np.abs(generated - released) == pytest.approx([0, 0, 0, 0], abs=0.02)
+    assert generated[0] == pytest.approx(released[0], abs=0.01)

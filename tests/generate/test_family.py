@@ -1,4 +1,4 @@
-"""Graph families that users write: found, checked, and the same from every process."""
+"""Custom graph families: lookup, checks, and determinism over processes."""
 
 import re
 from itertools import pairwise
@@ -13,7 +13,7 @@ from streamplace.files import read_dataset
 from tests.support.cli import ENVIRONMENT, one_line, run
 from tests.support.paths import ROOT
 
-OWN = '''
+CUSTOM = '''
 from dataclasses import dataclass
 from typing import ClassVar
 import streamplace as sp
@@ -43,7 +43,7 @@ def cyclic(operators, rng, name):
     return sp.StreamGraph([("a", 1, 1), ("b", 1, 1)], [("a", "b"), ("b", "a")], name=name)
 
 def failing(operators, rng, name):
-    raise RuntimeError("a fault\\nof its own")
+    raise RuntimeError("a fault\\nin two lines")
 
 def text(operators, rng, name):
     return "a graph"
@@ -68,33 +68,33 @@ class Large(Narrow):
 FAULTS = {
     "nowhere:chain": "family 'nowhere:chain': importing nowhere failed: ModuleNotFoundError",
     "mine:lost": "module 'mine' (FOLDER/mine.py) has no 'lost'",
-    "mine:pair": "is no family: a family is called with operators, rng and name, but",
-    "mine:OWN": "module 'mine' (FOLDER/mine.py) has no 'OWN'",
-    "mine:sp": "a module is no family: a family is called with operators, rng and name",
-    "mine:failing": "family 'mine:failing': graph 0: RuntimeError: a fault of its own",
+    "mine:pair": "is not a family: a family is called with operators, rng and name, but",
+    "mine:CUSTOM": "module 'mine' (FOLDER/mine.py) has no 'CUSTOM'",
+    "mine:sp": "a module is not a family: a family is called with operators, rng and name",
+    "mine:failing": "family 'mine:failing': graph 0: RuntimeError: a fault in two lines",
     "mine:cyclic": "family 'mine:cyclic': graph 0: ",
-    "mine:text": "family 'mine:text': graph 0: a str was returned, not a StreamGraph",
+    "mine:text": "family 'mine:text': graph 0: must be a StreamGraph, not str",
     "mine:nameless": "graph 0: its name must be 'mine:nameless_0', not ''",
-    "mine:chain:depth=3": "'depth=3' is no option=value; it takes no options",
-    "mine:Star:copy=true": "'copy=true' is no option=value; did you mean 'copies'",
+    "mine:chain:depth=3": "unknown option 'depth'; it has no options",
+    "mine:Star:copy=true": "unknown option 'copy'; did you mean 'copies'",
     "mine:Star:copies=yes": "copies must be true or false",
     "mine:Narrow": "family 'mine:Narrow': sizes must be 4 to 1000000 (got range(0, 3))",
-    "mine:Odd": "family 'mine:Odd': sizes must be range (got 5)",
-    "layered:wide": "family 'layered:wide': 'wide' is no option=value; it takes no options",
-    "dream:size=3": "family 'dream:size=3': 'size=3' is no option=value; it takes no options",
-    "ring": "no family is called 'ring'; there are dream, series-parallel, layered",
+    "mine:Odd": "family 'mine:Odd': sizes must be a range (got 5)",
+    "layered:wide": "family 'layered:wide': unknown option 'wide'; it has no options",
+    "dream:size=3": "family 'dream:size=3': unknown option 'size'; it has no options",
+    "ring": "unknown family 'ring'; choose from dream, series-parallel, layered",
 }
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Return a folder with families."""
-    (tmp_path / "mine.py").write_text(OWN)
+    """Return a folder with a module of families."""
+    (tmp_path / "mine.py").write_text(CUSTOM)
     return tmp_path
 
 
 def generated(folder: Path, *arguments: object) -> tuple[int, str]:
-    """Run `generate` in a folder, like an installed script, into x.jsonl."""
+    """Run `generate` in a folder, as an installed script does; return its exit code and stderr."""
     environment = {**ENVIRONMENT, "PYTHONSAFEPATH": "1"}
     done = run("generate", *arguments, "-o", "x.jsonl", cwd=folder, env=environment)
     assert done.stdout == ""
@@ -105,7 +105,7 @@ def sizes_in(folder: Path) -> set[int]:
     return {len(graph.names) for graph in read_dataset(folder / "x.jsonl")}
 
 
-def test_any_number_of_processes_writes_the_same_bytes(folder: Path) -> None:
+def test_the_output_does_not_depend_on_the_number_of_processes(folder: Path) -> None:
     written = []
     for jobs in (1, 2):
         code, err = generated(folder, "mine:chain", "--count", 70, "--seed", 3, "--jobs", jobs)
@@ -119,7 +119,7 @@ def test_any_number_of_processes_writes_the_same_bytes(folder: Path) -> None:
     assert len(sizes_in(folder)) > 10
 
 
-def test_a_family_may_say_its_sizes_and_take_options(folder: Path) -> None:
+def test_a_family_may_have_sizes_and_options(folder: Path) -> None:
     assert generated(folder, "mine:Star", "--count", 20)[0] == 0
     assert sizes_in(folder) == {3, 4, 5}
     split = read_dataset(folder / "x.jsonl")[0]
@@ -137,7 +137,7 @@ def test_a_family_may_say_its_sizes_and_take_options(folder: Path) -> None:
         ("mine:Large", 199, "operators must be 200 to 1000000"),
     ],
 )
-def test_fewer_operators_than_it_can_make_are_refused(
+def test_too_few_operators_are_refused(
     folder: Path, family: str, operators: int, message: str
 ) -> None:
     code, err = generated(folder, family, "--operators", operators)
@@ -146,23 +146,23 @@ def test_fewer_operators_than_it_can_make_are_refused(
 
 
 @pytest.mark.parametrize(("family", "message"), FAULTS.items())
-def test_what_is_wrong_with_one_is_one_line(folder: Path, family: str, message: str) -> None:
+def test_an_error_of_a_family_is_one_line(folder: Path, family: str, message: str) -> None:
     code, err = generated(folder, family)
     assert code == 2
     assert message in one_line(err)
     assert not (folder / "x.jsonl").exists()
 
 
-def test_the_graph_that_failed_is_named_from_a_process_of_its_own(folder: Path) -> None:
+def test_the_message_names_the_graph_that_failed_in_another_process(folder: Path) -> None:
     late = "\n\ndef late(operators, rng, name):\n    "
     late += "return failing(1, rng, name) if name.endswith('_69') else chain(4, rng, name)\n"
-    (folder / "mine.py").write_text(OWN + late)
+    (folder / "mine.py").write_text(CUSTOM + late)
     code, err = generated(folder, "mine:late", "--count", 70, "--jobs", 2)
     assert code == 2
-    assert "family 'mine:late': graph 69: RuntimeError: a fault of its own" in one_line(err)
+    assert "family 'mine:late': graph 69: RuntimeError: a fault in two lines" in one_line(err)
 
 
-def test_an_installed_package_gives_its_family_a_name(folder: Path) -> None:
+def test_an_installed_package_registers_a_family_by_name(folder: Path) -> None:
     about = folder / "ours-1.0.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: ours\nVersion: 1.0\n")
@@ -172,29 +172,29 @@ def test_an_installed_package_gives_its_family_a_name(folder: Path) -> None:
     elsewhere = folder / "elsewhere"
     elsewhere.mkdir()
 
-    def asked(*arguments: object) -> tuple[int, str, str]:
+    def outcome(*arguments: object) -> tuple[int, str, str]:
         done = run(*arguments, cwd=elsewhere, env=environment)
         return done.returncode, done.stdout, done.stderr
 
-    assert asked("generate", "star:copies=true", "-o", "x.jsonl")[0] == 0
+    assert outcome("generate", "star:copies=true", "-o", "x.jsonl")[0] == 0
     assert read_dataset(elsewhere / "x.jsonl")[0].name == "star:copies=true_0"
-    assert asked("generate", "layered", "-o", "y.jsonl")[0] == 0  # ours stays ours
+    assert outcome("generate", "layered", "-o", "y.jsonl")[0] == 0  # the built-in family wins
     assert read_dataset(elsewhere / "y.jsonl") == [sp.Recipe("layered", 1).graph(0)]
     assert "family 'gone': loading nowhere:chain failed" in one_line(
-        asked("generate", "gone", "-o", "-")[2]
+        outcome("generate", "gone", "-o", "-")[2]
     )
-    code, _, err = asked("generate", "xyzzy", "-o", "-")
+    code, _, err = outcome("generate", "xyzzy", "-o", "-")
     assert code == 2
-    there = "there are dream, series-parallel, layered, chain, gone, star"
-    assert f"{there} (your own are module:function)" in one_line(err)
-    shown = asked("generate", "--help")[1]
-    assert "Families of installed packages: chain, gone, star" in shown
+    choices = "choose from dream, series-parallel, layered, chain, gone, star"
+    assert f"{choices}, or module:function for your own" in one_line(err)
+    help_text = outcome("generate", "--help")[1]
+    assert "Families of installed packages: chain, gone, star" in help_text
     words = {"COMP_WORDS": "streamplace generate s", "COMP_CWORD": "2"}
     environment |= {**words, "_STREAMPLACE_COMPLETE": "bash_complete"}
-    assert asked()[1].split() == ["plain,series-parallel", "plain,star"]
+    assert outcome()[1].split() == ["plain,series-parallel", "plain,star"]
 
 
-def test_help_is_silent_about_packages_where_there_are_none(folder: Path) -> None:
+def test_help_mentions_packages_only_if_they_register_families(folder: Path) -> None:
     assert "installed packages:" not in run("generate", "--help", cwd=folder).stdout
 
 
@@ -205,11 +205,11 @@ def chain(operators: int, rng: np.random.Generator, name: str) -> sp.StreamGraph
     return sp.StreamGraph(rows, [*pairwise(names)], name=name)
 
 
-def test_a_recipe_takes_the_function_itself() -> None:
+def test_a_recipe_accepts_a_function() -> None:
     recipe = sp.Recipe(chain, 5, range(6, 8), seed=2)
     graphs = [recipe.graph(number) for number in range(5)]
     assert [graph.name for graph in graphs] == [f"chain_{number}" for number in range(5)]
     assert {len(graph.names) for graph in graphs} == {6, 7}
-    assert recipe.graph(3) == graphs[3]  # whatever was made before it
-    with pytest.raises(UsageError, match=re.escape("the class StreamGraph is no family")):
-        sp.Recipe(sp.StreamGraph, 1)  # type: ignore[arg-type]  # that is the fault
+    assert recipe.graph(3) == graphs[3]  # graphs do not depend on earlier ones
+    with pytest.raises(UsageError, match=re.escape("the class StreamGraph is not a family")):
+        sp.Recipe(sp.StreamGraph, 1)  # type: ignore[arg-type]  # the case under test

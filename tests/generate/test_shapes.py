@@ -1,4 +1,4 @@
-"""The shapes of graphs of the presets beyond the paper."""
+"""The shapes of graphs of the presets that are not from the paper."""
 
 import networkx
 import numpy as np
@@ -15,16 +15,16 @@ OTHERS = ("series-parallel", "layered")
 
 @pytest.mark.parametrize("preset", OTHERS)
 @pytest.mark.parametrize("size", [4, 5, 7, 40, 3000])
-def test_has_the_operators_asked_for(preset: str, size: int) -> None:
+def test_graphs_have_the_requested_number_of_operators(preset: str, size: int) -> None:
     for seed in range(5):
         graph = preset_graph(preset, size, seed)
         assert len(graph.names) == size
-        if preset == "series-parallel":  # layered ones may fall apart, as real jobs do
+        if preset == "series-parallel":  # layered graphs may be disconnected, as real jobs are
             assert networkx.is_weakly_connected(to_networkx(graph))
 
 
 @pytest.mark.parametrize("preset", OTHERS)
-def test_fits_a_cluster_of_five_but_not_one_device(preset: str) -> None:
+def test_loads_need_between_two_and_five_devices(preset: str) -> None:
     for number in range(60):
         problem = flow(Problem(Recipe(preset, 60).graph(number)))
         assert 2 <= problem.work.sum() / 2.5e9 <= 5
@@ -49,7 +49,7 @@ def test_series_parallel_graphs_reduce_to_one_stream() -> None:
     while inner := [v for v in reduced if reduced.in_degree(v) == reduced.out_degree(v) == 1]:
         (before,), (after,) = reduced.predecessors(inner[0]), reduced.successors(inner[0])
         reduced.remove_node(inner[0])
-        reduced.add_edge(before, after)  # parallel ones fall together
+        reduced.add_edge(before, after)  # a DiGraph merges parallel streams
     assert reduced.number_of_nodes() == 2
 
 
@@ -62,9 +62,9 @@ def test_layered_graphs_have_several_sources_with_unequal_shares_and_sinks() -> 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
-        (("dreams", 1), "no family is called 'dreams'; did you mean 'dream'"),
+        (("dreams", 1), "unknown family 'dreams'; did you mean 'dream'"),
         (("dream", 0), "count must be 1 to 10000000"),
         (("dream", 2**63 - 1), "count must be 1 to 10000000"),
         (("layered", 2**63), "count must be 1 to 10000000"),
@@ -73,12 +73,12 @@ def test_layered_graphs_have_several_sources_with_unequal_shares_and_sinks() -> 
         (("layered", 1, range(4, 5), -1), "seed must be at least 0"),
     ],
 )
-def test_recipes_that_make_nothing_are_refused(arguments: tuple[object, ...], said: str) -> None:
-    with pytest.raises(UsageError, match=said):
+def test_invalid_recipes_are_refused(arguments: tuple[object, ...], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         Recipe(*arguments)  # type: ignore[arg-type]
 
 
-def test_shares_add_up_and_follow_the_weights() -> None:
+def test_largest_remainder_shares_sum_to_the_total() -> None:
     assert largest_remainder(7, [1, 1, 2]) == [2, 2, 3]
     assert largest_remainder(0, [3, 1]) == [0, 0]
     assert sum(largest_remainder(1001, [50] * 17 + [100] * 23)) == 1001

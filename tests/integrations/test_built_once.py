@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from benchmarks.hardening.corpus.engine_documents import DOCUMENTS
 from benchmarks.hardening.corpus.engine_documents.storm import METRICS, TOPOLOGY, VISUALIZATION
 from streamplace.errors import GraphError
-from streamplace.problem import graph as graph_module
+from streamplace.problem import graph_checks
 from streamplace.problem.graph import UNKNOWN, Stream, StreamGraph
 from streamplace.problem.topology import topological_order
 from streamplace.util.arrays import Ints
@@ -40,7 +40,7 @@ def sorted_graphs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         counts.append(count)
         return topological_order(count, ends)
 
-    monkeypatch.setattr(graph_module, "topological_order", counted)
+    monkeypatch.setattr(graph_checks, "topological_order", counted)
     return counts
 
 

@@ -76,8 +76,11 @@ def test_csv_of_spreadsheets(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("operators = 3", "operators: must be an object"),
-        ("[operators.parse]\ninstruction = 3", "operators.parse.instruction: is an unknown field"),
+        ("operators = 3", "operators: must be an object (got 3)"),
+        (
+            "[operators.parse]\ninstruction = 3",
+            "operators.parse: unknown field 'instruction'; did you mean 'instructions'?",
+        ),
         ("[operators.parse]\ninstructions = -3", "instructions"),
         ("[operators.parse]\ninstructions = nan", "instructions"),
         ("[operators.parse]\ninstructions = inf", "instructions"),

@@ -60,7 +60,7 @@ def test_patterns_stores_and_extractors_connect_nothing() -> None:
         ("--> filter, peek", "--> filter, nobody", "line 6: unknown node 'nobody'"),
         ("<-- lines", "<-- nobody", "line 6: unknown node 'nobody'"),
         ("--> split", "-->", "line 5: expected a node after the arrow"),
-        ("[text, more]", "[counts]", "streams: a cycle"),
+        ("[text, more]", "[counts]", "streams: the graph has a cycle"),
     ],
 )
 def test_invalid_descriptions(old: str, new: str, message: str) -> None:

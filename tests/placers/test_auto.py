@@ -1,4 +1,4 @@
-"""The placer `auto`, compared with the placers that it asks."""
+"""Tests for the placer `auto`, compared with the placers that it runs."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +16,7 @@ from tests.support.placers import seeded_rng
 
 
 @pytest.mark.parametrize("preset", ["dream", "layered"])
-def test_auto_is_never_worse_than_whom_it_asks(preset: str) -> None:
+def test_auto_is_never_worse_than_the_placers_it_runs(preset: str) -> None:
     recipe = Recipe(preset, 20, seed=2)
     for number in range(20):
         problem = Problem(recipe.graph(number))
@@ -27,13 +27,13 @@ def test_auto_is_never_worse_than_whom_it_asks(preset: str) -> None:
             assert best >= other * (0.999 - 1e-9), name
 
 
-def test_auto_takes_no_more_devices_than_it_needs() -> None:
+def test_auto_uses_no_more_devices_than_needed() -> None:
     placement = make_placer("auto:evaluations=2000")(Problem(chain_graph(*[1.0] * 8)), seeded_rng())
     assert len(placement.pes) == 1
 
 
-def test_auto_tells_of_weights_that_are_damaged(tmp_path: Path) -> None:
-    """Without the policy the same seed would silently give another answer."""
+def test_auto_reports_damaged_weights(tmp_path: Path) -> None:
+    """Without the policy the same seed would silently give another result."""
     shipped = next((ROOT / "streamplace/policy/shipped").glob("*.safetensors"))
     data = bytearray(shipped.read_bytes())
     data[-1] ^= 1
@@ -46,11 +46,11 @@ def test_auto_tells_of_weights_that_are_damaged(tmp_path: Path) -> None:
         damaged(Problem(Recipe("dream", 40, seed=3).graph(0), model="path-average"), seeded_rng())
 
 
-def test_auto_asks_only_what_exists() -> None:
+def test_auto_runs_only_registered_placers() -> None:
     assert {tried.split(":")[0] for tried in AUTO_TRIES} <= set(NAMES)
 
 
-def test_auto_answers_for_a_large_graph() -> None:
+def test_auto_places_a_large_graph() -> None:
     graph = preset_graph("layered", 20_000)
     problem = Problem(graph, Cluster.equal(8))
     best = throughput(problem, make_placer("auto")(problem, seeded_rng()).devices)[0]

@@ -1,4 +1,4 @@
-"""Placers that users write: found, checked, and never loaded because a file names them."""
+"""Tests for custom placers: lookup, checks, and no import because a file names one."""
 
 import json
 import subprocess
@@ -24,7 +24,7 @@ import streamplace as sp
 
 @dataclass
 class Last:
-    """Everything on the device so many before the last."""
+    """Place everything on the device `before` positions before the last."""
     before: int = 0
     loud: bool = False
 
@@ -42,10 +42,10 @@ class Outer:
 
 class Plain:
     def __init__(self, depth, width: "int" = 3, **more):
-        self.told = (depth, width)
+        self.size = (depth, width)
 
     def __call__(self, problem, rng, start):
-        raise RuntimeError("a fault of its own")
+        raise RuntimeError("a fault")
 
 class Number:
     pass
@@ -69,13 +69,13 @@ MANY = """
 import io, json, sys
 from contextlib import redirect_stderr, redirect_stdout
 from streamplace.cli.main import main
-told = []
+results = []
 for arguments in json.load(sys.stdin):
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
         code = main(arguments)
-    told.append([code, out.getvalue(), err.getvalue()])
-json.dump(told, sys.stdout)
+    results.append([code, out.getvalue(), err.getvalue()])
+json.dump(results, sys.stdout)
 """
 FOUND = {
     "mine:Last": "d2",
@@ -91,17 +91,17 @@ FAULTS = {
     "broken:Last": "importing broken failed: SyntaxError",
     "lacking:Last": "No module named 'nowhere'",
     "leaving:Last": "importing leaving failed: SystemExit: 7",
-    "mine:Number": "a Number is no placer",
-    "mine:sp": "a module is no placer",
-    "mine:pair": "is no placer: a placer is called with problem, rng and start, but",
-    "mine:Last:befor=1": "'befor=1' is no option=value; did you mean 'before'",
+    "mine:Number": "a Number is not a placer",
+    "mine:sp": "a module is not a placer",
+    "mine:pair": "is not a placer: a placer is called with problem, rng and start, but",
+    "mine:Last:befor=1": "unknown option 'befor'; did you mean 'before'",
     "mine:Last:before=one": "before must be a whole number",
     "mine:Last:loud=yes": "loud must be true or false",
-    "mine:Last:before=10": "its constructor refuses: ValueError: that is too far",
-    "mine:Plain": "its constructor refuses: TypeError",
-    "mine:first:depth=3": "it takes no options",
+    "mine:Last:before=10": "its constructor failed: ValueError: that is too far",
+    "mine:Plain": "its constructor failed: TypeError",
+    "mine:first:depth=3": "unknown option 'depth'; it has no options",
     "metis:parts": "module 'metis' (FOLDER/metis.py) has no 'parts'",
-    "fuser:parts": "'parts' is no option=value",
+    "fuser:parts": "option 'parts' needs a value: parts=VALUE",
 }
 
 
@@ -132,18 +132,18 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Answers:
     """Run `place` with each placer in one process, as an installed script would."""
     folder = filled(tmp_path_factory.mktemp("own"))
     placing = ["place", "graph.json", "--devices", "3x2500", "--json", "--placer"]
-    asked = [*FOUND, *FAULTS]
+    placers = [*FOUND, *FAULTS]
     done = subprocess.run(
         [sys.executable, "-P", "-c", MANY],
-        input=json.dumps([[*placing, placer] for placer in asked]),
+        input=json.dumps([[*placing, placer] for placer in placers]),
         cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, check=True,
     )  # fmt: skip
     printed = json.loads(done.stdout.replace(str(folder), "FOLDER"))
-    return {placer: tuple(answer) for placer, answer in zip(asked, printed, strict=True)}
+    return {placer: tuple(answer) for placer, answer in zip(placers, printed, strict=True)}
 
 
 def command(folder: Path, *arguments: object) -> tuple[int, str, str]:
-    """Run `streamplace` like an installed script, without the current folder on the path."""
+    """Run `streamplace` as an installed script would, without the current folder on the path."""
     environment = {**ENVIRONMENT, "PYTHONSAFEPATH": "1"}
     done = run(*arguments, cwd=folder, env=environment)
     return done.returncode, done.stdout, done.stderr
@@ -168,26 +168,26 @@ def test_compare_finds_them_in_its_processes(folder: Path) -> None:
     assert names == ["mine:Last", "metis", "mine:Last:before=1"]
 
 
-def test_a_file_of_the_folder_stands_in_for_no_library(folder: Path) -> None:
+def test_a_local_file_does_not_shadow_a_library(folder: Path) -> None:
     code, _, err = command(folder, "compare", "graph.json", "--placers", "mine:Last,policy")
     assert (code, err) == (0, "")
 
 
-@pytest.mark.parametrize(("placer", "said"), FAULTS.items())
-def test_what_is_wrong_with_one_is_one_line(placer: str, said: str, answers: Answers) -> None:
+@pytest.mark.parametrize(("placer", "message"), FAULTS.items())
+def test_a_fault_is_reported_in_one_line(placer: str, message: str, answers: Answers) -> None:
     code, out, err = answers[placer]
     assert (code, out) == (2, "")
-    assert said in one_line(err)
+    assert message in one_line(err)
 
 
-def test_a_time_limit_is_an_option_of_its_own(folder: Path) -> None:
+def test_a_time_limit_needs_the_option_seconds(folder: Path) -> None:
     limited = ("place", "graph.json", "--time-limit", 1, "--placer", "mine:Last")
     code, _, err = command(folder, *limited)
     assert code == 2
     assert "placer 'mine:Last' does not accept a time limit; these do: auto," in one_line(err)
 
 
-def test_an_installed_package_gives_its_placer_a_name(folder: Path) -> None:
+def test_an_installed_package_registers_its_placer_by_name(folder: Path) -> None:
     about = folder / "ours-1.0.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: ours\nVersion: 1.0\n")
@@ -203,24 +203,24 @@ def test_an_installed_package_gives_its_placer_a_name(folder: Path) -> None:
     code, out, _ = placed("last:before=1")
     assert code == 0
     assert set(json.loads(out)["assignment"].values()) == {"d1"}
-    assert placed("metis:parts=2")[0] == 0  # ours stays ours
+    assert placed("metis:parts=2")[0] == 0  # a registered name does not replace a built-in one
     assert "loading nowhere:Last failed" in one_line(placed("gone")[2])
     code, _, err = placed("xyzzy")
     assert code == 2
     assert "random" in one_line(err)
-    assert "gone, last (your own are module:Class)" in err
+    assert "gone, last, or module:Class for your own" in err
     assert "did you mean 'last'?" in placed("lost")[2]
 
 
-def test_files_have_no_module_imported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_causes_no_import(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     shipped = (ROOT / "streamplace" / "training" / "configs" / "best.toml").read_text()
     config = folder / "config.toml"
     imitation = '[[stage]]\nalgorithm = "imitation"\nepochs = 1\nteacher = "leaving:Last"\n'
     config.write_text(shipped + imitation)
-    with pytest.raises(sp.StreamplaceError, match="a file cannot name a module"):
+    with pytest.raises(sp.StreamplaceError, match="a file cannot load a module"):
         read_config(str(config))
-    with pytest.raises(UsageError, match="is no option=value"):
+    with pytest.raises(UsageError, match="unknown option "):
         make_placer("metis:Last", from_file=True)
     assert "leaving" not in sys.modules
 
@@ -244,7 +244,7 @@ def as_text(problem: sp.Problem, rng: object, start: object = None) -> str:
     return "d0"
 
 
-def test_a_placer_is_given_as_it_is() -> None:
+def test_a_function_is_a_placer() -> None:
     found = sp.place(small_graph(), placer=on_first)
     assert found.placer == "on_first"
     assert found.score.devices_used == 1
@@ -256,34 +256,34 @@ def test_a_placer_is_given_as_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("placer", "said"),
+    ("placer", "message"),
     [
-        (as_text, "'as_text' returned a str; a Placement is wanted"),
+        (as_text, r"'as_text' must return a Placement \(got str\)"),
         (on_another, "'on_another' returned a placement of another problem"),
     ],
 )
-def test_what_it_answers_is_checked(placer: sp.Placer, said: str) -> None:
-    with pytest.raises(PlacementError, match=said):
+def test_the_result_is_checked(placer: sp.Placer, message: str) -> None:
+    with pytest.raises(PlacementError, match=message):
         sp.place(small_graph(), placer=placer)
-    with pytest.raises(PlacementError, match=said):
+    with pytest.raises(PlacementError, match=message):
         sp.compare(small_graph(), placer)
 
 
-def test_a_rule_that_it_breaks_is_told() -> None:
+def test_a_violated_constraint_is_reported() -> None:
     apart = sp.Constraints(exlocate=[["a", "b"]])
-    with pytest.raises(PlacementError, match="'on_first' broke a constraint: device 'd0'"):
+    with pytest.raises(PlacementError, match="'on_first' violated a constraint: device 'd0'"):
         sp.place(small_graph(), placer=on_first, constraints=apart)
 
 
-def test_what_is_no_placer_is_refused() -> None:
+def test_other_objects_are_refused() -> None:
     for nothing in (sp.Problem, 5, lambda problem: problem):
-        with pytest.raises(UsageError, match="no placer"):
+        with pytest.raises(UsageError, match="is not a placer"):
             sp.place(small_graph(), placer=nothing)  # type: ignore[arg-type]  # that is the fault
     with pytest.raises(UsageError, match="two placers are called 'on_first'"):
         sp.compare(small_graph(), [on_first, on_first])
 
 
-def test_a_start_reaches_it() -> None:
+def test_the_initial_placement_reaches_the_placer() -> None:
     problem = sp.Problem(small_graph())
     before = sp.Placement(problem, np.array([3, 3]))
 
@@ -305,7 +305,7 @@ def ticking_off(problem: sp.Problem, rng: object, start: object = None) -> sp.Pl
     return sp.Placement(problem, devices)
 
 
-def test_one_that_changes_the_problem_is_refused_and_changes_nothing() -> None:
+def test_a_placer_that_changes_the_problem_is_refused_and_changes_nothing() -> None:
     graph = sp.StreamGraph([("a", 9e4, 10), ("b", 9e4, 10)], [("a", "b")])
     problem = sp.Problem(graph, "2x100", source_rate=1000)
     before = solve(problem, "greedy").score

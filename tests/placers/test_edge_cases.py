@@ -1,4 +1,4 @@
-"""Extreme problems for every placer: a right answer or a clear error."""
+"""Tests of every placer on extreme problems: a correct placement or a clear error."""
 
 import numpy as np
 import pytest
@@ -58,7 +58,7 @@ def test_more_devices_than_operators(name: str, model: Model) -> None:
 
 
 @EVERY
-def test_a_device_that_hardly_moves(name: str) -> None:
+def test_an_extremely_slow_device(name: str) -> None:
     cluster = Cluster([Device("fast", 1000.0), Device("slow", 1e-9)])
     found = place_by(Problem(chain_graph(1e5, 1e5, payload_bytes=10.0), cluster), name)
     assert placement_throughput(found) > 0
@@ -69,7 +69,7 @@ def test_a_device_that_hardly_moves(name: str) -> None:
 @EVERY
 @MODELS
 @pytest.mark.parametrize("instructions", [1e-80, 1e-300, 5e-324])
-def test_work_of_next_to_nothing(name: str, model: Model, instructions: float) -> None:
+def test_almost_no_work(name: str, model: Model, instructions: float) -> None:
     """No overflow may cause a warning."""
     graph = chain_graph(instructions, 0.0, instructions, payload_bytes=5e5)
     cluster = Cluster.equal(3, mips=1e15, network=Network("nic", bandwidth_mbps=1e-9))
@@ -79,7 +79,7 @@ def test_work_of_next_to_nothing(name: str, model: Model, instructions: float) -
 
 @pytest.mark.parametrize("name", [name for name in QUICK_NAMES if name != "single"])
 @MODELS
-def test_nothing_gets_through(name: str, model: Model) -> None:
+def test_almost_no_throughput(name: str, model: Model) -> None:
     """Under path-average a throughput may be too small to be represented."""
     network = Network("pair", bandwidth_mbps=10.0, overhead_s=1e6)
     rules = Constraints(exlocate=[["a", "b"]])
@@ -93,12 +93,12 @@ def test_nothing_gets_through(name: str, model: Model) -> None:
     assert 0 <= placement_throughput(place_by(problem, name)) < 1e-30
 
 
-def test_a_device_of_no_speed_is_none() -> None:
+def test_a_device_without_speed_is_refused() -> None:
     with pytest.raises(ClusterError, match="mips must be 1e-09 to"):
         Device("still", 0.0)
 
 
-def test_what_contradicts_itself_is_told_before_anybody_places() -> None:
+def test_contradictory_constraints_are_reported_with_the_problem() -> None:
     rules = Constraints(colocate=[["a", "b"]], exlocate=[["a", "b"]])
     with pytest.raises(InfeasibleError):
         Problem(chain_graph(1e5, 1e5), Cluster.equal(3), constraints=rules)
@@ -106,6 +106,6 @@ def test_what_contradicts_itself_is_told_before_anybody_places() -> None:
 
 @MODELS
 @pytest.mark.parametrize("name", ["auto:seconds=0", "search:seconds=0"])
-def test_no_time_still_gives_an_answer(name: str, model: Model) -> None:
+def test_no_time_still_gives_a_placement(name: str, model: Model) -> None:
     problem = Problem(chain_graph(*[4e5] * 9), Cluster.equal(4, mips=500.0), model=model)
     assert 0 < placement_throughput(place_by(problem, name)) <= bound(problem) * (1 + 1e-9)

@@ -1,4 +1,4 @@
-"""Properties of every placer: constraints, bounds, repeatability."""
+"""Tests for properties of every placer: constraints, bounds, repeatability."""
 
 import numpy as np
 import pytest
@@ -15,8 +15,6 @@ from tests.support.graphs import chain_graph
 from tests.support.placements import some_placement_is_feasible
 from tests.support.placers import QUICK_NAMES
 from tests.support.strategies import constrained_problems
-
-"""By a count, in place of a second each."""
 
 
 @pytest.mark.parametrize("name", QUICK_NAMES)
@@ -38,8 +36,8 @@ def test_same_seed_same_placement(name: str, problem: Problem, seed: int) -> Non
 @pytest.mark.parametrize("name", QUICK_NAMES)
 @settings(max_examples=10)
 @given(problem=problems())
-def test_headroom_is_as_a_smaller_cluster(name: str, problem: Problem) -> None:
-    """Halving loses no bit, so a placer must choose the same."""
+def test_headroom_equals_a_slower_cluster(name: str, problem: Problem) -> None:
+    """Halving is exact in floating point, so a placer must choose the same placement."""
     graph, cluster, rate = problem.graph, problem.cluster, problem.source_rate
     half = Problem(graph, cluster, source_rate=rate, target_utilisation=0.5)
     smaller = Problem(graph, as_fast(cluster, 0.5), source_rate=rate)
@@ -49,7 +47,7 @@ def test_headroom_is_as_a_smaller_cluster(name: str, problem: Problem) -> None:
 
 @pytest.mark.parametrize("name", [name for name in QUICK_NAMES if name != "single"])
 @given(problem=constrained_problems())
-def test_obeys_constraints_wherever_that_is_possible(name: str, problem: Problem | None) -> None:
+def test_satisfies_constraints_wherever_possible(name: str, problem: Problem | None) -> None:
     if problem is None:
         return
     try:
@@ -70,5 +68,5 @@ def test_single_takes_the_fastest_device_that_may_run_everything() -> None:
     barred = Problem(graph, cluster, constraints=not_fast)
     assert set(single(barred, rng).assignment.values()) == {"middle"}
     apart = Problem(graph, cluster, constraints=Constraints(exlocate=[["a", "b"]]))
-    with pytest.raises(PlacementError, match="no one device may run every operator"):
+    with pytest.raises(PlacementError, match="no single device may run every operator"):
         single(apart, rng)

@@ -1,4 +1,4 @@
-"""Placers by name, with options."""
+"""Tests for placers by name, with options."""
 
 import pytest
 
@@ -17,25 +17,25 @@ def test_options_reach_the_placer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
-        ("metsi", "no placer is called 'metsi'; did you mean 'metis'?"),
-        ("xyz", "no placer is called 'xyz'; there are auto, single"),
-        ("", "no placer is called ''"),
-        ("metis:", "'' is no option=value; options are parts, weights"),
-        ("metis:part=3", "'part=3' is no option=value"),
+        ("metsi", "unknown placer 'metsi'; did you mean 'metis'?"),
+        ("xyz", "unknown placer 'xyz'; choose from auto, single"),
+        ("", "unknown placer ''"),
+        ("metis:", "unknown option ''; choose from parts, weights"),
+        ("metis:part=3", "unknown option 'part'; did you mean 'parts'?"),
         ("metis:parts=three", "parts must be a whole number"),
         ("metis:parts=0", "parts must be at least 1"),
-        ("metis:recursive=true", "'recursive=true' is no option=value"),
-        ("metis:parts=2:parts=3", "parts is repeated"),
+        ("metis:recursive=true", "unknown option 'recursive'"),
+        ("metis:parts=2:parts=3", "option 'parts' is repeated"),
         ("metis-oracle:parts=3", "it tries every number of parts"),
         ("metis:weights=heavy", "weights must be instructions or utilisation"),
         ("fuser:parts=-2", "parts must be at least 1"),
-        ("greedy:depth=3", "it takes no options"),
-        ("auto:placers=metis", "options are seconds, evaluations"),
+        ("greedy:depth=3", "unknown option 'depth'; it has no options"),
+        ("auto:placers=metis", "unknown option 'placers'; choose from seconds, evaluations"),
         ("auto:seconds=-1", "auto: seconds must be at least 0"),
-        ("single-oracle", "no placer is called 'single-oracle'"),
-        ("policy:file=", "file is empty"),
+        ("single-oracle", "unknown placer 'single-oracle'"),
+        ("policy:file=", "file must not be empty"),
         ("policy:samples=0", "policy: samples must be 1 to 1048576 (got 0)"),
         ("policy:samples=1048577", "policy: samples must be 1 to 1048576 (got 1048577)"),
         ("policy:beam=-1", "policy: beam must be 0 to 1048576 (got -1)"),
@@ -43,10 +43,10 @@ def test_options_reach_the_placer() -> None:
         ("policy:samples=1e3", "samples must be a whole number"),
     ],
 )
-def test_wrong_names_and_options_are_told(name: str, said: str) -> None:
+def test_wrong_names_and_options_are_reported(name: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         make_placer(name)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(

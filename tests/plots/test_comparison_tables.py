@@ -1,4 +1,4 @@
-"""Tables of a comparison: figures worked out by hand, escaped names."""
+"""Tests for tables of a comparison: figures computed by hand, escaped names."""
 
 import csv
 import io
@@ -15,14 +15,14 @@ MARKDOWN = r"""relative throughput over 4 graphs under bottleneck, at 10000 tupl
 |---|---:|---:|---:|---:|---:|---:|---:|---:|
 | metis | 0.550 (0.275) | 0.350 (0.175) | 0.500 (0.250) | - (-) | - (-) | 0.200 (0.100) | 0.250 (0.000) | 2.500 (5.000) |
 | my\_placer | 0.575 (0.300) | 0.400 (0.200) | 0.450 (0.250) | 0.250 (0.250) | 0.250 (0.000) | 0.400 (0.200) | 0.250 (0.000) | 3.000 (4.500) |
-"""  # noqa: E501 - a line a placer
+"""  # noqa: E501 - a line per placer
 
 
 def test_by_hand() -> None:
     assert markdown_table(comparison_by_hand()) == MARKDOWN
 
 
-def test_csv_has_a_column_a_figure_and_rate() -> None:
+def test_csv_has_a_column_per_figure_and_rate() -> None:
     rows = list(csv.DictReader(io.StringIO(csv_table(comparison_by_hand()))))
     assert [row["placer"] for row in rows] == ["metis", "my_placer"]
     assert float(rows[0]["mean at 10000"]) == pytest.approx(0.55)
@@ -39,7 +39,7 @@ def test_latex_by_hand() -> None:
     assert lines[7:] == [r"\bottomrule", r"\end{tabular}"]
 
 
-def test_one_rate_has_no_brackets_and_no_metis_no_shares() -> None:
+def test_no_brackets_for_one_rate_and_no_shares_without_metis() -> None:
     found = random_comparison(("a", "b"), (None,))
     assert "(" not in markdown_table(found)
     assert "at their own rates\n" in markdown_table(found)

@@ -1,4 +1,4 @@
-"""The distributions behind Figures 5 and 6."""
+"""Tests for the distributions behind Figures 5 and 6."""
 
 import numpy as np
 from hypothesis import given
@@ -14,7 +14,7 @@ def test_a_distribution_by_hand() -> None:
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
-def test_a_distribution_counts_what_is_at_most_as_large(values: list[float]) -> None:
+def test_a_distribution_counts_values_at_most_as_large(values: list[float]) -> None:
     x, share = cumulative(np.array(values))
     assert np.all(np.diff(x) > 0)
     for at, y in zip(x, share, strict=True):

@@ -1,11 +1,11 @@
-"""The curves in the picture of an engine run."""
+"""Tests for the curves in the plot of an engine run."""
 
 import streamplace as sp
 from streamplace.plots.engine_run import _waiting
 from streamplace.scoring import engine
 
 
-def test_streams_between_the_same_operators_are_lines_of_their_own() -> None:
+def test_parallel_streams_have_separate_lines() -> None:
     graph = sp.StreamGraph(
         [("a", 1e4, 10), ("b", 1e4, 10)],
         [("a", "b", 1.0), ("a", "b", 0.5)],

@@ -1,4 +1,4 @@
-"""Pictures in every format: any names, the same bytes every time."""
+"""Tests for plots in every format: any names, reproducible bytes."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -28,7 +28,7 @@ PICTURES: dict[str, Draw] = {
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", PICTURES)
-def test_every_kind_the_same_each_time(name: str, kind: str, tmp_path: Path) -> None:
+def test_every_format_is_reproducible(name: str, kind: str, tmp_path: Path) -> None:
     first, second = tmp_path / f"a.{kind}", tmp_path / f"b.{kind.upper()}"
     PICTURES[name](first)
     PICTURES[name](second)
@@ -44,8 +44,8 @@ def test_bad_names_leave_nothing(name: str, file: str, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_kind_that_is_nearly_one() -> None:
-    with pytest.raises(StreamplaceError, match="did you mean 'svg'"):
+def test_a_misspelt_format_gets_a_suggestion() -> None:
+    with pytest.raises(StreamplaceError, match="unknown picture format 'svgg'; did you mean 'svg'"):
         draw_plan("plan.svgg", PLAN)
 
 
@@ -57,27 +57,46 @@ def test_a_kind_that_is_nearly_one() -> None:
         random_comparison(("a", "a"), (1.0,)),
         random_comparison(("few", "many"), most=200),
     ],
-    ids=["hard names", "one of all", "one name twice", "many devices"],
+    ids=["hard names", "one of each", "equal names", "many devices"],
 )
 @pytest.mark.parametrize("draw", [throughput_picture, devices_picture])
-def test_whatever_is_compared(
+def test_any_comparison_is_drawn(
     draw: Callable[[Path, Comparison], None], found: Comparison, tmp_path: Path
 ) -> None:
-    """No missing letter, failed layout or empty axis may cause a warning."""
+    """No missing glyph, failed layout or empty axis may cause a warning."""
     draw(tmp_path / "x.svg", found)
     text = (tmp_path / "x.svg").read_text()
     for name in set(found.placers) & {"_hidden", r"$\frac{$", "one", "few"}:
         assert f"<!-- {chr(0x2009) * name.startswith('_')}{name} -->" in text, "in the legend"
 
 
-def test_a_plan_that_keeps_up_nowhere(tmp_path: Path) -> None:
+def test_a_plan_without_enough_devices(tmp_path: Path) -> None:
     draw_plan(tmp_path / "x.svg", Plan(1e4, (PlanRow(1, 10.0, 20.0, 0.001),)))
     assert "keep up" not in (tmp_path / "x.svg").read_text()
 
 
 @pytest.mark.parametrize("kind", [*KINDS, None])
-def test_what_is_saved_of_a_comparison(kind: str | None, tmp_path: Path) -> None:
+def test_files_saved_for_a_comparison(kind: str | None, tmp_path: Path) -> None:
     save_report(tmp_path / "new" / "folder", comparison_by_hand(), kind)
     names = {"compare.json", "table.csv", "graphs.csv", "by_rate.csv", "by_rate.md", "by_rate.tex"}
     names |= {f"throughput.{kind}", f"devices.{kind}"} if kind else set()
     assert {path.name for path in (tmp_path / "new" / "folder").iterdir()} == names
+
+
+@pytest.mark.parametrize("kind", [*KINDS, None])
+def test_pictures_of_an_earlier_comparison_are_removed(kind: str | None, tmp_path: Path) -> None:
+    for earlier in ("png", "svg"):
+        save_report(tmp_path, comparison_by_hand(), earlier)
+    (tmp_path / "throughput.txt").touch()
+    removed = save_report(tmp_path, comparison_by_hand(), kind)
+    expected = {"throughput.svg", "devices.svg"} if kind != "svg" else set()
+    assert {path.name for path in removed} == expected
+    pictures = {path.name for path in tmp_path.iterdir() if path.suffix[1:] in KINDS}
+    assert pictures == ({f"throughput.{kind}", f"devices.{kind}"} if kind else set())
+    assert (tmp_path / "throughput.txt").exists()
+
+
+def test_pictures_in_a_folder_without_a_comparison_are_kept(tmp_path: Path) -> None:
+    (tmp_path / "throughput.svg").write_text("of a user")
+    assert save_report(tmp_path, comparison_by_hand(), "png") == ()
+    assert (tmp_path / "throughput.svg").read_text() == "of a user"

@@ -1,4 +1,4 @@
-"""Labels: short names that still differ."""
+"""Tests for labels: short names that still differ."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +15,7 @@ def test_both_ends_are_kept() -> None:
     assert shortened("\u202eevil", 20) == r"\u202eevil", "writing would change its direction"
 
 
-def test_what_tells_names_apart_is_kept() -> None:
+def test_the_parts_that_differ_are_kept() -> None:
     names = [f"com.example.streams.Operator{i}.of.the.enriching.kind" for i in (1, 23)]
     assert labels(names, 20) == ["…ms.Operator1.of.th…", "…s.Operator23.of.th…"]
     assert labels(["same", "same", "same"], 20) == ["same", "same (2)", "same (3)"]
@@ -31,7 +31,7 @@ def test_labels_differ_and_are_short(names: list[str], length: int) -> None:
     assert all(label.isprintable() or "\n" not in label for label in found)
 
 
-def test_lists_end_where_room_does() -> None:
+def test_lists_are_cut_to_the_available_room() -> None:
     def of(names: list[str], room: int = 10**5) -> str:
         return listed(Names.of(names), room)
 

@@ -1,4 +1,4 @@
-"""The log of a training run, and its curves."""
+"""Tests for the log of a training run and its curves."""
 
 import json
 from pathlib import Path
@@ -22,7 +22,7 @@ def written(folder: Path, text: str) -> Path:
     return folder
 
 
-def test_what_a_log_tells_over_steps() -> None:
+def test_quantities_of_a_log_over_steps() -> None:
     steps, rewards = curve(STEPS, "reward")
     assert (steps.tolist(), rewards.tolist()) == ([1, 2], [-3, -1])
     assert [part.tolist() for part in curve(STEPS, "validation")] == [[2], [-2]]
@@ -41,19 +41,19 @@ def test_a_torn_last_line_is_left_out(torn: str, tmp_path: Path) -> None:
     assert read_log(written(tmp_path, lines + torn)) == STEPS
 
 
-def test_what_is_no_log(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match=r"holds no log.jsonl"):
+def test_files_that_are_not_logs_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"no log.jsonl: no training run has started"):
         read_log(tmp_path)
-    with pytest.raises(FormatError, match="No such file"):
+    with pytest.raises(FormatError, match="no such file"):
         read_log(tmp_path / "nowhere")
     for bad in ("no json", "[1]", '{"step": "1"}', '{"reward": 1}', '{"step": NaN}'):
-        with pytest.raises(FormatError, match="line 1 is no step"):
+        with pytest.raises(FormatError, match="line 1: not a step of a training run"):
             read_log(written(tmp_path, bad + '\n{"step": 2}\n'))
 
 
 @pytest.mark.parametrize("logs", [{"new": []}, {"a": STEPS, "_$b$": STEPS[:1], "c": []}])
-def test_runs_that_have_hardly_begun(logs: dict[str, Log], tmp_path: Path) -> None:
+def test_runs_with_few_or_no_steps(logs: dict[str, Log], tmp_path: Path) -> None:
     draw_curves(tmp_path / "x.svg", logs)
     text = (tmp_path / "x.svg").read_text()
-    assert ("no step yet" in text) == ("new" in logs)
+    assert ("no steps yet" in text) == ("new" in logs)
     assert ("_$b$" in text) == ("_$b$" in logs)

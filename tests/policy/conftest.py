@@ -9,6 +9,6 @@ from tests.support.torch_threads import one_torch_thread
 
 @pytest.fixture(scope="package", autouse=True)
 def one_thread() -> Iterator[None]:
-    """Compute on one thread in every test of policies."""
+    """Limit torch to one thread in every test of policies."""
     with one_torch_thread():
         yield

@@ -1,4 +1,4 @@
-"""The choice of devices from logits."""
+"""Sampling of devices from logits."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ UNIFORM = np.array([1, 1, 0, 1]) / 3
 
 
 def assert_frequencies(chosen: torch.Tensor, share: np.ndarray) -> None:
-    """Check that choices are as frequent as their shares, within five standard deviations."""
+    """Require frequencies to match shares within five standard deviations."""
     counts = np.bincount(chosen.numpy(), minlength=len(share))
     assert (np.abs(counts - len(chosen) * share) <= 5 * np.sqrt(len(chosen) * share)).all()
 
@@ -24,32 +24,32 @@ def softmax(temperature: float = 1.0) -> np.ndarray:
     return found
 
 
-def test_without_a_generator_the_likeliest_is_chosen() -> None:
+def test_without_a_generator_the_most_likely_device_is_chosen() -> None:
     assert (Sampler()(LOGITS, 1) == 1).all()
 
 
 def test_exploration_needs_a_generator() -> None:
-    with pytest.raises(ValueError, match="exploration needs a generator"):
+    with pytest.raises(ValueError, match="exploration requires a generator"):
         Sampler(exploration=0.5)
 
 
-def test_greedy_choices_are_the_likeliest_but_for_exploration() -> None:
-    """Half of the choices are uniform among three devices, so one in three is another device."""
+def test_greedy_choices_are_the_most_likely_except_for_exploration() -> None:
+    """Half of the choices are uniform over three devices, so one in three is another device."""
     alone = Sampler(seeded_generator(), greedy=True)(LOGITS, 1000)
     assert (alone == 1).all()
     half = Sampler(seeded_generator(), greedy=True, exploration=0.5)(LOGITS, 1000)
     assert_frequencies(half, np.array([1, 4, 0, 1]) / 6)
 
 
-def test_temperature_flattens_and_the_first_is_the_likeliest() -> None:
-    """A temperature of 2 takes square roots of odds; the first row is the likeliest."""
+def test_temperature_flattens_and_the_first_sample_is_the_most_likely() -> None:
+    """A temperature of 2 takes square roots of odds; the first row is the most likely one."""
     choose = Sampler(seeded_generator(), temperature=2.0, first_is_likeliest=True)
     chosen = choose(LOGITS, 1000)
     assert chosen[::1000].tolist() == [1, 1, 1, 1]
     assert_frequencies(chosen, softmax(2.0))
 
 
-def test_full_exploration_is_uniform_among_what_is_offered() -> None:
+def test_full_exploration_is_uniform_over_offered_devices() -> None:
     chosen = Sampler(seeded_generator(), exploration=1.0)(LOGITS, 1)
     assert_frequencies(chosen, UNIFORM)
 
@@ -60,15 +60,15 @@ def test_exploration_is_the_share_of_uniform_choices(exploration: float) -> None
     assert_frequencies(chosen, exploration * UNIFORM + (1 - exploration) * softmax())
 
 
-def test_the_likeliest_row_does_not_explore() -> None:
+def test_the_most_likely_row_does_not_explore() -> None:
     choose = Sampler(seeded_generator(), first_is_likeliest=True, exploration=1.0)
     chosen = choose(LOGITS, 2)
     assert (chosen[::2] == 1).all()
     assert_frequencies(chosen[1::2], UNIFORM)
 
 
-def test_without_exploration_nothing_more_is_drawn() -> None:
-    """Runs without exploration are those of 0.2 to the last bit."""
+def test_without_exploration_no_further_numbers_are_drawn() -> None:
+    """Runs without exploration must equal those of version 0.2 to the last bit."""
     plain, none = seeded_generator(), seeded_generator()
     assert Sampler(plain)(LOGITS, 1).tolist() == Sampler(none, exploration=0.0)(LOGITS, 1).tolist()
     assert torch.equal(plain.get_state(), none.get_state())

@@ -1,4 +1,4 @@
-"""Problems joined into one batch."""
+"""Batches of problems."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from tests.support.policies import (
 pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 
 
-def test_problems_come_largest_first() -> None:
+def test_problems_must_be_sorted_largest_first() -> None:
     small, large = (encode(layered_problem(n, cluster_of(2))) for n in (6, 9))
     with pytest.raises(ValueError, match="largest first"):
         GraphBatch([small, large])

@@ -1,4 +1,4 @@
-"""Policies as distributions over placements: alone or in a batch, forced or free, they agree."""
+"""Policies as distributions over placements, alone and in a batch, forced and free."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 
 
 @of_every_kind
-def test_greedy_placements_are_those_made_alone(name: str) -> None:
+def test_greedy_placements_do_not_depend_on_the_batch(name: str) -> None:
     policy = policy_of(name)
     problems = mixed_problems(name)
     together = policy.sample(batch_of(policy, *problems), 1, Sampler())[:, 0]
@@ -40,12 +40,12 @@ def test_greedy_placements_are_those_made_alone(name: str) -> None:
         assert row[:size].tolist() == greedy_placement(policy, problem).tolist()
         assert (row[size:] == -1).all()
         used.add(len(set(row[:size].tolist())))
-    assert max(used) > 1, "a network that uses one device alone shows nothing"
+    assert max(used) > 1, "the test needs a network that uses several devices"
 
 
 @of_every_kind
-def test_likelihoods_are_those_found_alone(name: str) -> None:
-    """Placements sampled in a batch are as likely when they are scored alone."""
+def test_likelihoods_do_not_depend_on_the_batch(name: str) -> None:
+    """Placements sampled in a batch are equally likely when they are scored alone."""
     policy = policy_of(name)
     problems = mixed_problems(name)
     together = policy.rollout(batch_of(policy, *problems), 4, Sampler(seeded_generator()))
@@ -58,7 +58,7 @@ def test_likelihoods_are_those_found_alone(name: str) -> None:
 
 
 @of_every_kind
-def test_what_was_chosen_is_as_likely_when_it_is_forced(name: str) -> None:
+def test_chosen_placements_are_equally_likely_when_forced(name: str) -> None:
     policy = policy_of(name)
     batch = batch_of(policy, *mixed_problems(name))
     chosen = policy.rollout(batch, 6, Sampler(seeded_generator()))
@@ -73,7 +73,7 @@ def test_what_was_chosen_is_as_likely_when_it_is_forced(name: str) -> None:
 
 @of_every_kind
 def test_some_rows_are_forced_and_others_free(name: str) -> None:
-    """As in training, forced devices stay; free ones (-1) are chosen greedily here."""
+    """As in training, forced devices are kept, and free ones (-1) are chosen, here greedily."""
     policy = policy_of(name)
     batch = batch_of(policy, *mixed_problems(name))
     chosen = policy.rollout(batch, 4, Sampler(seeded_generator()))
@@ -88,8 +88,8 @@ def test_some_rows_are_forced_and_others_free(name: str) -> None:
 
 
 @of_every_kind
-def test_a_placement_begun_goes_on_from_there(name: str) -> None:
-    """Forced to begin like a greedy placement, a network completes it alike."""
+def test_a_partial_placement_is_completed(name: str) -> None:
+    """If the first half of a greedy placement is forced, the network completes it greedily."""
     policy = policy_of(name)
     problem = mixed_problems(name)[0]
     row = greedy_placement(policy, problem)
@@ -103,22 +103,22 @@ def test_a_placement_begun_goes_on_from_there(name: str) -> None:
 @pytest.mark.parametrize("cluster", SMALL_CLUSTERS)
 @pytest.mark.parametrize("name", ONE_ORDER_KINDS)
 def test_probabilities_add_up_to_one(name: str, cluster: str) -> None:
-    """Some networks may choose only the first of several equal empty devices."""
+    """Some networks offer only the first of several equal empty devices."""
     policy, problem = policy_of(name), fork_problem(SMALL_CLUSTERS[cluster])
     rows = choosable_placements(policy, problem)
-    alike = name in BREAKING_SYMMETRY and cluster != "unequal"
-    assert len(rows) == (5 if alike else 27)
+    reduced = name in BREAKING_SYMMETRY and cluster != "unequal"
+    assert len(rows) == (5 if reduced else 27)
     likelihood = rollout_of(policy, problem, rows).log_probability[0].double()
     assert likelihood.exp().sum().item() == pytest.approx(1.0, rel=1e-5)
-    if alike:
+    if reduced:
         others = np.array([row for row in every_placement(problem) if row[0] != 0])
         assert rollout_of(policy, problem, others).log_probability.max().item() < -1e8
 
 
 @pytest.mark.parametrize("cluster", SMALL_CLUSTERS)
 @pytest.mark.parametrize("name", ONE_ORDER_KINDS)
-def test_entropies_of_decisions_make_up_that_of_placements(name: str, cluster: str) -> None:
-    """By the chain rule the expected entropy of the decisions is that of placements."""
+def test_entropies_of_decisions_add_up_to_that_of_placements(name: str, cluster: str) -> None:
+    """By the chain rule, the expected entropy of the decisions is the entropy of placements."""
     policy, problem = policy_of(name), fork_problem(SMALL_CLUSTERS[cluster])
     rows = choosable_placements(policy, problem)
     rollout = rollout_of(policy, problem, rows)
@@ -140,7 +140,7 @@ def test_entropy_of_one_decision_by_hand(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ONE_ORDER_KINDS)
-def test_samples_are_as_frequent_as_they_are_likely(name: str) -> None:
+def test_frequencies_of_samples_match_their_probabilities(name: str) -> None:
     """Frequencies in 4,000 samples are within five standard deviations."""
     policy, problem = policy_of(name), fork_problem(cluster_of(3, seed=4), 2)
     rows = every_placement(problem)
@@ -169,8 +169,8 @@ def test_every_parameter_gets_a_finite_gradient(name: str) -> None:
 
 
 @of_every_kind
-def test_a_step_along_the_gradient_makes_a_placement_likelier(name: str) -> None:
-    """The log-probability rises by as much as the gradient predicts."""
+def test_a_step_along_the_gradient_makes_a_placement_more_likely(name: str) -> None:
+    """The log-probability rises by the amount that the gradient predicts."""
     policy, problem = policy_of(name), mixed_problems(name)[1]
     batch = batch_of(policy, problem)
     rows = policy.rollout(batch, 1, Sampler(seeded_generator())).placements
@@ -178,7 +178,7 @@ def test_a_step_along_the_gradient_makes_a_placement_likelier(name: str) -> None
     before.sum().backward()  # type: ignore[no-untyped-call]
     uphill = [(p, p.grad) for p in policy.parameters() if p.grad is not None]
     length = float(sum(gradient.pow(2).sum() for _, gradient in uphill))
-    step = 1e-2 / length  # by so much the log-probability is to rise
+    step = 1e-2 / length  # to raise the log-probability by 0.01
     with torch.no_grad():
         for parameter, gradient in uphill:
             parameter.add_(step * gradient)
@@ -194,7 +194,7 @@ def test_a_step_along_the_gradient_makes_a_placement_likelier(name: str) -> None
         *PUBLISHED_KINDS[1:],
     ],
 )
-def test_a_batch_that_was_sampled_can_be_learned_from(name: str) -> None:
+def test_gradients_flow_after_sampling_from_the_same_batch(name: str) -> None:
     policy = policy_of(name)
     batch = batch_of(policy, *mixed_problems(name))
     policy.sample(batch, 1, Sampler())

@@ -1,4 +1,4 @@
-"""A policy as a placer: files of weights, constraints, refusals."""
+"""The policy placer: weights files, constraints and errors."""
 
 import json
 import os
@@ -44,7 +44,7 @@ CARD = {"trained on": "nothing at all"}
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Write a network of every kind."""
+    """Write a policy of every kind to a file."""
     folder = tmp_path_factory.mktemp("policies")
     paths = {name: folder / f"{i}.safetensors" for i, name in enumerate(KINDS)}
     for name, path in paths.items():
@@ -53,20 +53,20 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def place_by_policy(file: Path, problem: Problem, seed: int = 0, **options: int) -> Ints:
-    """Return the devices that a policy's file chooses."""
+    """Return the placement by a policy file."""
     text = "".join(f":{key}={value}" for key, value in options.items())
     placer = make_placer(f"policy:file={file}{text}")
     return placer(problem, np.random.default_rng(seed)).devices
 
 
 def one_line(error: StreamplaceError, file: Path) -> str:
-    """Check that an error is one printable line, and return what follows the file's name."""
+    """Require an error to be one printable line; return the part after the file's name."""
     assert str(error).isprintable()
     return fault_of(error, file)
 
 
-def refused(file: Path, data: bytes | None = None) -> str:
-    """Return why a file is refused as a policy."""
+def message_of(file: Path, data: bytes | None = None) -> str:
+    """Return the message of the error that a policy file causes."""
     if data is not None:
         file.write_bytes(data)
     with pytest.raises(CheckpointError) as caught:
@@ -76,7 +76,7 @@ def refused(file: Path, data: bytes | None = None) -> str:
 
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("model", CLOSED_FORMS)
-def test_places_as_the_network_it_was_written_from(
+def test_a_file_places_like_the_policy_written_to_it(
     name: str, model: Model, files: dict[str, Path]
 ) -> None:
     problem = layered_problem(12, cluster_of(3, "nic", seed=1), seed=3, model=model)
@@ -90,26 +90,26 @@ def test_places_as_the_network_it_was_written_from(
 
 
 @pytest.mark.parametrize("name", ["weights.make_policy", "signed_tensors.safetensors.torch.load"])
-def test_no_memory_is_no_fault_of_the_file(
+def test_a_lack_of_memory_is_not_a_fault_of_the_file(
     name: str, files: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A lack of memory was once reported as a fault of the file."""
-    asks = lambda *_: torch.empty(2**55, dtype=torch.uint8, device="cpu")  # noqa: E731
-    monkeypatch.setattr(f"streamplace.policy.{name}", asks)
+    exhausts = lambda *_: torch.empty(2**55, dtype=torch.uint8, device="cpu")  # noqa: E731
+    monkeypatch.setattr(f"streamplace.policy.{name}", exhausts)
     with pytest.raises(MemoryError):
         read_policy(files[SCORER])
 
 
-def test_a_pipe_is_refused(tmp_path: Path) -> None:
-    """A pipe can be read once; a second read waited for ever."""
+def test_a_pipe_is_message_of(tmp_path: Path) -> None:
+    """A pipe can be read only once; a second read once waited forever."""
     os.mkfifo(tmp_path / "pipe")
-    assert refused(tmp_path / "pipe") == "is a pipe; weights are read from files"
+    assert message_of(tmp_path / "pipe") == "must be a regular file (got a pipe)"
 
 
-def test_weights_of_16_bits_are_nearly_the_same(tmp_path: Path) -> None:
+def test_16_bit_weights_are_nearly_the_same(tmp_path: Path) -> None:
     network = policy_of(SCORER)
-    whole, half = (pack_policy(network, KINDS[SCORER], CARD, half=h) for h in (False, True))
-    assert len(half) < 0.6 * len(whole)
+    full, half = (pack_policy(network, KINDS[SCORER], CARD, half=h) for h in (False, True))
+    assert len(half) < 0.6 * len(full)
     file = tmp_path / "half.safetensors"
     file.write_bytes(half)
     read, _ = read_policy(file)
@@ -129,7 +129,7 @@ def test_a_scorer_places_anything(
 
 @settings(max_examples=40)
 @given(constrained_problems(), st.sampled_from([1, 4]))
-def test_constraints_are_kept_or_proven_infeasible(
+def test_constraints_are_respected_or_proven_infeasible(
     files: dict[str, Path], problem: Problem | None, samples: int
 ) -> None:
     if problem is None:
@@ -143,7 +143,7 @@ def test_constraints_are_kept_or_proven_infeasible(
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_every_kind_keeps_constraints(name: str, files: dict[str, Path]) -> None:
+def test_every_kind_respects_constraints(name: str, files: dict[str, Path]) -> None:
     names = layered_problem(10, cluster_of(3)).graph.names
     rules = Constraints(
         pins={names[0]: "d2"}, colocate=[names[2:5]], exlocate=[[names[0], names[6], names[8]]]
@@ -173,7 +173,7 @@ def test_more_samples_are_never_worse_than_one(
 
 
 @pytest.mark.parametrize("beam", [1, 4])
-def test_a_beam_is_never_worse_than_none(beam: int, files: dict[str, Path]) -> None:
+def test_a_beam_is_never_worse_than_no_beam(beam: int, files: dict[str, Path]) -> None:
     gains = []
     for seed in range(4):
         problem = layered_problem(12, cluster_of(4, seed=seed), seed=seed)
@@ -185,7 +185,7 @@ def test_a_beam_is_never_worse_than_none(beam: int, files: dict[str, Path]) -> N
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_same_seed_same_answer(name: str, files: dict[str, Path]) -> None:
+def test_the_same_seed_gives_the_same_placement(name: str, files: dict[str, Path]) -> None:
     problem = layered_problem(14, cluster_of(3, seed=1))
     found = [
         place_by_policy(files[name], problem, seed, samples=5).tolist()
@@ -196,28 +196,28 @@ def test_same_seed_same_answer(name: str, files: dict[str, Path]) -> None:
     assert len({tuple(row) for row in found}) > 1
 
 
-def test_without_samples_the_seed_changes_nothing(files: dict[str, Path]) -> None:
+def test_with_one_sample_the_seed_does_not_matter(files: dict[str, Path]) -> None:
     problem = layered_problem(14, cluster_of(3, seed=1))
     found = {tuple(place_by_policy(files[SCORER], problem, seed).tolist()) for seed in range(3)}
     assert len(found) == 1
 
 
 @pytest.mark.parametrize("options", ["samples=0", "samples=-1", "beam=-1", "samples=few"])
-def test_bad_options_are_refused(options: str) -> None:
+def test_invalid_options_are_rejected(options: str) -> None:
     with pytest.raises(UsageError):
         make_placer(f"policy:{options}")
 
 
-def test_published_networks_have_no_beam(files: dict[str, Path]) -> None:
+def test_published_networks_do_not_support_beam_search(files: dict[str, Path]) -> None:
     with pytest.raises(UsageError) as caught:
         place_by_policy(files["b"], layered_problem(6, cluster_of(3)), beam=2)
-    assert str(caught.value) == "policy: beam: EncoderDecoder does not decode by beam search"
+    assert str(caught.value) == "policy: beam: EncoderDecoder does not support beam search"
 
 
-def test_a_policy_of_another_number_of_devices_than_five_can_be_solved_with(
+def test_solve_accepts_a_policy_for_three_devices(
     files: dict[str, Path],
 ) -> None:
-    """The small graph that placers are tried on first lies on five devices."""
+    """Placers are first tried on a small problem, which has five devices."""
     problem = layered_problem(6, cluster_of(3))
     found = solve(problem, f"policy:file={files['b']}").placement
     assert found.devices.tolist() == place_by_policy(files["b"], problem).tolist()
@@ -225,28 +225,30 @@ def test_a_policy_of_another_number_of_devices_than_five_can_be_solved_with(
 
 @pytest.mark.parametrize("name", [name for name in KINDS if not name.startswith(SCORER)])
 @pytest.mark.parametrize("devices", [1, 2, 5])
-def test_another_number_of_devices(name: str, devices: int, files: dict[str, Path]) -> None:
+def test_a_different_number_of_devices_is_rejected(
+    name: str, devices: int, files: dict[str, Path]
+) -> None:
     with pytest.raises(UsageError) as caught:
         solve(layered_problem(6, cluster_of(devices)), f"policy:file={files[name]}")
     assert "\n" not in str(caught.value)
-    assert str(caught.value).endswith(f"this policy places on 3 devices only (got {devices})")
+    assert str(caught.value).endswith(f"this policy requires 3 devices (got {devices})")
 
 
-def test_no_file(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     missing = tmp_path / "missing.safetensors"
-    assert refused(missing) == "No such file or directory"
-    assert refused(tmp_path) == "Is a directory"
-    named = tmp_path / "nul\0.safetensors"
+    assert message_of(missing) == "no such file"
+    assert message_of(tmp_path) == "cannot read: Is a directory"
+    invalid = tmp_path / "nul\0.safetensors"
     with pytest.raises(CheckpointError, match="null"):
-        read_policy(named)
+        read_policy(invalid)
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b"\0" * 100, b"\xff" * 100, b"hello\n" * 50])
-def test_what_is_no_file_of_ours(data: bytes, tmp_path: Path) -> None:
-    assert "no safetensors file of streamplace" in refused(tmp_path / "x.safetensors", data)
+def test_other_files_are_rejected(data: bytes, tmp_path: Path) -> None:
+    assert "not a safetensors file of streamplace" in message_of(tmp_path / "x.safetensors", data)
 
 
-WORDS = {
+METADATA = {
     "format": FORMAT,
     "version": VERSION,
     "kind": SCORER,
@@ -256,46 +258,48 @@ WORDS = {
 
 
 def without(key: str) -> dict[str, str]:
-    return {k: v for k, v in WORDS.items() if k != key}
+    return {k: v for k, v in METADATA.items() if k != key}
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("metadata", "message"),
     [
-        (WORDS | {"format": "streamplace-checkpoint"}, "holds no policy of version 1"),
-        (WORDS | {"version": "2"}, "holds no policy of version 1"),
-        (without("format"), "holds no policy of version 1"),
+        (METADATA | {"format": "streamplace-checkpoint"}, "not a policy of version 1"),
+        (METADATA | {"version": "2"}, "not a policy of version 1"),
+        (without("format"), "not a policy of version 1"),
         (without("kind"), "kind"),
         (without("sizes"), "sizes"),
         (without("card"), "card"),
-        (WORDS | {"kind": "oracle"}, "oracle"),
-        (WORDS | {"kind": "encoder-decoder"}, "hidden"),
-        (WORDS | {"sizes": '{"hidden": 24, "hops": 2}'}, "size mismatch"),
-        (WORDS | {"sizes": '{"hidden": 16, "hops": 3}'}, "Missing key"),
-        (WORDS | {"sizes": '{"hidden": 16, "hops": 1}'}, "Unexpected key"),
-        (WORDS | {"sizes": '{"hidden": "16", "hops": 2}'}, "hidden"),
-        (WORDS | {"sizes": '{"hidden": 0, "hops": 2}'}, "hidden"),
-        (WORDS | {"sizes": '{"hidden": 100000000, "hops": 2}'}, "hidden"),
-        (WORDS | {"sizes": '{"hidden": 16, "hops": 2, "orders": [7]}'}, "orders"),
-        (WORDS | {"sizes": '{"hidden": 16, "hops": 2, "orders": []}'}, "orders"),
-        (WORDS | {"sizes": "[]"}, "sizes"),
-        (WORDS | {"sizes": "{"}, ""),
-        (WORDS | {"card": "nope"}, ""),
+        (METADATA | {"kind": "oracle"}, "oracle"),
+        (METADATA | {"kind": "encoder-decoder"}, "hidden"),
+        (METADATA | {"sizes": '{"hidden": 24, "hops": 2}'}, "size mismatch"),
+        (METADATA | {"sizes": '{"hidden": 16, "hops": 3}'}, "Missing key"),
+        (METADATA | {"sizes": '{"hidden": 16, "hops": 1}'}, "Unexpected key"),
+        (METADATA | {"sizes": '{"hidden": "16", "hops": 2}'}, "hidden"),
+        (METADATA | {"sizes": '{"hidden": 0, "hops": 2}'}, "hidden"),
+        (METADATA | {"sizes": '{"hidden": 100000000, "hops": 2}'}, "hidden"),
+        (METADATA | {"sizes": '{"hidden": 16, "hops": 2, "orders": [7]}'}, "orders"),
+        (METADATA | {"sizes": '{"hidden": 16, "hops": 2, "orders": []}'}, "orders"),
+        (METADATA | {"sizes": "[]"}, "sizes"),
+        (METADATA | {"sizes": "{"}, ""),
+        (METADATA | {"card": "nope"}, ""),
     ],
 )
-def test_a_hash_makes_no_policy(words: dict[str, str], said: str, tmp_path: Path) -> None:
-    """A signed file may still hold values that cannot be used."""
-    data = packed(policy_of(SCORER).state_dict(), words)
-    assert said in refused(tmp_path / "x.safetensors", data)
+def test_a_signed_file_may_be_invalid(
+    metadata: dict[str, str], message: str, tmp_path: Path
+) -> None:
+    """A correct hash does not make a valid policy."""
+    data = packed(policy_of(SCORER).state_dict(), metadata)
+    assert message in message_of(tmp_path / "x.safetensors", data)
 
 
-def test_weights_that_are_none(tmp_path: Path) -> None:
-    """Tensors may be missing or have another shape."""
+def test_invalid_tensors_are_rejected(tmp_path: Path) -> None:
+    """Tensors may be missing or have a different shape."""
     weights = dict(policy_of(SCORER).state_dict())
     last = weights.pop("score.bias")
-    assert "score.bias" in refused(tmp_path / "few.safetensors", packed(weights, WORDS))
+    assert "score.bias" in message_of(tmp_path / "few.safetensors", packed(weights, METADATA))
     weights["score.bias"] = last.repeat(2)
-    assert "score.bias" in refused(tmp_path / "shape.safetensors", packed(weights, WORDS))
+    assert "score.bias" in message_of(tmp_path / "shape.safetensors", packed(weights, METADATA))
 
 
 SCRIPT = """
@@ -311,8 +315,8 @@ print(found.devices.tolist(), "torch" in sys.modules, "torch_geometric" in sys.m
 """
 
 
-def test_a_scorer_does_without_torch_geometric(files: dict[str, Path]) -> None:
-    """PyTorch Geometric is slow to load, and warns."""
+def test_a_scorer_does_not_load_torch_geometric(files: dict[str, Path]) -> None:
+    """PyTorch Geometric is slow to load and emits warnings."""
     run = subprocess.run(
         [sys.executable, "-W", "error", "-c", SCRIPT, str(files[SCORER])],
         cwd=ROOT,

@@ -1,4 +1,4 @@
-"""Kinds of policies: ours, and those that installed packages register."""
+"""Policy kinds: built-in ones, and those of installed packages."""
 
 import sys
 from collections.abc import Callable
@@ -88,7 +88,7 @@ absent = own_absent:KIND
 
 @pytest.fixture(autouse=True)
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Install a package that registers kinds: one that is good, and bad ones."""
+    """Install a package that registers one valid kind and several invalid ones."""
     folder = tmp_path / "site"
     about = folder / "own-1.0.dist-info"
     about.mkdir(parents=True)
@@ -106,15 +106,15 @@ def section_of(kind: str, **sizes: Any) -> PolicySection:
     return policy_section({"kind": kind, "sizes": sizes})
 
 
-def refused(call: Callable[..., object], *arguments: Any) -> str:
-    """Return the error of a call, which must be one line."""
+def message_of(call: Callable[..., object], *arguments: Any) -> str:
+    """Return the error message of a call, which must be one line."""
     with pytest.raises((UsageError, ValueError)) as caught:
         call(*arguments)
     assert len(str(caught.value).splitlines()) == 1
     return str(caught.value)
 
 
-def test_a_kind_is_known_by_its_name() -> None:
+def test_a_kind_is_found_by_its_name() -> None:
     section = section_of("narrow", width=6)
     assert section.model_dump() == {"kind": "narrow", "sizes": {"width": 6}}
     policy = make_policy(section)
@@ -123,15 +123,15 @@ def test_a_kind_is_known_by_its_name() -> None:
     assert policy.read.out_features == 6
 
 
-def test_sizes_have_the_form_of_their_kind() -> None:
+def test_sizes_are_validated_by_the_model_of_their_kind() -> None:
     assert section_of("narrow").model_dump()["sizes"] == {"width": 8}
-    message = refused(policy_section, {"kind": "narrow", "sizes": {"widht": 3}})
-    assert message == "sizes.widht: is an unknown field; did you mean 'width'?"
-    message = refused(policy_section, {"kind": "narrow", "sizes": {"width": 0}})
-    assert message.startswith("sizes.width: should be greater")
+    message = message_of(policy_section, {"kind": "narrow", "sizes": {"widht": 3}})
+    assert message == "sizes: unknown field 'widht'; did you mean 'width'?"
+    message = message_of(policy_section, {"kind": "narrow", "sizes": {"width": 0}})
+    assert message.startswith("sizes.width: must be ")
 
 
-def test_no_network_is_imported_before_a_policy_is_made() -> None:
+def test_no_network_is_imported_before_a_policy_is_created() -> None:
     section = section_of("narrow", width=6)
     assert "own_sizes" in sys.modules
     assert "own_network" not in sys.modules
@@ -139,14 +139,14 @@ def test_no_network_is_imported_before_a_policy_is_made() -> None:
     assert "own_network" in sys.modules
 
 
-def test_a_kind_of_ours_cannot_be_shadowed() -> None:
+def test_a_built_in_kind_cannot_be_shadowed() -> None:
     assert policy_kind("device-scorer") is KINDS["device-scorer"]
     assert type(make_policy(section_of("device-scorer", hidden=8))) is DeviceScorer
 
 
-def test_an_unknown_kind_is_answered_with_those_there_are() -> None:
-    assert refused(policy_kind, "narow") == "no policy is called 'narow'; did you mean 'narrow'?"
-    message = refused(policy_kind, "xyzzy")
+def test_the_error_for_an_unknown_kind_suggests_names() -> None:
+    assert message_of(policy_kind, "narow") == "unknown policy 'narow'; did you mean 'narrow'?"
+    message = message_of(policy_kind, "xyzzy")
     assert all(name in message for name in (*KINDS, "narrow", "picky"))
 
 
@@ -157,9 +157,9 @@ def test_an_unknown_kind_is_answered_with_those_there_are() -> None:
         ("number", "policy 'number': own_sizes:NUMBER must be a streamplace.policy.registry."),
     ],
 )
-def test_a_registration_that_is_broken(kind: str, message: str) -> None:
-    assert refused(policy_kind, kind).startswith(message)
-    assert refused(policy_section, {"kind": kind, "sizes": {}}).startswith(f"kind: {message}")
+def test_a_broken_registration_is_rejected(kind: str, message: str) -> None:
+    assert message_of(policy_kind, kind).startswith(message)
+    assert message_of(policy_section, {"kind": kind, "sizes": {}}).startswith(f"kind: {message}")
 
 
 @pytest.mark.parametrize(
@@ -167,12 +167,12 @@ def test_a_registration_that_is_broken(kind: str, message: str) -> None:
     [
         ("nowhere", "loading own_nowhere:Narrow failed: ModuleNotFoundError: No module named"),
         ("nameless", "loading own_network:Broad failed: AttributeError: "),
-        ("picky", "its constructor refuses: ArithmeticError: not that wide"),
-        ("no-policy", "own_network:number makes no streamplace.policy.base.Constructive"),
+        ("picky", "its constructor failed: ArithmeticError: not that wide"),
+        ("no-policy", "own_network:number must return a streamplace.policy.base.Constructive"),
     ],
 )
-def test_a_policy_that_cannot_be_made(kind: str, message: str, tmp_path: Path) -> None:
-    assert refused(make_policy, section_of(kind)).startswith(f"policy {kind!r}: {message}")
+def test_a_policy_that_cannot_be_created(kind: str, message: str, tmp_path: Path) -> None:
+    assert message_of(make_policy, section_of(kind)).startswith(f"policy {kind!r}: {message}")
     file = tmp_path / "weights.safetensors"
     file.write_bytes(pack_policy(make_policy(section_of("narrow")), section_of(kind), {}))
     with pytest.raises(CheckpointError) as caught:
@@ -180,7 +180,7 @@ def test_a_policy_that_cannot_be_made(kind: str, message: str, tmp_path: Path) -
     assert fault_of(caught.value, file).startswith(f"policy {kind!r}: {message}")
 
 
-def test_a_lack_of_memory_is_no_fault_of_a_package() -> None:
+def test_a_lack_of_memory_is_not_a_fault_of_a_package() -> None:
     with pytest.raises(MemoryError):
         make_policy(section_of("hungry"))
 
@@ -197,12 +197,12 @@ def test_weights_name_their_kind(tmp_path: Path) -> None:
     assert found.devices.tolist() == greedy_placement(policy, problem).tolist()
 
 
-def test_a_registered_kind_is_trained_and_goes_on(tmp_path: Path) -> None:
+def test_a_registered_kind_is_trained_and_resumed(tmp_path: Path) -> None:
     text = SMALL.replace("device-scorer", "narrow").replace("hidden = 8, hops = 1", "width = 6")
     (tmp_path / "config.toml").write_text(text)
-    wanted = read_config(str(tmp_path / "config.toml"))
-    train(graphs(), wanted, tmp_path / "whole")
-    train(graphs(), wanted, tmp_path / "run", on_step=ctrl_c_at(2))
+    config = read_config(str(tmp_path / "config.toml"))
+    train(graphs(), config, tmp_path / "uninterrupted")
+    train(graphs(), config, tmp_path / "run", on_step=ctrl_c_at(2))
     train(graphs(), read_config(str(tmp_path / "run" / CONFIG)), tmp_path / "run", resume=True)
-    check_same(tmp_path / "run", tmp_path / "whole")
+    check_same(tmp_path / "run", tmp_path / "uninterrupted")
     assert summary(tmp_path / "run" / POLICY)["network"] == "narrow"

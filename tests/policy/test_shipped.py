@@ -1,4 +1,4 @@
-"""The shipped weights: familiar graphs, large ones, and networks of NICs."""
+"""The shipped weights on training-like graphs, large graphs, and networks of NICs."""
 
 import pytest
 
@@ -20,7 +20,7 @@ from streamplace.problem.objective import Model
 def test_the_shipped_weights(
     preset: str, operators: int | None, count: int, network: str, model: Model, least: float
 ) -> None:
-    """Today's values are .913, .896, .947, .812 and .774; bad weights once fell to .3."""
+    """Current values are 0.913, 0.896, 0.947, 0.812 and 0.774; bad weights once gave 0.3."""
     sizes = None if operators is None else range(operators, operators + 1)
     recipe = Recipe(preset, count, sizes, 9_000)
     cluster = Cluster(Cluster.equal(5).devices, Network("nic" if network == "nic" else "pair"))

@@ -1,4 +1,4 @@
-"""Stacks of policies: every member computes, and learns, as it would alone."""
+"""Stacks of policies: every member computes and learns as it does alone."""
 
 from dataclasses import replace
 
@@ -30,7 +30,7 @@ def scorers() -> list[DeviceScorer]:
 
 
 def problems() -> list[Problem]:
-    """Return problems of different sizes, largest first, two of them equally large."""
+    """Return problems, largest first, two of which have the same size."""
     clusters = [cluster_of(4), cluster_of(4, seed=1), cluster_of(4, "nic"), cluster_of(4, seed=2)]
     sizes = (14, 11, 11, 7)
     return [layered_problem(n, c, seed=n) for n, c in zip(sizes, clusters, strict=True)]
@@ -47,10 +47,10 @@ def stack_and_batch() -> tuple[StackedScorer, ScorerBatch, list[DeviceScorer]]:
     return stack, stack.batch(encoded), members
 
 
-@pytest.mark.parametrize("taught", [False, True])
-def test_each_member_gives_the_probabilities_it_gives_alone(taught: bool) -> None:
+@pytest.mark.parametrize("with_teacher", [False, True])
+def test_each_member_gives_the_probabilities_it_gives_alone(with_teacher: bool) -> None:
     stack, batch, members = stack_and_batch()
-    teacher = Teacher(LeastUtilisation) if taught else None
+    teacher = Teacher(LeastUtilisation) if with_teacher else None
     with torch.no_grad():
         made = stack.rollout(batch, SAMPLES, Sampler(seeded_generator()), teacher=teacher)
         for p, one in enumerate(batch.encoded):
@@ -59,7 +59,7 @@ def test_each_member_gives_the_probabilities_it_gives_alone(taught: bool) -> Non
             alone = policy.rollout(policy.batch([one]), SAMPLES, Sampler(), rows, teacher)
             torch.testing.assert_close(alone.log_probability[0], made.log_probability[p])
             torch.testing.assert_close(alone.mean_entropy[0], made.mean_entropy[p])
-            if taught:
+            if with_teacher:
                 assert alone.agreement is not None
                 assert made.agreement is not None
                 torch.testing.assert_close(alone.agreement[0], made.agreement[p, :, : one.size])
@@ -93,7 +93,7 @@ def test_samples_are_those_of_the_members() -> None:
         assert together[p, 0, : one.size].tolist() == alone.tolist()
 
 
-def test_members_come_back_as_they_were() -> None:
+def test_unstacked_returns_the_members() -> None:
     members = scorers()
     for before, after in zip(members, StackedScorer(members).unstacked(), strict=True):
         state = after.state_dict()
@@ -102,7 +102,7 @@ def test_members_come_back_as_they_were() -> None:
 
 @pytest.mark.parametrize("member", [[0, 0, 1], [1, 0, 1, 2, 2, 2], [0, 1, 2], [2, 1, 0]])
 def test_rows_are_spread_and_collected(member: list[int]) -> None:
-    """Each member's rows stand together, and come back to their own places."""
+    """The rows of each member are adjacent, and return to their original positions."""
     rows = MemberRows(torch.tensor(member), 3)
     values = torch.arange(1.0, len(member) + 1).unsqueeze(1)
     padded = rows.spread(values).view(3, -1)
@@ -113,14 +113,14 @@ def test_rows_are_spread_and_collected(member: list[int]) -> None:
     assert torch.equal(rows.collect(padded.view(-1, 1)), values)
 
 
-def test_a_layer_that_cannot_be_stacked_is_refused() -> None:
+def test_a_layer_that_cannot_be_stacked_is_rejected() -> None:
     networks = [nn.Sequential(nn.LSTM(2, 3)) for _ in range(2)]
     with pytest.raises(TypeError, match="a layer of type LSTM cannot be stacked"):
         stack_layers(networks[0], networks, Members(2))
 
 
 def test_samples_of_members_differ() -> None:
-    """Otherwise the tests above would show nothing."""
+    """Otherwise the tests above would prove nothing."""
     stack, batch, _ = stack_and_batch()
     again = stack.batch([replace(one, member=0) for one in batch.encoded])
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""Teachers: the best devices of an expert against brute force, and the rules for ties."""
+"""Teachers: the best devices of an expert compared with brute force, and the rules for ties."""
 
 import math
 from collections.abc import Iterator
@@ -15,15 +15,15 @@ from streamplace.policy.teachers import TEACHERS, LeastUtilisation, Teacher
 from streamplace.util.arrays import Ints
 from tests.support.policies import cluster_of, fork_problem, layered_problem
 
-CLOSE = 1e-9  # relative: what differs by less is a tie
+CLOSE = 1e-9  # relative difference below which values are tied
 
-On = dict[int, int]  # operator -> device, of those placed
+On = dict[int, int]  # operator -> device, for the operators placed so far
 
 
 def part_of(problem: Problem, on: On) -> tuple[Problem, list[int]]:
     """Return the problem of the operators placed so far, and their devices.
 
-    Operators are placed level by level, so their rates are those of the whole problem.
+    Operators are placed level by level, so their rates are the same as in the full problem.
     """
     graph = problem.graph
     kept = sorted(on)
@@ -40,9 +40,9 @@ def part_of(problem: Problem, on: On) -> tuple[Problem, list[int]]:
 
 
 def utilisations_with(problem: Problem, on: On, operator: int, device: int) -> tuple[float, float]:
-    """Return the largest utilisation with an operator on a device: of all, and of those involved.
+    """Return the largest utilisation with an operator on a device: overall, and local.
 
-    Involved are the device, the links that its streams take, and the devices at their other ends.
+    The local one is over the device, the links of its streams, and the devices at their other ends.
     """
     part, devices = part_of(problem, {**on, operator: device})
     of_devices, of_links = oracle.utilisations(part, devices)
@@ -59,7 +59,7 @@ def utilisations_with(problem: Problem, on: On, operator: int, device: int) -> t
 
 
 def best_devices(problem: Problem, on: On, operator: int) -> list[bool]:
-    """Try every device for an operator; return which are best."""
+    """Return the devices that are best for an operator, by trying every device."""
     found = [
         utilisations_with(problem, on, operator, d) for d in range(len(problem.cluster.devices))
     ]
@@ -88,8 +88,8 @@ def problems_on(cluster: Cluster) -> Iterator[Problem]:
 
 
 @pytest.mark.parametrize("cluster", CLUSTERS)
-def test_the_best_devices_are_those_found_by_trying_all(cluster: str) -> None:
-    """In two samples of each problem, along placements drawn at random."""
+def test_the_best_devices_agree_with_brute_force(cluster: str) -> None:
+    """The rows are two samples of each problem, along random placements."""
     problems, samples = [*problems_on(CLUSTERS[cluster])], 2
     devices = len(problems[0].cluster.devices)
     orders = [encode(problem).orders[0] for problem in problems for _ in range(samples)]
@@ -125,8 +125,8 @@ def test_devices_that_a_problem_lacks_are_never_best() -> None:
     assert best.tolist() == [[True] * 5, [True, True, False, False, False]]
 
 
-def test_rules_come_first() -> None:
-    """A pinned operator has one best device, and operators that stay together follow the first."""
+def test_constraints_take_precedence() -> None:
+    """A pinned operator has one best device, and colocated operators follow the first of them."""
     names = layered_problem(8, cluster_of(3)).graph.names
     rules = Constraints(pins={names[0]: "d2"}, colocate=[[names[1], names[4]]])
     problem = layered_problem(8, cluster_of(3), constraints=rules)
@@ -141,7 +141,7 @@ def test_rules_come_first() -> None:
         assert any(best)
 
 
-def test_the_expert_is_known_by_name() -> None:
+def test_the_expert_is_registered_by_name() -> None:
     assert TEACHERS["least-utilisation"] is LeastUtilisation
 
 
@@ -149,19 +149,19 @@ LOGS = torch.log(torch.tensor([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8], [0.2, 0.3, 0.5]
 BEST = torch.tensor([[True, False, True], [False, False, True], [False, False, False]])
 
 
-def test_any_of_several_best_devices_will_do() -> None:
-    """The total probability of the best counts; a row that is offered none of them counts as 0."""
+def test_any_counts_the_total_probability_of_best_devices() -> None:
+    """The result is 0 for a row without an offered best device."""
     found = Teacher(LeastUtilisation, "any").agreement(LOGS, BEST).tolist()
     assert found == pytest.approx([math.log(0.7), math.log(0.8), 0.0])
 
 
-def test_each_of_several_best_devices_counts() -> None:
+def test_each_sums_the_log_probabilities_of_best_devices() -> None:
     found = Teacher(LeastUtilisation, "each").agreement(LOGS, BEST).tolist()
     assert found == pytest.approx([math.log(0.5) + math.log(0.2), math.log(0.8), 0.0])
 
 
 @pytest.mark.parametrize("ties", ["any", "each"])
-def test_gradients_are_finite_where_none_of_the_best_is_offered(ties: str) -> None:
+def test_gradients_are_finite_where_no_best_device_is_offered(ties: str) -> None:
     logits = torch.zeros(3, 3, requires_grad=True)
     teacher = Teacher(LeastUtilisation, "any" if ties == "any" else "each")
     teacher.agreement(torch.log_softmax(logits, dim=1), BEST).sum().backward()  # type: ignore[no-untyped-call]

@@ -1,4 +1,4 @@
-"""Trajectories: their steps make up whole placements and their probabilities."""
+"""Trajectories: their steps agree with placements and probabilities."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ SAMPLES = 3
 
 
 def trajectories_of(name: str) -> Trajectories:
-    """Return samples of problems of unequal sizes, with a teacher that watches."""
+    """Return samples of problems of several sizes, with the agreement with a teacher."""
     policy = policy_of(name)
     batch = batch_of(policy, *mixed_problems(name))
     sampler = Sampler(seeded_generator())
@@ -32,7 +32,7 @@ def trajectories_of(name: str) -> Trajectories:
 
 
 @of_every_kind
-def test_there_is_a_step_for_every_operator(name: str) -> None:
+def test_every_operator_has_a_step(name: str) -> None:
     found = trajectories_of(name)
     sizes = [len(problem.graph.names) for problem in mixed_problems(name)]
     steps = torch.arange(max(sizes))
@@ -43,7 +43,7 @@ def test_there_is_a_step_for_every_operator(name: str) -> None:
 
 
 @of_every_kind
-def test_actions_make_the_placements(name: str) -> None:
+def test_actions_agree_with_placements(name: str) -> None:
     """Every operator is placed once, on the device of its step."""
     found = trajectories_of(name)
     for p, problem in enumerate(mixed_problems(name)):
@@ -56,7 +56,7 @@ def test_actions_make_the_placements(name: str) -> None:
 
 
 @of_every_kind
-def test_steps_make_up_whole_trajectories(name: str) -> None:
+def test_trajectory_values_sum_over_steps(name: str) -> None:
     found = trajectories_of(name)
     torch.testing.assert_close(found.log_probability, found.log_prob.sum(dim=(2, 3)))
     mean = found.entropy.sum(dim=(2, 3)) / found.mask.sum(dim=2)
@@ -64,7 +64,7 @@ def test_steps_make_up_whole_trajectories(name: str) -> None:
     assert found.agreement is not None
     for values in (found.log_prob, found.entropy, found.agreement):
         assert values.shape == found.actions.shape
-        assert (values[..., 0] == 0).all(), "the policy chooses no operator"
+        assert (values[..., 0] == 0).all(), "the policy does not choose the operator"
         assert (values[~found.mask] == 0).all()
     assert (found.log_prob <= 0).all()
     assert (found.entropy >= 0).all()
@@ -72,7 +72,7 @@ def test_steps_make_up_whole_trajectories(name: str) -> None:
 
 
 @of_every_kind
-def test_actions_evaluated_again_have_the_same_probabilities(name: str) -> None:
+def test_evaluate_gives_the_same_probabilities(name: str) -> None:
     policy = policy_of(name)
     batch = batch_of(policy, *mixed_problems(name))
     found = policy.rollout(batch, SAMPLES, Sampler(seeded_generator()))
@@ -91,7 +91,7 @@ def test_actions_evaluated_again_have_the_same_probabilities(name: str) -> None:
 
 
 def test_samples_differ() -> None:
-    """Otherwise the tests above would show little."""
+    """Otherwise the tests above would prove little."""
     found = trajectories_of("device-scorer")
     assert len(np.unique(found.placements[0], axis=0)) == SAMPLES
 
@@ -100,7 +100,7 @@ def test_samples_differ() -> None:
 def test_decisions_are_laid_out_by_problem_and_step(
     sizes: list[int], samples: int, data: st.DataObject
 ) -> None:
-    """Decisions come step after step, of the rows that have an operator left."""
+    """Decisions are ordered by step, over the rows that have an operator left."""
     sizes = sorted(sizes, reverse=True)
     problems, steps = len(sizes), sizes[0]
     counts = [samples * sum(size > t for size in sizes) for t in range(steps)]
@@ -116,17 +116,17 @@ def test_decisions_are_laid_out_by_problem_and_step(
     for t in range(steps):
         for p in range(problems):
             for s in range(samples):
-                there = t < sizes[p]
-                device, number = next(decision) if there else (-1, 0.0)
-                assert found.mask[p, s, t].item() is there
-                assert found.actions[p, s, t].tolist() == [t if there else -1, device]
+                active = t < sizes[p]
+                device, number = next(decision) if active else (-1, 0.0)
+                assert found.mask[p, s, t].item() is active
+                assert found.actions[p, s, t].tolist() == [t if active else -1, device]
                 assert found.log_prob[p, s, t].tolist() == [0.0, -number]
                 assert found.entropy[p, s, t].tolist() == [0.0, number]
 
 
 @given(st.integers(1, 3), st.integers(1, 3), st.integers(1, 5), st.integers(1, 2))
-def test_sums_over_steps_are_made_in_their_order(p: int, s: int, t: int, a: int) -> None:
-    """The order of additions decides the last bits of a run."""
+def test_sums_over_steps_add_in_the_order_of_steps(p: int, s: int, t: int, a: int) -> None:
+    """The order of additions determines the last bits of a run."""
     values = torch.rand(p, s, t, a, generator=seeded_generator(p + s + t))
     expected = torch.zeros(p, s)
     for step in range(t):

@@ -1,4 +1,4 @@
-"""Metadata of signed weights and checkpoints that must not be printed."""
+"""Invalid metadata in signed weights files."""
 
 from pathlib import Path
 
@@ -15,38 +15,36 @@ DEEP = "[" * 100_000 + "]" * 100_000
 
 
 @pytest.mark.parametrize("card", ['{"a": NaN}', '{"a": 1e999}', f'{{"a": {DEEP}}}', "[1]", "x"])
-def test_cards_that_are_none(card: str, tmp_path: Path) -> None:
-    tensors, words = unpacked(weights(), "file")
+def test_invalid_cards_are_rejected(card: str, tmp_path: Path) -> None:
+    tensors, metadata = unpacked(weights(), "file")
     path = tmp_path / "file.safetensors"
-    path.write_bytes(packed(tensors, {**words, "card": card}))
+    path.write_bytes(packed(tensors, {**metadata, "card": card}))
     for read in (summary, read_policy):
         with pytest.raises(CheckpointError) as caught:
             read(path)
         assert str(caught.value).startswith(f"{path}: ")
 
 
-def test_sizes_of_another_kind_are_refused_in_a_line(tmp_path: Path) -> None:
-    tensors, words = unpacked(weights(), "file")
+def test_invalid_sizes_are_rejected_in_one_line(tmp_path: Path) -> None:
+    tensors, metadata = unpacked(weights(), "file")
     path = tmp_path / "file.safetensors"
-    path.write_bytes(packed(tensors, {**words, "sizes": '{"hidden": -1}'}))
-    with pytest.raises(
-        CheckpointError, match=r"sizes.hidden: should be greater than or equal to 1 \(got -1\)"
-    ):
+    path.write_bytes(packed(tensors, {**metadata, "sizes": '{"hidden": -1}'}))
+    with pytest.raises(CheckpointError, match=r"sizes.hidden: must be at least 1 \(got -1\)"):
         read_policy(path)
     path.write_bytes(packed({"a": torch.zeros(1)}, {"format": "x"}))
-    with pytest.raises(CheckpointError, match="holds no policy"):
+    with pytest.raises(CheckpointError, match="not a policy of version 1"):
         read_policy(path)
 
 
-def test_a_device_is_no_file_of_weights() -> None:
+def test_a_device_is_not_a_weights_file() -> None:
     with pytest.raises(CheckpointError, match="is a device"):
         read_policy("/dev/zero")
 
 
-def test_sizes_that_are_not_there_ask_for_no_memory(tmp_path: Path) -> None:
+def test_wrong_sizes_do_not_allocate_memory(tmp_path: Path) -> None:
     """A network of these sizes would take 34 GB."""
-    tensors, words = unpacked(weights(), "file")
+    tensors, metadata = unpacked(weights(), "file")
     path = tmp_path / "file.safetensors"
-    path.write_bytes(packed(tensors, {**words, "sizes": '{"hidden": 8192, "hops": 64}'}))
+    path.write_bytes(packed(tensors, {**metadata, "sizes": '{"hidden": 8192, "hops": 64}'}))
     with pytest.raises(CheckpointError, match="size mismatch"):
         read_policy(path)

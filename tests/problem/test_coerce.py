@@ -1,4 +1,4 @@
-"""Graphs from plain lists, compared with those from rows."""
+"""Graphs from plain tuples and mappings, compared with graphs from rows."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from streamplace.problem.coerce import operator_of
 
 
 @given(graph=graphs())
-def test_tuples_and_mappings_are_as_good_as_rows(graph: StreamGraph) -> None:
+def test_tuples_and_mappings_give_the_same_graph_as_rows(graph: StreamGraph) -> None:
     def fields(row: Any) -> dict[str, Any]:
         return {name: getattr(row, name) for name in row.__dataclass_fields__}
 
@@ -31,7 +31,7 @@ def test_tuples_and_mappings_are_as_good_as_rows(graph: StreamGraph) -> None:
     assert by_name.sha256 == in_order.sha256 == graph.sha256
 
 
-def test_what_is_left_out_is_as_in_rows() -> None:
+def test_missing_fields_have_the_defaults_of_rows() -> None:
     operators: list[Any] = [
         ("a", 9e4, 2_500),
         {"name": "b", "instructions": 1, "payload_bytes": 0},
@@ -47,34 +47,38 @@ def test_what_is_left_out_is_as_in_rows() -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "message"),
     [
-        (("a",), "operators[7]: instructions is missing"),
-        (("a", 1), "operators[7]: payload_bytes is missing"),
+        (("a",), "operators[7]: missing field 'instructions'"),
+        (("a", 1), "operators[7]: missing field 'payload_bytes'"),
         (("a", "1", 0), "operators[7].instructions: must be a number (got '1')"),
         (("a", True, 0), "operators[7].instructions: must be a number (got True)"),
         (("a", None, 0), "operators[7].instructions: must be a number (got None)"),
         ((1, 1, 0), "operators[7].name: must be text (got 1)"),
-        (("a", 1, 0, 0, 5), "operators[7].requires: must be labels (got 5)"),
-        (("a", 1, 0, 0, "gpu"), "operators[7].requires: must be labels (got 'gpu')"),
-        (("a", 1, 0, 0, (), "", 9), "operators[7]: has 7 fields, more than name, instructions"),
-        ({"name": "a", "cpu": 1}, "operators[7]: 'cpu' is none of name, instructions"),
-        ({1: 2}, "operators[7]: 1 is none of name"),
+        (("a", 1, 0, 0, 5), "operators[7].requires: must be a list of labels (got 5)"),
+        (("a", 1, 0, 0, "gpu"), "operators[7].requires: must be a list of labels (got 'gpu')"),
+        (("a", 1, 0, 0, (), "", 9), "operators[7]: expected at most 6 values, name, instructions"),
+        (("a", 1, 0, 0, (), "", 9), "instance_of (got 7)"),
+        (
+            {"name": "a", "cpu": 1},
+            "operators[7]: unknown field 'cpu'; choose from name, instructions",
+        ),
+        ({1: 2}, "operators[7]: unknown field 1; choose from name"),
         ("a", "operators[7]: must be sp.Operator, a tuple or a mapping, not str"),
         (Stream("a", "b"), "operators[7]: must be sp.Operator, a tuple or a mapping, not Stream"),
         (("a", "x" * 10_000, 0), "must be a number (got 'xxx"),
     ],
 )
-def test_what_is_wrong_is_one_line(row: Any, said: str) -> None:
+def test_an_error_is_one_line(row: Any, message: str) -> None:
     with pytest.raises(GraphError) as caught:
         operator_of(7, row)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 200
 
 
-def test_streams_are_told_apart_from_operators() -> None:
+def test_errors_distinguish_streams_from_operators() -> None:
     with pytest.raises(GraphError, match=r"streams\[1\].selectivity: must be a number"):
         StreamGraph([("a", 1, 0), ("b", 1, 0)], [("a", "b"), ("a", "b", "half")])
-    with pytest.raises(GraphError, match=r"streams\[0\]: target is missing"):
+    with pytest.raises(GraphError, match=r"streams\[0\]: missing field 'target'"):
         StreamGraph([("a", 1, 0)], [("a",)])

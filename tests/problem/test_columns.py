@@ -1,4 +1,4 @@
-"""Numbers that later versions add to operators: graphs without them keep their hash."""
+"""Numbers added to operators after version 0.2: graphs without them keep their hash."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import streamplace as sp
-from streamplace.display.mixins import TellingRepr
+from streamplace.display.mixins import StableRepr
 from streamplace.files import clusters
 from streamplace.problem import graph as graph_module
 from streamplace.problem.columns import OPERATOR_NUMBERS, NumberColumn, graph_hash
@@ -18,12 +18,12 @@ ALWAYS = (np.arange(3.0),)
 BEFORE = graph_hash(HEADER, ALWAYS, {})
 
 
-def test_an_added_column_enters_the_hash_only_where_it_differs_from_its_default() -> None:
+def test_an_added_column_enters_the_hash_only_if_it_differs_from_its_default() -> None:
     assert graph_hash(HEADER, ALWAYS, {ADDED: np.ones(2)}) == BEFORE
     assert graph_hash(HEADER, ALWAYS, {ADDED: np.array([1.0, 2.0])}) != BEFORE
 
 
-def test_columns_of_equal_numbers_are_told_apart_by_name() -> None:
+def test_the_hash_distinguishes_columns_by_name() -> None:
     other = NumberColumn("threads", default=1.0, added=True)
     numbers = np.array([1.0, 2.0])
     assert graph_hash(HEADER, ALWAYS, {ADDED: numbers}) != graph_hash(
@@ -32,13 +32,13 @@ def test_columns_of_equal_numbers_are_told_apart_by_name() -> None:
 
 
 @dataclass(repr=False)
-class Machine(TellingRepr):
+class Machine(StableRepr):
     name: str
     cores: int = 1
     price: float = added_field(default=0.0)
 
 
-def test_an_added_field_tells_only_where_it_differs_from_its_default() -> None:
+def test_an_added_field_is_shown_only_if_it_differs_from_its_default() -> None:
     assert [field.name for field in telling_fields(Machine("a"))] == ["name", "cores"]
     assert [field.name for field in telling_fields(Machine("a", price=2.0))][-1] == "price"
     assert repr(Machine("a")) == "Machine(name='a', cores=1)"
@@ -46,8 +46,8 @@ def test_an_added_field_tells_only_where_it_differs_from_its_default() -> None:
     assert clusters._fields_of(Machine("a")) == {"name": "a", "cores": 1}
 
 
-def test_clusters_are_hashed_by_reprs_as_they_were_in_version_0_2() -> None:
-    """Checkpoints hold a hash of them, so they may not change."""
+def test_reprs_of_clusters_are_those_of_version_0_2() -> None:
+    """Checkpoints store a hash of them, so they must not change."""
     network = sp.Network("nic", overrides=(sp.LinkOverride("a", None, latency_s=0.5),))
     assert repr(network) == (
         "Network(kind='nic', bandwidth_mbps=1000.0, latency_s=0.001, overhead_s=0.0, gap_s=0.0, "
@@ -64,7 +64,7 @@ class Threaded(sp.Operator):
     cores: float = 1.0
 
 
-def test_a_number_added_to_the_table_leaves_graphs_without_it_alone(
+def test_an_added_number_does_not_change_the_hash_of_graphs_without_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     rows, ends = [("a", 1, 2), ("b", 3, 4)], [("a", "b")]

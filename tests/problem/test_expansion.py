@@ -1,4 +1,4 @@
-"""Parallel operators expanded to instances."""
+"""Expansion of parallel operators into instances."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def copies(job: LogicalGraph, stream: Stream) -> int:
 
 
 def recounted(job: LogicalGraph) -> StreamGraph:
-    """Return the folded graph; selectivities of broadcast streams count the copies."""
+    """Return the folded graph; selectivities of broadcast streams include the copies."""
     graph = job.graph
     streams = [
         Stream(s.source, s.target, s.selectivity * copies(job, s), s.payload_bytes)
@@ -46,7 +46,7 @@ def recounted(job: LogicalGraph) -> StreamGraph:
 
 
 def pair(how: AnyDistribution, sources: int, targets: int, **options: object) -> StreamGraph:
-    """Return a -> b, expanded to these numbers of instances."""
+    """Return a -> b, expanded to these numbers of instances of a and b."""
     graph = StreamGraph(
         [Operator("a", 1.0, 8.0), Operator("b", 2.0, 0.0, 3.0, ("gpu",))],
         [Stream("a", "b", 0.5)],
@@ -88,7 +88,7 @@ def test_every_source_sends_all_its_tuples(how: Distribution, sources: int, targ
         (Distribution.FIRST, 2, 3, {(0, 0): 0.5, (1, 0): 0.5}),
     ],
 )
-def test_who_feeds_whom(
+def test_streams_between_instances(
     how: Distribution, sources: int, targets: int, streams: dict[tuple[int, int], float]
 ) -> None:
     names = {f"b[{i}]" if targets > 1 else "b": i for i in range(targets)}
@@ -98,7 +98,7 @@ def test_who_feeds_whom(
 
 
 @given(st.integers(1, 40), st.integers(1, 40))
-def test_pointwise_is_flinks(sources: int, targets: int) -> None:
+def test_pointwise_agrees_with_flink(sources: int, targets: int) -> None:
     """The four cases are those of Flink's tests of VertexInputInfoComputationUtils."""
     a, b, share = expansion._pairs(Distribution.POINTWISE, sources, targets)
     if sources >= targets:
@@ -127,7 +127,7 @@ def test_pointwise_by_hand(sources: int, targets: int, feeds: list[list[int]]) -
 
 
 def test_groups() -> None:
-    """Each group is all-to-all on its own; `copies` of its targets get every tuple."""
+    """Instances are connected all-to-all within a group; `copies` targets get every tuple."""
     a, b, share = expansion._pairs(GroupedDistribution(2, 3), 4, 6)
     assert {*zip(a.tolist(), b.tolist(), strict=True)} == {
         (s, t) for s in range(4) for t in range(6) if s // 2 == t // 3
@@ -135,17 +135,17 @@ def test_groups() -> None:
     assert share.tolist() == [1.0] * 12
     assert expansion._pairs(GroupedDistribution(2), 4, 6)[2].tolist() == [1 / 3] * 12
     assert expansion._number(GroupedDistribution(2), 4, 6) == 12
-    with pytest.raises(GraphError, match="divide"):
+    with pytest.raises(GraphError, match="2 groups do not divide 3 and 2 instances evenly"):
         pair(GroupedDistribution(2), 3, 2)
 
 
-def test_instances_that_nobody_feeds_get_nothing() -> None:
+def test_instances_without_inputs_get_no_tuples() -> None:
     graph = pair(Distribution.FIRST, 2, 3)
     assert graph.source_share.tolist() == [0.5, 0.5, 0.0, 0.0, 0.0]
     assert rates(graph)["b[0]"] == pytest.approx(500.0)
 
 
-def test_names_and_what_instances_keep() -> None:
+def test_names_and_numbers_of_instances() -> None:
     graph = pair(Distribution.ALL, 1, 2, name="job", source_rate=7.0)
     assert graph.names == ("a", "b[0]", "b[1]")
     assert graph.instance_of == {1: "b", 2: "b"}
@@ -160,7 +160,7 @@ def test_shares_are_divided() -> None:
     assert shares == pytest.approx([0.25, 0.25, 0.25, 0.25])
 
 
-def test_memory_is_that_of_an_instance() -> None:
+def test_memory_is_per_instance() -> None:
     """Folding changes neither the total memory nor the cost of a tuple."""
     rows = [Operator("a", 1.0, 8.0, 5.0), Operator("b", 2.0, 0.0, 7.0, ("gpu",))]
     shares = {"a": 1.0}
@@ -173,7 +173,7 @@ def test_memory_is_that_of_an_instance() -> None:
     assert to_operators(LogicalGraph(graph)) is graph
 
 
-def test_a_job_without_parallelism_is_its_graph() -> None:
+def test_a_job_without_parallelism_keeps_its_graph() -> None:
     graph = pair(Distribution.ALL, 1, 1)
     assert to_instances(LogicalGraph(graph)) is graph
     assert to_instances(LogicalGraph(graph, {"a": 1})) is graph
@@ -211,26 +211,26 @@ def test_a_group_without_parallel_operators_stays_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sources", "targets", "said"),
+    ("sources", "targets", "message"),
     [
         (0, 1, "at least 1"),
         (-3, 1, "at least 1"),
-        (10**12, 1, "instances"),
-        (3000, 3000, "streams"),
+        (10**12, 1, "more than 1,000,000 instances of operators; use --fold"),
+        (3000, 3000, "more than 5,000,000 streams between instances; use --fold"),
     ],
 )
-def test_what_is_refused(sources: int, targets: int, said: str) -> None:
-    with pytest.raises(GraphError, match=said):
+def test_refused_sizes(sources: int, targets: int, message: str) -> None:
+    with pytest.raises(GraphError, match=message):
         pair(Distribution.ALL, sources, targets)
 
 
-def test_an_instance_called_as_another_operator() -> None:
+def test_an_instance_with_the_name_of_another_operator() -> None:
     rows = [Operator("a", 1.0, 0.0), Operator("a[1]", 1.0, 0.0)]
     with pytest.raises(GraphError, match=r"a\[1\]"):
         to_instances(LogicalGraph(StreamGraph(rows, []), {"a": 2}))
 
 
-def test_limits_are_told_of_streams_before_they_are_made() -> None:
+def test_streams_are_counted_before_they_are_created() -> None:
     assert expansion._number(Distribution.POINTWISE, 10**6, 10) == 10**6
     assert expansion._number(Distribution.FIRST, 7, 10**6) == 7
     assert expansion._number(Distribution.ALL, 10**4, 10**4) == 10**8

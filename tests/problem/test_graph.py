@@ -1,4 +1,4 @@
-"""Graphs: one canonical order, and every fault named with its place."""
+"""Graphs: one canonical order, and errors that name the row or field."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -18,7 +18,7 @@ A, B, C, D = (Operator(name, 1.0, 2.0) for name in "abcd")
 
 
 def with_number(field: str, value: float) -> StreamGraph:
-    """Return a -> b with one number of b or of the second stream replaced."""
+    """Return a graph a -> b in which one number of b or of the second stream is replaced."""
     if field == "selectivity":
         return StreamGraph([A, B], [Stream("a", "b"), Stream("a", "b", value)])
     if field == "stream payload_bytes":
@@ -40,15 +40,20 @@ def test_impossible_numbers(field: str, value: float) -> None:
 
 
 FAULTS: dict[str, tuple[list[Operator], list[Stream], dict[str, Any], str]] = {
-    "empty": ([], [], {}, r"^operators: the graph has none"),
+    "empty": ([], [], {}, r"^operators: a graph needs at least one operator"),
     "no name": ([A, Operator("", 1, 1)], [], {}, r"^operators\[1\]\.name: is empty"),
-    "twice": ([A, B, A], [], {}, r"^operators\[2\]\.name: 'a' is operators\[0\]'s already"),
-    "source": ([A, B], [Stream("x", "b")], {}, r"^streams\[0\]: no operator is called 'x'"),
+    "duplicate": (
+        [A, B, A],
+        [],
+        {},
+        r"^operators\[2\]\.name: duplicate name 'a', see operators\[0\]",
+    ),
+    "source": ([A, B], [Stream("x", "b")], {}, r"^streams\[0\]: unknown operator 'x'"),
     "target": (
         [A, B],
         [Stream("a", "b"), Stream("a", "x")],
         {},
-        r"^streams\[1\]: no operator is called 'x'",
+        r"^streams\[1\]: unknown operator 'x'",
     ),
     "loop": ([A, B], [Stream("a", "b"), Stream("b", "b")], {}, r"^streams\[1\]: 'b' feeds itself"),
     "no rate": ([A], [], {"source_rate": 0.0}, r"^source_rate: must be finite and above 0"),
@@ -70,7 +75,7 @@ FAULTS: dict[str, tuple[list[Operator], list[Stream], dict[str, Any], str]] = {
         [A, B],
         [],
         {"source_shares": {"a": 1.5, "b": -0.5}},
-        r"^source_shares\['b'\]: must be finite and at least 0",
+        r"^source_shares\['b'\]: must be finite and at least 0 \(got -0\.5\)",
     ),
     "nan share": ([A], [], {"source_shares": {"a": float("nan")}}, r"^source_shares\['a'\]: must"),
     "sum": ([A], [], {"source_shares": {"a": 0.9}}, r"^source_shares: must sum to 1 \(got 0\.9\)"),
@@ -87,12 +92,12 @@ def test_faults(
         StreamGraph(operators, streams, **options)
 
 
-def test_a_cycle_is_named_in_its_direction() -> None:
-    """The operators before and behind a cycle are not part of it."""
+def test_the_message_names_a_cycle_in_its_direction() -> None:
+    """The operators upstream and downstream of a cycle are not part of it."""
     streams = [Stream(*ends) for ends in ("ab", "bc", "cd", "db", "de")]
     with pytest.raises(GraphError) as caught:
         StreamGraph([A, B, C, D, Operator("e", 1, 1)], streams)
-    cycle = str(caught.value).removeprefix("streams: a cycle, ").split(" -> ")
+    cycle = str(caught.value).removeprefix("streams: the graph has a cycle: ").split(" -> ")
     assert cycle[0] == cycle[-1]
     assert sorted(cycle[1:]) == ["b", "c", "d"]
     assert all(f"{a}{b}" in ("bc", "cd", "db") for a, b in pairwise(cycle))
@@ -156,11 +161,11 @@ def test_columns_have_the_same_defaults_as_rows() -> None:
 
 @pytest.mark.parametrize("ends", [[[0, 2]], [[-1, 0]]])
 def test_ends_outside_the_columns(ends: list[list[int]]) -> None:
-    with pytest.raises(GraphError, match=r"streams: an end is outside 0\.\.1"):
+    with pytest.raises(GraphError, match=r"streams: ends has an operator index outside 0\.\.1"):
         StreamGraph.from_columns(["a", "b"], [1, 1], [1, 1], ends)
 
 
-def test_columns_of_another_length() -> None:
+def test_columns_of_the_wrong_length() -> None:
     with pytest.raises(GraphError, match=r"operators: instructions must be a column of 2"):
         StreamGraph.from_columns(["a", "b"], [1, 1, 1], [1, 1], [])
     with pytest.raises(GraphError, match=r"streams: selectivity must be a column of 1"):
@@ -168,7 +173,7 @@ def test_columns_of_another_length() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ends", "said"),
+    ("ends", "message"),
     [
         ([[0.0, 1.0]], "must be integers of shape"),
         ([0, 1, 1], "must be integers of shape"),
@@ -176,11 +181,11 @@ def test_columns_of_another_length() -> None:
         ([[-1, 0]], r"outside 0\.\.1"),
     ],
 )
-def test_columns_of_ends_that_are_none(ends: ArrayLike, said: str) -> None:
-    with pytest.raises(GraphError, match=said):
+def test_invalid_ends(ends: ArrayLike, message: str) -> None:
+    with pytest.raises(GraphError, match=message):
         StreamGraph.from_columns(["a", "b"], [1, 1], [1, 0], ends)
 
 
-def test_labels_of_an_operator_that_is_not_there() -> None:
-    with pytest.raises(GraphError, match="requires: there is no operator 3"):
+def test_labels_of_an_unknown_operator() -> None:
+    with pytest.raises(GraphError, match="requires: unknown operator index 3"):
         StreamGraph.from_columns(["a"], [1], [1], [], requires={3: ("gpu",)})

@@ -1,4 +1,4 @@
-"""Columns, rows, sources, sinks and hash of a graph, none of which can be changed."""
+"""Columns, rows, sources, sinks and hash of a graph, all of them read-only."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from streamplace.problem.graph import Operator, Stream, StreamGraph
 
 
 def two_sources_graph() -> StreamGraph:
-    """Return two sources into one sink, and an operator that is both."""
+    """Return a graph of two sources into one sink, and an operator that is source and sink."""
     rows = [Operator(name, i + 1.0, 10.0 * i, 5.0) for i, name in enumerate("abcd")]
     return StreamGraph(rows, [Stream("a", "c", 2.0), Stream("b", "c", payload_bytes=7.0)])
 
@@ -30,8 +30,9 @@ def test_sources_and_sinks() -> None:
     assert graph.sources.tolist() == [0, 1, 3]
     assert graph.sinks.tolist() == [2, 3]
     assert graph.source_share == pytest.approx([1 / 3, 1 / 3, 0, 1 / 3])
-    given = StreamGraph(graph.operators, graph.streams, source_shares={"a": 0.5, "b": 0.5, "d": 0})
-    assert given.source_share.tolist() == [0.5, 0.5, 0, 0]
+    shares = {"a": 0.5, "b": 0.5, "d": 0}
+    unequal = StreamGraph(graph.operators, graph.streams, source_shares=shares)
+    assert unequal.source_share.tolist() == [0.5, 0.5, 0, 0]
 
 
 @pytest.mark.parametrize(
@@ -57,13 +58,13 @@ def test_columns_cannot_be_written(name: str) -> None:
 
 
 def test_columns_are_copies() -> None:
-    given = np.ones(1)
-    graph = StreamGraph.from_columns(["a"], given, given, [])
-    given[0] = 5
+    numbers = np.ones(1)
+    graph = StreamGraph.from_columns(["a"], numbers, numbers, [])
+    numbers[0] = 5
     assert graph.instructions[0] == graph.payload_bytes[0] == 1
 
 
-def test_what_the_hash_tells_apart() -> None:
+def test_the_hash_changes_with_every_number_and_name() -> None:
     graph = two_sources_graph()
     rows, streams = list(graph.operators), list(graph.streams)
     changed = [
@@ -82,7 +83,7 @@ def test_what_the_hash_tells_apart() -> None:
     assert all(g != graph for g in changed)
 
 
-def test_equal_graphs_share_name_rate_and_constraints_too() -> None:
+def test_equality_includes_name_rate_and_constraints() -> None:
     graph = two_sources_graph()
     same: dict[str, Any] = {
         "name": "n",

@@ -1,4 +1,4 @@
-"""Groupings: the weights of groups, and placements of operators from those of groups."""
+"""Groupings: weights of groups, and expansion of placements of groups to operators."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ CHAIN = StreamGraph(
 
 
 def test_quotient_by_hand() -> None:
-    """Groups of a and c and of b and d form a cycle, which a quotient may have."""
+    """The groups {a, c} and {b, d} form a cycle, which a quotient may have."""
     quotient = Grouping(CHAIN, [0, 1, 0, 1]).quotient(
         np.array([1.0, 2, 4, 8]), np.array([1.0, 2, 4])
     )

@@ -1,4 +1,4 @@
-"""Stream graphs as networkx graphs, and back."""
+"""Conversion of stream graphs to networkx graphs and back."""
 
 from typing import Any
 
@@ -55,13 +55,13 @@ def test_only_instructions_are_needed() -> None:
     assert list(graph.streams) == [Stream("2", "1", 1.0, 7.0)]
 
 
-def test_what_is_no_stream_graph() -> None:
+def test_invalid_graphs() -> None:
     bare: networkx.DiGraph[Any] = networkx.DiGraph([("a", "b")])
     with pytest.raises(GraphError, match="node 'a' has no attribute 'instructions'"):
         from_networkx(bare)
-    with pytest.raises(GraphError, match="directed"):
-        from_networkx(networkx.Graph())  # type: ignore[arg-type]  # what is to be refused
-    with pytest.raises(GraphError, match="has none"):
+    with pytest.raises(GraphError, match=r"^the networkx graph must be directed$"):
+        from_networkx(networkx.Graph())  # type: ignore[arg-type]  # the case under test
+    with pytest.raises(GraphError, match="needs at least one operator"):
         from_networkx(networkx.DiGraph())
     bare.add_nodes_from("ab", instructions=1.0)
     bare.add_edge("b", "a")
@@ -69,7 +69,7 @@ def test_what_is_no_stream_graph() -> None:
         from_networkx(bare)
 
 
-def test_nodes_that_are_one_name_as_text() -> None:
+def test_nodes_with_the_same_text() -> None:
     clash: networkx.DiGraph[Any] = networkx.DiGraph()
     clash.add_nodes_from([1, "1"], instructions=1.0)
     with pytest.raises(GraphError, match="'1'"):

@@ -1,4 +1,4 @@
-"""The table of objectives: names, options, and what is written of one."""
+"""The registry of objectives: names, options and their text in files."""
 
 import math
 import sys
@@ -25,17 +25,17 @@ NET = "tests.support.objectives:Net"
         (f"{NET}:price=1e-07:title=a=b:rounded=true", Net(price=1e-7, title="a=b", rounded=True)),
     ],
 )
-def test_what_is_written_is_read_back(text: str, objective: sp.Throughput) -> None:
+def test_written_text_is_read_back(text: str, objective: sp.Throughput) -> None:
     assert make_objective(text) == objective
     assert text_of(objective) == text
-    others = objective.with_changes([9, 3], "engine", 0.5)  # fields of their own hold these
+    others = objective.with_changes([9, 3], "engine", 0.5)  # these are not options
     assert text_of(others) == text
 
 
 @pytest.mark.parametrize(
     "objective", [Net(), Net(price=3), Net(title="a=b c"), Net(rounded=True), Net(levels=0)]
 )
-def test_an_objective_that_is_read_back_is_written(objective: sp.Throughput) -> None:
+def test_files_store_an_objective_that_can_be_read_back(objective: sp.Throughput) -> None:
     (entry,) = objective_to(objective).values()
     assert make_objective(entry) == objective
 
@@ -54,7 +54,7 @@ def test_an_objective_that_is_read_back_is_written(objective: sp.Throughput) -> 
         ("rounded", "yes", "True or False"),
     ],
 )
-def test_a_value_that_is_not_read_back_is_not_written(
+def test_a_value_that_cannot_be_read_back_is_not_written(
     name: str, value: object, wanted: str, tmp_path: Path
 ) -> None:
     values: dict[str, Any] = {name: value}
@@ -70,37 +70,39 @@ def test_a_value_that_is_not_read_back_is_not_written(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("troughput", "no objective is called 'troughput'; did you mean 'throughput'?"),
-        ("throughput:price=3", "'price=3' is no option=value; it takes no options"),
-        (f"{NET}:prize=3", "'prize=3' is no option=value; did you mean 'price'?"),
-        (f"{NET}:model=engine", "'model=engine' is no option=value; options are price, title, ro"),
+        ("troughput", "unknown objective 'troughput'; did you mean 'throughput'?"),
+        ("throughput:price=3", "unknown option 'price'; it has no options"),
+        (f"{NET}:prize=3", "unknown option 'prize'; did you mean 'price'?"),
+        (f"{NET}:model=engine", "unknown option 'model'; choose from price, title, ro"),
         (f"{NET}:price=dear", "price must be a number"),
-        ("tests.support.objectives:NetEvaluator", "is no subclass of streamplace.Throughput"),
-        ("tests.support.objectives:np", "is no subclass of streamplace.Throughput"),
+        ("tests.support.objectives:NetEvaluator", "is not a subclass of streamplace.Throughput"),
+        ("tests.support.objectives:np", "is not a subclass of streamplace.Throughput"),
         ("tests.support.objectives:Gross", "has no 'Gross'"),
         ("nowhere.at_all:Net", "importing nowhere.at_all failed: ModuleNotFoundError"),
     ],
 )
-def test_a_fault_names_what_was_typed(text: str, message: str) -> None:
+def test_a_message_names_the_text(text: str, message: str) -> None:
     with pytest.raises(UsageError) as raised:
         make_objective(text)
     assert message in str(raised.value)
     assert repr(text) in str(raised.value) or repr(text.partition(":")[0]) in str(raised.value)
 
 
-def test_a_file_has_no_module_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_module_is_imported_because_a_file_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "left_alone.py").write_text("raise SystemExit(7)")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(UsageError, match="a file cannot name a module"):
+    with pytest.raises(UsageError, match="a file cannot load a module"):
         make_objective("left_alone:Net", from_file=True)
     assert "left_alone" not in sys.modules
     assert make_objective("throughput", from_file=True) == sp.Throughput()
     with pytest.raises(
-        UsageError, match=r"no objective is called 'net'; there are throughput.*"
+        UsageError, match=r"unknown objective 'net'; choose from throughput.*"
     ) as no:
         make_objective("net", from_file=True)
     assert "module:Class" not in str(no.value)
 
 
-def test_ours_are_listed() -> None:
+def test_built_in_objectives_are_listed_first() -> None:
     assert objective_names()[0] == "throughput"

@@ -25,7 +25,7 @@ def problem(devices: int = 3, **options: Any) -> Problem:
     return Problem(GRAPH, Cluster.equal(devices, **options))
 
 
-def test_of_and_back() -> None:
+def test_names_to_indices_and_back() -> None:
     placement = Placement.of(problem(), {"c": "d1", "a": "d2", "b": "d1"})
     assert placement.devices.tolist() == [2, 1, 1]
     assert placement.assignment == {"a": "d2", "b": "d1", "c": "d1"}
@@ -60,24 +60,24 @@ def test_faults_of_assignments(assignment: dict[str, str], message: str) -> None
         [0, -1, 0],
         [2**32, 0, 0],
     ],
-    ids=["short", "deep", "floats", "truths", "unknown", "negative", "wraps"],
+    ids=["short", "deep", "floats", "booleans", "unknown", "negative", "wraps"],
 )
 def test_faults_of_indices(devices: list[Any]) -> None:
     with pytest.raises(ProblemError, match="a placement"):
         Placement(problem(), devices)
 
 
-def test_devices_are_a_copy_that_cannot_be_written() -> None:
-    given = np.zeros(3, np.int32)
-    placement = Placement(problem(), given)
-    given[0] = 2
+def test_devices_are_a_read_only_copy() -> None:
+    devices = np.zeros(3, np.int32)
+    placement = Placement(problem(), devices)
+    devices[0] = 2
     assert placement.devices.tolist() == [0, 0, 0]
     with pytest.raises(ValueError, match="read-only"):
         placement.devices[0] = 1
 
 
 def test_equal_placements_have_equal_hashes() -> None:
-    """Equality compares names, so the order of devices in the cluster does not matter."""
+    """Equality compares names, so the cluster's order of devices does not matter."""
     devices = [Device("x", 1), Device("y", 1)]
     one, other = (
         Placement.of(Problem(GRAPH, Cluster(order)), dict.fromkeys("abc", "x"))
@@ -87,7 +87,7 @@ def test_equal_placements_have_equal_hashes() -> None:
     assert hash(one) == hash(other)
 
 
-def test_canonical_numbers_devices_as_they_are_used() -> None:
+def test_canonical_uses_devices_in_index_order() -> None:
     assert Placement(problem(), [2, 0, 2]).canonical().devices.tolist() == [0, 1, 0]
 
 
@@ -107,7 +107,7 @@ def test_canonical_numbers_devices_as_they_are_used() -> None:
     ],
     ids=["speed", "cores and memory", "labels", "pair", "nic"],
 )
-def test_canonical_leaves_unlike_devices(cluster: Cluster) -> None:
+def test_canonical_keeps_devices_that_differ(cluster: Cluster) -> None:
     devices = [2, 1, 1]
     assert Placement(Problem(GRAPH, cluster), devices).canonical().devices.tolist() == devices
 
@@ -115,14 +115,14 @@ def test_canonical_leaves_unlike_devices(cluster: Cluster) -> None:
 @pytest.mark.parametrize(
     "rules", [Constraints(pins={"b": "d2"}), Constraints(allowed={"b": ["d2"]})]
 )
-def test_canonical_leaves_devices_that_constraints_name(rules: Constraints) -> None:
+def test_canonical_keeps_devices_that_constraints_name(rules: Constraints) -> None:
     constrained = Problem(GRAPH, Cluster.equal(3), constraints=rules)
     assert Placement(constrained, [1, 2, 1]).canonical().devices.tolist() == [0, 2, 0]
 
 
 @st.composite
 def half_alike(draw: st.DrawFn) -> tuple[Problem, list[int], list[int]]:
-    """Return a placement on devices, some of them equal, and a relabelling of devices."""
+    """Return a problem with some equal devices, a placement and a permutation of devices."""
     speeds = draw(st.lists(st.sampled_from([500.0, 1000.0]), min_size=2, max_size=4))
     devices = [Device(f"d{i}", mips) for i, mips in enumerate(speeds)]
     cluster = Cluster(devices, draw(networks([d.name for d in devices])))
@@ -131,7 +131,9 @@ def half_alike(draw: st.DrawFn) -> tuple[Problem, list[int], list[int]]:
 
 
 @given(half_alike())
-def test_canonical_keeps_score_and_is_final(case: tuple[Problem, list[int], list[int]]) -> None:
+def test_canonical_keeps_the_score_and_is_idempotent(
+    case: tuple[Problem, list[int], list[int]],
+) -> None:
     made, devices, relabelling = case
     placement = Placement(made, devices)
     canonical = placement.canonical()
@@ -150,13 +152,13 @@ def test_relabelled_uses_devices_of_a_kind_lowest_index_first(
     case: tuple[Problem, list[int], list[int]], data: st.DataObject
 ) -> None:
     """The order in which operators use equal devices does not matter."""
-    made, given, _ = case
-    devices, kind = np.array(given, dtype=np.int32), interchangeable(made)
-    order = np.array(data.draw(st.permutations(range(len(given)))), dtype=np.int32)
+    made, drawn, _ = case
+    devices, kind = np.array(drawn, dtype=np.int32), interchangeable(made)
+    order = np.array(data.draw(st.permutations(range(len(drawn)))), dtype=np.int32)
     renamed = relabelled(devices, kind, order)
     assert renamed.dtype == np.int32
     assert (kind[renamed] == kind[devices]).all()
-    for v, w in combinations(range(len(given)), 2):
+    for v, w in combinations(range(len(drawn)), 2):
         assert (renamed[v] == renamed[w]) == (devices[v] == devices[w])
     for one in set(kind.tolist()):
         in_turn = [d for d in dict.fromkeys(renamed[order].tolist()) if kind[d] == one]
@@ -165,17 +167,17 @@ def test_relabelled_uses_devices_of_a_kind_lowest_index_first(
 
 
 @given(half_alike(), st.data())
-def test_relabelled_is_one_name_for_all_that_are_alike(
+def test_relabelled_is_the_same_for_equivalent_placements(
     case: tuple[Problem, list[int], list[int]], data: st.DataObject
 ) -> None:
     """Swapping equal devices beforehand makes no difference."""
-    made, given, _ = case
-    devices, kind = np.array(given, dtype=np.int32), interchangeable(made)
+    made, drawn, _ = case
+    devices, kind = np.array(drawn, dtype=np.int32), interchangeable(made)
     swap = np.arange(len(kind), dtype=np.int32)
     for one in set(kind.tolist()):
         of_kind = np.flatnonzero(kind == one)
         swap[of_kind] = data.draw(st.permutations(of_kind.tolist()))
-    order = np.array(data.draw(st.permutations(range(len(given)))), dtype=np.int32)
+    order = np.array(data.draw(st.permutations(range(len(drawn)))), dtype=np.int32)
     assert relabelled(swap[devices], kind, order).tolist() == (
         relabelled(devices, kind, order).tolist()
     )
@@ -223,7 +225,7 @@ def test_relabelled_by_hand() -> None:
     ids=["equal", "speeds", "pin", "allowed", "groups", "labels", "cores", "link"],
 )
 def test_interchangeable(cluster: Cluster, rules: Constraints, kind: list[int]) -> None:
-    """Kinds are numbered in order; a device that a rule or link names is its own kind."""
+    """Kinds are numbered in order; a device that a constraint or override names is its own kind."""
     assert interchangeable(Problem(GRAPH, cluster, constraints=rules)).tolist() == kind
 
 

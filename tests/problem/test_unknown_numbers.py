@@ -1,4 +1,4 @@
-"""Unknown numbers: every form of a graph keeps them, and placing needs them."""
+"""Unknown numbers: every format of a graph keeps them, and placing refuses them."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ NUMBER = st.sampled_from([UNKNOWN, 0.0, 1.0, 250.0])
 
 @st.composite
 def half_known(draw: st.DrawFn) -> StreamGraph:
-    """Return a graph with unknown numbers; streams may know only their payload."""
+    """Return a graph with unknown numbers; streams may have only a payload."""
     count = draw(st.integers(1, 5))
     operators = [Operator(f"op{v}", draw(NUMBER), draw(NUMBER)) for v in range(count)]
     payload = st.sampled_from([None, 0.0, 8.0, 250.0])
@@ -56,8 +56,8 @@ def test_through_files(name: str, tmp_path: Path) -> None:
     assert read_graph(tmp_path / name) == graph
 
 
-def test_what_is_asked_for() -> None:
-    """Payloads of sinks, and of operators whose streams all have one, are not needed."""
+def test_required_numbers() -> None:
+    """Payloads of sinks, and of operators whose streams all have payloads, are not required."""
     rows = [
         Operator("a", UNKNOWN, UNKNOWN),
         Operator("b", 1.0, UNKNOWN),
@@ -70,17 +70,20 @@ def test_what_is_asked_for() -> None:
         "payload_bytes of 'a'",
         "selectivity of 'a->b'",
     ]
-    with pytest.raises(ProblemError, match=r"not known: instructions of 'a'; .*--costs"):
+    with pytest.raises(
+        ProblemError,
+        match=r"not known: instructions of 'a'; .*; add them to the graph, or .*--costs",
+    ):
         Problem(graph, Cluster.equal(2))
 
 
-def test_many_are_counted() -> None:
+def test_long_lists_are_shortened() -> None:
     graph = StreamGraph([Operator(f"op{v}", UNKNOWN, 0.0) for v in range(9)], [])
     (line,) = graph.lacking
     assert line.endswith("'op5' and 3 more")
 
 
-def test_instances_are_asked_for_by_their_operator() -> None:
+def test_unknown_numbers_of_instances_name_their_operator() -> None:
     rows = [Operator(f"a[{i}]", UNKNOWN, UNKNOWN, instance_of="a") for i in range(2)]
     graph = StreamGraph(
         [*rows, Operator("b", 1.0, 0.0)], [Stream("a[0]", "b"), Stream("a[1]", "b")]
@@ -89,7 +92,7 @@ def test_instances_are_asked_for_by_their_operator() -> None:
 
 
 @given(half_known())
-def test_unknown_numbers_are_in_the_hash_in_one_form(graph: StreamGraph) -> None:
+def test_unknown_numbers_always_have_the_same_hash(graph: StreamGraph) -> None:
     again = StreamGraph(
         graph.operators, graph.streams, name=graph.name, source_rate=graph.source_rate
     )

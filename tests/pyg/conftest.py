@@ -9,7 +9,7 @@ from tests.support.torch_threads import one_torch_thread
 
 with warnings.catch_warnings():
     warnings.filterwarnings("ignore", ".torch.jit.script. is deprecated", DeprecationWarning)
-    import torch_geometric  # noqa: F401 - its import warns, and warnings are errors here
+    import torch_geometric  # noqa: F401 - warns when imported, and tests turn warnings into errors
 
 
 @pytest.fixture(scope="package", autouse=True)

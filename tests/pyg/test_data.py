@@ -39,7 +39,7 @@ def small_graph() -> sp.StreamGraph:
     )
 
 
-def test_columns_stand_where_their_names_say() -> None:
+def test_columns_match_their_names() -> None:
     made = to_pyg(small_graph())
     assert made.x.tolist() == [[1e5, 10, 0, 1, 1], [2e5, 20, 3, 0, 0.5], [0, 0, 0, 0, 1.5]]
     assert made.edge_index.tolist() == [[0, 0, 1], [1, 2, 2]]
@@ -50,7 +50,7 @@ def test_columns_stand_where_their_names_say() -> None:
     assert sorted(to_networkx(made).edges) == [(0, 1), (0, 2), (1, 2)]
 
 
-def test_a_placement_is_what_is_to_be_learned() -> None:
+def test_a_placement_becomes_the_labels() -> None:
     graph = small_graph()
     problem = sp.Problem(graph, "3x1000", source_rate=5)
     made = to_pyg(graph, sp.Placement(problem, [2, 0, 1]))

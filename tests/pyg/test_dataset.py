@@ -32,8 +32,8 @@ def kept(root: Path) -> list[Path]:
     return sorted((root / "processed").iterdir())
 
 
-def test_it_holds_the_graphs_in_order(file: Path, tmp_path: Path) -> None:
-    for _ in "12":  # made, then read again
+def test_a_dataset_holds_the_graphs_in_order(file: Path, tmp_path: Path) -> None:
+    for _ in range(2):  # computed, then read from the cache
         dataset = StreamGraphs(tmp_path / "root", file)
         assert isinstance(dataset, InMemoryDataset)
         assert len(dataset) == 20
@@ -68,7 +68,7 @@ def test_it_trains_a_small_network(file: Path, tmp_path: Path) -> None:
     assert dataset[2].y.tolist() == greedy.devices.tolist()
 
 
-def test_what_is_kept_is_used_until_something_changes(file: Path, tmp_path: Path) -> None:
+def test_the_cache_is_used_until_something_changes(file: Path, tmp_path: Path) -> None:
     root = tmp_path / "root"
     StreamGraphs(root, file)
     (first,) = kept(root)
@@ -104,7 +104,7 @@ class Last:
         return sp.Placement(problem, [self.device] * len(problem.graph.names))
 
 
-def test_labels_of_placers_that_may_change_are_not_kept(
+def test_labels_of_placers_that_may_change_are_not_cached(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = tmp_path / "root"
@@ -116,7 +116,7 @@ def test_labels_of_placers_that_may_change_are_not_kept(
     assert not (root / "processed").exists()
 
 
-def test_labels_of_a_policy_go_by_its_weights(file: Path, tmp_path: Path) -> None:
+def test_labels_of_a_policy_depend_on_its_weights(file: Path, tmp_path: Path) -> None:
     def keys(weights: bytes) -> object:
         path = tmp_path / "weights"
         path.write_bytes(weights)
@@ -124,11 +124,11 @@ def test_labels_of_a_policy_go_by_its_weights(file: Path, tmp_path: Path) -> Non
 
     assert keys(b"one") != keys(b"two")
     assert keys(b"one") == keys(b"one")
-    with pytest.raises(FormatError, match="nowhere: No such file"):
+    with pytest.raises(FormatError, match="nowhere: no such file"):
         StreamGraphs(tmp_path / "root", file, placer="policy:file=nowhere")
 
 
-OTHER = packed({"x": torch.zeros(3)}, {})  # with a hash of its own
+OTHER = packed({"x": torch.zeros(3)}, {})  # with its own hash
 
 
 class Trap:
@@ -139,7 +139,7 @@ class Trap:
 
 
 @pytest.mark.parametrize("content", [b"", b"\x00" * 64, pickle.dumps(Trap()), OTHER, None])
-def test_what_was_tampered_with_is_made_anew_and_never_executed(
+def test_a_manipulated_cache_is_made_again_and_never_executed(
     content: bytes | None, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -149,7 +149,7 @@ def test_what_was_tampered_with_is_made_anew_and_never_executed(
     good = path.read_bytes()
     bad = good[:-4] + b"\x00\x01\x02\x03" if content is None else content
     path.write_bytes(bad)
-    for name in ("pre_transform.pt", "pre_filter.pt"):  # which PyTorch Geometric would unpickle
+    for name in ("pre_transform.pt", "pre_filter.pt"):  # PyTorch Geometric would unpickle these
         (root / "processed" / name).write_bytes(pickle.dumps(Trap()))
     assert len(StreamGraphs(root, file)) == 20
     assert path.read_bytes() == good
@@ -169,7 +169,7 @@ def _doubled(data):  # type: ignore[no-untyped-def]  # torch-geometric is not ty
     return data
 
 
-def test_what_is_wrong_leaves_nothing_behind(file: Path, tmp_path: Path) -> None:
+def test_errors_leave_no_cache(file: Path, tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="nowhere"):
         StreamGraphs(tmp_path / "root", tmp_path / "nowhere.json")
     apart = sp.StreamGraph(

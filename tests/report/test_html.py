@@ -1,4 +1,4 @@
-"""The report as a file of its own, in which names are data."""
+"""Tests for the report as a self-contained file, in which names are data."""
 
 import base64
 import hashlib
@@ -22,7 +22,7 @@ HOSTILE = ("</script><script>alert(1)</script>", "<!--<script>", "&amp;\u2028\u2
 
 
 class Elements(HTMLParser):
-    """Gathers elements with their attributes, and the text inside scripts."""
+    """Collects elements with their attributes, and the text inside scripts."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -68,7 +68,7 @@ def page() -> str:
     return report_html([entry(HOSTILE[1], hostile_placement(), HOSTILE[0])])
 
 
-def test_names_are_data_and_nothing_else(page: str) -> None:
+def test_names_appear_only_as_data(page: str) -> None:
     elements = Elements(page)
     kinds = [kind for kind, _ in elements.found]
     assert kinds.count("script") == len(VENDORED) + len(SCRIPTS) + 1
@@ -81,7 +81,7 @@ def test_names_are_data_and_nothing_else(page: str) -> None:
     assert elements.title.startswith(HOSTILE[0])
 
 
-def test_nothing_is_asked_of_anywhere(page: str) -> None:
+def test_the_page_loads_nothing(page: str) -> None:
     """No element refers to a file or address, and the policy allows only these scripts."""
     elements = Elements(page)
     embedded = [attributes for _, attributes in elements.found]
@@ -98,11 +98,11 @@ def test_nothing_is_asked_of_anywhere(page: str) -> None:
     assert hashes == [base64.b64encode(digest).decode() for digest in digests]
 
 
-def test_licences_travel_with_the_page(page: str) -> None:
+def test_licences_are_in_the_page(page: str) -> None:
     assert page.count("Permission is hereby granted, free of charge") >= len(VENDORED)
 
 
-def test_vendored_files_are_those_of_the_registry() -> None:
+def test_vendored_files_match_their_recorded_hashes() -> None:
     table = (PARTS / "vendor" / "README.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `([^`]+)` \|.* `([0-9a-f]{64})` \|$", table, re.MULTILINE)
     assert sorted(name for name, _ in rows) == [f"{name}.min.js" for name in VENDORED]
@@ -111,11 +111,11 @@ def test_vendored_files_are_those_of_the_registry() -> None:
 
 
 def test_every_script_is_in_the_page() -> None:
-    there = {part.name for part in PARTS.iterdir() if part.name.endswith(".js")}
-    assert there == {f"{name}.js" for name in SCRIPTS}
+    files = {part.name for part in PARTS.iterdir() if part.name.endswith(".js")}
+    assert files == {f"{name}.js" for name in SCRIPTS}
 
 
-def test_a_graph_stands_in_a_report_once() -> None:
+def test_a_graph_is_in_a_report_once() -> None:
     placement = preset_placement()
     other = Placement(placement.problem, np.zeros(6, dtype=int))
     embedded = data_of([entry("a", placement), entry("b", other), entry("c", hostile_placement())])
@@ -135,7 +135,7 @@ def test_scores_are_of_the_model_bottleneck() -> None:
     assert embedded["own"]["throughput"] == found.own.throughput
 
 
-def test_a_proven_bound_counts_where_it_can_be_one() -> None:
+def test_a_proven_bound_is_used_if_it_is_valid() -> None:
     placement = preset_placement(12, rate=1e5)
     score, loose = simulate(placement), entry("a", placement).bound
     between = (score.throughput + loose) / 2
@@ -144,13 +144,11 @@ def test_a_proven_bound_counts_where_it_can_be_one() -> None:
     assert entry("a", placement, "exact", score.throughput).gap == 0
     assert entry("a", placement, "exact", score.throughput / 2).bound == loose
     assert entry("a", placement, "exact", 2 * loose).bound == loose
-    other = preset_placement(
-        12, "path-average", rate=1e5
-    )  # what is proven of one model says nothing of another
-    assert entry("a", other, "exact", between).bound == loose
+    other = preset_placement(12, "path-average", rate=1e5)
+    assert entry("a", other, "exact", between).bound == loose  # it holds for another model only
 
 
-def test_what_is_proven_below_the_rate_holds_at_any() -> None:
+def test_a_bound_below_the_rate_holds_at_any_rate() -> None:
     placement = preset_placement(12, rate=1e5)
     most, score = entry("a", placement), simulate(placement)
     assert most.ceiling == pytest.approx(most.bound)
@@ -163,7 +161,7 @@ def test_what_is_proven_below_the_rate_holds_at_any() -> None:
 
 @pytest.mark.parametrize("kind", ["pair", "nic"])
 def test_sums_give_the_utilisations(kind: str) -> None:
-    """A graph too large to draw is embedded as sums, which give utilisations."""
+    """A graph too large to draw is embedded as sums, from which utilisations follow."""
     five = Cluster.equal()
     network = type(five.network)(kind)  # type: ignore[arg-type]
     placement = preset_placement(DRAWN + 1, cluster=Cluster(five.devices, network))

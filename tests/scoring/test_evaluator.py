@@ -1,4 +1,4 @@
-"""Evaluators: the protocol, which every model keeps, and what is kept of a problem."""
+"""Evaluators: the protocol under every model, and the cache of intermediate results."""
 
 import gc
 import weakref
@@ -26,7 +26,7 @@ QUICK = Settings(duration_s=6.0, tick_s=0.1)
 
 
 def drawn(seed: int, model: Model) -> tuple[Problem, Ints]:
-    """Return a problem and some of its placements, (K, V)."""
+    """Return a random problem and some of its placements, (K, V)."""
     problem = random_problem(seed, model, most=2_000)
     problem = problem.with_objective(replace(problem.objective, engine=QUICK))
     rows = next(feasible_placements(problem))
@@ -46,15 +46,15 @@ def test_quality_is_the_lowest_relative_throughput_by_an_independent_scorer(
         assert found == pytest.approx(min(relative), rel=1e-9)
 
 
-def test_no_quality_is_above_1() -> None:
-    """A run may pass on what had queued before it was measured."""
+def test_quality_is_at_most_1() -> None:
+    """A run may deliver tuples that were queued before the measurement."""
     problem, rows = drawn(0, "engine")
     assert evaluator(problem).quality(rows).max() <= 1
 
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_loss_orders_placements_as_quality_does_and_goes_on_beyond(model: Model, seed: int) -> None:
+def test_loss_is_the_inverse_of_quality_while_that_is_below_1(model: Model, seed: int) -> None:
     problem, rows = drawn(seed, model)
     scored = evaluator(problem)
     quality, loss = scored.quality(rows), scored.loss(rows)
@@ -78,7 +78,7 @@ def test_loss_under_bottleneck_is_the_largest_utilisation(seed: int) -> None:
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_score_is_that_of_its_placement(model: Model, seed: int) -> None:
+def test_score_agrees_with_simulate_and_quality(model: Model, seed: int) -> None:
     problem, rows = drawn(seed, model)
     scored = evaluator(problem)
     for row in rows[:3]:
@@ -90,21 +90,23 @@ def test_a_score_is_that_of_its_placement(model: Model, seed: int) -> None:
 
 @pytest.mark.parametrize("model", CLOSED_FORMS)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_no_placement_is_better_than_the_best_possible(model: Model, seed: int) -> None:
+def test_no_placement_exceeds_the_best_possible(model: Model, seed: int) -> None:
     problem, _ = drawn(seed, model)
     best = closed_form(problem).best_possible
     assert best == pytest.approx(bound(problem) / problem.source_rate, rel=1e-12)
     assert optimum(problem) <= best * problem.source_rate * (1 + 1e-9)
 
 
-def test_under_the_engine_nothing_is_known_to_be_the_best() -> None:
+def test_the_engine_has_no_best_possible_and_no_closed_form() -> None:
     problem, _ = drawn(0, "engine")
     assert evaluator(problem).best_possible is None
-    with pytest.raises(UsageError, match=r"^engine has no closed form; bottleneck and"):
+    with pytest.raises(
+        UsageError, match=r"^model 'engine' has no closed form; choose from bottleneck, path"
+    ):
         closed_form(problem)
 
 
-def test_settings_of_the_objective_are_those_of_the_run() -> None:
+def test_a_run_uses_the_settings_of_the_objective() -> None:
     problem = random_problem(1, "engine", most=2_000)
     row = next(feasible_placements(problem))[0]
     short = problem.with_objective(replace(problem.objective, engine=QUICK))
@@ -118,7 +120,7 @@ def test_every_model_has_an_evaluator() -> None:
     assert linear == ["bottleneck"]
 
 
-def test_what_is_computed_for_a_problem_is_computed_once() -> None:
+def test_intermediate_results_are_cached() -> None:
     problem, _ = drawn(0, "bottleneck")
     kept = compiled(problem)
     assert compiled(problem) is kept
@@ -132,8 +134,8 @@ def test_what_is_computed_for_a_problem_is_computed_once() -> None:
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_what_is_computed_goes_with_its_problem(model: Model) -> None:
-    """No reference leads back to the problem, so it is freed at once and not by the collector."""
+def test_the_cache_is_freed_with_its_problem(model: Model) -> None:
+    """The cache does not refer to the problem, so no garbage collection is needed to free both."""
     problem, rows = drawn(3, model)
     problem = problem.with_source_rate([500, 900])
     evaluator(problem).score(rows[0])
@@ -147,8 +149,8 @@ def test_what_is_computed_goes_with_its_problem(model: Model) -> None:
         gc.enable()
 
 
-def test_placements_without_a_score_count_as_the_worst(monkeypatch: pytest.MonkeyPatch) -> None:
-    from sim.closed_form import path_average  # noqa: PLC0415 - what is replaced
+def test_placements_without_a_score_have_quality_minus_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    from sim.closed_form import path_average  # noqa: PLC0415 - patched below
 
     problem, rows = drawn(2, "path-average")
     bad = rows[1]

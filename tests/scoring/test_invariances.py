@@ -1,4 +1,4 @@
-"""Changes that must not change a score: names, the order of rows, and units."""
+"""Invariance of scores under changes of names, order of rows, and units."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ closed_forms = pytest.mark.parametrize("model", CLOSED_FORMS)
 
 
 def assert_same(one: Case, other: Case, factor: float = 1.0) -> None:
-    """Compare throughput and bound; the rates of `other` are `factor` times as high."""
+    """Check throughput and bound of two cases; the rates of `other` are `factor` times as high."""
     for value in (lambda c: throughput(c[0], np.array(c[1]))[0], lambda c: bound(c[0])):
         assert value(other) == pytest.approx(factor * value(one), rel=1e-9)
 
@@ -40,10 +40,10 @@ def test_order_of_streams(model: Model, data: st.DataObject) -> None:
     assert_same((problem, placement), (restreamed(problem, streams), placement))
 
 
-@closed_forms  # the engine's queues hold tuples, and its ticks are seconds
+@closed_forms  # the engine's queues and ticks have absolute sizes in tuples and seconds
 @given(data=st.data(), factor=st.sampled_from([0.125, 3.0, 1000.0]))
 def test_unit_of_time(model: Model, data: st.DataObject, factor: float) -> None:
-    """Where everything is `factor` times as fast, throughput is too."""
+    """If everything is `factor` times as fast, so is the throughput."""
     problem, placement = data.draw(cases(model))
     assert_same((problem, placement), (in_other_time(problem, factor), placement), factor)
 

@@ -1,4 +1,4 @@
-"""Objectives of users: scored by an independent formula, followed by every verb or refused."""
+"""Custom objectives: scores against an independent formula, and support by every workflow."""
 
 import json
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ SEEDS = range(8)
 
 
 def drawn(seed: int, model: Model, most: int = 40) -> tuple[sp.Problem, Ints]:
-    """Return a problem whose throughput has a price, and some of its placements, (K, V)."""
+    """Return a random problem with a price per device, and some of its placements, (K, V)."""
     problem = random_problem(seed, model, most=2_000)
     objective = Net(model=model, price=0.1 * problem.source_rate)
     problem = problem.with_objective(objective.with_changes(problem.source_rates))
@@ -36,13 +36,13 @@ def drawn(seed: int, model: Model, most: int = 40) -> tuple[sp.Problem, Ints]:
 
 
 def plain(problem: sp.Problem) -> sp.Problem:
-    """Return the problem with throughput for its objective."""
+    """Return the problem with the throughput objective."""
     return problem.with_objective(sp.Throughput.of(problem.source_rates, problem.model))
 
 
 @pytest.mark.parametrize("model", CLOSED_FORMS)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_worth_is_what_an_independent_scorer_finds(model: Model, seed: int) -> None:
+def test_worth_agrees_with_an_independent_scorer(model: Model, seed: int) -> None:
     problem, rows = drawn(seed, model)
     problem = problem.with_source_rate(problem.source_rate)
     price = 0.1 * problem.source_rate
@@ -54,22 +54,22 @@ def test_worth_is_what_an_independent_scorer_finds(model: Model, seed: int) -> N
         assert score.objective == f"tests.support.objectives:Net:price={price}"
 
 
-def test_under_the_engine_the_run_is_what_it_is_taken_off() -> None:
+def test_the_engine_subtracts_the_price_from_the_run() -> None:
     problem, rows = drawn(1, "engine", most=2)
     for row in rows:
         run, score = (simulate(sp.Placement(one, row)) for one in (plain(problem), problem))
         assert isinstance(run, sp.EngineScore)
         assert isinstance(score, sp.EngineScore)
-        taken = 0.1 * problem.source_rate * len(set(row.tolist()))
-        assert score.throughput == pytest.approx(max(0.0, run.throughput - taken))
+        price = 0.1 * problem.source_rate * len(set(row.tolist()))
+        assert score.throughput == pytest.approx(max(0.0, run.throughput - price))
         assert score.latency_s == run.latency_s
     assert evaluator(problem).best_possible is None
 
 
-def test_of_several_rates_that_counts_where_a_placement_is_worth_least() -> None:
+def test_the_score_is_at_the_rate_where_the_worth_is_least() -> None:
     problem, rows = drawn(2, "bottleneck")
     top = problem.source_rate
-    several = problem.with_source_rate([top, 0.3 * top])  # there the price weighs most
+    several = problem.with_source_rate([top, 0.3 * top])  # the price weighs most at the lower rate
     alone = [problem.with_source_rate(rate) for rate in (top, 0.3 * top)]
     lowest = np.min([evaluator(one).quality(rows) for one in alone], axis=0)
     assert np.allclose(evaluator(several).quality(rows), lowest)
@@ -80,26 +80,26 @@ def test_of_several_rates_that_counts_where_a_placement_is_worth_least() -> None
 
 @pytest.mark.parametrize("model", CLOSED_FORMS)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_placers_that_choose_by_score_find_the_best_of_all(model: Model, seed: int) -> None:
+def test_auto_finds_the_best_placement(model: Model, seed: int) -> None:
     problem, _ = drawn(seed, model)
     scored = evaluator(problem)
     best = max(scored.quality(chunk).max() for chunk in feasible_placements(problem))
     found = solve(problem, "auto:evaluations=20000")
-    assert found.score.quality >= best * (1 - 2e-3)  # auto spares devices for 0.1%
+    assert found.score.quality >= best * (1 - 2e-3)  # auto gives up 0.1% to use fewer devices
     assert best <= bound(problem) / problem.source_rate * (1 + 1e-9)
     assert found.gap is not None
     assert found.gap >= 0
 
 
 def small() -> sp.StreamGraph:
-    """Return a chain of which one device carries 1,667 tuples/s, two twice and three all."""
+    """Return a chain that reaches 1,667 tuples/s per device, and the source rate on three."""
     names = [f"op_{v}" for v in range(6)]
     rows = [(name, 1e5, 100) for name in names]
     return sp.StreamGraph(rows, [*pairwise(names)], source_rate=4000)
 
 
 def on_the_first(devices: int) -> sp.Placer:
-    """Return a placer that fills so many devices evenly."""
+    """Return a placer that fills the first `devices` devices evenly."""
 
     def placer(problem: sp.Problem, rng: object, start: object = None) -> sp.Placement:
         count = len(problem.graph.names)
@@ -108,8 +108,8 @@ def on_the_first(devices: int) -> sp.Placer:
     return placer
 
 
-def test_another_placement_is_the_best() -> None:
-    """The third device earns 667 tuples/s and costs 1,000."""
+def test_a_custom_objective_changes_the_best_placement() -> None:
+    """The third device adds 667 tuples/s and costs 1,000."""
     by_throughput = sp.place(small(), "4x1000").score
     assert (by_throughput.devices_used, by_throughput.throughput) == (3, 4000)
     by_worth = sp.place(small(), "4x1000", objective=Net()).score
@@ -128,13 +128,13 @@ def test_another_placement_is_the_best() -> None:
     assert again.throughput == pytest.approx(1000)
 
 
-def test_search_climbs_where_the_kernels_never_lead() -> None:
+def test_search_climbs_on_the_score_itself() -> None:
     found = sp.place(small(), "4x1000", objective=Last(), placer="search:evaluations=20000")
     assert set(found.placement.assignment.values()) == {"d3"}
     assert found.score.throughput == pytest.approx(1e6 / 600)
 
 
-def test_explain_names_moves_that_raise_the_worth_where_nothing_limits() -> None:
+def test_explain_finds_moves_that_raise_the_worth_without_a_bottleneck() -> None:
     problem = sp.Problem(small(), "4x1000", objective=Net())
     spread = sp.Placement(problem, [0, 0, 1, 1, 2, 3])
     found = explain(spread)
@@ -148,7 +148,7 @@ def test_explain_names_moves_that_raise_the_worth_where_nothing_limits() -> None
     assert explain(sp.Placement(plain(problem), spread.devices)).moves == ()
 
 
-def test_what_is_about_throughput_alone_refuses() -> None:
+def test_throughput_only_features_refuse_custom_objectives() -> None:
     found = sp.place(small(), "4x1000", objective=Net(), placer="greedy").placement
     with pytest.raises(UsageError, match="proves throughput, not objective 'tests"):
         sp.place(small(), objective=Net(), placer="exact")
@@ -156,7 +156,7 @@ def test_what_is_about_throughput_alone_refuses() -> None:
         entry("a title", found)
 
 
-def test_only_own_objectives_are_named_in_scores_and_files(tmp_path: Path) -> None:
+def test_scores_and_files_name_only_custom_objectives(tmp_path: Path) -> None:
     by_throughput = sp.place(small(), "4x1000", placer="greedy")
     assert "objective" not in by_throughput.to_dict()
     by_throughput.save(tmp_path / "p.json")
@@ -170,14 +170,15 @@ def test_only_own_objectives_are_named_in_scores_and_files(tmp_path: Path) -> No
     assert line.names == ("throughput", "tests.support.objectives:Net:price=5")
 
 
-def test_a_file_names_a_class_that_is_read_once_it_is_typed(tmp_path: Path) -> None:
+def test_a_file_that_names_a_class_needs_the_objective_as_an_argument(tmp_path: Path) -> None:
     file = tmp_path / "p.json"
     found = sp.place(small(), "4x1000", placer="greedy", objective=Net.of([4000, 500], None, 0.9))
     found.save(file)
     stored = json.loads(file.read_text())["problem"]["objective"]
     assert stored == "tests.support.objectives:Net"
     with pytest.raises(
-        FormatError, match=r"p.json: problem.objective: 'tests.support.*in a module"
+        FormatError,
+        match=r"p.json: problem.objective: a file cannot load 'tests.support.*from a module",
     ):
         read_placement(file)
     again = read_placement(file, objective=Net())
@@ -186,10 +187,10 @@ def test_a_file_names_a_class_that_is_read_once_it_is_typed(tmp_path: Path) -> N
 
 
 class Bad(sp.ObjectiveEvaluator):
-    """Returns what the objective holds, or raises."""
+    """Returns a wrong value that the objective selects, or raises."""
 
     def worth(self, problem: sp.Problem, devices: Any, throughput: Any) -> Any:
-        """Return a fault."""
+        """Return a wrong worth."""
         assert isinstance(problem.objective, Faulty)
         match problem.objective.fault:
             case "negative":
@@ -216,15 +217,21 @@ class Faulty(sp.Throughput):
 @pytest.mark.parametrize(
     ("fault", "message"),
     [
-        ("negative", r"its evaluator returned -1666.* for placement 0; a number from 0 to"),
-        ("none", r"its evaluator returned nan for placement 0; a number from 0 to the throughput"),
-        ("more", "its evaluator returned .* for placement 0"),
-        ("one", r"its evaluator returned an array of shape \(\); \(1,\) is wanted"),
+        (
+            "negative",
+            r"its evaluator must return 0 to the throughput, 1666.* \(got -1666.* placement 0\)",
+        ),
+        (
+            "none",
+            r"its evaluator must return 0 to the throughput, 1666.* \(got nan for placement 0\)",
+        ),
+        ("more", r"its evaluator must return 0 to the throughput, .* \(got .* for placement 0\)"),
+        ("one", r"its evaluator must return an array of shape \(1,\) \(got shape \(\)\)"),
         ("text", "its evaluator failed: ValueError: could not convert"),
         ("raised", "its evaluator failed: IndexError: index 99 is out of bounds"),
     ],
 )
-def test_what_an_evaluator_returns_is_checked(fault: str, message: str) -> None:
+def test_the_result_of_an_evaluator_is_checked(fault: str, message: str) -> None:
     with pytest.raises(UsageError, match=f":Faulty:fault={fault}': {message}"):
         sp.place(small(), "4x1000", objective=Faulty(fault=fault), placer="single")
 
@@ -240,7 +247,7 @@ def test_a_class_without_an_evaluator_is_refused() -> None:
 
     @dataclass(frozen=True)
     class Unfinished(Idle):
-        evaluator: ClassVar[type] = sp.ObjectiveEvaluator  # worth is left out
+        evaluator: ClassVar[type] = sp.ObjectiveEvaluator  # without worth
 
     with pytest.raises(UsageError, match="Unfinished': its evaluator failed: TypeError: Can't"):
         sp.place(small(), objective=Unfinished(), placer="single")
@@ -249,8 +256,8 @@ def test_a_class_without_an_evaluator_is_refused() -> None:
             sp.place(small(), objective=objective, placer="single")
 
 
-def test_numbers_beside_an_objective_are_refused() -> None:
-    with pytest.raises(UsageError, match="compare: the objective has the model and target"):
+def test_numbers_cannot_be_combined_with_an_objective() -> None:
+    with pytest.raises(UsageError, match="compare: cannot combine objective with model"):
         sp.compare(small(), "single", model="engine", objective=Net())
     with pytest.raises(ProblemError, match="objective: must be Throughput"):
         sp.compare(small(), "single", objective="net")  # type: ignore[arg-type]
@@ -258,7 +265,7 @@ def test_numbers_beside_an_objective_are_refused() -> None:
         sp.simulate(sp.place(small()), objective="net")  # type: ignore[call-overload]
 
 
-def test_every_model_serves_an_own_objective() -> None:
+def test_every_model_supports_a_custom_objective() -> None:
     for model in MODELS:
         score = sp.place(small(), objective=Net(model=model), placer="single").score
         assert (score.model, score.objective) == (model, "tests.support.objectives:Net")

@@ -1,4 +1,4 @@
-"""Scores and bounds."""
+"""Scores and upper bounds."""
 
 from itertools import product
 from typing import Any
@@ -28,7 +28,7 @@ SPLIT = StreamGraph(
 
 
 def split(network: Network, model: Model = "bottleneck") -> Placement:
-    """Return s with x on one device, a full link to y, and an idle link to z."""
+    """Return a placement of s with x on one device, with a full link to y and an idle link to z."""
     cluster = Cluster([Device("p", 2000), Device("q", 1000), Device("r", 1000)], network)
     problem = Problem(SPLIT, cluster, source_rate=1000, model=model)
     return Placement(problem, [0, 0, 1, 2])
@@ -52,7 +52,7 @@ def test_fields_of_simulate_json(model: Model, rate: float) -> None:
     }
 
 
-def test_interfaces_have_one_end() -> None:
+def test_network_interfaces_have_one_end() -> None:
     score = simulate(split(Network("nic")))
     assert score.bottleneck.name == "p->"
     assert [link.name for link in score.links] == ["p->", "->q"]
@@ -60,14 +60,14 @@ def test_interfaces_have_one_end() -> None:
     assert ends == [("p", None), (None, "q")]
 
 
-def test_the_bottleneck_is_named_even_where_nothing_is_full() -> None:
+def test_a_score_has_a_bottleneck_even_if_nothing_is_full() -> None:
     score = simulate(split(Network(bandwidth_mbps=10_000)))
     assert score.relative_throughput == 1.0
     assert (score.bottleneck.kind, score.bottleneck.name) == ("device", "p")
     assert score.bottleneck.utilisation == pytest.approx(0.5)
 
 
-def test_free_links_that_carry_traffic_are_listed() -> None:
+def test_unlimited_links_that_carry_traffic_are_listed() -> None:
     (link,) = simulate(split(Network(bandwidth_mbps=None))).links
     assert (link.name, link.utilisation) == ("p->q", 0.0)
 
@@ -127,21 +127,21 @@ def test_bound_by_hand(instructions: list[float], expected: float) -> None:
     ids=["work", "sum of work", "payload", "rate"],
 )
 def test_loads_that_overflow(rows: list[Operator], streams: list[Stream]) -> None:
-    """The error names the place, and numpy warns of nothing."""
+    """The message names the place, and numpy does not warn."""
     problem = Problem(StreamGraph(rows, streams), source_rate=3)
     with pytest.raises(GraphError, match=r"^(operators\[\d\]|streams).*overflows"):
         flow(problem)
 
 
-def test_graphs_whose_sinks_get_nothing() -> None:
+def test_graphs_whose_sinks_get_no_tuples() -> None:
     rows = [Operator("a", 1, 1), Operator("b", 1, 1)]
     problem = Problem(StreamGraph(rows, [Stream("a", "b", 0.0)]), source_rate=1)
     with pytest.raises(GraphError, match="no tuple ever reaches a sink"):
         simulate(Placement(problem, [0, 0]))
 
 
-def test_unsolved_equations_are_an_error_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A solver that gives up raises a SimulationError; tests/sim has the solver itself."""
+def test_unsolved_equations_are_a_simulation_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Failure of the solver raises SimulationError; tests/sim tests the solver itself."""
 
     def give_up(*_: object) -> None:
         raise path_average.ConvergenceError("placement 0: not solved")
@@ -151,7 +151,7 @@ def test_unsolved_equations_are_an_error_of_ours(monkeypatch: pytest.MonkeyPatch
         simulate(split(Network(), "path-average"))
 
 
-def test_a_placement_that_keeps_up_is_not_above_the_source_rate() -> None:
+def test_relative_throughput_is_at_most_1() -> None:
     """Rounding must not push relative throughput over 1, nor the gap under 0."""
     selectivities = np.random.default_rng(0).random((50, 11))
     for row in selectivities:
@@ -163,7 +163,7 @@ def test_a_placement_that_keeps_up_is_not_above_the_source_rate() -> None:
 
 
 @pytest.mark.parametrize("model", ["bottleneck", "path-average"])
-def test_an_idle_job_keeps_up_exactly(model: Model) -> None:
+def test_an_idle_job_reaches_exactly_the_source_rate(model: Model) -> None:
     """Shares of many sources sum to 1 with rounding, yet relative throughput is exactly 1."""
     for sources in range(1, 40):
         graph = StreamGraph([Operator(f"s{v}", 0, 0) for v in range(sources)], [], source_rate=1e3)

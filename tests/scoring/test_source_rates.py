@@ -1,4 +1,4 @@
-"""Several source rates, of which the worst decides the score."""
+"""Several source rates: the worst one determines the score."""
 
 from dataclasses import replace
 
@@ -44,11 +44,13 @@ CROWDED = StreamGraph(
     source_shares=SHARES,
 )
 AT = [3, 1, 0, 0, 1, 1, 2, 2]
-"""Where more is offered, c crowds out what would crowd out b.
+"""A placement in which, at a higher rate, c takes the bandwidth of traffic that would slow down b.
 
-At 2000 tuples/s the link 3 -> 0 passes 500 of a's 600, 0 -> 1 passes .4 (500 * 1 + 200 * 10 Mbit),
-and 1 -> 2 half of 200 * 10 Mbit and so of b's 1200: 80 + 100 + 600 arrive. At 4000 the link 0 -> 1
-passes 2/9 (500 * 1 + 400 * 10), and 1 -> 2 .9 of 1111 and so of b's 2400: 88.9 + 100 + 2160.
+At 2000 tuples/s, link 3 -> 0 passes 500 of a's 600 tuples/s. Link 0 -> 1 passes 0.4 of its offered
+500 * 1 + 200 * 10 Mbit/s. Link 1 -> 2 passes half of 200 * 10 Mbit/s, and so half of b's 1200
+tuples/s. The sinks get 80 + 100 + 600 tuples/s. At 4000 tuples/s, link 0 -> 1 passes 2/9 of its
+offered 500 * 1 + 400 * 10 Mbit/s, and link 1 -> 2 passes 0.9 of 1111 Mbit/s, and so 0.9 of b's 2400
+tuples/s. The sinks get 88.9 + 100 + 2160 tuples/s.
 """
 
 
@@ -105,7 +107,7 @@ def test_the_score_is_that_of_the_worst_alone(
     )
 
 
-def test_flows_are_of_the_rates_that_count() -> None:
+def test_cases_are_the_rates_that_can_be_the_worst() -> None:
     both = crowded(2000, 4000).problem
     cases = throughput_evaluator(both).cases
     assert [flow(case).source_rate for case in cases] == [4000, 2000]
@@ -115,8 +117,8 @@ def test_flows_are_of_the_rates_that_count() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_placer_takes_several_rates(name: str) -> None:
-    """Placers that choose by score use the worst rate."""
+def test_every_placer_supports_several_rates(name: str) -> None:
+    """Placers that compare scores use the worst rate."""
     problem = crowded(2000, 4000).problem
     found = solve(problem, name)
     assert problem.feasibility.violation(found.placement.devices) is None
@@ -130,8 +132,8 @@ def test_every_placer_takes_several_rates(name: str) -> None:
     assert found.score.throughput <= found.bound * (1 + 1e-9)
 
 
-def test_who_chooses_by_score_chooses_by_the_worst() -> None:
-    """CROWDED achieves .39 of 2,000 tuples/s and .59 of 4,000; one device 1 and .5."""
+def test_fewest_devices_compares_scores_at_the_worst_rate() -> None:
+    """AT achieves 0.39 of 2,000 tuples/s and 0.59 of 4,000; one device achieves 1 and 0.5."""
     working = [replace(o, instructions=2.5e6 / 3 * (o.name in "abz")) for o in CROWDED.operators]
     graph = StreamGraph(working, CROWDED.streams, source_shares=SHARES)
 
@@ -141,10 +143,12 @@ def test_who_chooses_by_score_chooses_by_the_worst() -> None:
         assert fewest_devices(problem, found).devices.tolist() == expected
 
 
-def test_the_bound_is_told_at_the_rate_of_the_score() -> None:
+def test_the_bound_is_at_the_rate_of_the_score() -> None:
     """The gap must not compare tuples/s of different rates."""
     crowd = crowded(2000, 4000).problem
-    heavy = [replace(o, instructions=2e6) for o in CROWDED.operators]  # 16,800 of 10,000 MIPS
+    heavy = [
+        replace(o, instructions=2e6) for o in CROWDED.operators
+    ]  # 16,800 MIPS needed, 10,000 available
     graph = StreamGraph(heavy, CROWDED.streams, source_shares=SHARES)
     for rates in ((2000, 4000), (4000,)):
         found = place(graph, crowd.cluster, source_rate=rates, model="path-average")
@@ -157,8 +161,8 @@ def test_the_bound_is_told_at_the_rate_of_the_score() -> None:
 
 @pytest.mark.parametrize("order", range(12))
 @pytest.mark.parametrize("model", ["path-average", "engine"])
-def test_of_rates_that_are_alike_to_rounding_the_highest_is_told(model: Model, order: int) -> None:
-    """Rounding may make any of the rates the lowest by a last bit."""
+def test_rates_that_tie_up_to_rounding_give_the_highest(model: Model, order: int) -> None:
+    """Rounding may lower the relative throughput at any of the rates by one bit."""
     ends = [("op0", "op2", 0.25), ("op0", "op8", 1.5), ("op0", "op8", 1.5)]
     names = [f"op{v}" for v in np.random.default_rng(order).permutation(9)]
     streams = [Stream(*end) for end in ends]
@@ -167,7 +171,7 @@ def test_of_rates_that_are_alike_to_rounding_the_highest_is_told(model: Model, o
     assert simulate(Placement(problem, [0] * 9)).source_rate == 400.0
 
 
-def test_the_worst_is_the_first_of_those_alike() -> None:
+def test_worst_of_returns_the_first_of_ties() -> None:
     assert worst_of([1.0, 1.0 - 2e-16, 1.0]) == 0
     assert worst_of([1.0, 0.9, 0.9 - 1e-15]) == 1
     assert worst_of([0.0, 0.0]) == 0

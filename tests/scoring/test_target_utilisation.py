@@ -1,4 +1,4 @@
-"""Target utilisation: throughput of a smaller cluster, utilisations of the whole one."""
+"""Target utilisation: throughput of a slower cluster, utilisations of the full capacity."""
 
 from typing import Any
 
@@ -28,14 +28,14 @@ SHARES = st.sampled_from([0.1, 0.5, 0.8, 1.0])
 
 
 def shrunk_problem(problem: Problem, share: float) -> Problem:
-    """Return the problem on devices and links of that share of the capacity."""
+    """Return the problem on devices and links with a share of their capacity."""
     cluster, rate = as_fast(problem.cluster, share), problem.source_rate
     return Problem(problem.graph, cluster, source_rate=rate, model=problem.model)
 
 
 @pytest.mark.parametrize("model", CLOSED_FORMS)
 @given(data=st.data(), share=SHARES)
-def test_throughput_is_that_of_a_smaller_cluster(
+def test_throughput_is_that_of_a_slower_cluster(
     model: Model, data: st.DataObject, share: float
 ) -> None:
     problem = data.draw(problems(model))
@@ -51,7 +51,7 @@ def test_throughput_is_that_of_a_smaller_cluster(
 
 @given(cases(), SHARES)
 def test_bottleneck_by_its_definition(case: Case, share: float) -> None:
-    """Throughput is source rate * min(1, U / largest utilisation of a whole device or link)."""
+    """Throughput is source rate * min(1, U / largest utilisation of the full capacity)."""
     problem, devices = case
     on_device, on_link = oracle.utilisations(problem, devices)
     worst = float(max([*on_device.values(), *on_link.values()]))
@@ -67,8 +67,8 @@ def test_bottleneck_by_its_definition(case: Case, share: float) -> None:
 @settings(max_examples=30)
 @pytest.mark.parametrize("model", MODELS)
 @given(data=st.data())
-def test_half_of_everything_is_half_of_everything(model: Model, data: st.DataObject) -> None:
-    """Halving loses no bit, so nothing but the utilisations may differ."""
+def test_a_target_of_one_half_equals_half_the_capacity(model: Model, data: st.DataObject) -> None:
+    """Halving is exact in floating point, so only the utilisations may differ."""
     problem, devices = data.draw(cases(model))
     smaller = simulate(Placement(shrunk_problem(problem, 0.5), devices))
     half = simulate(Placement(remade(problem, target_utilisation=0.5), devices))
@@ -79,7 +79,7 @@ def test_half_of_everything_is_half_of_everything(model: Model, data: st.DataObj
 
 
 @given(problems())
-def test_a_policy_reads_the_smaller_cluster(problem: Problem) -> None:
+def test_policies_encode_the_slower_cluster(problem: Problem) -> None:
     pair = remade(problem, target_utilisation=0.5), shrunk_problem(problem, 0.5)
     for parts, (half, smaller) in (
         (("operators", "streams", "totals", "orders"), map(scorer.encode, pair)),
@@ -89,11 +89,11 @@ def test_a_policy_reads_the_smaller_cluster(problem: Problem) -> None:
             np.testing.assert_array_equal(getattr(half, part), getattr(smaller, part))
 
 
-def test_a_run_of_the_engine_tells_utilisations_of_the_whole() -> None:
-    """A device that may be used by half is never busier, and slowed ones have half of what is left.
+def test_an_engine_run_reports_utilisations_of_the_full_capacity() -> None:
+    """No device exceeds a target of one half, which also applies to slowed devices.
 
-    Two operators of 1 ms a tuple on devices of their own at 1000 tuples/s would fill them; of the
-    second only half is there from the beginning.
+    Two operators that need 1 ms per tuple would fill one device each at 1000 tuples/s. The second
+    device runs at half its speed from the start.
     """
     scene = Scene({0: Profile((0.0,), (1.0,))}, speeds=(Speed(1, 0.0, 0.5),))
     graph = chain_graph(2.5e6, 2.5e6)

@@ -1,4 +1,4 @@
-"""Flows: what follows from their columns, and every fault that they refuse."""
+"""Flows: derived quantities, and refusal of invalid columns."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ def diamond(**changes: Any) -> Flow:
     return Flow(**(columns | changes))
 
 
-def test_rates_follow_from_the_sources() -> None:
+def test_derived_rates_by_hand() -> None:
     flow = diamond()
     assert (flow.operators, flow.devices, flow.source_rate) == (4, 2, 100.0)
     assert flow.operator_tuples.tolist() == [100.0, 100.0, 50.0, 350.0]
@@ -47,7 +47,7 @@ def test_rates_follow_from_the_sources() -> None:
     assert repr(flow) == "Flow(4 operators, 4 streams, 2 devices)"
 
 
-def test_kernels_get_the_columns_by_name() -> None:
+def test_columns_match_the_flow_by_name() -> None:
     flow = diamond()
     for name, column in flow.columns._asdict().items():
         np.testing.assert_array_equal(column, getattr(flow, name))
@@ -115,7 +115,7 @@ def test_faults(changes: dict[str, Any], message: str) -> None:
         (Network("nic"), False),
     ],
 )
-def test_which_networks_the_fast_kernel_takes(network: Network, fits: bool) -> None:
+def test_the_fast_kernel_supports_these_networks(network: Network, fits: bool) -> None:
     graph = StreamGraph([Operator("a", 1, 1)], [])
     flow = flow_of(Problem(graph, Cluster.equal(3, network=network), source_rate=1.0))
     assert (flow.pair_weights is not None) == fits
@@ -123,22 +123,22 @@ def test_which_networks_the_fast_kernel_takes(network: Network, fits: bool) -> N
 
 @pytest.mark.parametrize("kind", ["i1", "u1", "i2", "u4", "i8", "u8", ">i4", ">u8"])
 def test_placements_of_any_integer_type(kind: str) -> None:
-    given = np.array([[0, 1, 0, 1], [1, 1, 0, 0]], kind)
-    for rows in (given, np.asfortranarray(given), given[:, ::-1][:, ::-1]):
+    placements = np.array([[0, 1, 0, 1], [1, 1, 0, 0]], kind)
+    for rows in (placements, np.asfortranarray(placements), placements[:, ::-1][:, ::-1]):
         taken = checked(diamond(), rows)
         assert taken.dtype == np.int32
         assert taken.flags.c_contiguous
-        assert taken.tolist() == given.tolist()
-    assert checked(diamond(), given[0]).tolist() == [given[0].tolist()]
-    assert as_rows(diamond(), given[:0]).shape == (0, 4)
+        assert taken.tolist() == placements.tolist()
+    assert checked(diamond(), placements[0]).tolist() == [placements[0].tolist()]
+    assert as_rows(diamond(), placements[:0]).shape == (0, 4)
 
 
 @pytest.mark.parametrize(
     "placements",
     [np.zeros((1, 4)), np.zeros((1, 4), bool), np.zeros(3, int), np.zeros((1, 1, 4), int)],
-    ids=["floats", "truths", "short", "deep"],
+    ids=["floats", "booleans", "short", "deep"],
 )
-def test_other_arrays_are_no_placements(placements: NDArray[Any]) -> None:
+def test_other_arrays_are_refused(placements: NDArray[Any]) -> None:
     with pytest.raises(ValueError, match=r"integers of shape \(K, 4\)"):
         checked(diamond(), placements)
 

@@ -1,7 +1,7 @@
 """Lookahead features of partial placements, compared with their definitions.
 
-`Draft` is a partial placement in plain Python. It holds nothing but the devices of operators, so
-what the kernels update from step to step is computed from scratch here.
+`Draft` is a partial placement in plain Python. It stores only the devices of operators, so values
+that the kernels update from step to step are computed from scratch here.
 """
 
 import math
@@ -35,13 +35,13 @@ from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow as flow_of
 
-AS_THEY_ARE = {"empty", "crowd", "last", "placed", "devices"}
-"""Prospects that nothing is done to; the others are squashed."""
+UNSQUASHED = {"empty", "crowd", "last", "placed", "devices"}
+"""Features that are not squashed."""
 
 
 @dataclass
 class Draft:
-    """A partial placement, and the device chosen last."""
+    """A partial placement and the last chosen device."""
 
     job: LookaheadProblem
     on: dict[int, int] = field(default_factory=dict)
@@ -69,7 +69,7 @@ class Draft:
         return Draft(self.job, {**self.on, v: d}, d)
 
     def links(self, a: int, b: int) -> list[int]:
-        """Return the links that a tuple from device a to device b passes."""
+        """Return the links on the way from device a to device b."""
         if a == b:
             return []
         return [a, self.flow.devices + b] if self.flow.nic else [a * self.flow.devices + b]
@@ -87,7 +87,7 @@ class Draft:
             yield e, int(u), int(w)
 
     def utilisations(self) -> tuple[list[float], list[float]]:
-        """Return the utilisations of devices and links by the operators placed so far."""
+        """Return the utilisations of devices and links from the operators placed so far."""
         flow = self.flow
         device, link = [0.0] * flow.devices, [0.0] * len(flow.gap_s)
         for v, d in self.on.items():
@@ -118,7 +118,7 @@ class Draft:
         )
 
     def candidate_features(self, v: int, d: int) -> dict[str, float]:
-        """Return the features of device d for operator v, before they are squashed."""
+        """Return the features of device d for operator v, before squashing."""
         flow, after = self.flow, self.with_one_more(v, d)
         reference, unit = lowest_utilisation(flow), self.job.unit
         device, link = self.utilisations()
@@ -167,7 +167,7 @@ class Draft:
         }
 
     def bandwidth(self, d: int) -> float:
-        """Return the mean seconds per bit of a device's links over the mean of all."""
+        """Return the mean seconds per bit of a device's links over the mean of all links."""
         per_bit = [
             [float(self.flow.seconds_per_bit[i]) for i in self.links_of(x)]
             for x in range(self.flow.devices)
@@ -178,7 +178,7 @@ class Draft:
         return (sum(per_bit[d]) / len(per_bit[d])) / (sum(every) / len(every))
 
     def offered(self, v: int) -> list[bool]:
-        """Return which devices are candidates for operator v."""
+        """Return whether each device is a candidate for operator v."""
         job, devices = self.job, range(self.flow.devices)
         for u, on in self.on.items():
             if job.leader[u] == job.leader[v]:
@@ -205,9 +205,9 @@ def bent(x: float) -> float:
 
 
 def lookahead_problem(
-    problem: Problem, unit: float | None = None, **rules: Any
+    problem: Problem, unit: float | None = None, **changes: Any
 ) -> LookaheadProblem:
-    """Return a problem without rules other than these."""
+    """Return a lookahead problem without constraints, with these fields changed."""
     flow = flow_of(problem)
     operators, devices = flow.operators, flow.devices
     free = LookaheadProblem(
@@ -220,12 +220,12 @@ def lookahead_problem(
         memory=np.zeros(operators),
         room=np.full(devices, np.inf),
     )
-    return free._replace(**rules)
+    return free._replace(**changes)
 
 
 @st.composite
 def lookahead_problems(draw: st.DrawFn, max_size: int = 8) -> LookaheadProblem:
-    """Return a problem in which devices of one kind share a mask and a memory limit."""
+    """Draw a problem in which devices of one kind share a mask and a memory limit."""
     problem = draw(problems(max_size=max_size))
     operators, devices = len(problem.graph.names), len(problem.cluster.devices)
     kind = np.array([draw(st.integers(0, 1)) for _ in range(devices)], dtype=np.int32)
@@ -251,18 +251,18 @@ def lookahead_problems(draw: st.DrawFn, max_size: int = 8) -> LookaheadProblem:
 
 
 class Step(NamedTuple):
-    """One step of the rows that had an operator left."""
+    """One step of the rows that have an operator left."""
 
     operator: NDArray[np.int32]
-    seen: NDArray[np.float32]
+    features: NDArray[np.float32]
     offered: NDArray[np.bool_]
     chosen: NDArray[np.int32]
 
 
 class Growing(NamedTuple):
-    """Jobs; the job of each row, largest first; the rows' orders and choices.
+    """Problems, the problem of each row (largest first), and the rows' orders and choices.
 
-    A choice is a number by which one of the devices offered is picked.
+    A choice is a number that selects one of the offered devices.
     """
 
     jobs: Sequence[LookaheadProblem]
@@ -273,7 +273,7 @@ class Growing(NamedTuple):
 
 @st.composite
 def growings(draw: st.DrawFn, sizes: int = 8, most: int = 3) -> Growing:
-    """Return decoding runs; half of the orders put upstream operators first."""
+    """Draw decoding runs; half of the orders put upstream operators first."""
     made = draw(st.lists(lookahead_problems(sizes), min_size=1, max_size=most))
     rows = draw(st.lists(st.integers(0, len(made) - 1), min_size=1, max_size=4))
     rows = sorted({*rows, *range(len(made))}, key=lambda p: -made[p].flow.operators)
@@ -308,16 +308,16 @@ def grow(growing: Growing) -> tuple[list[Step], PartialPlacements]:
     for t in range(len(orders[0])):
         now = sum(len(order) > t for order in orders)
         operator = np.array([order[t] for order in orders[:now]], dtype=np.int32)
-        seen = np.full((now, columns, len(CANDIDATE_FEATURES)), np.nan, np.float32)
+        features = np.full((now, columns, len(CANDIDATE_FEATURES)), np.nan, np.float32)
         offered = np.ones((now, columns), np.bool_)
-        candidate_features(laid, grown, operator, seen, offered)
+        candidate_features(laid, grown, operator, features, offered)
         chosen = np.empty(now, np.int32)
         for r in range(now):
-            there = np.flatnonzero(offered[r])
-            assert len(there), "at least one device is offered"
-            chosen[r] = there[choices[r][t] % len(there)]
+            candidates = np.flatnonzero(offered[r])
+            assert len(candidates), "at least one device is offered"
+            chosen[r] = candidates[choices[r][t] % len(candidates)]
         place_next(laid, grown, operator, chosen)
-        steps.append(Step(operator, seen, offered, chosen))
+        steps.append(Step(operator, features, offered, chosen))
     return steps, grown
 
 
@@ -333,11 +333,11 @@ def drafts(growing: Growing, steps: list[Step]) -> Iterator[tuple[int, Step, int
 
 @settings(max_examples=40)
 @given(growings())
-def test_every_prospect_is_what_it_says(growing: Growing) -> None:
-    """All but one: see `test_the_worst_device_is_any_device`.
+def test_features_match_their_definitions(growing: Growing) -> None:
+    """For "worst device, offered", see `test_the_worst_device_can_be_another_device`.
 
-    "above mean" counts the operator as spread over the devices by their capacity: the mean is one
-    number, wherever the operator goes.
+    "above mean" spreads the operator's work over all devices by capacity, so that the mean does not
+    depend on where the operator goes.
     """
     steps, _ = grow(growing)
     for r, step, v, draft in drafts(growing, steps):
@@ -347,32 +347,32 @@ def test_every_prospect_is_what_it_says(growing: Growing) -> None:
             for name, x in expected.items():
                 if name == "worst device, offered" and draft.flow.overhead_s.any():
                     continue
-                wanted = x if name in AS_THEY_ARE else bent(x)
-                got = float(step.seen[r, d, CANDIDATE_FEATURES.index(name)])
+                wanted = x if name in UNSQUASHED else bent(x)
+                got = float(step.features[r, d, CANDIDATE_FEATURES.index(name)])
                 assert got == pytest.approx(wanted, rel=2e-6, abs=2e-6), name
 
 
-def test_the_worst_device_is_any_device() -> None:
-    """Sending to b costs the device of a 10 units; the device of b has less to do."""
+def test_the_worst_device_can_be_another_device() -> None:
+    """Sending to b costs the device of a 10 units; the device of b has less load."""
     graph = StreamGraph([Operator("a", 1e6, 0), Operator("b", 1e6, 0)], [Stream("a", "b")])
     ends = (LinkOverride("x", None, overhead_s=1e-2), LinkOverride(None, "y", overhead_s=0.0))
     cluster = Cluster([Device("x", 1000), Device("y", 1000)], Network("nic", overrides=ends))
     job = lookahead_problem(Problem(graph, cluster, source_rate=1000), unit=1.0)
     steps, grown = grow(Growing([job], [0], [[0, 1]], [[0, 1]]))
-    found = steps[1].seen[0, 1, CANDIDATE_FEATURES.index("worst device, offered")]
+    found = steps[1].features[0, 1, CANDIDATE_FEATURES.index("worst device, offered")]
     assert found == pytest.approx(bent(11.0))
     assert grown.worst_device == pytest.approx([11.0])
 
 
 @settings(max_examples=40)
 @given(growings())
-def test_what_is_offered(growing: Growing) -> None:
+def test_offered_devices(growing: Growing) -> None:
     steps, _ = grow(growing)
     for r, step, v, draft in drafts(growing, steps):
         devices = draft.flow.devices
         assert step.offered[r, :devices].tolist() == draft.offered(v)
         assert not step.offered[r, devices:].any()
-        assert not step.seen[r, devices:].any()
+        assert not step.features[r, devices:].any()
 
 
 @settings(max_examples=40)
@@ -398,8 +398,8 @@ def test_loads_are_those_of_the_finished_placement(growing: Growing) -> None:
             (grown.memory, np.bincount(placement, job.memory, len(device)), 0.0),
             (grown.crew, np.array(done.crew), 0.0),
         ):
-            seen_values, beyond = np.split(column[r], [len(expected)])
-            np.testing.assert_allclose(seen_values, expected, rtol=1e-10, atol=1e-12 * least)
+            values, beyond = np.split(column[r], [len(expected)])
+            np.testing.assert_allclose(values, expected, rtol=1e-10, atol=1e-12 * least)
             assert not beyond.any()
         assert grown.worst[r] == pytest.approx(worst, rel=1e-10)
         assert grown.left[r] == pytest.approx(0.0, abs=1e-12 * flow.work.sum())
@@ -408,24 +408,24 @@ def test_loads_are_those_of_the_finished_placement(growing: Growing) -> None:
 
 @settings(max_examples=30)
 @given(growings(most=4))
-def test_a_job_is_told_the_same_in_any_company(growing: Growing) -> None:
-    """Rows of a batch do not influence one another, to the last bit."""
+def test_rows_of_a_batch_are_independent(growing: Growing) -> None:
+    """A row gives the same features to the last bit, alone or in a batch."""
     made, rows, orders, choices = growing
     steps, grown = grow(growing)
     for r, p in enumerate(rows):
         flow = made[p].flow
-        alone, alone_grown = grow(Growing([made[p]], [0], [orders[r]], [choices[r]]))
-        for one, among in zip(alone, steps, strict=False):
-            np.testing.assert_array_equal(among.seen[r, : flow.devices], one.seen[0])
+        separate, separate_grown = grow(Growing([made[p]], [0], [orders[r]], [choices[r]]))
+        for one, among in zip(separate, steps, strict=False):
+            np.testing.assert_array_equal(among.features[r, : flow.devices], one.features[0])
             np.testing.assert_array_equal(among.offered[r, : flow.devices], one.offered[0])
-        np.testing.assert_array_equal(grown.on[r, : flow.operators], alone_grown.on[0])
-        assert grown.worst[r] == alone_grown.worst[0]
+        np.testing.assert_array_equal(grown.on[r, : flow.operators], separate_grown.on[0])
+        assert grown.worst[r] == separate_grown.worst[0]
 
 
 @settings(max_examples=40)
 @given(growings(most=1), st.sampled_from([0.01, 0.3, 2.0, 1000.0]))
-def test_the_source_rate_has_no_say(growing: Growing, factor: float) -> None:
-    """All loads and their unit are proportional to the rate."""
+def test_features_do_not_depend_on_the_source_rate(growing: Growing, factor: float) -> None:
+    """All loads, and the unit, are proportional to the rate."""
     (job,) = growing.jobs
     assume(job.flow.work.sum() > 0)
     grown = []
@@ -435,11 +435,11 @@ def test_the_source_rate_has_no_say(growing: Growing, factor: float) -> None:
         grown.append(grow(growing._replace(jobs=[scaled]))[0])
     for before, after in zip(*grown, strict=True):
         np.testing.assert_array_equal(after.chosen, before.chosen)
-        np.testing.assert_allclose(after.seen, before.seen, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(after.features, before.features, rtol=1e-5, atol=1e-5)
 
 
 @given(cases())
-def test_no_placement_has_less_than_the_lowest_utilisation(
+def test_lowest_utilisation_is_a_lower_bound(
     case: tuple[Problem, list[int]],
 ) -> None:
     problem, devices = case
@@ -453,18 +453,18 @@ def test_no_placement_has_less_than_the_lowest_utilisation(
     assert lowest == pytest.approx(max(shared, most / max(flow.capacity.tolist())))
 
 
-def test_a_job_without_work_is_told_in_plain_utilisations() -> None:
+def test_the_reference_of_a_problem_without_work_is_1() -> None:
     graph = StreamGraph([Operator("a", 0, 1000.0), Operator("b", 0, 0)], [Stream("a", "b")])
     cluster = Cluster.equal(2, network=Network(bandwidth_mbps=8.0))
     job = lookahead_problem(Problem(graph, cluster, source_rate=500))
     assert lowest_utilisation(job.flow) == 1.0
     steps, _ = grow(Growing([job], [0], [[0, 1]], [[0, 0]]))
-    link = steps[1].seen[0, :, CANDIDATE_FEATURES.index("link")]
+    link = steps[1].features[0, :, CANDIDATE_FEATURES.index("link")]
     assert link == pytest.approx([0.0, 0.5])
 
 
-def test_a_mean_link_is_one_between_devices() -> None:
-    """Under `pair` the diagonal holds no link; under `nic` every entry is a link."""
+def test_the_average_link_excludes_the_diagonal() -> None:
+    """With `pair`, the diagonal contains no links; with `nic`, every entry is a link."""
     other = LinkOverride("d0", "d1", bandwidth_mbps=50.0, gap_s=3e-3)
     network = Network(bandwidth_mbps=100.0, gap_s=1e-3, overrides=(other,))
     graph = StreamGraph([Operator("a", 1, 1)], [], source_rate=1)
@@ -478,7 +478,7 @@ def test_a_mean_link_is_one_between_devices() -> None:
 
 @settings(max_examples=20)
 @given(growings(most=2))
-def test_looking_changes_nothing_but_by_rounding(growing: Growing) -> None:
+def test_computing_features_changes_nothing_beyond_rounding(growing: Growing) -> None:
     """Trying a device leaves the partial placement as it was."""
     made, rows, orders, choices = growing
     laid = collate(made)
@@ -487,11 +487,11 @@ def test_looking_changes_nothing_but_by_rounding(growing: Growing) -> None:
         operator = np.array([order[t] for order in orders], dtype=np.int32)
         before = {name: getattr(grown, name).copy() for name in PartialPlacements._fields}
         shape = (len(rows), grown.device.shape[1])
-        seen, offered = (
+        features, offered = (
             np.empty((*shape, len(CANDIDATE_FEATURES)), np.float32),
             np.empty(shape, np.bool_),
         )
-        candidate_features(laid, grown, operator, seen, offered)
+        candidate_features(laid, grown, operator, features, offered)
         for name, one in before.items():
             slack = 1e-12 * (1 + one.max())
             np.testing.assert_allclose(getattr(grown, name), one, rtol=1e-12, atol=slack)
@@ -508,7 +508,7 @@ def test_squashed(x: float) -> None:
 
 
 def test_squashed_by_hand() -> None:
-    """Beyond LINEAR the function grows like a logarithm, from a slope of 1."""
+    """Beyond LINEAR the function grows logarithmically, starting with slope 1."""
     assert [squashed(x) for x in (0.0, 1.5, -2.0)] == [0.0, 1.5, -2.0]
     assert squashed(2 * math.e) == pytest.approx(4.0)
     assert squashed(-2 * math.e) == pytest.approx(-4.0)

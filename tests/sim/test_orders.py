@@ -1,4 +1,4 @@
-"""Decoding orders: by hand, and compared with networkx's generations."""
+"""Decoding orders, by hand and compared with networkx's generations."""
 
 import networkx as nx
 import numpy as np
@@ -15,7 +15,7 @@ from tests.support.graphs import lettered_graph
 
 
 def lettered_flow(streams: str, names: str = "") -> Flow:
-    """Return operators of one letter each, joined by streams such as ``"ab bc"``."""
+    """Return a flow of one-letter operators, connected by streams such as ``"ab bc"``."""
     graph = lettered_graph(streams, names=names)
     return flow_of(Problem(graph, Cluster.equal(2), source_rate=1.0))
 
@@ -43,8 +43,8 @@ def test_depths_and_heights_are_longest_paths(problem: Problem) -> None:
     graph = networkx_graph(flow)
     assert orders.depths(flow).tolist() == generations(graph)
     assert orders.heights(flow).tolist() == generations(graph.reverse())
-    whole = nx.dag_longest_path_length(nx.DiGraph(graph), weight="none", default_weight=1)
-    assert orders.depths(flow).max() == orders.heights(flow).max() == whole
+    longest = nx.dag_longest_path_length(nx.DiGraph(graph), weight="none", default_weight=1)
+    assert orders.depths(flow).max() == orders.heights(flow).max() == longest
 
 
 @given(problems(max_size=12))
@@ -66,8 +66,8 @@ def test_breadth_first_is_by_depth_then_by_number(problem: Problem) -> None:
 
 
 @given(problems(max_size=12))
-def test_depth_first_goes_on_wherever_it_can(problem: Problem) -> None:
-    """An operator whose last input has just come is next, until a path ends."""
+def test_depth_first_continues_the_path_if_possible(problem: Problem) -> None:
+    """The next operator is one whose last input has just been placed, unless the path ends."""
     flow = flow_of(problem)
     graph = networkx_graph(flow)
     order = orders.depth_first(flow).tolist()

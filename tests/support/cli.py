@@ -1,4 +1,4 @@
-"""The command line, run in the process of the tests or in one of its own."""
+"""The command line, run in the process of the tests or in a separate one."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from tests.support.paths import ROOT
 MODULE = [sys.executable, "-m", "streamplace.cli.main"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 
-# on a CPU with one thread the same sums are the same to the last bit
+# sums are reproducible to the last bit on a CPU with one thread
 CPU_ENVIRONMENT = {**ENVIRONMENT, "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"}
 SCORE_KEYS = {
     "throughput",
@@ -40,7 +40,7 @@ def succeeds(capsys: Capture, *arguments: object) -> str:
 
 
 def json_of(capsys: Capture, *arguments: object) -> Any:
-    """Return what a command prints with --json; NaN and Infinity are not JSON."""
+    """Return the output of a command with --json; NaN and Infinity are refused."""
     return json.loads(succeeds(capsys, *arguments, "--json"), parse_constant=pytest.fail)
 
 
@@ -78,7 +78,7 @@ def one_line(err: str) -> str:
 
 
 def run(*arguments: object, **options: Any) -> "subprocess.CompletedProcess[str]":
-    """Run `streamplace` as a process of its own."""
+    """Run `streamplace` as a separate process."""
     return subprocess.run(
         [*MODULE, *map(str, arguments)],
         text=True,

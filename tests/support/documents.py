@@ -11,7 +11,7 @@ Edges = list[tuple[str, str]]
 
 
 def read_document(kind: str, text: str) -> LogicalGraph:
-    """Read a document that is called `file`."""
+    """Read a document named `file`."""
     return read_text_as(text, "file", kind)
 
 

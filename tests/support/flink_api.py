@@ -13,11 +13,11 @@ from tests.support.released_data import engine_document
 
 JOB_ID = "b5d2561268990ce49fcb39ac74619d18"
 SUMS = ("read-records", "write-records", "read-bytes", "write-bytes", "accumulated-busy-time")
-SECONDS_SEEN = 20.0  # what the counters of the sample documents cover
+OBSERVED_SECONDS = 20.0  # covered by the counters of the sample documents
 
 
 class SampleJob:
-    """The unchained sample job; its counters grow `speed` times as fast as they did."""
+    """The unchained sample job, with counters that grow `speed` times as fast as recorded."""
 
     def __init__(self, speed: float = 1.0) -> None:
         self.speed = speed
@@ -28,7 +28,7 @@ class SampleJob:
         self.task_managers = sample_document("taskmanagers")
 
     def __call__(self, path: str, query: str) -> Answer:
-        """Return the answer of Flink."""
+        """Return Flink's answer."""
         if path == "/taskmanagers":
             return 200, json.dumps(self.task_managers).encode()
         if path == f"/jobs/{JOB_ID}/plan":
@@ -49,7 +49,7 @@ class SampleJob:
         return 404, b'{"errors": ["not found"]}'
 
     def _grown(self) -> float:
-        return 1 + (time.monotonic() - self.began) * self.speed / SECONDS_SEEN
+        return 1 + (time.monotonic() - self.began) * self.speed / OBSERVED_SECONDS
 
     def _counted(self) -> dict[str, Any]:
         job: dict[str, Any] = json.loads(json.dumps(self.job))
@@ -69,7 +69,7 @@ def sample_document(name: str) -> Any:
 
 @contextmanager
 def serving(answer: Callable[[str, str], Answer | None]) -> Iterator[str]:
-    """Serve answers by path and query, and yield the address; without one the client waits."""
+    """Serve answers by path and query, and yield the address; None lets the client wait."""
 
     def by_path(request: BaseHTTPRequestHandler) -> Answer | None:
         parts = urlsplit(request.path)

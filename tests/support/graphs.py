@@ -6,7 +6,7 @@ from itertools import pairwise
 from streamplace import Cluster, Operator, Problem, Recipe, Stream, StreamGraph
 
 MBIT = 125_000.0  # bytes: at 1,000 tuples/s a payload of 1 Mbit fills a link of 1,000 Mbit/s
-DEVICE_MIPS = 2500.0  # the default cluster's
+DEVICE_MIPS = 2500.0  # of the default cluster
 
 
 def chain_graph(*instructions: float, payload_bytes: float = 100.0) -> StreamGraph:
@@ -72,5 +72,5 @@ def two_operator_graph(source_rate: float | None = 1e4) -> StreamGraph:
 
 
 def preset_graph(preset: str, operators: int, seed: int = 0) -> StreamGraph:
-    """Return a generated graph of exactly so many operators."""
+    """Return a generated graph with exactly `operators` operators."""
     return Recipe(preset, 1, range(operators, operators + 1), seed).graph(0)

@@ -12,7 +12,7 @@ Answer = tuple[int, bytes]
 
 @contextmanager
 def http_server(answer: Callable[[BaseHTTPRequestHandler], Answer | None]) -> Iterator[str]:
-    """Answer GET requests, and yield host and port; without an answer the client waits."""
+    """Answer GET requests, and yield host and port; None lets the client wait."""
     over = Event()
 
     class Handler(BaseHTTPRequestHandler):

@@ -30,8 +30,8 @@ CLUSTER: dict[str, Any] = {
 class InputFiles:
     """A graph, a cluster, and two placements of the graph.
 
-    `placement` is in our format and puts every operator on a device of its own; `cepsim` is in
-    CEPSim's format and uses two devices.
+    `placement` is in streamplace's format and puts every operator on its own device; `cepsim` is
+    in CEPSim's format and uses two devices.
     """
 
     graph: Path

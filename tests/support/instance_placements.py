@@ -16,7 +16,7 @@ HOSTS = ("d0", "Rack 1", "rack-1", "node.example.com", "ü", "_", "true", "9", "
 
 
 def word_count_placement(*, whole: bool = True) -> Placement:
-    """Return a word count; the two instances of `count` share d2 if `whole`."""
+    """Return a word count; with `whole`, both instances of `count` are on d2."""
     job = LogicalGraph(
         StreamGraph(
             [
@@ -67,7 +67,7 @@ def logical_graphs(draw: st.DrawFn) -> LogicalGraph:
 
 @st.composite
 def instance_placements(draw: st.DrawFn, *, whole: bool) -> Placement:
-    """Return a placement of instances; `whole` keeps those of an operator together."""
+    """Return a placement of instances; `whole` keeps the instances of an operator together."""
     graph = to_instances(draw(logical_graphs()))
     hosts = draw(st.lists(st.sampled_from(HOSTS), min_size=1, max_size=4, unique=True))
     devices = [Device(host, draw(st.sampled_from([500.0, 2500.0])), 2) for host in hosts]
@@ -81,7 +81,7 @@ def instance_placements(draw: st.DrawFn, *, whole: bool) -> Placement:
 
 
 def pe_partition(assignment: Mapping[str, object]) -> set[frozenset[str]]:
-    """Return the groups of operators that are together, without the names of places."""
+    """Return the groups of operators on the same device, without the device names."""
     together: dict[object, set[str]] = {}
     for name, place in assignment.items():
         together.setdefault(place, set()).add(name)

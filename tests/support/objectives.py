@@ -1,4 +1,4 @@
-"""Objectives of users, for tests."""
+"""User-defined objectives for tests."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -9,10 +9,10 @@ import streamplace as sp
 
 
 class NetEvaluator(sp.ObjectiveEvaluator):
-    """Takes a price off for every device that is used."""
+    """An evaluator that subtracts a price for every device used."""
 
     def worth(self, problem: sp.Problem, devices: Any, throughput: Any) -> Any:
-        """Return the throughput less the price of the devices."""
+        """Return the throughput minus the price of the devices."""
         assert isinstance(problem.objective, Net)
         used = np.array([len(np.unique(row)) for row in devices])
         return np.maximum(throughput - problem.objective.price * used, 0.0)
@@ -20,7 +20,7 @@ class NetEvaluator(sp.ObjectiveEvaluator):
 
 @dataclass(frozen=True)
 class Net(sp.Throughput):
-    """Throughput less a price for every device used."""
+    """Throughput minus a price for every device used."""
 
     evaluator: ClassVar[type] = NetEvaluator
     price: float = 1000.0
@@ -30,15 +30,15 @@ class Net(sp.Throughput):
 
 
 class LastEvaluator(sp.ObjectiveEvaluator):
-    """Nothing counts but how many operators are on the last device."""
+    """An evaluator that prefers operators on the last device."""
 
     def worth(self, problem: sp.Problem, devices: Any, throughput: Any) -> Any:
-        """Return a share of the throughput that grows with those operators."""
+        """Return a share of the throughput that grows with the operators on the last device."""
         return throughput * (devices == len(problem.cluster.devices) - 1).mean(axis=1) ** 2
 
 
 @dataclass(frozen=True)
 class Last(sp.Throughput):
-    """Operators on the last device, where annealing the throughput never leads."""
+    """Operators on the last device, which annealing for throughput never reaches."""
 
     evaluator: ClassVar[type] = LastEvaluator

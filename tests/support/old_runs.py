@@ -1,4 +1,4 @@
-"""Configs and checkpoints as streamplace 0.2 wrote them, made of the present ones."""
+"""Configs and checkpoints in the form of streamplace 0.2, made from present ones."""
 
 import copy
 import json
@@ -39,7 +39,7 @@ held_out = 1
 checkpoint_every = 2
 threads = 1
 """
-"""`benchmarks.reference.trainings.SMALL` as it was."""
+"""`benchmarks.reference.trainings.SMALL` in the form of 0.2."""
 
 TAUGHT = '\n[teacher]\nplacer = "greedy"\nepochs = 1\n'
 
@@ -79,11 +79,11 @@ DUMPED: dict[str, Any] = {
     },
     "run": {"seed": 0, "checkpoint_every": 2, "held_out": 1, "half": False, "threads": 1},
 }
-"""The ``config.json`` that 0.2 wrote of a run with `OLD`, which names every setting."""
+"""The ``config.json`` that 0.2 wrote for a run with `OLD`, with every setting."""
 
 
 def dumped(taught: bool) -> dict[str, Any]:
-    """Return the ``config.json`` of a run, with a teacher or without."""
+    """Return the ``config.json`` of a run, with or without a teacher."""
     value = copy.deepcopy(DUMPED)
     if taught:
         value["teacher"] = {"placer": "greedy", "epochs": 1}
@@ -91,7 +91,7 @@ def dumped(taught: bool) -> dict[str, Any]:
 
 
 def make_old(checkpoint: Path, taught: bool) -> None:
-    """Rewrite the words of a checkpoint as 0.2 wrote them; its tensors had the same names."""
+    """Rewrite the metadata of a checkpoint in the form of 0.2; the tensors keep their names."""
     tensors, words = opened(checkpoint)
     run, position = json.loads(words["run"]), json.loads(words["position"])
     config = dumped(taught)

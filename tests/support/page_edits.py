@@ -60,7 +60,7 @@ def _network(rng: np.random.Generator, count: int, kind: str) -> Network:
     to = f"d{b}" if kind == "pair" else None
     special = LinkOverride(f"d{a}", to, float(rng.integers(20, 400)), overhead_s=3e-5)
     return Network(
-        kind,  # type: ignore[arg-type]  # one of the two
+        kind,  # type: ignore[arg-type]  # a valid kind
         bandwidth_mbps=None if rng.random() < 0.15 else float(rng.integers(50, 1500)),
         overhead_s=float(rng.choice([0.0, 1e-5])),
         gap_s=float(rng.choice([0.0, 2e-5])),
@@ -70,7 +70,7 @@ def _network(rng: np.random.Generator, count: int, kind: str) -> Network:
 
 @dataclass
 class EditedPlacement:
-    """What a page ought to show: a placement, and what was changed since.
+    """The placement that a page should show: a placement with edits.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def assignment_of(names: Mapping[str, str], placement: Placement) -> list[int]:
 
 
 def check_page_score(shown_score: dict[str, Any], score: ThroughputScore) -> None:
-    """Check that the page's score equals Python's."""
+    """Check that the score on the page equals the score in Python."""
     assert shown_score["throughput"] == pytest.approx(score.throughput, rel=EXACT)
     assert shown_score["relative_throughput"] == pytest.approx(score.relative_throughput, rel=EXACT)
     assert shown_score["source_rate"] == pytest.approx(score.source_rate, rel=EXACT)
@@ -147,7 +147,7 @@ def near(score: ThroughputScore) -> list[str]:
 
 
 def edit_page(report: Report, edited: EditedPlacement, kind: str, rng: np.random.Generator) -> None:
-    """Edit a page in one way, and the expected placement alike."""
+    """Edit a page in one way, and the expected placement in the same way."""
     page, devices = report.page, len(edited.mips)
     v, d = int(rng.integers(len(edited.assignment))), int(rng.integers(devices))
     if kind == "drag":
@@ -161,7 +161,7 @@ def edit_page(report: Report, edited: EditedPlacement, kind: str, rng: np.random
         key = "ArrowDown" if before + 1 < devices else "ArrowUp"
         report.press(select, key)
         edited.assignment[v] = before + (1 if key == "ArrowDown" else -1)
-    elif kind == "arrows":  # in the graph: an operator on, and to the next device
+    elif kind == "arrows":  # in the graph: select the next operator, and move it to the next device
         report.press("#graph", "ArrowRight")
         chosen = page.evaluate("streamplace.chosen()")["number"]
         key = "ArrowDown" if edited.assignment[chosen] + 1 < devices else "ArrowUp"

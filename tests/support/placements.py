@@ -1,4 +1,4 @@
-"""Placements tried one by one, and what they achieve."""
+"""Enumerated placements, and the throughput of placements."""
 
 import numpy as np
 
@@ -8,12 +8,12 @@ from streamplace.util.arrays import Ints
 
 
 def throughput_of(problem: Problem, devices: Ints) -> float:
-    """Return the throughput of one placement, given as device indices."""
+    """Return the throughput of one placement, as device indices."""
     return float(throughput(problem, devices)[0])
 
 
 def placement_throughput(placement: Placement) -> float:
-    """Return the throughput of a placement of its own problem."""
+    """Return the throughput of a placement."""
     return throughput_of(placement.problem, placement.devices)
 
 
@@ -25,5 +25,5 @@ def every_placement(problem: Problem) -> Ints:
 
 
 def some_placement_is_feasible(problem: Problem) -> bool:
-    """Try every placement of a small problem."""
+    """Return whether any placement of a small problem is feasible."""
     return any(problem.feasibility.violation(row) is None for row in every_placement(problem))

@@ -1,4 +1,4 @@
-"""Placers by name, in forms that answer quickly."""
+"""Placers by name, with options that make them quick."""
 
 import numpy as np
 

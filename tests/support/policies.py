@@ -44,14 +44,14 @@ of_scorers = pytest.mark.parametrize("name", SCORER_KINDS)
 of_published = pytest.mark.parametrize("name", PUBLISHED_KINDS)
 
 SEEDS = {"device-scorer": 13, "encoder-decoder": 2}
-"""Seeds of weights that use more than one device for the problems below."""
+"""Seeds whose weights use more than one device for the problems below."""
 
 SCRIPTING = "ignore:.torch.jit.script. is deprecated:DeprecationWarning"
-"""A warning of torch-geometric when it is first loaded."""
+"""A warning of torch-geometric when it is first imported."""
 
 
 def policy_of(name: str, seed: int | None = None) -> AnyPolicy:
-    """Return a policy whose weights are so large that its inputs decide, not its biases."""
+    """Return a policy with weights so large that its inputs, not its biases, decide."""
     with torch.random.fork_rng():
         torch.manual_seed(SEEDS[KINDS[name].kind] if seed is None else seed)
         policy = make_policy(KINDS[name])
@@ -99,7 +99,7 @@ def batch_of(policy: AnyPolicy, *problems: Problem) -> Any:
 
 
 def greedy_placement(policy: AnyPolicy, problem: Problem) -> Ints:
-    """Return the placement of the likeliest device of every operator."""
+    """Return the placement with the most probable device for every operator."""
     devices: Ints = policy.sample(batch_of(policy, problem), 1, Sampler())[0, 0]
     return devices
 
@@ -148,6 +148,6 @@ SMALL_CLUSTERS: dict[str, Cluster] = {
 
 
 def scorer_features(problem: Problem) -> list[np.ndarray]:
-    """Return what a device scorer reads before it places anything."""
+    """Return the features that a device scorer reads before it places anything."""
     one = features.encode(problem)
     return [one.operators, one.streams, one.totals]

@@ -1,4 +1,4 @@
-"""Public data beside the repository; tests that need it are skipped where it is missing."""
+"""Public data next to the repository; tests that need it are skipped if it is missing."""
 
 from functools import cache
 
@@ -27,7 +27,7 @@ def released_graphs() -> list[StreamGraph]:
 
 
 def engine_document(name: str) -> str:
-    """Return a document of a real engine, or skip the test where it is missing."""
+    """Return a document of a real engine, or skip the test if it is missing."""
     path = ENGINES / name
     if not path.exists():
         pytest.skip(f"{name} is not in ../shared")

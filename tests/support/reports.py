@@ -19,7 +19,7 @@ class Report:
 
     page: Page
     address: str
-    complaints: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
 
     def score(self) -> dict[str, Any]:
@@ -59,7 +59,7 @@ class Report:
             self.page.keyboard.press(key)
 
     def type(self, where: str | Locator, text: str) -> None:
-        """Replace a field's text by the keyboard alone."""
+        """Replace a field's text with the keyboard only."""
         self.press(where, "Control+a", "Delete")
         self.page.keyboard.type(text)
         self.page.keyboard.press("Tab")
@@ -71,8 +71,8 @@ class Report:
         return file
 
     def is_well(self) -> None:
-        """Check that the page logged no error and requested only its own file."""
-        assert self.complaints == []
+        """Check that the page logged no errors and requested only its own file."""
+        assert self.errors == []
         assert [url for url in self.requests if not url.startswith("blob:")] == [self.address]
 
 
@@ -90,10 +90,10 @@ class Reports:
         file.write_text(report_html([entry(title, placement, placer) for placement in placements]))
         page = self._browser.new_page(viewport=VIEWPORT, reduced_motion="reduce")
         report = Report(page, file.as_uri())
-        page.on("console", lambda said: report.complaints.append(said.text))
-        page.on("pageerror", lambda error: report.complaints.append(str(error)))
-        page.on("dialog", lambda dialog: report.complaints.append(dialog.message))
-        page.on("request", lambda asked: report.requests.append(asked.url))
+        page.on("console", lambda message: report.errors.append(message.text))
+        page.on("pageerror", lambda error: report.errors.append(str(error)))
+        page.on("dialog", lambda dialog: report.errors.append(dialog.message))
+        page.on("request", lambda request: report.requests.append(request.url))
         page.goto(report.address)
         self.opened.append(report)
         return report

@@ -33,7 +33,7 @@ def dagger(**keys: Any) -> Value:
 
 
 def reinforce(**keys: Any) -> Value:
-    """Return a stage of REINFORCE that remembers whatever it finds."""
+    """Return a REINFORCE stage with a memory that accepts every placement."""
     memory = {"size": 2, "threshold": 0.0, "samples": 1}
     return {"algorithm": "reinforce", "epochs": 1, "memory": memory} | _TWO | keys
 

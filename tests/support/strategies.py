@@ -1,4 +1,4 @@
-"""Hypothesis strategies: graphs with all that a file can hold, problems with constraints."""
+"""Hypothesis strategies: graphs with every field of a file, problems with constraints."""
 
 import copy
 from collections.abc import Sequence
@@ -106,7 +106,7 @@ def graphs_with_unknowns(draw: st.DrawFn) -> StreamGraph:
 
 @st.composite
 def constrained_problems(draw: st.DrawFn) -> Problem | None:
-    """Return a problem with constraints and memory limits; None where it is proven infeasible."""
+    """Return a problem with constraints and memory limits; None if it is proven infeasible."""
     count = draw(st.integers(3, 7))
     names = [chr(ord("a") + i) for i in range(count)]
     some = st.lists(st.sampled_from(names), min_size=2, max_size=3, unique=True)
@@ -138,7 +138,7 @@ def constrained_problems(draw: st.DrawFn) -> Problem | None:
 
 @st.composite
 def spoilt_json(draw: st.DrawFn, value: Any) -> Any:
-    """Return a JSON value with one thing in it replaced, removed, repeated or added."""
+    """Return a JSON value with one part replaced, removed, repeated or added."""
     result = copy.deepcopy(value)
     here: Any = result
     while True:

@@ -1,4 +1,4 @@
-"""The threads that torch computes on."""
+"""The number of threads that torch uses."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ import torch
 
 @contextmanager
 def one_torch_thread() -> Iterator[None]:
-    """Compute on one thread: small networks gain nothing from more, and tests run in parallel."""
+    """Use one thread, since small networks gain nothing from more and tests run in parallel."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield

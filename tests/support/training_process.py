@@ -24,11 +24,11 @@ def stop_here(record: Record) -> None:
 
 
 def nothing(record: Record) -> None:
-    """Let the run continue."""
+    """Do nothing."""
 
 
 def meet_at(port: str) -> None:
-    """Set a new meeting point; that of torchrun can be used only once."""
+    """Set a new address for the processes to meet; torchrun's can be used only once."""
     os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
     os.environ["TORCHELASTIC_USE_AGENT_STORE"] = "False"
 

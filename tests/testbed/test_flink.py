@@ -1,4 +1,4 @@
-"""Documents of the testbed's Flink job; `make testbed-flink` runs Flink itself."""
+"""Input and output of the testbed's Flink job; `make testbed-flink` runs Flink itself."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from streamplace import Cluster, Problem
 from tests.support.graphs import preset_graph
 
 
-def test_a_job_is_told_upstream_first(tmp_path: Path) -> None:
+def test_a_job_lists_operators_in_topological_order(tmp_path: Path) -> None:
     graph = preset_graph("layered", 20, 5)
     small = scale(Problem(graph, Cluster.equal(4), source_rate=1e4), Machine())
     sinks = {int(v): tmp_path / f"{v}" for v in graph.sinks}

@@ -1,4 +1,4 @@
-"""The emulator, on machines that allow it."""
+"""The emulator, on machines that can run it, and its messages elsewhere."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.testbed import facilities, groups, leftovers, ownership
 from benchmarks.testbed.emulator import Emulator, swept
-from benchmarks.testbed.interruptions import host_links, told
+from benchmarks.testbed.interruptions import host_links, interrupt
 from benchmarks.testbed.scaling import Machine, scale
 from streamplace import Cluster, Network, Operator, Problem, Stream, StreamGraph
 from tests.support.paths import ROOT
@@ -22,7 +22,7 @@ needs_a_machine = pytest.mark.skipif(bool(lacking), reason=f"testbed: {', '.join
 
 
 def refusal(command: tuple[str, ...], **environment: str) -> str:
-    """Return the one line that a command ends with, at exit code 2."""
+    """Return the line that a command prints on stderr when it ends with exit code 2."""
     done = subprocess.run(
         command,
         capture_output=True,
@@ -36,15 +36,15 @@ def refusal(command: tuple[str, ...], **environment: str) -> str:
     return done.stderr
 
 
-def test_without_programs_it_says_so() -> None:
+def test_missing_programs_are_reported() -> None:
     assert "no ip (iproute2), no tc (iproute2), no unshare (util-linux)" in refusal(
         SHORT, PATH="/nowhere"
     )
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="drops root, which it has not")
-def test_without_root_it_says_so() -> None:
-    """The command runs as nobody, with this Python."""
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, which it gives up")
+def test_missing_root_is_reported() -> None:
+    """The command runs as the user nobody."""
     code = (
         "import os, sys; import benchmarks.testbed.__main__ as m; os.setuid(65534); "
         "sys.argv[1:] = ['short']; sys.exit(m.main())"
@@ -52,7 +52,7 @@ def test_without_root_it_says_so() -> None:
     assert "not root" in refusal((sys.executable, "-c", code))
 
 
-def test_without_cgroup_v1_it_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_missing_cgroup_v1_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Newer machines have only cgroup v2."""
     mounts = tmp_path / "mounts"
     mounts.write_text("cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n")
@@ -61,9 +61,7 @@ def test_without_cgroup_v1_it_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path:
         facilities.check()
 
 
-def test_controllers_that_are_mounted_together(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_controllers_with_one_mount_point(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     mounts = tmp_path / "mounts"
     mounts.write_text(f"cgroup {tmp_path} cgroup rw,cpu,cpuacct 0 0\n")
     monkeypatch.setattr(facilities, "MOUNTS", mounts)
@@ -81,17 +79,20 @@ def test_a_quota_is_the_share(share: float) -> None:
     assert quota / period == pytest.approx(share, rel=0.01)
 
 
-def test_a_share_that_no_kernel_grants() -> None:
-    with pytest.raises(facilities.TestbedError, match=r"0\.001 is the least"):
+def test_a_share_below_what_the_kernel_grants_is_refused() -> None:
+    with pytest.raises(
+        facilities.TestbedError,
+        match=r"a device would get 0\.0009 of a core; the minimum is 0\.001",
+    ):
         groups.quota_of(0.0009)
 
 
-def test_names_of_others_are_left_alone() -> None:
+def test_other_names_have_no_prefix() -> None:
     for name in ("streamplace--5-x", "streamplace-a-5-x", "streamplace-5-x", "streamplace-²-5-x"):
         assert ownership.prefix_of(name) is None
 
 
-def test_names_tell_their_process() -> None:
+def test_a_name_identifies_its_process() -> None:
     own = ownership.own_prefix()
     assert ownership.prefix_of(f"{own}1d0") == own
     assert ownership.is_alive(own)
@@ -106,7 +107,7 @@ def test_names_tell_their_process() -> None:
 @needs_a_machine
 @pytest.mark.parametrize("kind", ["pair", "nic"])
 def test_a_link_limits_what_arrives(kind: str) -> None:
-    """A link between two devices carries half of the stream."""
+    """A link between two devices has the bandwidth for half of the stream."""
     operators = [Operator("a", 100_000, 62_500.0), Operator("b", 100_000, 0)]
     graph = StreamGraph(operators, [Stream("a", "b")], source_rate=4000.0)
     network = Network(kind, bandwidth_mbps=1000.0)  # type: ignore[arg-type]
@@ -117,7 +118,7 @@ def test_a_link_limits_what_arrives(kind: str) -> None:
             found = emulator.run(small, np.array([0, 1], dtype=np.int32), 0.7, 1.0)
             alone = emulator.run(small, np.array([1, 1], dtype=np.int32), 0.2, 0.4)
         left = leftovers.everything().get(ownership.own_prefix(), [])
-    assert 0 < found.relative_throughput < 0.6  # however slow the machine: never more
+    assert 0 < found.relative_throughput < 0.6  # at most half, however slow the machine is
     assert 0 < found.link_utilisation.max() < 1.1
     assert alone.relative_throughput > 0
     assert alone.link_utilisation.max() < 0.05
@@ -128,11 +129,11 @@ def test_a_link_limits_what_arrives(kind: str) -> None:
 @needs_a_machine
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_leaves_nothing(how: signal.Signals) -> None:
-    assert told(how, 0.6, host_links()) == []
+    assert interrupt(how, 0.6, host_links()) == []
 
 
 @needs_a_machine
-def test_what_a_dead_run_left_is_taken_away() -> None:
+def test_leftovers_of_a_dead_run_are_removed() -> None:
     dead, alive = f"streamplace-{os.getpid()}-1-1d0", f"{ownership.own_prefix()}9d0"
     subprocess.run(["ip", "netns", "add", dead], check=True)
     try:

@@ -1,4 +1,4 @@
-"""Tables of ranks, and the summary of a campaign."""
+"""Tables of ranks, and the campaign with its summary."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -15,7 +15,7 @@ from streamplace import Placement
 from streamplace.scoring.throughput import simulate
 
 
-def test_what_differs_by_a_twentieth_is_a_tie() -> None:
+def test_a_difference_of_a_twentieth_is_a_tie() -> None:
     assert [relation(1.0, b) for b in (0.94, 0.96, 1.0, 1.04, 1.07)] == [">", "=", "=", "=", "<"]
 
 
@@ -33,7 +33,7 @@ def test_ranks_hold_in_simulation(row: Any, o_s: float) -> None:
     assert row.holds(backwards) == all(text[2] == "=" for text in row.expected)
 
 
-def test_a_campaign_has_graphs_of_the_sizes_told_each_once() -> None:
+def test_a_campaign_has_distinct_graphs_of_its_sizes() -> None:
     made = list(campaign.graphs(24))
     assert len({graph.name for graph in made}) == len({graph.sha256 for graph in made}) == 24
     assert {len(graph.names) in campaign.SIZES for graph in made} == {True}
@@ -62,7 +62,7 @@ def test_a_summary_counts_ranks_and_winners() -> None:
     assert "| auto | 2.155 | 2.155 | 2.155 | +1.600" in summary.against_metis(found)[-1]
 
 
-def test_a_line_that_was_cut_off_is_run_again(tmp_path: Path) -> None:
+def test_an_incomplete_line_is_dropped(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
     path.write_text('{"graph": "a"}\n{"graph": "b"}\n{"gra')
     assert [one["graph"] for one in campaign.read(path)] == ["a", "b"]
@@ -72,7 +72,7 @@ def test_a_line_that_was_cut_off_is_run_again(tmp_path: Path) -> None:
     assert campaign.read(tmp_path / "none") == []
 
 
-def test_pairs_of_a_table_are_told_by_name() -> None:
+def test_expected_relations_name_placements_of_the_row() -> None:
     for row in rows():
         for text in row.expected:
             assert {text[:2], text[3:]} <= set(row.placements)

@@ -1,4 +1,4 @@
-"""Problems scaled to other units."""
+"""Problems scaled to the machine, and the jobs of devices."""
 
 import numpy as np
 import pytest
@@ -26,8 +26,8 @@ of_every_kind = pytest.mark.parametrize("kind", ["pair", "nic"])
 
 @of_every_kind
 @pytest.mark.parametrize("preset", ["dream", "layered", "series-parallel"])
-def test_utilisations_stay_what_they_are(preset: str, kind: NetworkKind) -> None:
-    """Headers change utilisations of large tuples by less than 1%."""
+def test_scaling_keeps_utilisations(preset: str, kind: NetworkKind) -> None:
+    """Headers of large tuples change utilisations by less than 1%."""
     cluster = Cluster(
         [Device("fast", 4000), Device("slow", 1000), Device("two", 1000, cores=2)],
         Network(kind, bandwidth_mbps=400.0),
@@ -47,7 +47,7 @@ def test_utilisations_stay_what_they_are(preset: str, kind: NetworkKind) -> None
         assert little.relative_throughput == pytest.approx(big.relative_throughput, rel=0.01)
 
 
-def test_no_more_than_the_machine_gives() -> None:
+def test_a_scaled_problem_fits_the_machine() -> None:
     graph = preset_graph("layered", 26, 3)
     machine = Machine(cores=0.7, most_cores=0.3, tuples_s=1e6, processed_s=500.0)
     cluster = Cluster([Device("a", 3000), Device("b", 1000), Device("c", 1000)])
@@ -76,7 +76,7 @@ def _rates(problem: Problem) -> list[float]:
 
 
 @of_every_kind
-def test_o_is_told_in_seconds_of_each_device(kind: NetworkKind) -> None:
+def test_o_is_in_seconds_of_each_device(kind: NetworkKind) -> None:
     """A device with a quarter of the CPU takes four times as long for a tuple."""
     graph = StreamGraph([Operator("a", 1, 0), Operator("b", 1, 0)], [Stream("a", "b")])
     cluster = Cluster([Device("fast", 4000), Device("slow", 1000)], Network(kind))
@@ -110,12 +110,12 @@ def test_headers() -> None:
     assert on_the_wire(SEGMENT_BYTES + 1) == SEGMENT_BYTES + 1 + 2 * HEADERS_BYTES
 
 
-def test_each_stream_is_told_to_its_ends_alone() -> None:
+def test_only_the_ends_of_a_stream_get_it() -> None:
     graph = preset_graph("layered", 20, 5)
     small = scale(Problem(graph, Cluster.equal(4), source_rate=1e4), Machine())
     devices = np.arange(20) % 4
     wiring, placed = documents(small, devices, 7, 1.0)
-    assert sorted(v for here in placed for v in here) == list(range(20))
+    assert sorted(v for own in placed for v in own) == list(range(20))
     for e, (a, b) in enumerate(zip(graph.stream_source, graph.stream_target, strict=True)):
         ends = {int(devices[a]), int(devices[b])}
         knows = {d for d in range(4) if e in [one["number"] for one in wiring[d]["streams"]]}
@@ -131,7 +131,7 @@ def test_streams_of_an_operator_take_turns() -> None:
     assert phases([1.5, 0.5, 1.0]) == [0.0, 0.5, 0.0]
 
 
-def test_queues_hold_less_of_what_is_offered_less() -> None:
+def test_queues_are_in_proportion_to_rates() -> None:
     names = ["a", "b", "c", "d"]
     streams = [Stream("a", "d", 1.0), Stream("b", "d", 0.5), Stream("c", "d", 0.01)]
     graph = StreamGraph([Operator(name, 1, 9) for name in names], streams)

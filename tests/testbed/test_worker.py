@@ -1,4 +1,4 @@
-"""The testbed's worker: counts of tuples, and bytes over a socket pair."""
+"""The testbed's worker: counts of tuples, streams over a socket pair, and CPU work."""
 
 import socket
 import time
@@ -17,7 +17,7 @@ from benchmarks.testbed.worker.wires import Queue, Receiver, Sender, chunk_of
 
 @given(st.lists(st.floats(0, 3), min_size=1, max_size=4), st.integers(0, 300))
 def test_fractions_never_drift(selectivities: list[float], count: int) -> None:
-    """After n tuples a stream has carried n times its selectivity, to less than one tuple."""
+    """After n tuples a stream has carried n times its selectivity, to within one tuple."""
     queues = [Queue(10**6) for _ in selectivities]
     outputs = zip(queues, selectivities, phases(selectivities), strict=True)
     operator = Operator(0.0, [], [Output(*one) for one in outputs], rate=1.0)
@@ -28,7 +28,7 @@ def test_fractions_never_drift(selectivities: list[float], count: int) -> None:
 
 
 @pytest.mark.parametrize("parts", range(1, 8))
-def test_a_split_deals_tuples_out_in_turn(parts: int) -> None:
+def test_a_split_distributes_tuples_in_turn(parts: int) -> None:
     queues = [Queue(10**6) for _ in range(parts)]
     outputs = zip(queues, [1 / parts] * parts, phases([1 / parts] * parts), strict=True)
     operator = Operator(0.0, [], [Output(*one) for one in outputs], rate=1.0)
@@ -38,7 +38,7 @@ def test_a_split_deals_tuples_out_in_turn(parts: int) -> None:
     assert {queue.passed for queue in queues} == {5}
 
 
-def test_a_full_queue_holds_up_those_before_it() -> None:
+def test_a_full_queue_blocks_the_operators_upstream() -> None:
     first, second = Queue(2), Queue(2)
     source = Operator(0.0, [], [Output(first, 1.0, 0.0)], rate=10.0, backlog=100.0)
     sink = Operator(0.0, [first], [Output(second, 0.5, 0.0)])
@@ -50,13 +50,13 @@ def test_a_full_queue_holds_up_those_before_it() -> None:
     sink.take()
     assert source.ready(1.0)
     second.put(2)
-    sink.processed = 0  # its next tuple makes none: a full queue does not matter
+    sink.processed = 0  # its next tuple produces none, so the full queue does not matter
     assert sink.ready(1.0)
     sink.processed = 1
     assert not sink.ready(1.0)
 
 
-def test_a_source_forgets_what_is_older_than_its_backlog() -> None:
+def test_a_source_loses_tuples_beyond_its_backlog() -> None:
     source = Operator(0.0, [], [], rate=10.0, backlog=5.0)
     assert source.ready(2.0)
     assert source.lost == 15.0
@@ -67,7 +67,7 @@ def test_a_source_forgets_what_is_older_than_its_backlog() -> None:
     assert taken == 5
 
 
-def test_tuples_are_taken_in_the_order_in_which_they_came() -> None:
+def test_tuples_are_taken_in_order_of_arrival() -> None:
     near, far = Queue(9), Queue(9)
     operator = Operator(0.0, [near, far], [])
     near.put(2)
@@ -86,7 +86,7 @@ def wire(limit: int, size: int) -> Iterator[tuple[Sender, Receiver]]:
         yield Sender(limit, size, near), Receiver(limit, size, far)
 
 
-def test_a_wire_counts_whole_tuples_and_holds_no_more_than_its_limit() -> None:
+def test_a_wire_counts_complete_tuples_and_respects_its_limit() -> None:
     with wire(8, 1000) as (sender, receiver):
         sender.put(2)
         assert not sender.flush()
@@ -97,7 +97,7 @@ def test_a_wire_counts_whole_tuples_and_holds_no_more_than_its_limit() -> None:
         sender.flush()
         receiver.readable()
         receiver.take()
-        assert not receiver.flush()  # a byte is for two tuples
+        assert not receiver.flush()  # a byte acknowledges two tuples
         with pytest.raises(BlockingIOError):
             sender.readable()
         receiver.take()
@@ -107,7 +107,7 @@ def test_a_wire_counts_whole_tuples_and_holds_no_more_than_its_limit() -> None:
         assert not sender.full
 
 
-def test_a_tuple_counts_when_all_of_it_is_there() -> None:
+def test_a_tuple_counts_when_all_its_bytes_have_arrived() -> None:
     with wire(4, 3_000_000) as (sender, receiver):
         sender.put(1)
         while sender.flush():
@@ -118,14 +118,14 @@ def test_a_tuple_counts_when_all_of_it_is_there() -> None:
         assert receiver.passed == 1
 
 
-def test_a_wire_whose_other_end_is_gone_is_an_error() -> None:
+def test_a_closed_wire_is_an_error() -> None:
     with wire(8, 10) as (sender, receiver):
         sender.link.close()
         with pytest.raises(ConnectionError):
             receiver.readable()
 
 
-def test_credit_is_told_even_for_queues_of_one() -> None:
+def test_credit_is_at_least_one_tuple_per_byte() -> None:
     assert [chunk_of(limit) for limit in (1, 3, 8, 16)] == [1, 1, 2, 4]
 
 

@@ -1,4 +1,4 @@
-"""Fixtures for tests of training."""
+"""Fixtures for the training tests."""
 
 from collections.abc import Iterator
 
@@ -9,6 +9,6 @@ from tests.support.processes import hidden_gpus
 
 @pytest.fixture(scope="session", autouse=True)
 def no_gpu() -> Iterator[None]:
-    """Hide the GPUs from every test of training."""
+    """Hide the GPUs from all training tests."""
     with hidden_gpus():
         yield

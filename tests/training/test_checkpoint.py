@@ -1,6 +1,6 @@
-"""Checkpoints and weights, read as they were written or refused.
+"""Checkpoints and weights: round trips, and refusal of files that do not fit.
 
-Damaged and malicious files are in tests/hardening.
+Tests of damaged and malicious files are in tests/hardening.
 """
 
 import json
@@ -29,31 +29,31 @@ KINDS = ("device-scorer", "encoder-decoder")
 
 @pytest.fixture(scope="module", params=KINDS)
 def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a finished run; tests only read it."""
+    """Return the folder of a finished run, which tests must not change."""
     folder = tmp_path_factory.mktemp("run") / str(request.param)
     train(graphs(), config(of_kind(str(request.param))), folder)
     return folder
 
 
 def kind_of(run: Path) -> str:
-    """Return the kind of policy that a run trained."""
+    """Return the policy kind of a run."""
     return run.name
 
 
 def parts_of(run: Path) -> Parts:
-    """Return parts that a run's checkpoint can be loaded into."""
+    """Return parts into which a run's checkpoint can be loaded."""
     return Parts(kind_of(run), shapes_in(run / CHECKPOINT))
 
 
-def test_what_is_loaded_is_what_was_saved(run: Path, tmp_path: Path) -> None:
+def test_a_checkpoint_survives_a_round_trip(run: Path, tmp_path: Path) -> None:
     parts = parts_of(run)
     before = parameter_hash(parts.policy)
     position = parts.load(run / CHECKPOINT)
     assert (position.epoch, position.step_of_epoch, position.step) == (2, 0, 6)
     assert position.seconds > 0
     assert parameter_hash(parts.policy) != before
-    run_of_it = json.loads(opened(run / CHECKPOINT)[1]["run"])
-    parts.save(tmp_path / "again", position, run_of_it)
+    identity = json.loads(opened(run / CHECKPOINT)[1]["run"])
+    parts.save(tmp_path / "again", position, identity)
     tensors, words = opened(tmp_path / "again")
     expected, expected_words = opened(run / CHECKPOINT)
     assert words == expected_words
@@ -61,7 +61,7 @@ def test_what_is_loaded_is_what_was_saved(run: Path, tmp_path: Path) -> None:
     assert [name for name in tensors if not torch.equal(tensors[name], expected[name])] == []
 
 
-def test_the_weights_are_those_of_the_checkpoint(run: Path) -> None:
+def test_weights_equal_those_of_the_checkpoint(run: Path) -> None:
     parts = parts_of(run)
     parts.load(run / CHECKPOINT)
     policy, card = read_policy(run / POLICY)
@@ -70,57 +70,57 @@ def test_the_weights_are_those_of_the_checkpoint(run: Path) -> None:
     check_finite(run)
 
 
-def test_the_optimiser_and_the_memory_are_in_it(run: Path) -> None:
+def test_a_checkpoint_contains_optimiser_and_memory(run: Path) -> None:
     parts = parts_of(run)
     parts.load(run / CHECKPOINT)
     state = parts.loop.state()
-    of_adam: dict[str, dict[str, torch.Tensor]] = {}
+    adam_state: dict[str, dict[str, torch.Tensor]] = {}
     for name, tensor in state.items():
         if name.startswith("optimiser."):
             _, key, parameter = name.split(".", 2)
-            of_adam.setdefault(key, {})[parameter] = tensor
-    assert set(of_adam) == {"step", "exp_avg", "exp_avg_sq"}
+            adam_state.setdefault(key, {})[parameter] = tensor
+    assert set(adam_state) == {"step", "exp_avg", "exp_avg_sq"}
     trained = {name for name, p in parts.policy.named_parameters()}
-    assert len(of_adam["step"]) > 5
-    assert of_adam["step"].keys() == of_adam["exp_avg"].keys() <= trained
-    assert {float(step) for step in of_adam["step"].values()} == {6.0}
-    assert any(bool(moment.any()) for moment in of_adam["exp_avg"].values())
+    assert len(adam_state["step"]) > 5
+    assert adam_state["step"].keys() == adam_state["exp_avg"].keys() <= trained
+    assert {float(step) for step in adam_state["step"].values()} == {6.0}
+    assert any(bool(moment.any()) for moment in adam_state["exp_avg"].values())
     assert sum(len(parts.memory.of(problem)) for problem in range(5)) > 5
     assert np.isfinite(parts.memory.best).all()
 
 
 @pytest.mark.parametrize("sections", [{"memory": {"size": 0}}, {"memory": {"threshold": 2.0}}])
-def test_a_memory_with_nothing_in_it(sections: dict[str, dict[str, Any]], tmp_path: Path) -> None:
-    """A memory of size 0 stays empty, and so does one whose threshold nothing exceeds."""
+def test_an_empty_memory_is_restored(sections: dict[str, dict[str, Any]], tmp_path: Path) -> None:
+    """A memory stays empty with size 0, and with a threshold that no reward reaches."""
     wanted = config(sections)
     done = train(graphs(), wanted, tmp_path / "run")
-    with resumed(wanted, tmp_path / "run") as taken_up:
-        assert parameter_hash(taken_up.policy) == done.parameter_hash
-        assert list(memory_of(taken_up.loop).entries()) == []
+    with resumed(wanted, tmp_path / "run") as restored:
+        assert parameter_hash(restored.policy) == done.parameter_hash
+        assert list(memory_of(restored.loop).entries()) == []
 
 
 @pytest.mark.parametrize("data", [b"", b"\0", b"{}", b"\xff" * 4096, struct.pack("<Q", 2) + b"{}"])
-def test_what_is_no_checkpoint_at_all(data: bytes, tmp_path: Path) -> None:
+def test_a_file_that_is_not_safetensors_is_refused(data: bytes, tmp_path: Path) -> None:
     file = tmp_path / "none"
     file.write_bytes(data)
-    with pytest.raises(CheckpointError, match="no safetensors file"):
+    with pytest.raises(CheckpointError, match="not a safetensors file"):
         Parts("device-scorer").load(file)
-    with pytest.raises(CheckpointError, match="no safetensors file"):
+    with pytest.raises(CheckpointError, match="not a safetensors file"):
         read_policy(file)
 
 
 @pytest.mark.parametrize("name", ["absent", ".", "a\0b", "n" * 300])
-def test_a_checkpoint_that_cannot_be_read(name: str, tmp_path: Path) -> None:
+def test_an_unreadable_path_is_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(CheckpointError):
         Parts("device-scorer").load(tmp_path / name)
     with pytest.raises(CheckpointError):
         read_policy(tmp_path / name)
 
 
-def test_weights_are_no_checkpoint_and_a_checkpoint_no_weights(run: Path) -> None:
-    with pytest.raises(CheckpointError, match="no checkpoint"):
+def test_weights_and_checkpoints_are_not_interchangeable(run: Path) -> None:
+    with pytest.raises(CheckpointError, match="is not a checkpoint of version 1"):
         parts_of(run).load(run / POLICY)
-    with pytest.raises(CheckpointError, match="no policy"):
+    with pytest.raises(CheckpointError, match="not a policy of version 1"):
         read_policy(run / CHECKPOINT)
 
 
@@ -128,18 +128,18 @@ Change = Callable[[dict[str, torch.Tensor], dict[str, str]], object]
 ODD: dict[str, Change] = {
     "version": lambda tensors, words: words.update(version="2"),
     "no run": lambda tensors, words: words.pop("run"),
-    "run is no JSON": lambda tensors, words: words.update(run="?"),
+    "run is not JSON": lambda tensors, words: words.update(run="?"),
     "run is a list": lambda tensors, words: words.update(run="[]"),
     "no position": lambda tensors, words: words.pop("position"),
     "position is a list": lambda tensors, words: words.update(position="[]"),
-    "position of another kind": lambda tensors, words: words.update(position='{"era": 1}'),
+    "position with other fields": lambda tensors, words: words.update(position='{"era": 1}'),
     "position is text": lambda tensors, words: words.update(position='{"step": "6"}'),
     "no weights": lambda tensors, words: tensors.pop("network.score.weight"),
     "other weights": lambda tensors, words: tensors.update({"network.x": torch.zeros(1)}),
     "larger weights": lambda tensors, words: tensors.update(
         {"network.score.weight": torch.zeros(1, 9)}
     ),
-    "optimiser of others": lambda tensors, words: tensors.update(
+    "optimiser of other parameters": lambda tensors, words: tensors.update(
         {"optimiser.exp_avg.nobody": torch.zeros(1)}
     ),
     "no rewards": lambda tensors, words: tensors.pop("memory.reward"),
@@ -149,7 +149,7 @@ ODD: dict[str, Change] = {
     "fewer devices": lambda tensors, words: tensors.update(
         {"memory.devices": tensors["memory.devices"][:-1].clone()}
     ),
-    "a device that is not there": lambda tensors, words: tensors["memory.devices"].fill_(3),
+    "a device beyond the last": lambda tensors, words: tensors["memory.devices"].fill_(3),
     "a device below the first": lambda tensors, words: tensors["memory.devices"].fill_(-1),
     "longer placements": lambda tensors, words: tensors["memory.length"].copy_(
         torch.tensor([4, 2])
@@ -160,10 +160,8 @@ ODD: dict[str, Change] = {
 
 
 @pytest.mark.parametrize("odd", ODD)
-def test_a_checkpoint_signed_by_others_is_refused_where_it_makes_no_sense(
-    odd: str, tmp_path: Path
-) -> None:
-    """A file with a right hash may still hold anything."""
+def test_an_inconsistent_checkpoint_with_a_valid_hash_is_refused(odd: str, tmp_path: Path) -> None:
+    """A valid hash does not guarantee valid content."""
     parts = remembering("device-scorer")
     position = Position(1, 0, 3, 0.5)
     parts.save(tmp_path / "good", position, {"graphs": "x"})
@@ -190,9 +188,7 @@ ODD_WEIGHTS: dict[str, Change] = {
 
 
 @pytest.mark.parametrize("odd", ODD_WEIGHTS)
-def test_weights_signed_by_others_are_refused_where_they_make_no_sense(
-    odd: str, tmp_path: Path
-) -> None:
+def test_inconsistent_weights_with_a_valid_hash_are_refused(odd: str, tmp_path: Path) -> None:
     wanted = config(stage={"epochs": 1})
     train(graphs(), wanted, tmp_path / "run")
     tensors, words = opened(tmp_path / "run" / POLICY)
@@ -204,24 +200,24 @@ def test_weights_signed_by_others_are_refused_where_they_make_no_sense(
 
 @pytest.mark.parametrize("graph", [0, 5])
 def test_a_checkpoint_of_other_graphs_is_refused(graph: int, run: Path) -> None:
-    """The other graph may be held out or learned from."""
+    """The removed graph is one that is held out, or one that is trained on."""
     other = [g for i, g in enumerate(graphs()) if i != graph]
     before = sorted((f.name, f.stat().st_mtime_ns) for f in run.iterdir())
-    with pytest.raises(CheckpointError, match="its problems are others"):
+    with pytest.raises(CheckpointError, match="belongs to another run: different problems"):
         train(other, config(of_kind(kind_of(run))), run, resume=True)
-    with pytest.raises(CheckpointError, match="its problems are others"):
+    with pytest.raises(CheckpointError, match="belongs to another run: different problems"):
         train(graphs()[::-1], config(of_kind(kind_of(run))), run, resume=True)
     assert sorted((f.name, f.stat().st_mtime_ns) for f in run.iterdir()) == before
 
 
 def test_a_checkpoint_of_other_rates_is_refused(run: Path) -> None:
-    """A graph's hash leaves out source rates; the problems include them."""
+    """A graph's hash does not cover source rates, but the hash of the problems does."""
     faster = [
         StreamGraph(g.operators, g.streams, source_rate=7 * (g.source_rate or 1e4))
         for g in graphs()
     ]
     assert [g.sha256 for g in faster] == [g.sha256 for g in graphs()]
-    with pytest.raises(CheckpointError, match="its problems are others"):
+    with pytest.raises(CheckpointError, match="belongs to another run: different problems"):
         train(faster, config(of_kind(kind_of(run))), run, resume=True)
 
 
@@ -239,17 +235,21 @@ def test_a_checkpoint_of_other_rates_is_refused(run: Path) -> None:
 def test_a_checkpoint_of_another_config_is_refused(
     section: dict[str, dict[str, Any]], run: Path
 ) -> None:
-    with pytest.raises(CheckpointError, match="another run: ") as refused:
+    with pytest.raises(CheckpointError, match="belongs to another run: ") as refused:
         train(graphs(), config({**of_kind(kind_of(run)), **section}), run, resume=True)
     ((part, names),) = section.items()
     (name,) = names
     place = {"stage": "stage[0]", "optimiser": "stage[0].optimiser"}.get(part, part)
-    assert "its problems" in str(refused.value) or f"config.{place}.{name}: " in str(refused.value)
+    assert "different problems" in str(refused.value) or f"config.{place}.{name}: " in str(
+        refused.value
+    )
 
 
 def test_a_checkpoint_of_the_other_policy_is_refused(run: Path) -> None:
     other = next(kind for kind in KINDS if kind != kind_of(run))
-    with pytest.raises(CheckpointError, match=r"config\.policy\.kind: .* there, .* here"):
+    with pytest.raises(
+        CheckpointError, match=r"config\.policy\.kind: .* in the checkpoint, .* now"
+    ):
         train(graphs(), config(of_kind(other)), run, resume=True)
     with pytest.raises(CheckpointError):
         Parts(other, shapes_in(run / CHECKPOINT)).load(run / CHECKPOINT)

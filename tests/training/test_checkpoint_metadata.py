@@ -1,4 +1,4 @@
-"""Metadata of signed checkpoints that no run has written."""
+"""Checkpoints with a valid hash and invalid metadata or dtypes."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,22 +15,24 @@ Change = Callable[[dict[str, Tensor], dict[str, str]], None]
 POSITION = '{"epoch": 0, "step_of_epoch": 1, "step": 1, "seconds": %s}'
 
 
-def _no_placements(tensors: dict[str, Tensor], words: dict[str, str]) -> None:
+def _with_nan_devices(tensors: dict[str, Tensor], words: dict[str, str]) -> None:
     tensors["memory.devices"] = torch.full(tensors["memory.devices"].shape, torch.nan)
 
 
-def _lasts_for_ever(tensors: dict[str, Tensor], words: dict[str, str]) -> None:
+def _with_huge_time(tensors: dict[str, Tensor], words: dict[str, str]) -> None:
     words["position"] = POSITION % ("9" * 400)
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (_no_placements, "memory.devices: must be of type int16"),
-        (_lasts_for_ever, "no run or position: int too large"),
+        (_with_nan_devices, "memory.devices: must be of type int16"),
+        (_with_huge_time, "invalid run or position: int too large"),
     ],
 )
-def test_it_is_refused_in_a_line(change: Change, message: str, tmp_path: Path) -> None:
+def test_invalid_content_is_refused_in_one_line(
+    change: Change, message: str, tmp_path: Path
+) -> None:
     tensors, words = unpacked(written(tmp_path), "file")
     path = tmp_path / "changed.safetensors"
     path.write_bytes(packed(tensors, words))

@@ -1,4 +1,4 @@
-"""Training on two processes that torchrun starts."""
+"""Training with two processes started by torchrun."""
 
 import json
 import subprocess
@@ -19,7 +19,7 @@ from tests.support.training_process import LEADER, OTHER, STOP
 from tests.support.training_runs import check_finite, check_same, log_of
 
 LIMIT_S = 120
-STEPS = 2 * 2  # 2 epochs; of 5 problems each process has 2, and looks at one a step
+STEPS = 2 * 2  # 2 epochs; each process has 2 of the 5 problems, and one problem per step
 ON_LOOPBACK = {**CPU_ENVIRONMENT, "GLOO_SOCKET_IFNAME": "lo"}
 
 
@@ -31,19 +31,19 @@ class Done:
     out: str
 
     def summary(self, run: str, rank: int) -> dict[str, Any]:
-        """Return the summary that a process wrote of one of its runs."""
+        """Return the summary that a process wrote about one of its runs."""
         found: dict[str, Any] = json.loads((self.folder / f"{run}-{rank}.json").read_text())
         return found
 
     def card(self, run: str) -> dict[str, Any]:
-        """Return the card of the weights after that run."""
+        """Return the card of a run's weights."""
         found: dict[str, Any] = json.loads((self.folder / f"{run}.json").read_text())
         return found
 
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> Done:
-    """Train without interruption, then with one, then resume; see training_process."""
+    """Train without interruption, then interrupt a run and resume it; see training_process."""
     folder = tmp_path_factory.mktemp("two")
     write_dataset(folder / "graphs.jsonl", graphs())
     (folder / "config.toml").write_text(SMALL)
@@ -61,32 +61,32 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Done:
         try:
             out, err = process.communicate(timeout=LIMIT_S)
         except subprocess.TimeoutExpired:
-            process.terminate()  # it ends those that it has started
+            process.terminate()  # torchrun ends its own children
             raise
     assert process.returncode == 0, err
     return Done(folder, out)
 
 
 @pytest.mark.parametrize("run", ["whole", "stopped", "resumed"])
-def test_both_hold_the_same_parameters(run: str, done: Done) -> None:
+def test_both_processes_have_the_same_parameters(run: str, done: Done) -> None:
     hashes = {done.summary(run, rank)["parameter_hash"] for rank in (LEADER, OTHER)}
     assert hashes == {done.card(run)["parameter_hash"]}
 
 
-def test_they_do_all_steps(done: Done) -> None:
+def test_both_processes_do_all_steps(done: Done) -> None:
     for rank in (LEADER, OTHER):
         assert done.summary("whole", rank)["steps"] == STEPS
         assert done.summary("stopped", rank)["steps"] == STOP
         assert done.summary("resumed", rank)["steps"] == STEPS
 
 
-def test_ctrl_c_in_one_stops_both_and_both_report_it(done: Done) -> None:
+def test_ctrl_c_in_one_process_stops_both(done: Done) -> None:
     for rank in (LEADER, OTHER):
         assert done.summary("stopped", rank)["interrupted"] is True
         assert done.summary("resumed", rank)["interrupted"] is False
 
 
-def test_one_of_them_writes(done: Done) -> None:
+def test_only_one_process_writes(done: Done) -> None:
     for run in ("whole", "parts"):
         folder = done.folder / run
         files = {path.name for path in folder.iterdir() if path.is_file()}
@@ -95,7 +95,7 @@ def test_one_of_them_writes(done: Done) -> None:
         check_finite(folder)
 
 
-def test_the_memories_of_both_are_saved_once(done: Done) -> None:
+def test_both_memories_are_saved(done: Done) -> None:
     for run in ("whole", "parts"):
         tensors, _ = opened(done.folder / run / CHECKPOINT)
         problems = tensors["memory.problem"].tolist()
@@ -103,10 +103,10 @@ def test_the_memories_of_both_are_saved_once(done: Done) -> None:
         assert max(problems.count(p) for p in problems) <= 2, "more than memory.size"
 
 
-def test_stopped_and_taken_up_is_the_same(done: Done) -> None:
+def test_a_resumed_run_equals_an_uninterrupted_one(done: Done) -> None:
     check_same(done.folder / "parts", done.folder / "whole")
 
 
-def test_one_of_them_prints(done: Done) -> None:
+def test_only_one_process_prints(done: Done) -> None:
     printed = json.loads(done.out)
     assert printed["parameter_hash"] == done.summary("whole", LEADER)["parameter_hash"]

@@ -1,4 +1,4 @@
-"""The buffer of the best placements of each problem, compared with a plain list."""
+"""The buffer of the best placements per problem, compared with a plain list."""
 
 import numpy as np
 from hypothesis import given
@@ -9,10 +9,10 @@ from streamplace.training.elite_buffer import EliteBuffer
 LEVELS = (-1.0, 0.0, 0.25, 0.5, 0.75, 1.0)
 PROBLEMS = 2
 
-Seen = list[tuple[int, list[tuple[int, ...]]]]  # problem, placements looked at together
+Additions = list[tuple[int, list[tuple[int, ...]]]]  # problem, placements added together
 
 placements = st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 2))
-looks = st.lists(
+additions = st.lists(
     st.tuples(st.integers(0, PROBLEMS - 1), st.lists(placements, min_size=1, max_size=5)),
     max_size=8,
 )
@@ -23,25 +23,27 @@ def reward_of(placement: tuple[int, ...]) -> float:
     return LEVELS[sum(placement) % len(LEVELS)]
 
 
-def see(memory: EliteBuffer, seen: Seen) -> None:
-    """Add the placements to the memory."""
-    for problem, rows in seen:
+def add_all(memory: EliteBuffer, added: Additions) -> None:
+    """Add placements to the memory."""
+    for problem, rows in added:
         rewards = np.array([reward_of(row) for row in rows])
         memory.add(problem, rewards, np.array(rows, dtype=np.int32))
 
 
 def kept(memory: EliteBuffer, problem: int) -> list[tuple[int, ...]]:
-    """Return the placements that the memory holds of a problem."""
+    """Return the placements that the memory stores for a problem."""
     return [tuple(int(d) for d in row) for row in memory.of(problem)]
 
 
-@given(looks, st.integers(0, 4), st.sampled_from([-np.inf, -2.0, 0.0, 0.25, 0.6, 2.0]))
-def test_keeps_the_best_different_ones(seen: Seen, size: int, threshold: float) -> None:
-    """Of several placements with the same reward any may be kept."""
+@given(additions, st.integers(0, 4), st.sampled_from([-np.inf, -2.0, 0.0, 0.25, 0.6, 2.0]))
+def test_the_best_distinct_placements_are_kept(
+    added: Additions, size: int, threshold: float
+) -> None:
+    """Which of several placements with the same reward is kept does not matter."""
     memory = EliteBuffer(PROBLEMS, size, threshold)
-    see(memory, seen)
+    add_all(memory, added)
     for problem in range(PROBLEMS):
-        different = {row for number, rows in seen if number == problem for row in rows}
+        different = {row for number, rows in added if number == problem for row in rows}
         rewards = sorted((reward_of(row) for row in different), reverse=True)
         found = kept(memory, problem)
         assert len(set(found)) == len(found)
@@ -51,23 +53,25 @@ def test_keeps_the_best_different_ones(seen: Seen, size: int, threshold: float) 
         assert memory.best[problem] == max(rewards, default=-np.inf)
 
 
-@given(looks, looks, st.integers(0, 3))
-def test_what_is_restored_goes_on_as_what_was_kept(seen: Seen, later: Seen, size: int) -> None:
+@given(additions, additions, st.integers(0, 3))
+def test_a_restored_buffer_behaves_like_the_original(
+    added: Additions, later: Additions, size: int
+) -> None:
     first, second = EliteBuffer(PROBLEMS, size, 0.0), EliteBuffer(PROBLEMS, size, 0.0)
-    see(first, seen)
+    add_all(first, added)
     second.restore(first.state(), [(3, 3)] * PROBLEMS)
     for _ in range(2):
         assert [(p, r, list(row)) for p, r, row in first.entries()] == [
             (p, r, list(row)) for p, r, row in second.entries()
         ]
         assert list(first.best) == list(second.best)
-        see(first, later)
-        see(second, later)
+        add_all(first, later)
+        add_all(second, later)
 
 
-def test_entries_come_problem_by_problem_best_first() -> None:
+def test_entries_are_ordered_by_problem_best_first() -> None:
     memory = EliteBuffer(PROBLEMS, 3, 0.0)
-    see(memory, [(1, [(0, 0, 1), (0, 0, 2)]), (0, [(1, 1, 1)]), (1, [(2, 2, 1)])])
+    add_all(memory, [(1, [(0, 0, 1), (0, 0, 2)]), (0, [(1, 1, 1)]), (1, [(2, 2, 1)])])
     assert [(p, r, row.tolist()) for p, r, row in memory.entries()] == [
         (0, 0.5, [1, 1, 1]),
         (1, 1.0, [2, 2, 1]),
@@ -76,7 +80,7 @@ def test_entries_come_problem_by_problem_best_first() -> None:
     ]
 
 
-def test_does_not_change_with_the_array_that_was_seen() -> None:
+def test_later_changes_of_an_added_array_have_no_effect() -> None:
     memory, rows = EliteBuffer(1, 1, 0.0), np.array([[0, 1, 2]], dtype=np.int32)
     memory.add(0, np.array([1.0]), rows)
     rows[:] = 0

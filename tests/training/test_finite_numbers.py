@@ -1,4 +1,4 @@
-"""Absurd settings: no file of a run ever holds NaN or infinity."""
+"""Absurd settings: no file of a run ever contains NaN or infinity."""
 
 import json
 from pathlib import Path
@@ -36,7 +36,7 @@ def test_absurd_configs_end_in_an_error_or_in_finite_weights(
         train(graphs(), wanted, folder)
     except TrainingError:
         pass
-    except StreamplaceError:  # refused before it began
+    except StreamplaceError:  # refused before training starts
         assert not folder.exists()
         return
     check_finite(folder)
@@ -54,7 +54,7 @@ def test_weights_too_large_for_16_bits_are_not_written(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_gradients_that_stay_bad_end_the_run(kind: str, tmp_path: Path) -> None:
-    """The run ends after BAD_STEPS bad steps, and its checkpoint is good."""
+    """The run ends after BAD_STEPS bad steps, and its checkpoint is valid."""
     wanted = config(
         of_kind(kind),
         stage={"epochs": 20},
@@ -69,8 +69,8 @@ def test_gradients_that_stay_bad_end_the_run(kind: str, tmp_path: Path) -> None:
     check_finite(tmp_path / "run")
 
 
-def test_a_teacher_is_imitated_whatever_his_placements_reach(tmp_path: Path) -> None:
-    """The threshold applies only to placements that the policy found itself."""
+def test_a_teacher_is_imitated_whatever_its_rewards(tmp_path: Path) -> None:
+    """The threshold applies only to placements that the policy itself finds."""
     wanted = config(memory={"threshold": 2.0}, teacher={"placer": "greedy", "epochs": 1})
     train(graphs(), wanted, tmp_path / "run")
     check_finite(tmp_path / "run")

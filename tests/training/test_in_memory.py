@@ -1,4 +1,4 @@
-"""Training in memory: the same seed gives the same policy, and whatever is scored is counted."""
+"""Training in memory: determinism, results, and the count of scored placements."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ from tests.support.stages import (
 )
 
 of_kinds = pytest.mark.parametrize("kind", KINDS)
-STEPS_AN_EPOCH = 3  # 6 problems, 2 a step
+STEPS_PER_EPOCH = 3  # 6 problems, 2 per step
 
 
 def fitted(*values: Value, kind: str = "device-scorer", seed: int = 0) -> Fitted:
@@ -41,16 +41,16 @@ def test_the_same_seed_trains_the_same_policy(kind: str) -> None:
     assert hashes[0] != hashes[1]
 
 
-def test_two_trainings_in_one_process_do_not_touch_each_other() -> None:
-    """Neither global random state nor what a first training leaves behind matters."""
-    alone = fitted(imitation(), reinforce())
-    np.random.seed(7)  # noqa: NPY002 - the state that must not matter
+def test_trainings_in_one_process_are_independent() -> None:
+    """Neither global random state nor an earlier training has an effect."""
+    first = fitted(imitation(), reinforce())
+    np.random.seed(7)  # noqa: NPY002 - global state that must have no effect
     fitted(reinforce(epochs=2), kind="encoder-decoder", seed=3)
     again = fitted(imitation(), reinforce())
-    assert parameter_hash(again.policy) == parameter_hash(alone.policy)
-    assert again.records == alone.records
+    assert parameter_hash(again.policy) == parameter_hash(first.policy)
+    assert again.records == first.records
     assert [p and p.devices.tolist() for p in again.best] == [
-        p and p.devices.tolist() for p in alone.best
+        p and p.devices.tolist() for p in first.best
     ]
 
 
@@ -62,19 +62,20 @@ def test_the_policy_is_changed_in_place() -> None:
     assert parameter_hash(policy) != before
 
 
-def test_records_are_those_of_every_step() -> None:
+def test_every_step_has_a_record() -> None:
     records: list[Record] = []
     stages = stages_of(imitation(), reinforce(epochs=2))
     rng = np.random.default_rng(0)
     found = fit(small_policy(), small_problems(), stages, rng, on_step=records.append)
     assert list(found.records) == records
-    steps = 3 * STEPS_AN_EPOCH
+    steps = 3 * STEPS_PER_EPOCH
     assert [record["step"] for record in records] == [*range(1, steps + 1)]
-    assert [record["epoch"] for record in records] == [i // STEPS_AN_EPOCH for i in range(steps)]
+    assert [record["epoch"] for record in records] == [i // STEPS_PER_EPOCH for i in range(steps)]
     expected = [(i + 1) / steps for i in range(steps)]
     assert [record["progress"] for record in records] == pytest.approx(expected)
 
 
+@pytest.mark.long
 @of_kinds
 def test_rewards_rise(kind: str) -> None:
     optimiser = {"rate": 1e-2, "final_rate": 1e-3}
@@ -88,7 +89,7 @@ def test_held_out_problems_are_validated_after_each_epoch() -> None:
     rng, stages = np.random.default_rng(0), stages_of(dagger(epochs=2))
     found = fit(small_policy(), problems[1:], stages, rng, held_out=problems[:1])
     validated = [record["step"] for record in found.records if "validation" in record]
-    assert validated == [STEPS_AN_EPOCH, 2 * STEPS_AN_EPOCH]
+    assert validated == [STEPS_PER_EPOCH, 2 * STEPS_PER_EPOCH]
 
 
 def test_the_best_placements_are_feasible_and_have_the_best_rewards() -> None:
@@ -103,12 +104,12 @@ def test_the_best_placements_are_feasible_and_have_the_best_rewards() -> None:
 
 def test_best_rewards_never_fall() -> None:
     found = fitted(reinforce(epochs=3))
-    assert found.best_rewards.shape == (3 * STEPS_AN_EPOCH, len(small_problems()))
-    assert (np.diff(found.best_rewards[STEPS_AN_EPOCH:], axis=0) >= 0).all()
-    assert np.isfinite(found.best_rewards[STEPS_AN_EPOCH:]).all()
+    assert found.best_rewards.shape == (3 * STEPS_PER_EPOCH, len(small_problems()))
+    assert (np.diff(found.best_rewards[STEPS_PER_EPOCH:], axis=0) >= 0).all()
+    assert np.isfinite(found.best_rewards[STEPS_PER_EPOCH:]).all()
 
 
-def test_an_algorithm_without_a_memory_knows_no_best_placement() -> None:
+def test_an_algorithm_without_rewards_has_no_best_placement() -> None:
     found = fitted(dagger())
     assert set(found.best) == {None}
     assert (found.best_rewards == -np.inf).all()
@@ -121,9 +122,9 @@ def test_an_algorithm_without_a_memory_knows_no_best_placement() -> None:
         (reinforce(reward="log"), reinforce(model="path-average")),
         (dagger(),),
     ],
-    ids=["random ones too", "two stages", "none"],
+    ids=["with random placements", "two stages", "no rewards"],
 )
-def test_evaluations_are_placements_that_were_scored(values: tuple[Value, ...]) -> None:
+def test_evaluations_count_scored_placements(values: tuple[Value, ...]) -> None:
     with counted_evaluations() as count:
         found = fitted(*values)
     assert sum(found.evaluations) == count.placements
@@ -131,12 +132,14 @@ def test_evaluations_are_placements_that_were_scored(values: tuple[Value, ...]) 
     assert len(found.evaluations) == len(small_problems())
 
 
-def test_evaluations_of_a_step_by_hand() -> None:
-    """3 samples of each of 2 problems, and nothing remembered in the first epoch."""
+def test_evaluations_per_step_by_hand() -> None:
+    """3 samples for each of 2 problems, and nothing remembered in the first epoch."""
     found = fitted(reinforce(epochs=2, samples=3))
     made = [record["evaluations"] for record in found.records]
-    assert made[:STEPS_AN_EPOCH] == [2 * 3] * STEPS_AN_EPOCH
-    assert made[STEPS_AN_EPOCH:] == [2 * (3 + 1)] * STEPS_AN_EPOCH, "one remembered as well"
+    assert made[:STEPS_PER_EPOCH] == [2 * 3] * STEPS_PER_EPOCH
+    assert made[STEPS_PER_EPOCH:] == [2 * (3 + 1)] * STEPS_PER_EPOCH, (
+        "one remembered placement as well"
+    )
 
 
 def test_a_problem_that_the_policy_cannot_place_is_named() -> None:
@@ -147,5 +150,5 @@ def test_a_problem_that_the_policy_cannot_place_is_named() -> None:
         source_rate=1e4,
     )
     policy, stages = small_policy("encoder-decoder"), stages_of(dagger())
-    with pytest.raises(UnsuitableError, match=r"^lonely: this policy places on 3 devices only"):
+    with pytest.raises(UnsuitableError, match=r"^lonely: this policy requires 3 devices"):
         fit(policy, [named], stages, np.random.default_rng(0))

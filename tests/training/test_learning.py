@@ -1,4 +1,4 @@
-"""Learning: a tiny network places better after training, and imitates its teacher."""
+"""Learning: training improves the placements of a tiny network, and it imitates its teacher."""
 
 from pathlib import Path
 
@@ -49,7 +49,7 @@ def test_a_teacher_is_imitated(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("orders", [[0], [1], [0, 1]], ids=str)
-def test_what_is_remembered_could_have_been_sampled(orders: list[int], tmp_path: Path) -> None:
+def test_remembered_placements_could_have_been_sampled(orders: list[int], tmp_path: Path) -> None:
     """The loss of a device that was never a candidate would be huge."""
     recipe = Recipe("series-parallel", 4, range(12, 20), seed=1)
     wanted = config(
@@ -72,8 +72,8 @@ def pinned_chain() -> StreamGraph:
 
 
 @pytest.mark.parametrize("random_samples", [0.0, 3.0])
-def test_only_what_constraints_allow_is_remembered(random_samples: float, tmp_path: Path) -> None:
-    """No placement that breaks a rule is learned from, not even a random one."""
+def test_only_feasible_placements_are_remembered(random_samples: float, tmp_path: Path) -> None:
+    """Training never learns from a placement that violates constraints, not even a random one."""
     wanted = config(
         problems={"devices": ["3x2500"], "networks": ["pair"], "bandwidth_mbps": [1000.0]},
         stage={"epochs": 6, "random_samples": random_samples},
@@ -84,13 +84,13 @@ def test_only_what_constraints_allow_is_remembered(random_samples: float, tmp_pa
     assert max(abs(line["loss"]) for line in log_of(tmp_path / "run")) < 1e3
     tensors, _ = opened(tmp_path / "run" / "checkpoint.safetensors")
     rows = tensors["memory.devices"].numpy().astype(np.int32).reshape(-1, len(graph.names))
-    rules = Problem(graph, Cluster.parse("3x2500")).feasibility
+    feasibility = Problem(graph, Cluster.parse("3x2500")).feasibility
     assert len(rows) > 0
-    assert [broken for row in rows if (broken := rules.violation(row)) is not None] == []
+    assert [row for row in rows if feasibility.violation(row) is not None] == []
 
 
 def test_random_placements_are_never_imitated(tmp_path: Path) -> None:
-    """With an empty memory there is nothing to imitate."""
+    """The imitation term has no effect while the memory is empty."""
     wanted = config(
         stage={"epochs": 1, "random_samples": 2.0, "entropy": 0.0},
         memory={"imitate": 1000.0, "threshold": 1e9},
@@ -99,8 +99,8 @@ def test_random_placements_are_never_imitated(tmp_path: Path) -> None:
     assert max(abs(line["loss"]) for line in log_of(tmp_path / "run")) < 10.0
 
 
-def test_validation_is_of_what_constraints_allow(tmp_path: Path) -> None:
-    """Operators that must be apart never share a device, however slow the links."""
+def test_validation_uses_feasible_placements(tmp_path: Path) -> None:
+    """Operators that must be on different devices are, however slow the links."""
     names = ("a", "b", "c")
     graph = StreamGraph(
         [Operator(name, 1e4, 1e6) for name in names],

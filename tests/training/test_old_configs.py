@@ -1,4 +1,4 @@
-"""Configs of 0.2, which had no stages: they are read, train alike, and their runs go on."""
+"""Configs and runs of streamplace 0.2, which had no stages: conversion, training and resuming."""
 
 import json
 import logging
@@ -13,15 +13,17 @@ from streamplace.training import TrainConfig, read_config, train
 from streamplace.training.old_configs import is_old, with_stages
 from streamplace.training.run import CHECKPOINT
 from tests.support.old_runs import OLD, TAUGHT, dumped, make_old
-from tests.support.training_runs import STEPS_AN_EPOCH, check_same, ctrl_c_at
+from tests.support.training_runs import STEPS_PER_EPOCH, check_same, ctrl_c_at
 
 TEACHER = {"placer": "greedy", "epochs": 1}
 
-of_both = pytest.mark.parametrize("taught", [False, True], ids=["alone", "taught"])
+with_and_without_teacher = pytest.mark.parametrize(
+    "taught", [False, True], ids=["no teacher", "teacher"]
+)
 
 
-def present(taught: bool) -> TrainConfig:
-    """Return the config with stages that the old one stands for."""
+def converted(taught: bool) -> TrainConfig:
+    """Return the config with stages that is equivalent to the old one."""
     return config(teacher=TEACHER) if taught else config()
 
 
@@ -31,35 +33,35 @@ def read(text: str, folder: Path) -> TrainConfig:
     return read_config(str(folder / "config.toml"))
 
 
-@of_both
-def test_an_old_config_is_read_as_stages(taught: bool, tmp_path: Path) -> None:
-    assert read(OLD + TAUGHT * taught, tmp_path) == present(taught)
+@with_and_without_teacher
+def test_an_old_config_is_converted_to_stages(taught: bool, tmp_path: Path) -> None:
+    assert read(OLD + TAUGHT * taught, tmp_path) == converted(taught)
 
 
-@of_both
-def test_the_config_of_an_old_run_is_read_as_stages(taught: bool, tmp_path: Path) -> None:
+@with_and_without_teacher
+def test_the_config_of_an_old_run_is_converted_to_stages(taught: bool, tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(json.dumps(dumped(taught)))
-    assert read_config(str(tmp_path / "config.json")) == present(taught)
+    assert read_config(str(tmp_path / "config.json")) == converted(taught)
 
 
-@of_both
-def test_both_forms_train_to_the_same_parameters(taught: bool, tmp_path: Path) -> None:
+@with_and_without_teacher
+def test_both_formats_train_the_same_parameters(taught: bool, tmp_path: Path) -> None:
     hashes = {
         train(graphs(), wanted, tmp_path / name).parameter_hash
         for name, wanted in (
             ("old", read(OLD + TAUGHT * taught, tmp_path)),
-            ("new", present(taught)),
+            ("new", converted(taught)),
         )
     }
     assert len(hashes) == 1
 
 
-def test_a_teacher_without_epochs_hands_over_its_placements(tmp_path: Path) -> None:
+def test_a_teacher_without_epochs_is_kept(tmp_path: Path) -> None:
     found = read(OLD + TAUGHT.replace("epochs = 1", "epochs = 0"), tmp_path)
     assert found == config(teacher={"placer": "greedy", "epochs": 0})
 
 
-def test_stages_have_the_old_settings_where_they_belong() -> None:
+def test_old_settings_move_to_the_right_stage() -> None:
     value = {
         "sampling": {"epochs": 3, "samples": 5, "reward": "log", "problems_per_step": 4},
         "memory": {"size": 7},
@@ -93,7 +95,7 @@ def test_stages_have_the_old_settings_where_they_belong() -> None:
 
 
 @pytest.mark.parametrize("value", [{}, {"policy": {}}, {"stage": [], "memory": {}}])
-def test_what_is_not_old_stays_as_it_is(value: dict[str, Any]) -> None:
+def test_a_current_config_is_not_converted(value: dict[str, Any]) -> None:
     assert not is_old(value)
     assert with_stages(value) is value
 
@@ -104,11 +106,12 @@ def test_a_warning_names_the_file_and_the_tables(
     with caplog.at_level(logging.WARNING):
         read(OLD, tmp_path)
     (message,) = caplog.messages
-    tables = "[sampling], [memory], [optimiser] read as [[stage]], the form since 0.3"
-    assert message == f"{tmp_path / 'config.toml'}: {tables}"
+    tables = "[sampling], [memory], [optimiser]"
+    conversion = f"converted {tables} to [[stage]], the format since 0.3"
+    assert message == f"{tmp_path / 'config.toml'}: {conversion}"
 
 
-def test_the_present_form_is_read_without_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_current_format_is_read_without_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     read_config("best")
     assert caplog.messages == []
 
@@ -116,32 +119,33 @@ def test_the_present_form_is_read_without_a_warning(caplog: pytest.LogCaptureFix
 @pytest.mark.parametrize(
     ("old", "new", "fault"),
     [
-        ("samples = 3", "sample = 3", "sampling.sample: is an unknown field"),
-        ("size = 2", "size = -2", "memory.size: should be greater"),
-        ("normalise = true", "rate = 0.0", "optimiser.rate: should be greater"),
+        ("samples = 3", "sample = 3", "sampling: unknown field 'sample'"),
+        ("size = 2", "size = -2", "memory.size: must be at least 0"),
+        ("normalise = true", "rate = 0.0", "optimiser.rate: must be greater than 0"),
         ("entropy = 0.01", "entropy = nan", "optimiser.entropy: must be a finite number"),
     ],
 )
-def test_a_fault_has_the_old_place_and_says_what_to_write_instead(
+def test_a_message_names_the_old_field_and_the_new_format(
     old: str, new: str, fault: str, tmp_path: Path
 ) -> None:
     with pytest.raises(FormatError) as refused:
         read(OLD.replace(old, new, 1), tmp_path)
     message = str(refused.value)
     assert message.startswith(f"{tmp_path / 'config.toml'}: {fault}")
-    assert message.endswith("; write [sampling], [memory], [optimiser] as [[stage]]: see `best`")
+    tables = "[sampling], [memory], [optimiser]"
+    assert message.endswith(f"; convert {tables} to [[stage]], as in the config 'best'")
 
 
-def test_a_table_that_is_none_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match=r"write \[memory\] as \[\[stage\]\]"):
+def test_a_value_instead_of_a_table_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"convert \[memory\] to \[\[stage\]\]"):
         read('memory = 3\n[policy]\nkind = "device-scorer"\n', tmp_path)
 
 
-@of_both
-@pytest.mark.parametrize("stop", [1, STEPS_AN_EPOCH, STEPS_AN_EPOCH + 1])
-def test_an_old_run_goes_on(taught: bool, stop: int, tmp_path: Path) -> None:
-    """Its checkpoint says nothing of stages, nor of the step at which a schedule began."""
-    wanted = present(taught)
+@with_and_without_teacher
+@pytest.mark.parametrize("stop", [1, STEPS_PER_EPOCH, STEPS_PER_EPOCH + 1])
+def test_an_old_run_resumes(taught: bool, stop: int, tmp_path: Path) -> None:
+    """Its checkpoint contains neither stages nor the step at which a schedule began."""
+    wanted = converted(taught)
     train(graphs(), wanted, tmp_path / "whole")
     train(graphs(), wanted, tmp_path / "run", on_step=ctrl_c_at(stop))
     make_old(tmp_path / "run" / CHECKPOINT, taught)
@@ -152,15 +156,17 @@ def test_an_old_run_goes_on(taught: bool, stop: int, tmp_path: Path) -> None:
 def test_an_old_run_with_another_config_is_another_run(tmp_path: Path) -> None:
     train(graphs(), config(), tmp_path / "run", on_step=ctrl_c_at(2))
     make_old(tmp_path / "run" / CHECKPOINT, taught=False)
-    with pytest.raises(CheckpointError, match=r"config\.stage\[0\]\.samples: 3 there, 4 here"):
+    with pytest.raises(
+        CheckpointError, match=r"config\.stage\[0\]\.samples: 3 in the checkpoint, 4 now"
+    ):
         train(graphs(), config(stage={"samples": 4}), tmp_path / "run", resume=True)
 
 
 def test_an_unknown_setting_of_a_teacher_is_refused(tmp_path: Path) -> None:
     setting = '\n[teacher]\nplacer = "greedy"\nepoch = 0\n'
-    with pytest.raises(FormatError, match=r": teacher\.epoch: is an unknown field"):
+    with pytest.raises(FormatError, match=r": teacher: unknown field 'epoch'"):
         read(OLD + setting, tmp_path)
-    with pytest.raises(FormatError, match=r": teacher\.placer: is missing"):
+    with pytest.raises(FormatError, match=r": teacher: missing field 'placer'"):
         read(OLD + setting.replace('placer = "greedy"', ""), tmp_path)
-    with pytest.raises(FormatError, match=r": optimiser\.rate: should be greater"):
+    with pytest.raises(FormatError, match=r": optimiser\.rate: must be greater than 0"):
         read(OLD.replace("[optimiser]", "[optimiser]\nrate = -1.0") + TAUGHT, tmp_path)

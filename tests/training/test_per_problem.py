@@ -1,4 +1,4 @@
-"""Training of one policy for each problem, stacked or one after another."""
+"""Training of a separate policy for each problem, stacked or one after another."""
 
 import numpy as np
 import pytest
@@ -47,12 +47,12 @@ def problems(devices: tuple[int, ...] = (3, 3, 4)) -> list[Problem]:
 def fitted(
     section: PolicySection = SECTION, stages: list[Stage] | None = None, **options: int
 ) -> list[list[Fitted]]:
-    """Train policies of two repeats for each problem."""
+    """Train two policies for each problem."""
     wanted = [REINFORCE] if stages is None else stages
     return fit_each(section, problems(), wanted, np.random.default_rng(3), repeats=2, **options)
 
 
-def test_every_problem_and_repeat_has_a_policy_of_its_own() -> None:
+def test_every_problem_and_repeat_has_its_own_policy() -> None:
     found = fitted()
     assert [len(repeats) for repeats in found] == [2, 2, 2]
     hashes = {parameter_hash(one.policy) for repeats in found for one in repeats}
@@ -75,14 +75,14 @@ def test_the_same_seed_gives_the_same_policies() -> None:
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 64])
-def test_however_many_are_stacked_each_scores_as_many_placements(at_once: int) -> None:
-    """Six samples in each epoch, and the remembered one from the second on."""
+def test_the_stack_size_does_not_change_the_number_of_evaluations(at_once: int) -> None:
+    """Six samples in each epoch, and one remembered placement from the second epoch on."""
     found = fitted(at_once=at_once)
     expected = 6 * EPOCHS + (EPOCHS - 1)
     assert {one.evaluations for repeats in found for one in repeats} == {(expected,)}
 
 
-def test_stages_follow_one_another() -> None:
+def test_stages_run_in_order() -> None:
     expert = DaggerStage(algorithm="dagger", epochs=EPOCHS, optimiser=OptimiserSection(rate=1e-2))
     found = fitted(stages=[expert, REINFORCE])
     records = found[0][0].records
@@ -90,15 +90,15 @@ def test_stages_follow_one_another() -> None:
     assert records[EPOCHS - 1]["loss"] < records[0]["loss"]
 
 
-def test_a_stack_learns_what_its_members_learn_alone() -> None:
-    """With an expert and one sample nothing is drawn but placements; losses agree at first."""
+def test_a_stack_starts_with_the_losses_of_separate_members() -> None:
+    """With an expert and one sample, only placements are random; the first losses agree."""
     stage = DaggerStage(algorithm="dagger", epochs=1, optimiser=OptimiserSection(rate=1e-2))
-    alone, together = (
+    separate, stacked = (
         fit_each(SECTION, problems((3, 3, 3)), [stage], np.random.default_rng(0), at_once=n)
         for n in (1, 3)
     )
-    losses = sum(float(repeats[0].records[0]["loss"]) for repeats in alone)
-    assert float(together[0][0].records[0]["loss"]) == pytest.approx(losses, rel=0.3)
+    losses = sum(float(repeats[0].records[0]["loss"]) for repeats in separate)
+    assert float(stacked[0][0].records[0]["loss"]) == pytest.approx(losses, rel=0.3)
 
 
 def test_kinds_without_a_stack_are_trained_one_after_another(
@@ -110,7 +110,7 @@ def test_kinds_without_a_stack_are_trained_one_after_another(
     assert len({parameter_hash(one.policy) for repeats in found for one in repeats}) == 6
 
 
-def test_torch_draws_on_as_if_nothing_had_been_made() -> None:
+def test_a_new_policy_does_not_change_torch_s_generator() -> None:
     torch.manual_seed(1)
     expected = torch.rand(1)
     torch.manual_seed(1)
@@ -118,8 +118,8 @@ def test_torch_draws_on_as_if_nothing_had_been_made() -> None:
     assert torch.equal(torch.rand(1), expected)
 
 
-def test_gradients_of_members_are_clipped_one_by_one() -> None:
-    """A member with a gradient that is not finite takes no share in the step."""
+def test_gradients_of_members_are_clipped_separately() -> None:
+    """A member whose gradient is not finite is not updated in the step."""
     policies = [_new_policy(SECTION, seed) for seed in range(3)]
     stack = make_stack("device-scorer", policies)
     assert stack is not None
@@ -142,8 +142,8 @@ def test_gradients_of_members_are_clipped_one_by_one() -> None:
     assert [any(one) for one in moved] == [True, False, True]
 
 
-def test_a_member_whose_gradient_is_not_finite_stays_as_it_is() -> None:
-    """Momentum of earlier steps moves it no further; the others go on."""
+def test_a_member_whose_gradient_is_not_finite_is_unchanged() -> None:
+    """Not even momentum from earlier steps moves it, while the others continue."""
     stack = make_stack("device-scorer", [_new_policy(SECTION, seed) for seed in range(2)])
     assert stack is not None
     optimiser = Optimiser(stack, OptimiserSection(rate=1e-2), (0, 1))
@@ -159,7 +159,7 @@ def test_a_member_whose_gradient_is_not_finite_stays_as_it_is() -> None:
     assert not any(torch.equal(a[0], b[0]) for a, b in zip(before, after, strict=True))
 
 
-def test_training_ends_where_no_member_has_a_gradient() -> None:
+def test_training_fails_when_no_member_has_a_finite_gradient() -> None:
     policies = [_new_policy(SECTION, seed) for seed in range(2)]
     stack = make_stack("device-scorer", policies)
     assert stack is not None
@@ -175,7 +175,7 @@ def test_training_ends_where_no_member_has_a_gradient() -> None:
 
 
 def _spoil(stack: AnyPolicy, *members: int) -> None:
-    """Make the gradients of some members infinite, by default that of the second."""
+    """Make the gradients of some members infinite, by default the second member's."""
     for parameter in stack.parameters():
         assert parameter.grad is not None
         parameter.grad[list(members or (1,))] = torch.inf

@@ -1,4 +1,4 @@
-"""Training problems made of graphs, and the steps of an epoch."""
+"""Training problems made from graphs, and the steps of an epoch."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -45,7 +45,7 @@ def problems_of(*groups: dict[str, object], seed: int = 0) -> list[Problem]:
 
 
 def identities(problems: list[Problem]) -> list[tuple[str, Cluster, float, str]]:
-    """Return the properties that set problems apart."""
+    """Return the properties that distinguish problems."""
     return [(p.graph.name, p.cluster, p.source_rate, p.model) for p in problems]
 
 
@@ -54,7 +54,7 @@ def test_by_default_every_graph_is_a_problem_at_its_own_rate() -> None:
     assert identities(problems_of({})) == expected
 
 
-def test_groups_take_graphs_by_their_operators() -> None:
+def test_groups_select_graphs_by_their_operators() -> None:
     found = problems_of({"operators": [5, 6]}, {"operators": [9, 100]})
     sizes = [len(g.names) for g in graphs()]
     expected = [n for n in sizes if 5 <= n <= 6] + [n for n in sizes if n >= 9]
@@ -78,7 +78,7 @@ def test_every_graph_at_each_rate_on_one_cluster() -> None:
         assert len({problem.cluster for problem in same}) == 1
 
 
-def test_clusters_are_drawn_from_all_that_are_named() -> None:
+def test_clusters_are_drawn_from_all_combinations() -> None:
     devices = ["2x2500", "1x4000,2x1500"]
     found = problems_of(
         {"devices": devices, "networks": ["pair", "nic"], "bandwidth_mbps": [3.0, 1e4]}
@@ -99,24 +99,24 @@ def test_the_model_is_that_of_the_group() -> None:
     assert [one.model for one in found] == ["path-average"] * COUNT + ["bottleneck"] * COUNT
 
 
-def test_the_same_seed_draws_the_same() -> None:
+def test_the_same_seed_makes_the_same_problems() -> None:
     group = {"share": 0.5, "devices": ["2x2500", "3x2500", "4x2500"], "networks": ["pair", "nic"]}
     assert identities(problems_of(group, seed=4)) == identities(problems_of(group, seed=4))
     assert identities(problems_of(group, seed=4)) != identities(problems_of(group, seed=5))
 
 
-def test_a_group_draws_the_same_whatever_follows_it() -> None:
+def test_a_group_does_not_depend_on_later_groups() -> None:
     group = {"share": 0.5, "devices": ["2x2500", "3x2500"]}
     alone = identities(problems_of(group))
     assert identities(problems_of(group, {"share": 0.3}))[: len(alone)] == alone
 
 
-def test_devices_that_are_none_are_refused_though_never_drawn() -> None:
+def test_invalid_devices_are_refused_even_if_never_drawn() -> None:
     with pytest.raises(ValidationError, match="5xfast"):
         problems_of({"operators": [500, 600], "devices": ["3x2500", "5xfast"]})
 
 
-def test_a_graph_that_is_no_problem_is_named() -> None:
+def test_a_message_names_the_graph_without_a_source_rate() -> None:
     nameless = StreamGraph([Operator("a", 1.0, 1.0)], [])
     named = StreamGraph([Operator("a", 1.0, 1.0)], [], name="lonely")
     section = ProblemsSection()
@@ -138,7 +138,7 @@ limits = st.tuples(st.integers(1, 9), st.sampled_from([0, 1, 20, 60, 10**6]))
 
 
 @given(numbers, limits, st.integers(0, 3))
-def test_an_epoch_goes_once_through_its_problems(
+def test_an_epoch_uses_every_problem_once(
     own: np.ndarray, limit: tuple[int, int], seed: int
 ) -> None:
     problems, scores = limit
@@ -156,8 +156,8 @@ def test_an_epoch_goes_once_through_its_problems(
 
 
 @given(numbers, limits)
-def test_no_two_steps_of_an_epoch_could_be_one(own: np.ndarray, limit: tuple[int, int]) -> None:
-    """For each number of devices at most one step is not full."""
+def test_no_two_steps_of_an_epoch_could_be_joined(own: np.ndarray, limit: tuple[int, int]) -> None:
+    """At most one step per number of devices is not full."""
     problems, _ = limit
     steps = steps_of(mixed(), own.astype(int), problems, 0, [1])
     devices = [len(mixed()[step[0]].problem.cluster.devices) for step in steps]
@@ -166,7 +166,7 @@ def test_no_two_steps_of_an_epoch_could_be_one(own: np.ndarray, limit: tuple[int
         assert sum(length < problems for length in lengths) <= 1
 
 
-def test_the_same_seed_gives_the_same_steps_another_epoch_others() -> None:
+def test_steps_depend_on_seed_and_epoch_alone() -> None:
     own = np.arange(COUNT)
 
     def steps(*seed: int) -> list[list[int]]:
@@ -177,7 +177,7 @@ def test_the_same_seed_gives_the_same_steps_another_epoch_others() -> None:
     assert steps(0, 1, 5) != steps(1, 1, 5)
 
 
-def test_steps_of_unlike_clusters_come_in_no_order() -> None:
+def test_steps_of_different_clusters_are_shuffled() -> None:
     """Otherwise an epoch would end with the largest clusters."""
     ends = set()
     for epoch in range(12):
@@ -193,7 +193,7 @@ def test_largest_first() -> None:
 
 
 class _FewDevices(ObjectiveEvaluator):
-    """Halves what a placement on more than one device is worth."""
+    """Halves the value of a placement on more than one device."""
 
     def worth(self, problem: Problem, devices: Placements, throughput: Floats) -> Floats:
         several = np.array([len(np.unique(row)) > 1 for row in devices])
@@ -208,10 +208,10 @@ class _OneDevice(Throughput):
     evaluator: ClassVar[type] = _FewDevices
 
 
-def test_an_objective_of_an_installed_package_is_trained_on(
+def test_training_uses_an_objective_of_an_installed_package(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Rewards follow it, and a checkpoint of other objectives is one of other problems."""
+    """Rewards follow the objective, and the hash of the problems covers it."""
     monkeypatch.setitem(OBJECTIVES, "one-device", f"{__name__}:_OneDevice")
     classes = dict.fromkeys(OBJECTIVES.values(), Throughput)
     classes[OBJECTIVES["one-device"]] = _OneDevice
@@ -221,5 +221,5 @@ def test_an_objective_of_an_installed_package_is_trained_on(
     assert hash_of(own) != hash_of(plain)
     count = len(own[0].graph.names)
     rows = np.stack([np.zeros(count), np.arange(count) % 2]).astype(np.int32)
-    halved, whole = (Rewards(some, "relative")(0, rows) for some in (own, plain))
-    assert halved.tolist() == [whole[0], whole[1] / 2]
+    halved, full = (Rewards(some, "relative")(0, rows) for some in (own, plain))
+    assert halved.tolist() == [full[0], full[1] / 2]

@@ -1,4 +1,4 @@
-"""Resumed runs, equal to uninterrupted ones to the last bit."""
+"""Resumed runs equal uninterrupted runs to the last bit."""
 
 import resource
 import shutil
@@ -22,36 +22,40 @@ from streamplace.training.algorithms.base import Record
 from streamplace.training.run import CHECKPOINT, CONFIG, POLICY
 from streamplace.util.arrays import Ints
 from tests.support.stages import dagger, imitation, reinforce
-from tests.support.training_runs import STEPS_AN_EPOCH, check_finite, check_same, ctrl_c_at, log_of
+from tests.support.training_runs import STEPS_PER_EPOCH, check_finite, check_same, ctrl_c_at, log_of
 
 EPOCHS = 2
 TEACHER = {"placer": "greedy", "epochs": 1}
 
-Whole = tuple[TrainConfig, Path]
+FinishedRun = tuple[TrainConfig, Path]
 
 
 @pytest.fixture(
     scope="module",
     params=[(kind, taught) for kind in ("device-scorer", "encoder-decoder") for taught in (0, 1)],
-    ids=["scorer", "scorer, taught", "decoder", "decoder, taught"],
+    ids=["scorer", "scorer, teacher", "decoder", "decoder, teacher"],
 )
-def whole(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Whole:
+def uninterrupted(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> FinishedRun:
     """Return a config and the folder of its uninterrupted run."""
     kind, taught = request.param
     wanted = config(of_kind(kind), **({"teacher": TEACHER} if taught else {}))
-    folder = tmp_path_factory.mktemp("whole") / "run"
+    folder = tmp_path_factory.mktemp("uninterrupted") / "run"
     done = train(graphs(), wanted, folder)
-    assert (done.steps, done.epochs) == ((EPOCHS + taught) * STEPS_AN_EPOCH, EPOCHS + taught)
+    assert (done.steps, done.epochs) == ((EPOCHS + taught) * STEPS_PER_EPOCH, EPOCHS + taught)
     return wanted, folder
 
 
 @pytest.mark.parametrize(
     "stops",
-    [(STEPS_AN_EPOCH,), (STEPS_AN_EPOCH + 1,), (1, 2, 5)],
-    ids=["between epochs", "in an epoch", "often"],
+    [(STEPS_PER_EPOCH,), (STEPS_PER_EPOCH + 1,), (1, 2, 5)],
+    ids=["between epochs", "within an epoch", "several times"],
 )
-def test_stopped_and_taken_up(stops: tuple[int, ...], whole: Whole, tmp_path: Path) -> None:
-    wanted, expected = whole
+def test_an_interrupted_run_resumes(
+    stops: tuple[int, ...], uninterrupted: FinishedRun, tmp_path: Path
+) -> None:
+    wanted, expected = uninterrupted
     for i, stop in enumerate(stops):
         done = train(graphs(), wanted, tmp_path / "run", resume=i > 0, on_step=ctrl_c_at(stop))
         assert (done.steps, done.interrupted) == (stop, True)
@@ -73,7 +77,7 @@ STAGES = {
         dagger(entropy=0.01, ties="each", optimiser={"rate": 1e-2, "schedule": "linear"}),
         reinforce(random_samples=1.5, random_decay=2.0, reward="log"),
     ),
-    "reinforce, no epoch of imitation, reinforce": (
+    "reinforce, imitation without epochs, reinforce": (
         reinforce(exploration=0.2, epochs=2),
         imitation(epochs=0, optimiser={"rate": 1e-2, "warm_up": 4}),
         reinforce(model="path-average"),
@@ -82,19 +86,19 @@ STAGES = {
 
 
 @pytest.fixture(scope="module", params=STAGES)
-def staged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Whole:
+def staged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
     """Return a config of several stages and the folder of its uninterrupted run."""
     wanted = config_of(*STAGES[request.param])
     folder = tmp_path_factory.mktemp("staged") / "run"
-    assert train(graphs(), wanted, folder).steps == wanted.epochs * STEPS_AN_EPOCH
+    assert train(graphs(), wanted, folder).steps == wanted.epochs * STEPS_PER_EPOCH
     return wanted, folder
 
 
-def test_stopped_in_every_stage_and_at_its_end(staged: Whole, tmp_path: Path) -> None:
-    """Stages have an epoch each, but for one of two."""
+def test_interruptions_within_and_after_every_stage(staged: FinishedRun, tmp_path: Path) -> None:
+    """All stages have one epoch, except one stage with two."""
     wanted, expected = staged
     for epoch in range(wanted.epochs):
-        for stop in (epoch * STEPS_AN_EPOCH + 1, (epoch + 1) * STEPS_AN_EPOCH):
+        for stop in (epoch * STEPS_PER_EPOCH + 1, (epoch + 1) * STEPS_PER_EPOCH):
             folder = tmp_path / str(stop)
             done = train(graphs(), wanted, folder, on_step=ctrl_c_at(stop))
             assert (done.steps, done.interrupted) == (stop, True)
@@ -102,64 +106,76 @@ def test_stopped_in_every_stage_and_at_its_end(staged: Whole, tmp_path: Path) ->
             check_same(folder, expected)
 
 
-def test_stopped_after_every_step(staged: Whole, tmp_path: Path) -> None:
+def test_interruptions_after_every_step(staged: FinishedRun, tmp_path: Path) -> None:
     wanted, expected = staged
-    for step in range(1, wanted.epochs * STEPS_AN_EPOCH):
+    for step in range(1, wanted.epochs * STEPS_PER_EPOCH):
         train(graphs(), wanted, tmp_path / "run", resume=step > 1, on_step=ctrl_c_at(step))
     train(graphs(), wanted, tmp_path / "run", resume=True)
     check_same(tmp_path / "run", expected)
 
 
-def test_a_crash_in_the_step_after_a_stage(staged: Whole, tmp_path: Path) -> None:
-    """The checkpoint is of the end of the stage before, and knows nothing of the new one."""
+def test_a_resumed_run_writes_the_same_policy_file(
+    uninterrupted: FinishedRun, tmp_path: Path
+) -> None:
+    """Bytes and not only tensors are equal, so the file's hash identifies the policy."""
+    wanted, expected = uninterrupted
+    train(graphs(), wanted, tmp_path / "run", on_step=ctrl_c_at(2))
+    train(graphs(), wanted, tmp_path / "run", resume=True)
+    assert (tmp_path / "run" / POLICY).read_bytes() == (expected / POLICY).read_bytes()
+
+
+def test_a_crash_in_the_first_step_of_a_stage(staged: FinishedRun, tmp_path: Path) -> None:
+    """The checkpoint is from the end of the previous stage."""
     wanted, expected = staged
-    every = {"checkpoint_every": STEPS_AN_EPOCH}
-    rare = wanted.model_copy(update={"run": wanted.run.model_copy(update=every)})
+    options = {"checkpoint_every": STEPS_PER_EPOCH}
+    rare = wanted.model_copy(update={"run": wanted.run.model_copy(update=options)})
 
     def on_step(record: Record) -> None:
-        if record["step"] == STEPS_AN_EPOCH + 1:
-            raise RuntimeError("as if the power had failed")
+        if record["step"] == STEPS_PER_EPOCH + 1:
+            raise RuntimeError("simulated power failure")
 
     with pytest.raises(RuntimeError, match="power"):
         train(graphs(), rare, tmp_path / "run", on_step=on_step)
     with resumed(wanted, tmp_path / "run") as run:
-        assert run.loop.position.step == STEPS_AN_EPOCH
+        assert run.loop.position.step == STEPS_PER_EPOCH
     train(graphs(), wanted, tmp_path / "run", resume=True)
     check_same(tmp_path / "run", expected)
 
 
 @pytest.mark.parametrize("own", [{}, {"optimiser": {"rate": 1e-2, "warm_up": 2}}], ids=str)
-def test_a_signal_while_the_teacher_of_a_later_stage_places(
+def test_a_signal_while_a_later_teacher_places(
     own: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The stage has not begun: the teacher places anew when the run goes on."""
+    """The stage has not begun, so the teacher places all problems again after resuming."""
     wanted = config_of(dagger(), imitation(**own), reinforce())
-    train(graphs(), wanted, tmp_path / "whole", jobs=1)
-    asked = []
+    train(graphs(), wanted, tmp_path / "uninterrupted", jobs=1)
+    placed = []
 
-    def taught(numbered: tuple[int, Problem], *, placer: str, seed: int) -> Ints:
-        asked.append(numbered[0])
-        if len(asked) == 2:
+    def interrupted(numbered: tuple[int, Problem], *, placer: str, seed: int) -> Ints:
+        placed.append(numbered[0])
+        if len(placed) == 2:
             signal.raise_signal(signal.SIGINT)
         return original(numbered, placer=placer, seed=seed)
 
-    original = algorithm.taught
+    original = algorithm.teacher_placement
     with monkeypatch.context() as patched:
-        patched.setattr(algorithm, "taught", taught)
+        patched.setattr(algorithm, "teacher_placement", interrupted)
         done = train(graphs(), wanted, tmp_path / "run", jobs=1)
-    assert (done.steps, done.interrupted, asked) == (STEPS_AN_EPOCH, True, [0, 1])
+    assert (done.steps, done.interrupted, placed) == (STEPS_PER_EPOCH, True, [0, 1])
     train(graphs(), wanted, tmp_path / "run", resume=True, jobs=1)
-    check_same(tmp_path / "run", tmp_path / "whole")
+    check_same(tmp_path / "run", tmp_path / "uninterrupted")
 
 
 @pytest.mark.parametrize("step", [1, 5])
-def test_a_crash_goes_back_to_the_last_checkpoint(step: int, whole: Whole, tmp_path: Path) -> None:
+def test_a_crashed_run_resumes_from_the_last_checkpoint(
+    step: int, uninterrupted: FinishedRun, tmp_path: Path
+) -> None:
     """Lines of the log after the last checkpoint are replaced, not repeated."""
-    wanted, expected = whole
+    wanted, expected = uninterrupted
 
     def on_step(record: Record) -> None:
         if record["step"] == step:
-            raise RuntimeError("as if the power had failed")
+            raise RuntimeError("simulated power failure")
 
     with pytest.raises(RuntimeError, match="power"):
         train(graphs(), wanted, tmp_path / "run", on_step=on_step)
@@ -173,14 +189,14 @@ def test_a_crash_goes_back_to_the_last_checkpoint(step: int, whole: Whole, tmp_p
     check_same(tmp_path / "run", expected)
 
 
-def test_the_log_has_a_line_a_step(whole: Whole) -> None:
-    wanted, folder = whole
-    lines, steps = log_of(folder), wanted.epochs * STEPS_AN_EPOCH
+def test_the_log_has_a_line_per_step(uninterrupted: FinishedRun) -> None:
+    wanted, folder = uninterrupted
+    lines, steps = log_of(folder), wanted.epochs * STEPS_PER_EPOCH
     assert [line["step"] for line in lines] == [*range(1, steps + 1)]
-    assert [line["epoch"] for line in lines] == [i // STEPS_AN_EPOCH for i in range(steps)]
+    assert [line["epoch"] for line in lines] == [i // STEPS_PER_EPOCH for i in range(steps)]
     validated = [line["step"] for line in lines if "validation" in line]
-    assert validated == [*range(STEPS_AN_EPOCH, steps + 1, STEPS_AN_EPOCH)]
-    imitated = sum(s.epochs for s in wanted.stage if s.algorithm == "imitation") * STEPS_AN_EPOCH
+    assert validated == [*range(STEPS_PER_EPOCH, steps + 1, STEPS_PER_EPOCH)]
+    imitated = sum(s.epochs for s in wanted.stage if s.algorithm == "imitation") * STEPS_PER_EPOCH
     assert ["reward" in line for line in lines] == [i >= imitated for i in range(steps)]
     for line in lines[imitated:]:
         assert 0 < line["reward"] <= 1
@@ -194,8 +210,10 @@ def test_every_record_is_logged(tmp_path: Path) -> None:
     assert records == log_of(tmp_path / "run")
 
 
-def test_a_finished_run_can_be_taken_up_and_stays_as_it_is(whole: Whole, tmp_path: Path) -> None:
-    wanted, expected = whole
+def test_resuming_a_finished_run_changes_nothing(
+    uninterrupted: FinishedRun, tmp_path: Path
+) -> None:
+    wanted, expected = uninterrupted
     shutil.copytree(expected, tmp_path / "run")
     done = train(graphs(), wanted, tmp_path / "run", resume=True)
     assert not done.interrupted
@@ -203,11 +221,11 @@ def test_a_finished_run_can_be_taken_up_and_stays_as_it_is(whole: Whole, tmp_pat
 
 
 @pytest.mark.parametrize("every", [1, 100])
-def test_how_often_it_is_saved_changes_nothing(every: int, tmp_path: Path) -> None:
-    often = config(run={"checkpoint_every": every})
+def test_the_checkpoint_interval_does_not_change_the_result(every: int, tmp_path: Path) -> None:
+    changed = config(run={"checkpoint_every": every})
     hashes = {
         train(graphs(), wanted, tmp_path / name).parameter_hash
-        for name, wanted in (("a", often), ("b", config()))
+        for name, wanted in (("a", changed), ("b", config()))
     }
     assert len(hashes) == 1
     assert (tmp_path / "a/log.jsonl").read_text() == (tmp_path / "b/log.jsonl").read_text()
@@ -218,8 +236,10 @@ def test_how_often_it_is_saved_changes_nothing(every: int, tmp_path: Path) -> No
     [{"run": {"seed": 1}}, {"stage": {"samples": 4}}, {"optimiser": {"rate": 2e-3}}],
     ids=str,
 )
-def test_another_config_is_another_run(sections: dict[str, dict[str, Any]], tmp_path: Path) -> None:
-    """Otherwise the tests above would prove nothing."""
+def test_another_config_trains_other_parameters(
+    sections: dict[str, dict[str, Any]], tmp_path: Path
+) -> None:
+    """Without this, the tests above would prove nothing."""
     hashes = {
         train(graphs(), wanted, tmp_path / name).parameter_hash
         for name, wanted in (("a", config()), ("b", config(sections)))
@@ -228,7 +248,7 @@ def test_another_config_is_another_run(sections: dict[str, dict[str, Any]], tmp_
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_is_answered_after_the_step(number: signal.Signals, tmp_path: Path) -> None:
+def test_a_signal_stops_the_run_after_the_step(number: signal.Signals, tmp_path: Path) -> None:
     """The earlier handler of the signal is restored."""
 
     def on_step(record: Record) -> None:
@@ -246,48 +266,48 @@ def test_a_signal_is_answered_after_the_step(number: signal.Signals, tmp_path: P
         assert [name for name in tensors if not torch.equal(tensors[name], state[name])] == []
 
 
-@pytest.mark.parametrize("kept", [{"checkpoint_every": 100}, {"half": True}], ids=str)
-def test_how_a_run_is_kept_may_change_when_it_is_taken_up(
-    kept: dict[str, Any], whole: Whole, tmp_path: Path
+@pytest.mark.parametrize("options", [{"checkpoint_every": 100}, {"half": True}], ids=str)
+def test_a_resumed_run_may_be_saved_differently(
+    options: dict[str, Any], uninterrupted: FinishedRun, tmp_path: Path
 ) -> None:
-    wanted, expected = whole
-    changed = wanted.model_copy(update={"run": wanted.run.model_copy(update=kept)})
+    wanted, expected = uninterrupted
+    changed = wanted.model_copy(update={"run": wanted.run.model_copy(update=options)})
     train(graphs(), wanted, tmp_path / "run", on_step=ctrl_c_at(2))
     train(graphs(), changed, tmp_path / "run", resume=True)
     assert (tmp_path / "run/log.jsonl").read_text() == (expected / "log.jsonl").read_text()
     (tensors, _), (same, _) = opened(tmp_path / "run" / CHECKPOINT), opened(expected / CHECKPOINT)
     assert [name for name in same if not torch.equal(tensors[name], same[name])] == []
     (tensors, _), (full, _) = opened(tmp_path / "run" / POLICY), opened(expected / POLICY)
-    kind = torch.float16 if kept.get("half") else torch.float32
+    kind = torch.float16 if options.get("half") else torch.float32
     assert [name for name in full if not torch.equal(tensors[name], full[name].to(kind))] == []
 
 
-def test_training_into_a_folder_that_has_a_run(whole: Whole, tmp_path: Path) -> None:
-    wanted, expected = whole
+def test_a_folder_with_a_run_is_refused(uninterrupted: FinishedRun, tmp_path: Path) -> None:
+    wanted, expected = uninterrupted
     shutil.copytree(expected, tmp_path / "run")
-    with pytest.raises(CheckpointError, match="--resume"):
+    with pytest.raises(CheckpointError, match="already contains a run; see --resume"):
         train(graphs(), wanted, tmp_path / "run")
     check_same(tmp_path / "run", expected)
 
 
 @pytest.mark.parametrize("made", [True, False])
-def test_there_must_be_something_to_take_up(made: bool, tmp_path: Path) -> None:
+def test_resuming_requires_a_checkpoint(made: bool, tmp_path: Path) -> None:
     if made:
         (tmp_path / "run").mkdir()
-    with pytest.raises(CheckpointError, match="no checkpoint"):
+    with pytest.raises(CheckpointError, match="no checkpoint to resume"):
         train(graphs(), config(), tmp_path / "run", resume=True)
     assert [path.name for path in tmp_path.rglob("*")] == ["run"] * made
 
 
-def test_a_run_folder_holds_what_is_promised(whole: Whole) -> None:
-    _, folder = whole
+def test_the_files_of_a_run_folder(uninterrupted: FinishedRun) -> None:
+    _, folder = uninterrupted
     files = {path.name for path in folder.iterdir() if path.is_file()}
     assert files == {CONFIG, CHECKPOINT, POLICY, "log.jsonl"}
 
 
 @contextmanager
 def full_disk(most_bytes: int) -> Iterator[None]:
-    """Limit the size of files."""
+    """Limit the size of files, as a full disk would."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, before[1]))
     try:
@@ -296,29 +316,29 @@ def full_disk(most_bytes: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def test_a_disk_that_is_full_when_the_run_is_taken_up(tmp_path: Path) -> None:
-    """No line of the log is lost, and no step is done again."""
-    train(graphs(), config(), tmp_path / "whole")
+def test_a_disk_that_is_full_when_the_run_resumes(tmp_path: Path) -> None:
+    """No line of the log is lost, and no step is repeated."""
+    train(graphs(), config(), tmp_path / "uninterrupted")
     train(graphs(), config(), tmp_path / "run", on_step=ctrl_c_at(4))
     log = tmp_path / "run" / "log.jsonl"
     with full_disk(log.stat().st_size // 2), pytest.raises((StreamplaceError, OSError)):
         train(graphs(), config(), tmp_path / "run", resume=True)
     assert [line["step"] for line in log_of(tmp_path / "run")] == [1, 2, 3, 4]
     train(graphs(), config(), tmp_path / "run", resume=True)
-    check_same(tmp_path / "run", tmp_path / "whole")
+    check_same(tmp_path / "run", tmp_path / "uninterrupted")
 
 
-def test_a_disk_that_fills_while_it_runs(whole: Whole, tmp_path: Path) -> None:
-    """The last checkpoint stays, without half of another."""
-    wanted, expected = whole
+def test_a_disk_that_fills_during_the_run(uninterrupted: FinishedRun, tmp_path: Path) -> None:
+    """The last checkpoint is kept, and no partial one is left behind."""
+    wanted, expected = uninterrupted
     size = (expected / CHECKPOINT).stat().st_size
-    with ExitStack() as later:
+    with ExitStack() as stack:
 
         def on_step(record: Record) -> None:
             if record["step"] == 2:
-                later.enter_context(full_disk(size // 2))
+                stack.enter_context(full_disk(size // 2))
 
-        with pytest.raises(StreamplaceError, match=r"checkpoint.safetensors: cannot be written"):
+        with pytest.raises(StreamplaceError, match=r"checkpoint.safetensors: cannot write"):
             train(graphs(), wanted, tmp_path / "run", on_step=on_step)
     names = {path.name for path in (tmp_path / "run").iterdir() if path.is_file()}
     assert names == {CONFIG, CHECKPOINT, POLICY, "log.jsonl"}
@@ -326,18 +346,18 @@ def test_a_disk_that_fills_while_it_runs(whole: Whole, tmp_path: Path) -> None:
     check_same(tmp_path / "run", expected)
 
 
-def test_a_log_cut_off_in_a_line_is_mended(tmp_path: Path) -> None:
-    """An incomplete last line of the log is dropped, whatever its bytes."""
-    train(graphs(), config(), tmp_path / "whole")
+def test_an_incomplete_line_of_the_log_is_removed(tmp_path: Path) -> None:
+    """Resuming drops the incomplete last line and all lines after the checkpoint."""
+    train(graphs(), config(), tmp_path / "uninterrupted")
     train(graphs(), config(), tmp_path / "run", on_step=ctrl_c_at(4))
     log = tmp_path / "run" / "log.jsonl"
     log.write_bytes(log.read_bytes() + b'{"loss": 0.1, "step": 5}\n{"loss": 0.2, "st')
     train(graphs(), config(), tmp_path / "run", resume=True)
-    check_same(tmp_path / "run", tmp_path / "whole")
+    check_same(tmp_path / "run", tmp_path / "uninterrupted")
 
 
-def test_a_step_is_logged_at_once(tmp_path: Path) -> None:
-    """A kill loses the steps after the checkpoint, not their lines in the log."""
+def test_a_step_is_logged_immediately(tmp_path: Path) -> None:
+    """If the run is killed, the log has the steps after the last checkpoint."""
     records: list[Record] = []
 
     def on_step(record: Record) -> None:
@@ -349,41 +369,43 @@ def test_a_step_is_logged_at_once(tmp_path: Path) -> None:
 
 
 def test_a_log_that_cannot_be_written(tmp_path: Path) -> None:
-    """The error names the log, and saved files stay."""
+    """The error names the log, and the run can start again."""
     folder = tmp_path / "run"
     rare = config(run={"checkpoint_every": 100})
-    with ExitStack() as later:
+    with ExitStack() as stack:
 
         def on_step(record: Record) -> None:
             if record["step"] == 2:
-                later.enter_context(full_disk((folder / "log.jsonl").stat().st_size + 10))
+                stack.enter_context(full_disk((folder / "log.jsonl").stat().st_size + 10))
 
-        with pytest.raises(FormatError, match=r"log.jsonl: cannot be written: File too large"):
+        with pytest.raises(FormatError, match=r"log.jsonl: cannot write: File too large"):
             train(graphs(), rare, folder, on_step=on_step)
     assert [line["step"] for line in read_log(folder)] == [1, 2]
     train(graphs(), rare, folder)
 
 
-def test_a_picture_that_cannot_be_written(
-    whole: Whole, tmp_path: Path, caplog: pytest.LogCaptureFixture
+def test_a_tensorboard_log_that_cannot_be_written(
+    uninterrupted: FinishedRun, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The run continues without TensorBoard, says so once, and has the same result."""
+    """The run warns once, continues without TensorBoard, and has the same result."""
     pytest.importorskip("tensorboard")
-    wanted, expected = whole
+    wanted, expected = uninterrupted
 
     (tmp_path / "run").mkdir()
-    (tmp_path / "run" / "tensorboard").touch()  # where a folder is wanted
+    (tmp_path / "run" / "tensorboard").touch()  # a file in place of the folder
     train(graphs(), wanted, tmp_path / "run")
     (message,) = caplog.messages
-    assert message.startswith(f"{tmp_path / 'run' / 'tensorboard'}: ends here: ")
+    assert message.startswith(f"{tmp_path / 'run' / 'tensorboard'}: TensorBoard logging stopped: ")
     check_same(tmp_path / "run", expected)
 
 
-def test_two_runs_into_one_folder(whole: Whole, tmp_path: Path) -> None:
-    wanted, expected = whole
+def test_two_runs_cannot_share_a_folder(uninterrupted: FinishedRun, tmp_path: Path) -> None:
+    wanted, expected = uninterrupted
 
     def on_step(record: Record) -> None:
-        with pytest.raises(FormatError, match="another run of streamplace writes into it"):
+        with pytest.raises(
+            FormatError, match="another run of streamplace is writing into this folder"
+        ):
             train(graphs(), wanted, tmp_path / "run", resume=record["step"] > 2)
 
     train(graphs(), wanted, tmp_path / "run", on_step=on_step)

@@ -1,4 +1,4 @@
-"""Rewards of placements, compared with their scores."""
+"""Rewards of placements compared with their scores."""
 
 import math
 

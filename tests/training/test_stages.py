@@ -1,4 +1,4 @@
-"""Stages: which epochs belong to which, what one hands to the next, and their learning rates."""
+"""Stages: their epochs, learning rates and rewards, and what one passes to the next."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -41,13 +41,13 @@ from tests.support.stages import (
     stages_of,
 )
 
-STEPS_AN_EPOCH = 3  # 6 problems, 2 a step
+STEPS_PER_EPOCH = 3  # 6 problems, 2 per step
 OWN: Value = {"rate": 1e-2, "final_rate": 1e-3}
 
 
 @st.composite
 def schedules(draw: st.DrawFn) -> list[Stage]:
-    """Draw stages of 0 to 3 epochs, some with an optimiser of their own, and one of an epoch."""
+    """Draw stages of 0 to 3 epochs, some with their own optimiser; the last has one epoch."""
     drawn = draw(st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=1, max_size=5))
     values = [
         imitation(epochs=epochs, **({"optimiser": {}} if own else {})) for epochs, own in drawn
@@ -56,10 +56,11 @@ def schedules(draw: st.DrawFn) -> list[Stage]:
 
 
 @given(schedules())
-def test_every_epoch_belongs_to_the_stage_that_it_is_in(stages: list[Stage]) -> None:
-    whose = [number for number, stage in enumerate(stages) for _ in range(stage.epochs)]
-    assert [stage_at(stages, epoch) for epoch in range(len(whose))] == whose
-    assert stage_at(stages, len(whose)) == stage_at(stages, len(whose) + 7) == len(stages) - 1
+def test_every_epoch_belongs_to_its_stage(stages: list[Stage]) -> None:
+    owners = [number for number, stage in enumerate(stages) for _ in range(stage.epochs)]
+    assert [stage_at(stages, epoch) for epoch in range(len(owners))] == owners
+    assert stage_at(stages, len(owners)) == len(stages) - 1
+    assert stage_at(stages, len(owners) + 7) == len(stages) - 1
 
 
 @given(schedules())
@@ -70,7 +71,7 @@ def test_first_epochs_add_up(stages: list[Stage]) -> None:
 
 @given(schedules())
 def test_schedules_span_the_stages_that_share_an_optimiser(stages: list[Stage]) -> None:
-    """A schedule begins with the first stage, and with each that has an optimiser of its own."""
+    """A schedule begins with the first stage and with each stage that has its own optimiser."""
     groups: list[list[int]] = []
     for number, stage in enumerate(stages):
         if not groups or stage.optimiser is not None:
@@ -83,7 +84,7 @@ def test_schedules_span_the_stages_that_share_an_optimiser(stages: list[Stage]) 
 
 
 def optimiser_of(loop: Loop) -> Optimiser:
-    """Return the optimiser of the present stage."""
+    """Return the optimiser of the current stage."""
     assert loop.algorithm is not None
     return loop.algorithm.optimiser
 
@@ -94,8 +95,8 @@ def rates_of(loop: Loop) -> list[float]:
 
 
 def progress(epochs: int) -> Iterator[float]:
-    """Yield the part of some epochs that is done before each step."""
-    steps = epochs * STEPS_AN_EPOCH
+    """Yield the share of the epochs that is done before each step."""
+    steps = epochs * STEPS_PER_EPOCH
     return (step / steps for step in range(steps))
 
 
@@ -112,23 +113,23 @@ def test_a_linear_schedule_by_hand() -> None:
 
 
 @pytest.mark.parametrize("kind", ["cosine", "linear"])
-def test_a_schedule_over_two_stages_is_one_of_the_whole_length(kind: str) -> None:
-    """Stages without a memory, one after the other, are one stage to the last bit."""
+def test_one_schedule_spans_two_stages(kind: str) -> None:
+    """Two stages without a memory equal one long stage to the last bit."""
     optimiser = {**OWN, "schedule": kind, "warm_up": 4}
     values = {"samples": 3, "memory": {"size": 0}}
-    whole = loop_of([reinforce(epochs=4, optimiser=optimiser, **values)])
+    single = loop_of([reinforce(epochs=4, optimiser=optimiser, **values)])
     parts = loop_of(
         [reinforce(epochs=1, optimiser=optimiser, **values), reinforce(epochs=3, **values)]
     )
-    assert rates_of(parts) == rates_of(whole)
-    assert parameter_hash(parts.learner.policy) == parameter_hash(whole.learner.policy)
+    assert rates_of(parts) == rates_of(single)
+    assert parameter_hash(parts.learner.policy) == parameter_hash(single.learner.policy)
 
 
-def test_without_a_final_rate_the_rate_stays() -> None:
+def test_without_a_final_rate_the_rate_is_constant() -> None:
     assert set(rates_of(loop_of([dagger(epochs=2, optimiser={"rate": 1e-4})]))) == {1e-4}
 
 
-def test_without_any_optimiser_the_default_holds() -> None:
+def test_without_any_optimiser_the_default_rate_is_used() -> None:
     assert set(rates_of(loop_of([dagger(), dagger()]))) == {1e-3}
 
 
@@ -139,8 +140,8 @@ def steps_of_adam(loop: Loop) -> set[float]:
 
 
 @pytest.mark.parametrize("own", [True, False])
-def test_a_stage_with_an_optimiser_of_its_own_starts_afresh(own: bool) -> None:
-    """Without one, the moments of the stage before and its schedule go on."""
+def test_a_stage_with_its_own_optimiser_starts_anew(own: bool) -> None:
+    """Without one, the moments and the schedule of the previous stage continue."""
     warm = {"rate": 4e-3, "warm_up": 2}
     second = dagger(epochs=1, **({"optimiser": {"rate": 8e-3, "warm_up": 2}} if own else {}))
     loop = loop_of([dagger(epochs=2, optimiser=warm), second])
@@ -155,10 +156,10 @@ def test_a_stage_with_an_optimiser_of_its_own_starts_afresh(own: bool) -> None:
 
 
 @pytest.mark.parametrize("epochs", [0, 1])
-def test_imitation_hands_its_placements_to_the_next_stage(epochs: int) -> None:
-    """They are remembered whatever their reward."""
-    nothing_else = {"size": 3, "threshold": 1e9}
-    loop = loop_of([imitation(epochs=epochs), reinforce(memory=nothing_else)])
+def test_imitation_passes_its_placements_to_the_next_stage(epochs: int) -> None:
+    """The next stage stores them whatever their reward."""
+    no_other = {"size": 3, "threshold": 1e9}
+    loop = loop_of([imitation(epochs=epochs), reinforce(memory=no_other)])
     for _ in loop.steps():
         pass
     for number, problem in enumerate(small_problems()):
@@ -169,10 +170,10 @@ def test_imitation_hands_its_placements_to_the_next_stage(epochs: int) -> None:
         assert memory_of(loop).best[number] >= score - 1e-12
 
 
-def test_the_memory_of_one_stage_of_reinforcement_goes_on_in_the_next() -> None:
+def test_the_memory_is_passed_to_the_next_stage() -> None:
     loop = loop_of([reinforce(epochs=2), reinforce(memory={"size": 2, "threshold": 1e9})])
     records = loop.steps()
-    for _ in range(2 * STEPS_AN_EPOCH):
+    for _ in range(2 * STEPS_PER_EPOCH):
         next(records)
     before = [(p, reward, row.tolist()) for p, reward, row in memory_of(loop).entries()]
     next(records)
@@ -180,10 +181,10 @@ def test_the_memory_of_one_stage_of_reinforcement_goes_on_in_the_next() -> None:
     assert [(p, reward, row.tolist()) for p, reward, row in memory_of(loop).entries()] == before
 
 
-def test_stages_without_epochs_only_are_passed_over_at_the_end() -> None:
-    """The teacher at the end is never asked: nothing is left to do with its placements."""
+def test_a_last_stage_without_epochs_is_skipped() -> None:
+    """Its teacher does not place, since no later stage could use the placements."""
     loop = loop_of([dagger(), imitation(epochs=0, teacher="random")])
-    assert len(list(loop.steps())) == STEPS_AN_EPOCH
+    assert len(list(loop.steps())) == STEPS_PER_EPOCH
     assert loop.algorithm is not None
     assert loop.algorithm.stage.algorithm == "dagger"
 
@@ -195,7 +196,7 @@ def under(problem: Problem, model: Model) -> Problem:
 
 @pytest.mark.parametrize("model", ["bottleneck", "path-average"])
 def test_rewards_follow_from_the_model_of_the_stage(model: Model) -> None:
-    """The problems are `bottleneck` ones; the policy reads them as such in either case."""
+    """The policy encodes the problems under their own model, `bottleneck`, in either case."""
     everything = {"size": 50, "threshold": -1e9, "samples": 0}
     loop = loop_of([reinforce(samples=8, memory=everything, model=model)])
     records = list(loop.steps())
@@ -209,11 +210,11 @@ def test_rewards_follow_from_the_model_of_the_stage(model: Model) -> None:
         }
         assert reward == pytest.approx(by_model[model], rel=1e-12)
         differ += by_model["bottleneck"] != pytest.approx(by_model["path-average"])
-    assert differ > 5, "models that agree show nothing"
+    assert differ > 5, "models that agree would make this test vacuous"
     assert all(0 < record["reward"] <= 1 for record in records)
 
 
-def test_without_a_model_rewards_follow_from_the_problem_s_own() -> None:
+def test_without_a_model_rewards_use_the_problem_s_own() -> None:
     own = [under(problem, "path-average") for problem in small_problems()]
     found = []
     for problems, model in ((own, None), (small_problems(), "path-average")):
@@ -249,31 +250,31 @@ def test_validation_follows_the_model_of_the_stage() -> None:
 def test_exploration_falls_linearly_over_its_stage(
     stage: Callable[..., Value], final: float | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without a final value it stays as it is."""
+    """Without a final value it is constant."""
     loop = loop_of([imitation(), stage(epochs=2, exploration=0.8, final_exploration=final)])
-    policy, seen = loop.learner.policy, []
+    policy, probabilities = loop.learner.policy, []
     original = policy.rollout
 
-    def rollout(batch: Batch, samples: int, sampler: Sampler, *more: Any, **named: Any) -> Any:
-        seen.append(sampler.exploration)
-        return original(batch, samples, sampler, *more, **named)
+    def rollout(batch: Batch, samples: int, sampler: Sampler, *args: Any, **kwargs: Any) -> Any:
+        probabilities.append(sampler.exploration)
+        return original(batch, samples, sampler, *args, **kwargs)
 
     monkeypatch.setattr(policy, "rollout", rollout)
     for _ in loop.steps():
         pass
     last = 0.8 if final is None else final
     falling = [0.8 + (last - 0.8) * part for part in progress(2)]
-    assert seen == pytest.approx([0.0] * STEPS_AN_EPOCH + falling)
+    assert probabilities == pytest.approx([0.0] * STEPS_PER_EPOCH + falling)
 
 
 @pytest.mark.parametrize(
     ("reward", "threshold", "expected"),
     [("relative", None, 0.8), ("log", None, -math.inf), ("log", 0.5, 0.5), ("relative", 0.0, 0.0)],
 )
-def test_the_default_threshold_suits_the_reward(
+def test_the_default_threshold_depends_on_the_reward(
     reward: Literal["relative", "log"], threshold: float | None, expected: float
 ) -> None:
-    """Logarithms are never above 0, so a memory of those from 0.8 would stay empty."""
+    """Log rewards are at most 0, so a threshold of 0.8 would leave the memory empty."""
     memory = MemorySection(threshold=threshold)
     stage = ReinforceStage(algorithm="reinforce", epochs=1, reward=reward, memory=memory)
     assert stage.threshold == expected

@@ -1,4 +1,4 @@
-"""Module paths of version 0.2: they work, they warn, and they lead where the table says."""
+"""Module paths of version 0.2, which work with a warning and follow the tables."""
 
 import subprocess
 import sys
@@ -12,12 +12,12 @@ from streamplace.util.moved import MOVED_MODULES, MOVED_NAMES, moved
 
 @pytest.mark.parametrize("old", MOVED_MODULES)
 def test_every_old_module_can_be_imported(old: str) -> None:
-    import_module(f"streamplace.{MOVED_MODULES[old]}")  # it is there
+    import_module(f"streamplace.{MOVED_MODULES[old]}")
     assert import_module(f"streamplace.{old}").__name__ == f"streamplace.{old}"
 
 
 @pytest.mark.parametrize("old", MOVED_NAMES)
-def test_every_old_name_leads_to_the_new_one(old: str) -> None:
+def test_every_old_name_refers_to_the_new_one(old: str) -> None:
     module, _, name = old.rpartition(".")
     home, _, attribute = f"streamplace.{MOVED_NAMES[old]}".rpartition(".")
     with pytest.warns(DeprecationWarning, match=rf"streamplace\.{old} is now streamplace\."):
@@ -36,7 +36,7 @@ def test_imports_as_the_documentation_of_0_2_shows_them() -> None:
     assert flow(Problem(graph)).operators == 1
 
 
-def test_a_name_that_never_was_is_an_import_error() -> None:
+def test_an_unknown_name_is_an_import_error() -> None:
     with pytest.raises(ImportError, match="cannot import name 'nothing'"):
         from streamplace.flows import nothing  # noqa: F401, PLC0415
     with pytest.raises(AttributeError, match=r"^module 'streamplace\.problem' has no attribute"):
@@ -47,7 +47,7 @@ def test_a_name_that_never_was_is_an_import_error() -> None:
         _ = sp.nothing
 
 
-def test_nothing_is_loaded_before_a_name_is_used() -> None:
+def test_modules_are_loaded_only_when_a_name_is_used() -> None:
     code = "import sys, streamplace.score; print('numpy' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == "False\n"

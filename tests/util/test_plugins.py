@@ -1,4 +1,4 @@
-"""Objects of users: paths, names, options and faults."""
+"""Users' objects: paths, names, options and errors."""
 
 import pytest
 
@@ -23,22 +23,22 @@ from streamplace.util.plugins import is_custom, is_ours, named_fault, parts_of
         ("3d:Last", False, ("3d", ["Last"])),
     ],
 )
-def test_a_class_is_no_option(text: str, own: bool, parts: tuple[str, list[str]]) -> None:
+def test_a_class_is_not_an_option(text: str, own: bool, parts: tuple[str, list[str]]) -> None:
     assert is_custom(text) == own
     assert parts_of(text) == parts
 
 
-def test_a_name_of_ours_stays_ours_unless_a_module_has_it() -> None:
+def test_a_built_in_name_is_not_replaced_unless_a_module_has_it() -> None:
     ours = ("layered", "json")
     assert is_ours("layered", ours)
-    assert is_ours("layered:wide", ours)  # a slip in an option
+    assert is_ours("layered:wide", ours)  # a mistake in an option
     assert is_ours("json", ours)
     assert not is_ours("json:loads", ours)
     assert is_ours("json:loads", ours, from_file=True)
     assert not is_ours("ring", ours)
 
 
-def test_faults_of_users_are_one_line_and_memory_is_nobodys_fault() -> None:
+def test_errors_in_user_code_are_one_line_and_memory_errors_pass() -> None:
     faults = {"failed: KeyError: 'a b'": KeyError("a b"), "a cycle": GraphError("a cycle")}
     for message, fault in faults.items():
         with (
@@ -62,17 +62,17 @@ def test_options_without_annotation_are_read_by_their_values() -> None:
     assert [type(option) for option in made.options] == [int, str, float, bool, str]
 
 
-def test_an_option_is_not_repeated_and_has_its_type() -> None:
+def test_options_are_unique_and_converted() -> None:
     types = {"wide": int, "deep": float | None, "open": bool, "name": str}
     typed = ["wide=3", "deep=0.5", "open=true", "name=a=b"]
     assert read_options("ring", typed, types, "family") == {
         "wide": 3, "deep": 0.5, "open": True, "name": "a=b",
     }  # fmt: skip
     for options, message in {
-        ("wide=3", "wide=4"): "wide is repeated",
-        ("wide=3.5",): "wide must be a whole number",
-        ("name=",): "name is empty",
-        ("wide",): "'wide' is no option=value",
+        ("wide=3", "wide=4"): "option 'wide' is repeated",
+        ("wide=3.5",): r"wide must be a whole number \(got '3.5'\)",
+        ("name=",): "name must not be empty",
+        ("wide",): "option 'wide' needs a value: wide=VALUE",
     }.items():
         with pytest.raises(UsageError, match=f"^family 'ring': {message}"):
             read_options("ring", list(options), types, "family")

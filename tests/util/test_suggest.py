@@ -19,16 +19,16 @@ NAMES = ("metis", "metis-recursive", "fuser", "Auto")
         ("m" * (LONGEST + 1), None),
     ],
 )
-def test_the_nearest(word: str, meant: str | None) -> None:
+def test_the_closest_name(word: str, meant: str | None) -> None:
     assert closest_match(word, NAMES) == meant
 
 
-def test_what_is_said() -> None:
+def test_messages() -> None:
     assert did_you_mean("metsi", NAMES) == "; did you mean 'metis'?"
     assert did_you_mean("xyz", NAMES) == ""
     assert valid_choices("metsi", NAMES, "or a file") == "; did you mean 'metis'?"
-    assert valid_choices("xyz", ("a", "b")) == "; there are a, b"
-    assert valid_choices("xyz", ("a", "b"), "or a file") == "; there are a, b, or a file"
+    assert valid_choices("xyz", ("a", "b")) == "; choose from a, b"
+    assert valid_choices("xyz", ("a", "b"), "or a file") == "; choose from a, b, or a file"
 
 
 def test_too_many_names_are_not_compared() -> None:

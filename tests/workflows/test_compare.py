@@ -1,4 +1,4 @@
-"""Comparisons: numbers, independence of processes, and failures."""
+"""Tests for comparisons: numbers, independence of processes, and failures."""
 
 import csv
 from pathlib import Path
@@ -32,7 +32,7 @@ def test_rows_summarise_the_graphs() -> None:
     assert found.rows[0].tied_with_metis == 1
 
 
-def test_without_metis_nothing_is_compared_with_it() -> None:
+def test_without_metis_no_shares_are_compared_with_it() -> None:
     (row,) = compare(GRAPHS[:3], ["single"]).rows
     assert row.source_rate is None
     assert row.better_than_metis is row.tied_with_metis is row.worse_than_metis is None
@@ -44,18 +44,18 @@ def test_results_do_not_depend_on_the_number_of_processes() -> None:
     assert (alone.devices_used == together.devices_used).all()
 
 
-def test_a_graph_without_a_placement_is_an_error_never_a_score() -> None:
+def test_a_graph_without_a_placement_is_an_error() -> None:
     graph = GRAPHS[0]
     apart = StreamGraph(
         graph.operators, graph.streams, name="apart", source_rate=1e4,
         constraints=Constraints(exlocate=[graph.names[:2]]),
     )  # fmt: skip
-    with pytest.raises(PlacementError, match="apart: single: no one device"):
+    with pytest.raises(PlacementError, match="apart: single: no single device"):
         compare([graph, apart], ["single"])
 
 
 def test_a_wrong_name_is_found_before_anything_runs() -> None:
-    with pytest.raises(UsageError, match="no placer is called 'metsi'"):
+    with pytest.raises(UsageError, match="unknown placer 'metsi'"):
         compare(GRAPHS, ["metis", "metsi"])
 
 
@@ -70,7 +70,7 @@ def test_saved_tables_hold_every_graph(tmp_path: Path) -> None:
     assert float(rows[1]["relative_throughput"]) == found.relative_throughput[0, 1, 0]
 
 
-def test_one_of_each_is_as_good_as_several() -> None:
+def test_single_arguments_equal_lists_of_one() -> None:
     found = compare(GRAPHS[0], "metis", 1e4, cluster="3x2500")
     several = compare(GRAPHS[:1], ["metis"], [1e4], cluster=Cluster.equal(3))
     assert (found.relative_throughput == several.relative_throughput).all()
@@ -81,7 +81,7 @@ def test_one_of_each_is_as_good_as_several() -> None:
 
 
 @pytest.mark.parametrize("graphs", ["dataset:real", ["a"], [GRAPHS[0], None], []])
-def test_what_is_no_graph_is_one_line(graphs: Any) -> None:
+def test_objects_that_are_not_graphs_are_refused_in_one_line(graphs: Any) -> None:
     with pytest.raises(UsageError, match="compare") as caught:
         compare(graphs, "metis")
     assert len(str(caught.value)) < 80

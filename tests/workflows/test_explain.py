@@ -1,4 +1,4 @@
-"""Explanations of bottlenecks, and improving moves compared with brute force."""
+"""Tests for explanations of bottlenecks, with improving moves compared with brute force."""
 
 from fractions import Fraction
 
@@ -51,14 +51,14 @@ def moves_by_brute_force(placement: Placement) -> Moves:
             row = [d if w in unit else old for w, old in enumerate(before)]
             moved = [w for w in range(len(row)) if row[w] != before[w]]
             if moved and problem.feasibility.violation(np.array(row, np.int32)) is None:
-                who = tuple(names[w] for w in moved)
-                key = (who, problem.cluster.names[before[moved[0]]], device)
+                operators = tuple(names[w] for w in moved)
+                key = (operators, problem.cluster.names[before[moved[0]]], device)
                 found[key] = (oracle_throughput(problem, row), row)
     return found
 
 
 def check_moves(placement: Placement, found: Explanation) -> None:
-    """Compare an explanation's moves with all feasible ones."""
+    """Check that an explanation's moves are all feasible moves that help."""
     problem, score = placement.problem, simulate(placement)
     scale = score.source_rate / problem.source_rate
     before = oracle_throughput(problem, placement.devices.tolist()) * scale
@@ -81,7 +81,7 @@ def check_moves(placement: Placement, found: Explanation) -> None:
 @settings(max_examples=80)
 @models
 @given(data=st.data())
-def test_moves_are_all_that_help(model: Model, data: st.DataObject) -> None:
+def test_all_moves_that_help_are_listed(model: Model, data: st.DataObject) -> None:
     drawn, devices = data.draw(cases(model))
     rates = data.draw(st.just((drawn.source_rate,)) | st.just((500.0, drawn.source_rate)))
     problem = Problem(
@@ -103,8 +103,8 @@ def test_moves_are_all_that_help(model: Model, data: st.DataObject) -> None:
 
 @settings(max_examples=80)
 @given(constrained_problems(), st.data())
-def test_moves_obey_constraints(problem: Problem | None, data: st.DataObject) -> None:
-    """Starts may break constraints; colocated operators move together."""
+def test_moves_satisfy_constraints(problem: Problem | None, data: st.DataObject) -> None:
+    """Explained placements may violate constraints; colocated operators move together."""
     assume(problem is not None)
     assert problem is not None
     count = len(problem.graph.names)
@@ -119,7 +119,7 @@ def test_moves_obey_constraints(problem: Problem | None, data: st.DataObject) ->
 
 @given(cases())
 def test_contributions_add_up(case: tuple[Problem, list[int]]) -> None:
-    """Contributions of operators are work and overheads, those of streams their seconds."""
+    """Operators contribute work and overheads, streams their seconds on the link."""
     problem, devices = case
     placement = Placement(problem, devices)
     found, names = explain(placement), problem.graph.names
@@ -160,9 +160,10 @@ def test_contributions_add_up(case: tuple[Problem, list[int]]) -> None:
 
 
 def test_by_hand_under_nic_with_overhead() -> None:
-    """Device d0 has 1.0 of its own work and 1.6 to send: 2000 tuples/s at .8 ms of one core.
+    """Device d0 has a utilisation of 1.0 by work and 1.6 by overhead: 2,000 tuples/s at 0.8 ms.
 
-    With b beside a nothing is sent, and d0 has 1.4. With a beside b d1, which is slower, has 1.56.
+    With both operators on d0 there is no overhead and its utilisation is 1.4. With both on the
+    slower d1, its utilisation is 1.56.
     """
     graph = StreamGraph(
         [Operator("a", 5e5, 0.4 * MBIT), Operator("b", 2e5, 0)], [Stream("a", "b")], source_rate=2e3
@@ -185,8 +186,8 @@ def test_by_hand_under_nic_with_overhead() -> None:
     assert found.moves[1].bottleneck.utilisation == pytest.approx(1.4 / 0.9)
 
 
-def test_where_nothing_limits() -> None:
-    """At .4 of a target of .8 twice the rate is possible; without work any rate is."""
+def test_nothing_limits_throughput() -> None:
+    """At 0.4 of a target of 0.8, twice the rate is possible; without work, any rate is."""
     problem = Problem(chain_graph(1e6), target_utilisation=0.8)
     found = explain(Placement(problem, [0]))
     assert not found.limited
@@ -209,7 +210,7 @@ def test_no_single_move_helps() -> None:
     assert found.every_move_tried
 
 
-def test_an_infeasible_placement_is_helped_by_what_mends_it_alone() -> None:
+def test_only_repairing_moves_are_listed_for_an_infeasible_placement() -> None:
     graph = chain_graph(4e6, 1e6, 1e6)
     apart = Problem(graph, Cluster.equal(3), constraints=Constraints(colocate=[["b", "c"]]))
     found = explain(Placement(apart, [0, 0, 1]))
@@ -233,31 +234,31 @@ def test_the_engine_is_explained_by_a_closed_form() -> None:
 
 @models
 def test_too_large_to_try_everything(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Then only the units that load the bottleneck most are tried, and the result says so."""
+    """Only the units that load the bottleneck most are tried, and the result records that."""
     problem = Problem(chain_graph(1e6, 3e6, 2e6, 1e5), Cluster.equal(2), model=model)
     placement = Placement(problem, [0, 0, 0, 1])
-    whole = explain(placement)
-    assert whole.every_move_tried
+    complete = explain(placement)
+    assert complete.every_move_tried
     monkeypatch.setattr(THROUGHPUT[model], "parts_in_seconds", 1)
-    some = explain(placement)
-    assert not some.every_move_tried
-    assert some.moves == tuple(move for move in whole.moves if move.operators == ("b",))
-    assert len(some.moves) == 1
+    partial = explain(placement)
+    assert not partial.every_move_tried
+    assert partial.moves == tuple(move for move in complete.moves if move.operators == ("b",))
+    assert len(partial.moves) == 1
 
 
 @given(cases("path-average"))
-def test_in_small_steps_and_the_best_alone(case: tuple[Problem, list[int]]) -> None:
+def test_small_chunks_and_a_limit_on_moves(case: tuple[Problem, list[int]]) -> None:
     placement = Placement(*case)
-    whole = explain(placement)
+    complete = explain(placement)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(improving_moves, "AT_ONCE", 1)
-        assert explain(placement) == whole
+        assert explain(placement) == complete
         patch.setattr(improving_moves, "KEPT", 2)
-        assert explain(placement).moves == whole.moves[:2]
+        assert explain(placement).moves == complete.moves[:2]
 
 
-def test_moves_reach_what_they_promise() -> None:
-    """Repeating the best move ends where no move helps."""
+def test_moves_reach_their_predicted_throughput() -> None:
+    """Repeating the best move ends when no move helps."""
     rng = np.random.default_rng(0)
     problem = Problem(chain_graph(*rng.uniform(0, 4e6, 12)), Cluster.equal(3))
     placement = Placement(problem, np.zeros(12, np.int32))

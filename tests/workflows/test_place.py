@@ -1,4 +1,4 @@
-"""The function `place`: clusters as text, rates of graphs, results."""
+"""Tests for the function `place`: clusters as text, source rates of graphs, results."""
 
 from pathlib import Path
 
@@ -14,19 +14,19 @@ def test_a_cluster_may_be_text() -> None:
     cluster = sp.Cluster.parse("2x2000x2,1x500")
     assert by_text.placement.problem.cluster == cluster
     assert by_text.score == sp.place(two_operator_graph(), cluster, placer="greedy").score
-    with pytest.raises(ClusterError, match="is not COUNTxMIPS"):
+    with pytest.raises(ClusterError, match="must be COUNTxMIPS"):
         sp.place(two_operator_graph(), "cluster.json")
 
 
-def test_what_is_left_out_is_the_graphs_or_the_papers() -> None:
+def test_defaults_come_from_the_graph_and_the_paper() -> None:
     result = sp.place(two_operator_graph(), placer="greedy")
     assert result.score.source_rate == 1e4
     assert result.placement.problem.cluster == sp.Cluster.equal()
-    with pytest.raises(ProblemError, match="the graph has none"):
+    with pytest.raises(ProblemError, match="the graph has no source rate; set it with --source"):
         sp.place(two_operator_graph(None))
 
 
-def test_a_result_is_kept_as_a_placement_file(tmp_path: Path) -> None:
+def test_a_result_is_saved_as_a_placement_file(tmp_path: Path) -> None:
     result = sp.place(two_operator_graph(), "2x2000", placer="round-robin", target_utilisation=0.9)
     result.save(tmp_path / "placement.json")
     again = sp.read_placement(tmp_path / "placement.json")

@@ -1,4 +1,4 @@
-"""Plans, compared with a search of all placements."""
+"""Tests for plans, compared with an exhaustive search of all placements."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def best_rate(graph: StreamGraph, count: int, most: float = 1.0) -> float:
 
 
 @pytest.mark.parametrize("most", [1.0, 0.6])
-def test_every_row_is_the_best_there_is(most: float) -> None:
+def test_every_row_is_the_optimum(most: float) -> None:
     found = plan(GRAPH, SLOW, target_utilisation=most, most=4, evaluations=20_000)
     assert [row.devices for row in found.rows] == [1, 2, 3, 4]
     for row in found.rows:
@@ -46,7 +46,7 @@ def test_every_row_is_the_best_there_is(most: float) -> None:
 
 
 @pytest.mark.parametrize("rate", [300.0, 500.0, 600.0])
-def test_the_fewest_that_keep_up(rate: float) -> None:
+def test_the_fewest_devices_that_keep_up(rate: float) -> None:
     found = plan(GRAPH, SLOW, source_rate=rate, evaluations=20_000)
     enough = [n for n in range(1, 6) if best_rate(GRAPH, n) >= rate]
     assert found.fewest_devices == enough[0]
@@ -62,7 +62,7 @@ def test_more_devices_do_not_help_one_large_operator() -> None:
     assert found.rows[-1].max_source_rate == pytest.approx(250.0)
 
 
-def test_more_devices_do_not_help_where_links_are_full() -> None:
+def test_more_devices_do_not_help_if_links_are_full() -> None:
     graph = chain_graph(6e5, 6e5, payload_bytes=1e5)
     found = plan(graph, SLOW, source_rate=5000.0, evaluations=500)
     assert found.fewest_devices is None
@@ -70,7 +70,7 @@ def test_more_devices_do_not_help_where_links_are_full() -> None:
     assert found.rows[-1].max_source_rate == found.rows[0].max_source_rate
 
 
-def test_path_average_tells_its_own_relative_throughput() -> None:
+def test_path_average_has_its_own_relative_throughput() -> None:
     model: Model = "path-average"
     found = plan(GRAPH, SLOW, source_rate=2000.0, model=model, most=2, evaluations=20_000)
     problem = Problem(
@@ -81,37 +81,37 @@ def test_path_average_tells_its_own_relative_throughput() -> None:
     assert found.rows[1].max_source_rate == pytest.approx(best_rate(GRAPH, 2), rel=1e-9)
 
 
-def test_rows_where_constraints_cannot_hold_are_left_out() -> None:
+def test_rows_that_cannot_satisfy_the_constraints_are_left_out() -> None:
     apart = Constraints(exlocate=[["a", "b", "c"]])
     assert plan(GRAPH, SLOW, constraints=apart, evaluations=500).rows[0].devices == 3
-    pinned = Constraints(pins={"a": "d1"})  # d1 alone is one device too
+    pinned = Constraints(pins={"a": "d1"})  # the one device is then d1
     assert plan(GRAPH, SLOW, constraints=pinned, evaluations=500).rows[0].devices == 1
-    with pytest.raises(InfeasibleError, match="cannot hold"):
+    with pytest.raises(InfeasibleError, match="cannot be satisfied with any tried number"):
         plan(GRAPH, SLOW, constraints=apart, most=2, evaluations=500)
     with pytest.raises(ProblemError, match="d9"):
         plan(GRAPH, SLOW, constraints=Constraints(pins={"a": "d9"}), evaluations=500)
 
 
-def test_labels_are_those_of_the_cluster_told() -> None:
+def test_labels_come_from_the_cluster() -> None:
     graph = StreamGraph([Operator("a", 1e5, 0.0, requires=("gpu",))], [], source_rate=1000.0)
     cluster = Cluster([Device("d0", 2000.0, labels=("gpu",))])
     assert plan(graph, cluster, evaluations=500).rows[0].relative_throughput == 1.0
 
 
-def test_a_row_is_bounded_as_a_placement_is() -> None:
-    """Of six equal operators on five devices two share one, whatever total CPU allows."""
+def test_a_row_has_the_bound_of_a_placement() -> None:
+    """Two of six equal operators must share one of five devices, whatever total CPU allows."""
     graph = chain_graph(*[1e5] * 6, payload_bytes=0.0)
     row = plan(graph, Cluster.equal(5), most=5, evaluations=2000).rows[-1]
     assert row.bound == pytest.approx(2500e6 / 2e5)
     assert row.max_source_rate == pytest.approx(row.bound)
 
 
-def test_what_no_plan_can_be_made_for_is_told() -> None:
+def test_invalid_arguments_are_refused() -> None:
     unequal = Cluster([Device("fast", 2000.0), Device("slow", 1000.0)])
-    with pytest.raises(UsageError, match="devices of one kind"):
+    with pytest.raises(UsageError, match="requires devices of one kind"):
         plan(GRAPH, unequal)
     override = Network(overrides=(LinkOverride("d0", "d1", bandwidth_mbps=1.0),))
-    with pytest.raises(UsageError, match="links of one kind"):
+    with pytest.raises(UsageError, match="requires links of one kind"):
         plan(GRAPH, Cluster.equal(2, network=override))
     with pytest.raises(UsageError, match="engine"):
         plan(GRAPH, SLOW, model="engine")
@@ -136,7 +136,7 @@ def test_same_seed_same_plan() -> None:
     assert np.isfinite(first["rows"][0]["max_source_rate"])
 
 
-def test_a_cluster_too_small_for_the_memory_is_planned_beyond() -> None:
+def test_numbers_of_devices_with_too_little_memory_are_left_out() -> None:
     graph = StreamGraph([(name, 1, 1, 6.0) for name in "abc"], source_rate=1)
     one = Cluster([Device("d0", 1000, memory_bytes=6.0)])
     found = plan(graph, one, most=4, evaluations=10)

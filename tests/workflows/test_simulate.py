@@ -1,4 +1,4 @@
-"""The function `simulate` and its three kinds of arguments."""
+"""Tests for the function `simulate` and its three kinds of arguments."""
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +12,7 @@ from tests.support.graphs import two_operator_graph
 
 @settings(max_examples=30)
 @given(case=cases("path-average"))
-def test_every_way_in_tells_the_same(case: Case) -> None:
+def test_all_kinds_of_arguments_give_the_same_score(case: Case) -> None:
     problem, devices = case
     placement = sp.Placement(problem, devices)
     known = score.simulate(placement)
@@ -28,7 +28,7 @@ def test_every_way_in_tells_the_same(case: Case) -> None:
     assert by_names == known
 
 
-def test_what_is_told_replaces_what_the_placement_knows() -> None:
+def test_arguments_override_the_placement() -> None:
     result = sp.place(two_operator_graph(), "2x2500", placer="round-robin", target_utilisation=0.8)
     assert sp.simulate(result) == result.score
     assert sp.simulate(result, source_rate=1e3).source_rate == 1e3
@@ -40,15 +40,15 @@ def test_what_is_told_replaces_what_the_placement_knows() -> None:
     assert sp.simulate(several, model="path-average").source_rate == 2e4
 
 
-def test_what_does_not_fit_is_one_line() -> None:
+def test_invalid_arguments_are_refused() -> None:
     result = sp.place(two_operator_graph(), "2x2500", placer="round-robin")
-    with pytest.raises(UsageError, match="a graph needs an assignment"):
-        sp.simulate(two_operator_graph())  # type: ignore[call-overload]  # that is the fault
-    with pytest.raises(UsageError, match="has an assignment already"):
+    with pytest.raises(UsageError, match="a graph requires an assignment"):
+        sp.simulate(two_operator_graph())  # type: ignore[call-overload]  # deliberately wrong
+    with pytest.raises(UsageError, match="cannot combine a placement with an assignment"):
         sp.simulate(result, {"a": "d0"})  # type: ignore[call-overload]  # likewise
     with pytest.raises(ProblemError, match="operator 'b' has no device"):
         sp.simulate(two_operator_graph(), {"a": "d0"})
     with pytest.raises(ProblemError, match="no device 'd1'"):
         sp.simulate(result, cluster="1x2500")
-    with pytest.raises(sp.StreamplaceError, match="is not COUNTxMIPS"):
+    with pytest.raises(sp.StreamplaceError, match="must be COUNTxMIPS"):
         sp.simulate(two_operator_graph(), {"a": "d0"}, "cluster.json")

@@ -21,7 +21,7 @@ class Count:
     faults
         Descriptions of the first faults.
     group
-        The group of rows that are summed in the README; empty for a row without a group.
+        The group of rows that are summed in docs/reliability.md; empty for a row without a group.
     """
 
     what: str

@@ -35,7 +35,8 @@ class Row:
     faults
         Descriptions of the first faults, from which they can be reproduced.
     group
-        The line of the README's table that sums this row with others; empty for a separate line.
+        The line of the table in docs/reliability.md that sums this row with others; empty for a
+        separate line.
     """
 
     what: str

@@ -1,4 +1,4 @@
-"""Tables of all results: a summary for the README and the full table for RESULTS.md."""
+"""Tables of all results: a summary for docs/reliability.md, and all rows for RESULTS.md."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from pathlib import Path
 from benchmarks.hardening.harness.rows import NOT_RUN, UNREACHABLE, Row, Run, read_rows
 
 HERE = Path(__file__).resolve().parents[1]
-README, RESULTS = HERE.parents[1] / "README.md", HERE / "RESULTS.md"
+PAGE, RESULTS = HERE.parents[1] / "docs" / "reliability.md", HERE / "RESULTS.md"
 BEGIN, END = "<!-- hardening: begin -->\n", "<!-- hardening: end -->\n"
 SUMMARY_HEAD = "| what | tried | went wrong | command |\n|---|---|---|---|\n"
 FULL_HEAD = "| what | tried | went wrong | measured |\n|---|---|---|---|\n"
@@ -21,7 +21,7 @@ faults by kind, and further measurements.
 
 
 def report_files(folder: Path, parts: Sequence[str]) -> dict[Path, str]:
-    """Return the new texts of README.md and RESULTS.md.
+    """Return the new texts of docs/reliability.md and RESULTS.md.
 
     Parameters
     ----------
@@ -30,11 +30,10 @@ def report_files(folder: Path, parts: Sequence[str]) -> dict[Path, str]:
     parts
         The parts of the campaign.
     """
-
-    before, _, rest = README.read_text().partition(BEGIN)
+    before, _, rest = PAGE.read_text().partition(BEGIN)
     after = rest.partition(END)[2]
     return {
-        README: before + BEGIN + summary_table(folder, parts) + END + after,
+        PAGE: before + BEGIN + summary_table(folder, parts) + END + after,
         RESULTS: HEAD + full_table(folder, parts),
     }
 

@@ -9,7 +9,7 @@ import struct
 
 import safetensors.torch
 
-from streamplace.policy.signed_tensors import WORDS, packed
+from streamplace.policy.signed_tensors import METADATA_KEY, packed
 
 MOST_BYTES = 2**20  # of tensors
 
@@ -27,14 +27,14 @@ def signed(data: bytes) -> bytes:
     try:
         header, end = json.JSONDecoder().raw_decode(text)
         claimed = max(
-            (one["data_offsets"][1] for name, one in header.items() if name != WORDS),
+            (one["data_offsets"][1] for name, one in header.items() if name != METADATA_KEY),
             default=0,
         )
         begin = end + -end % 8  # of the tensors, after padding
         begin = end if data[end:begin].strip() else begin
         body = data[begin : begin + claimed].ljust(min(claimed, MOST_BYTES), b"\0")
         whole = _file(text[:end].encode("latin-1"), body)
-        words = dict(header[WORDS])
+        words = dict(header[METADATA_KEY])
         words.pop("sha256", None)
         return packed(safetensors.torch.load(whole), words)
     except Exception:  # any error: the reader must report what is wrong

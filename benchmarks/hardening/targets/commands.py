@@ -127,7 +127,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
         _plain("explain", BAD, "--json"),
         _plain("diff", BAD, "PLACEMENT"),
         _plain("diff", "PLACEMENT", BAD, "--json"),
-        _plain("report", BAD, "-o", OUT),
+        _plain("report", BAD, "-o", f"{OUT}.html"),
         _plain("simulate", "GRAPH", BAD, "--json"),
         _plain("place", "GRAPH", "--start", BAD, "--max-moves", "1", "-o", OUT),
         _plain("info", BAD, "--json"),

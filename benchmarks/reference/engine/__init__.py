@@ -1,7 +1,7 @@
-"""The engine once more in plain Python: oracle of the compiled one, and what it is timed against.
+"""The engine in plain Python: the oracle of the compiled engine, and the baseline of its speed.
 
-Same rules, other means: sets are objects with the time each of their tuples entered on average,
-queues are deques, and nothing is an array.
+The rules are the same and the data structures are not: a set of tuples is an object with the mean
+time at which its tuples entered, queues are deques, and there are no arrays.
 """
 
 from benchmarks.reference.engine.run import PlainEngine

@@ -1,4 +1,4 @@
-"""Links: who waits for them, and how long they were busy."""
+"""Links: the sets of tuples that wait for them, and their busy times."""
 
 from collections import deque
 
@@ -7,36 +7,47 @@ from benchmarks.reference.engine.streams import PlainStream
 
 
 class Links:
-    """All links of a network; `second` is the first of those that are a tuple's second, if any."""
+    """All links of a network.
+
+    Parameters
+    ----------
+    second
+        Links from this index on are the second link on a tuple's way; None: tuples cross one link.
+    """
 
     def __init__(self, streams: list[PlainStream], second: int | None, tick_s: float) -> None:
         self.second, self.tick_s = second, tick_s
         self.waiting: dict[int, deque[tuple[int, PlainStream, EventSet]]] = {
             link: deque() for one in streams for link in one.links
         }
-        self.held: dict[int, float] = {}  # by those who send over it, this tick
+        self.held: dict[
+            int, float
+        ] = {}  # share of this tick in which a full queue held up a sender
         self.busy_s: dict[int, float] = {}
         self.full_s: dict[int, float] = {}
         self.stalled_s: dict[int, float] = {}
 
     def join(self, link: int, tick: int, stream: PlainStream, one: EventSet) -> None:
-        """Put a set on a link; what a stream puts there in one tick is one set."""
+        """Put a set on a link. All sets of one stream in one tick become one set."""
         waiting = self.waiting[link]
-        for since, other, there in waiting:
+        for since, other, existing in waiting:
             if since == tick and other is stream:
-                there.absorb(one)
+                existing.absorb(one)
                 return
         waiting.append((tick, stream, one))
 
     def serve(self, tick: int) -> None:
-        """Let every link work for a tick."""
+        """Let every link carry tuples for one tick."""
         for stage in (0, 1):
             for link in self.waiting:
                 if stage == (self.second is not None and link >= self.second):
                     self._serve(link, tick, stage)
 
     def _serve(self, link: int, tick: int, stage: int) -> None:
-        """Let what joined a link in one tick share it, tick after tick, for a tick's time."""
+        """Let a link carry tuples for one tick.
+
+        Sets that joined in the same tick share the link; those that joined earlier go first.
+        """
         left, full = self.tick_s, False
         waiting = self.waiting[link]
         while waiting and left > 0:

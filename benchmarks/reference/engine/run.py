@@ -1,4 +1,4 @@
-"""One run, tick after tick."""
+"""One run, tick by tick."""
 
 from collections.abc import Iterable
 from math import inf
@@ -37,12 +37,11 @@ class PlainEngine:
         self.dropped = dict.fromkeys(self.backlog, 0.0)
         self.links = Links(self.streams, flow.devices if flow.nic else None, tick_s)
         self.windows = {v: OpenWindow(w, tick_s) for v, w in self.scene.windows.items()}
-        # what happened
         self.processed = [0.0] * flow.operators
         self.busy_s = [0.0] * flow.devices
         self.operator_busy_s = [0.0] * flow.operators
         self.blocked_s = [0.0] * flow.operators
-        self.held = 0.0  # of the operator at work
+        self.held = 0.0  # share of its work that a full queue holds up, of the current operator
         # tick, sink, stream or -1, tuples, latency
         self.arrivals: list[tuple[int, int, int, float, float]] = []
         self.reached: list[tuple[int, int, int, float]] = []  # tick, sink, source, per path
@@ -82,7 +81,7 @@ class PlainEngine:
     def _pass(
         self, tick: int, fast: list[float], grant: dict[int, float], used: list[float], first: bool
     ) -> dict[int, float]:
-        """Let every operator work; return how many more seconds each could use."""
+        """Let every operator work; return the further seconds that each could use."""
         unmet = {}
         for v in self.order:
             d = self.device[v]
@@ -98,13 +97,13 @@ class PlainEngine:
         return unmet
 
     def _has_work(self, v: int, d: int) -> bool:
-        """Return whether operator v is on device d and something waits for it, or to be sent."""
+        """Return whether operator v is on device d and has tuples to process or to send."""
         unsent = v in self.windows and self.windows[v].out is not None
         waiting = sum(one.waiting for one in self.inputs[v]) + self.backlog.get(v, 0.0)
         return self.device[v] == d and (unsent or waiting > 1e-9)
 
     def _grants(self, rest: list[float], unmet: dict[int, float]) -> dict[int, float]:
-        """Share out the rest of each device: by shares, but to nobody more than it can use."""
+        """Divide the rest of each device by shares; no operator gets more than it can use."""
         grant = dict.fromkeys(self.order, 0.0)
         for d, seconds in enumerate(rest):
             left = seconds
@@ -123,10 +122,10 @@ class PlainEngine:
 
     def _arrivals(self, tick: int, fast: list[float], used: list[float]) -> None:
         for (v, e), sets in self.now.items():
-            here = merged(sets)
+            arriving = merged(sets)
             done = tick * self.tick_s + used[self.device[v]] / fast[self.device[v]]
-            self.arrivals.append((tick, v, e, here.size, done - here.birth))
-            for source, total in here.totals.items():
+            self.arrivals.append((tick, v, e, arriving.size, done - arriving.birth))
+            for source, total in arriving.totals.items():
                 self.reached.append((tick, v, source, total / self.wiring.paths[source][v]))
 
     def _offer(self, tick: int) -> None:
@@ -139,7 +138,7 @@ class PlainEngine:
             self.backlog[v] += float(self.flow.source_tuples[v]) * seconds
 
     def _drop(self) -> None:
-        """Drop what may not wait at the sources."""
+        """Drop tuples that exceed the queue of their source."""
         most = self.settings.source_queue or inf
         for v in self.backlog:
             self.dropped[v] += max(0.0, self.backlog[v] - most)
@@ -153,7 +152,7 @@ class PlainEngine:
         return fast
 
     def _act(self, v: int, budget: float, tick: int) -> tuple[float, float]:
-        """Let an operator work; return seconds used, and how many more would have helped."""
+        """Let an operator work; return the seconds used, and the further seconds it could use."""
         sent, short = self._send_windows(v, budget, tick) if v in self.windows else (0.0, 0.0)
         if v in self.windows and tick >= self.windows[v].due:
             return sent, short
@@ -176,7 +175,7 @@ class PlainEngine:
         return sent + share * seconds, unmet + short
 
     def _work_on(self, v: int, share: float, waiting: dict[int, float], tick: int) -> None:
-        """Take a share of all that waits for an operator, and do with it what it does."""
+        """Process a share of the tuples that wait for an operator."""
         parts: dict[int, list[EventSet]] = {}
         for one in self.inputs[v]:
             amount = share * waiting[one.number]
@@ -197,9 +196,9 @@ class PlainEngine:
             self._emit(v, all_of_it, tick)
 
     def _send_windows(self, v: int, budget: float, tick: int) -> tuple[float, float]:
-        """Send what a windowed operator has to send, and close a window that is due.
+        """Send the output of a windowed operator, and close a window that is due.
 
-        Returns seconds used, and how many more would have helped.
+        Returns the seconds used, and the further seconds it could use.
         """
         window, used, short = self.windows[v], 0.0, 0.0
         for _ in range(2):

@@ -1,4 +1,4 @@
-"""Streams: what waits at their target, and what is on its way there."""
+"""Streams: tuples that wait at the target, and tuples in flight."""
 
 from collections import deque
 from dataclasses import dataclass, field
@@ -9,12 +9,28 @@ from benchmarks.reference.engine.sets import EventSet
 
 @dataclass
 class PlainStream:
+    """A stream with its queue and its wire.
+
+    Parameters
+    ----------
+    number
+        Its index.
+    links, seconds
+        The links that a tuple crosses, in order, and the seconds that it occupies each.
+    delay
+        Latency, in ticks.
+    most
+        Tuples that may wait.
+    left
+        Tuples that waited at the end of the last tick.
+    """
+
     number: int
     source: int
     target: int
     selectivity: float
-    links: list[int]  # that a tuple takes, in order
-    seconds: list[float]  # that it takes each
+    links: list[int]
+    seconds: list[float]
     delay: int
     rate: float = 0.0
     cost: float = 0.0
@@ -29,10 +45,11 @@ class PlainStream:
 
     @property
     def waiting(self) -> float:
+        """Tuples that wait at the target."""
         return sum(one.size for one in self.queue)
 
     def take(self, amount: float) -> list[EventSet]:
-        """Return the first of the tuples that wait."""
+        """Remove the first `amount` of the waiting tuples, and return them."""
         parts = []
         while self.queue and amount > 0:
             first = self.queue[0]
@@ -44,6 +61,6 @@ class PlainStream:
         return parts
 
     def arrive(self, arriving: EventSet) -> None:
-        """Let what was on its way wait at the target."""
+        """Add tuples that were in flight to the queue."""
         self.in_flight -= arriving.size
         self.queue.append(arriving)

@@ -7,14 +7,14 @@ from sim.engine.scene import Window
 
 
 def mean_output(window: Window, rate: float) -> float:
-    """Return tuples/s that a windowed operator emits which gets some."""
+    """Return the tuples/s that a windowed operator emits at this input rate (tuples/s)."""
     if window.count is None:
         return rate * window.ratio * window.size_s / window.advance_s
     return window.count / window.advance_s if rate > 0 else 0.0
 
 
 class OpenWindow:
-    """The slots of a windowed operator, and what it has to send."""
+    """The slots of a windowed operator, and its output that is not sent yet."""
 
     def __init__(self, window: Window, tick_s: float) -> None:
         self.window = window
@@ -25,7 +25,7 @@ class OpenWindow:
         self.out: EventSet | None = None
 
     def close(self) -> None:
-        """Make what is in the window ready to be sent."""
+        """Close the window: its result becomes the output to send."""
         everything = merged([one for slot in self.slots for one in slot])
         newest = merged(self.slots[-1])
         if everything.size > 0:

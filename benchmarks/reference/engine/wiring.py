@@ -1,4 +1,4 @@
-"""What stays as it is over a run: what each operator costs, and its share of its device."""
+"""The constants of a run: costs, shares of devices, queues, and the order of operators."""
 
 from math import floor, inf
 
@@ -10,7 +10,7 @@ from sim.flow import Flow
 
 
 class Wiring:
-    """A job on its devices: streams, the order of operators, costs, shares, room in queues."""
+    """A placed job: its streams, order of operators, costs, shares of devices, and queue sizes."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class Wiring:
         return PlainStream(e, v, w, float(flow.selectivity[e]), links, seconds, delay)
 
     def _order(self) -> list[int]:
-        """Return the operators, upstream ones first."""
+        """Return the operators in topological order."""
         done: list[int] = []
         while len(done) < self.flow.operators:
             done += [
@@ -78,17 +78,17 @@ class Wiring:
         flow = self.flow
         weight = [1.0] * flow.operators
         rate = [float(x) for x in flow.source_tuples]
-        put_out = list(rate)
+        output = list(rate)
         for v in self.order:
             seconds = rate[v] * self.source_cost[v]
             for one in self.inputs[v]:
-                one.rate = put_out[one.source] * one.selectivity
+                one.rate = output[one.source] * one.selectivity
                 rate[v] += one.rate
                 seconds += one.rate * one.cost
-            put_out[v] = rate[v]
+            output[v] = rate[v]
             if v in self.scene.windows:
-                put_out[v] = mean_output(self.scene.windows[v], rate[v])
-                seconds += put_out[v] * self.send_cost[v]
+                output[v] = mean_output(self.scene.windows[v], rate[v])
+                seconds += output[v] * self.send_cost[v]
             if self.settings.allocation == "weighted":
                 weight[v] = seconds
         total = [0.0] * flow.devices
@@ -97,9 +97,10 @@ class Wiring:
         return [weight[v] / total[d] if total[d] else 0.0 for v, d in enumerate(self.device)]
 
     def _queues(self) -> None:
-        """Give every stream as much room as it has of its target's busiest input, in tuples/s.
+        """Set the queue size of every stream: the setting, for the busiest input of an operator.
 
-        But as much as comes at once: twice what is gathered before it, in a window or a tick.
+        Other inputs get a part of it in proportion to their rate, but room for twice the tuples
+        that can arrive at once (from a window or a tick upstream) as far as the setting allows.
         """
         peak = max([1.0, *(x for p in self.scene.profiles.values() for x in p.factor)])
         gathers = [self.settings.tick_s] * self.flow.operators
@@ -119,7 +120,7 @@ class Wiring:
                     one.most = inf
 
     def _paths(self, source: int) -> list[int]:
-        """Return how many paths lead from a source to each operator."""
+        """Return the number of paths from a source to each operator."""
         paths = [0] * self.flow.operators
         paths[source] = 1
         for v in self.order:

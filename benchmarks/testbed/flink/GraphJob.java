@@ -22,11 +22,11 @@ import org.apache.flink.util.Collector;
 import org.apache.flink.util.OutputTag;
 
 /**
- * A streamplace graph with its operators placed: each a task of its own, in its device's slot.
+ * Runs a placed streamplace graph: every operator is its own task, in the slot of its device.
  *
  * <p>The argument is a file of lines, operators upstream first: {@code operator NUMBER DEVICE
- * COST_NS RATE FILE} (a rate above 0 is a source's; a sink appends to FILE, else "-") and {@code
- * stream NUMBER SOURCE TARGET SELECTIVITY PHASE BYTES}.
+ * COST_NS RATE FILE} (RATE is above 0 for sources; a sink writes to FILE, others have "-") and
+ * {@code stream NUMBER SOURCE TARGET SELECTIVITY PHASE BYTES}.
  */
 public final class GraphJob {
     public static void main(String[] args) throws Exception {
@@ -116,9 +116,9 @@ public final class GraphJob {
         }
     }
 
-    /** Works for a given CPU time, emits, and, if it is a sink, tells how many it has seen. */
+    /** Works for a certain CPU time and emits tuples; a sink also writes its count of tuples. */
     static final class Step extends ProcessFunction<byte[], byte[]> {
-        private static final long TELL_NS = 50_000_000;
+        private static final long REPORT_NS = 50_000_000;
         private static final int LOOPS = 200;
         private final long costNs;
         private final List<Out> outs;
@@ -126,7 +126,7 @@ public final class GraphJob {
         private transient ThreadMXBean clock;
         private transient Writer writer;
         private long processed;
-        private long told;
+        private long reported;
         private long x = 88172645463325252L;
 
         Step(long costNs, List<Out> outs, String file) {
@@ -162,8 +162,8 @@ public final class GraphJob {
             }
             processed++;
             long now = System.nanoTime();
-            if (writer != null && now - told > TELL_NS) {
-                told = now;
+            if (writer != null && now - reported > REPORT_NS) {
+                reported = now;
                 writer.write(now + " " + processed + "\n");
                 writer.flush();
             }

@@ -1,1 +1,1 @@
-"""The same graphs and placements on Apache Flink, a TaskManager a device."""
+"""The same graphs and placements on Apache Flink, with one TaskManager per device."""

@@ -2,8 +2,9 @@
 
     make testbed-flink
 
-That runs ``python -m benchmarks.testbed.flink FLINK``, where FLINK/lib is. Simulated is the closed
-form, with o as it is told: Flink's own is not calibrated, so it is 0 unless told.
+This runs ``python -m benchmarks.testbed.flink FLINK``, where FLINK is the folder of Flink that
+holds ``lib``. The simulation is the closed form. Flink's o is not calibrated; ``--o-us`` sets it,
+and its default is 0.
 """
 
 import argparse
@@ -35,11 +36,16 @@ INTERRUPTED = 130
 
 
 def main() -> int:
-    """Print a line a placement; return 0 if the ranks of T2 and T3 hold."""
+    """Print one line per table row and placement; return 0 if the ranks of T2 and T3 hold."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("home", type=Path)
     parser.add_argument("-o", type=Path, default=Path("testbed"), dest="folder")
-    parser.add_argument("--o-us", type=float, default=0.0, help="microseconds of CPU")
+    parser.add_argument(
+        "--o-us",
+        type=float,
+        default=0.0,
+        help="LogP's o: microseconds of CPU time to send or receive a tuple",
+    )
     parser.add_argument("--graphs", type=int, default=GRAPHS)
     parser.add_argument("--only-graphs", action="store_true")
     arguments = parser.parse_args()
@@ -57,7 +63,7 @@ def main() -> int:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Start Flink, run everything on it."""
+    """Start Flink and run everything on it."""
     folder = make_folder(arguments.folder / "flink").resolve()
     home = arguments.home.resolve()
     jar = built(home, folder)
@@ -67,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     first = scaled(rows()[0], machine)
     with flink(home, folder, first) as cluster:
         for row in wanted:
-            good &= told(row, cluster, jar, machine)
+            good &= measure_row(row, cluster, jar, machine)
         for graph in islice(campaign.graphs(24), arguments.graphs):
             small = scale(campaign.problem_of(graph), machine)
             for name, devices in campaign.placements(small):
@@ -95,20 +101,22 @@ def built(home: Path, folder: Path) -> Path:
         try:
             done = subprocess.run(command, capture_output=True, text=True, check=False)
         except FileNotFoundError:
-            raise TestbedError(f"the testbed cannot run Flink: no {command[0]} (a JDK)") from None
+            raise TestbedError(
+                f"the testbed cannot run Flink: no {command[0]}; install a JDK"
+            ) from None
         if done.returncode:
             raise TestbedError(f"{command[0]}: {' '.join(done.stderr.split())}")
     return jar
 
 
 def both(cluster: TestbedFlink, jar: Path, small: Scaled, devices: Ints) -> tuple[float, float]:
-    """Return a placement's relative throughput, simulated and on Flink."""
+    """Return the relative throughput of a placement, (V,), in simulation and on Flink."""
     simulated = simulate(Placement(small.problem, devices)).relative_throughput
     return simulated, cluster.measure(jar, small, devices, WARM_S, MEASURED_S)
 
 
-def told(row: Row, cluster: TestbedFlink, jar: Path, machine: Machine) -> bool:
-    """Run a line of a table, print it, return whether its ranks hold on Flink."""
+def measure_row(row: Row, cluster: TestbedFlink, jar: Path, machine: Machine) -> bool:
+    """Run and print a row of a table; return whether its ranks hold on Flink."""
     small = scaled(row, machine)
     pairs = {
         name: both(cluster, jar, small, np.array(devices, dtype=np.int32))

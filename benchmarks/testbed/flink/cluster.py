@@ -1,4 +1,4 @@
-"""A Flink whose TaskManagers are the testbed's devices."""
+"""A Flink cluster whose TaskManagers run on the testbed's devices."""
 
 import ctypes
 import time
@@ -19,17 +19,17 @@ from benchmarks.testbed.scaling import Scaled
 from streamplace.util.arrays import Ints
 
 MASTER = "10.88.255.254"
-HOT_S = 4.0  # with all of the machine's CPU, so that Java compiles what it runs
+HOT_S = 4.0  # without CPU limits, so that Java compiles the code that it runs
 NET = "/proc/self/ns/net"
 
 
 @contextmanager
 def inside(namespace: str) -> Iterator[None]:
-    """Be in a network namespace, with all that is started there."""
+    """Enter a network namespace; processes that are started in the block run in it too."""
     libc = ctypes.CDLL(None, use_errno=True)
-    with open(NET, "rb") as home, open(NAMESPACES / namespace, "rb") as there:
-        if libc.setns(there.fileno(), 0):
-            raise OSError(ctypes.get_errno(), f"cannot enter {namespace}")
+    with open(NET, "rb") as home, open(NAMESPACES / namespace, "rb") as entered:
+        if libc.setns(entered.fileno(), 0):
+            raise OSError(ctypes.get_errno(), f"cannot enter the network namespace {namespace}")
         try:
             yield
         finally:
@@ -37,7 +37,7 @@ def inside(namespace: str) -> Iterator[None]:
 
 
 class TestbedFlink(LocalFlink):
-    """Runs inside the switch's namespace, where its JobManager is; TaskManagers in devices."""
+    """A Flink cluster with its JobManager in the switch's namespace and TaskManagers in devices."""
 
     def __init__(
         self, home: Path, folder: Path, devices: Sequence[str], groups: Sequence[Group]
@@ -48,9 +48,11 @@ class TestbedFlink(LocalFlink):
 
     def _start_task_manager(self, i: int) -> None:
         own = wiring.address(i)
-        told = {"resource-id": f"tm{i}", "host": own, "bind-host": own}
+        options = {"resource-id": f"tm{i}", "host": own, "bind-host": own}
         more = [
-            word for name, value in told.items() for word in ("-D", f"taskmanager.{name}={value}")
+            word
+            for name, value in options.items()
+            for word in ("-D", f"taskmanager.{name}={value}")
         ]
         before = ["ip", "netns", "exec", self.devices[i]]
         pid = self._start(f"tm{i}", TASK_MANAGER, "192m", more, before)
@@ -59,35 +61,35 @@ class TestbedFlink(LocalFlink):
     def measure(
         self, jar: Path, scaled: Scaled, devices: Ints, warm_s: float, seconds: float
     ) -> float:
-        """Run a placement of a scaled problem; return its relative throughput."""
+        """Run a placement of a scaled problem, (V,); return its relative throughput."""
         graph = scaled.problem.graph
         sinks = {int(v): self.folder / f"sink{v}.txt" for v in graph.sinks}
         for file in sinks.values():
             file.unlink(missing_ok=True)
-        told = self.folder / "graph.txt"
-        told.write_text("\n".join(lines(scaled, devices, sinks)) + "\n")
+        document = self.folder / "graph.txt"
+        document.write_text("\n".join(lines(scaled, devices, sinks)) + "\n")
         self.limit(None)
-        job = self.run(jar, [str(told)])
+        job = self.run(jar, [str(document)])
         time.sleep(HOT_S)
         self.limit(scaled.shares)
         time.sleep(warm_s)
         begin = time.monotonic()
         time.sleep(seconds)
         end = time.monotonic()
-        time.sleep(0.3)  # a sink tells some times a second
+        time.sleep(0.3)  # a sink reports its count a few times per second
         self.limit(None)
         self.cancel(job)
         return sum(arrived(file, begin, end) for file in sinks.values()) / arriving(scaled)
 
     def limit(self, shares: Sequence[float] | None) -> None:
-        """Set the devices' shares of a core; None: all there is."""
+        """Set the devices' shares of a core, (D,); None: no limit."""
         for d, group in enumerate(self.groups):
             group.limit(None if shares is None else shares[d])
 
 
 @contextmanager
 def flink(home: Path, folder: Path, scaled: Scaled) -> Iterator[TestbedFlink]:
-    """Yield a Flink on devices like those of a scaled problem."""
+    """Yield a Flink cluster on devices with the network of a scaled problem."""
     prefix = f"{own_prefix()}f"
     switch, devices = f"{prefix}s", [f"{prefix}d{d}" for d in range(len(scaled.shares))]
     wiring.build(switch, devices)

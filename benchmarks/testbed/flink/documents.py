@@ -1,4 +1,4 @@
-"""What GraphJob is told, and what its sinks tell."""
+"""The input of GraphJob, and the counts that its sinks write."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -26,12 +26,12 @@ def lines(scaled: Scaled, devices: Ints, sinks: dict[int, Path]) -> Iterator[str
 
 
 def arrived(file: Path, begin_s: float, end_s: float) -> float:
-    """Return the tuples/s that arrived at a sink between two moments of the monotonic clock."""
+    """Return the tuples/s that arrived at a sink between two times of the monotonic clock."""
     with suppress(FileNotFoundError):
-        whole = file.read_text()
-        told = [line.split() for line in whole[: whole.rfind("\n") + 1].splitlines()]
-        at = np.array([int(ns) / 1e9 for ns, _ in told])
-        counts = np.array([float(count) for _, count in told])
+        text = file.read_text()
+        complete = [line.split() for line in text[: text.rfind("\n") + 1].splitlines()]
+        at = np.array([int(ns) / 1e9 for ns, _ in complete])
+        counts = np.array([float(count) for _, count in complete])
         if len(at):
             return float(np.diff(np.interp([begin_s, end_s], at, counts))[0] / (end_s - begin_s))
     return 0.0

@@ -1,1 +1,1 @@
-"""What runs on a device. Nothing but the standard library, since it starts on a part of a core."""
+"""The process of a device. It uses only the standard library, to start fast on a part of a core."""

@@ -1,7 +1,8 @@
-"""A device: reads jobs from stdin, one JSON document a line, and answers on stdout.
+"""The process of a device, which reads jobs from stdin and answers on stdout.
 
-It ends with its stdin, and so with whoever started it. Every job is answered twice: when all its
-streams are connected, and when it has run. In between it is told when to start.
+A job is one line of JSON. It is answered twice: when all its streams are connected, and when it has
+run; in between the process reads the start time. The process ends when its stdin closes, and
+therefore when the process that started it ends.
 """
 
 import json
@@ -23,17 +24,17 @@ _HELLO = struct.Struct("!II")
 
 
 def main() -> None:
-    """Run jobs until there are no more."""
+    """Run jobs until stdin closes."""
     os.sched_setaffinity(0, {int(sys.argv[1])})
     with socket.create_server(("", PORT), backlog=1024, reuse_port=False) as server:
-        _limit(server)  # which accepted sockets inherit
+        _limit(server)  # accepted sockets inherit the limits
         answer("up")
         for line in iter(sys.stdin.readline, ""):
             run(json.loads(line), server)
 
 
 def run(job: dict[str, Any], server: socket.socket) -> None:
-    """Connect a job's streams, run it, tell what happened."""
+    """Connect a job's streams, run it, and send its samples."""
     with ExitStack() as stack:
         links = connected(job, server, stack)
         loop = built(job, links)
@@ -42,13 +43,13 @@ def run(job: dict[str, Any], server: socket.socket) -> None:
         loop.run(started["start_s"], job["seconds"])
         operators = [(each.lost, each.debt_ns) for each in loop.operators]
         answer({"samples": loop.samples, "operators": operators})
-        sys.stdin.readline()  # until all others are done: a link that closes is an error to them
+        sys.stdin.readline()  # wait until all devices are done: to them a closed link is an error
 
 
 def connected(
     job: dict[str, Any], server: socket.socket, stack: ExitStack
 ) -> dict[int, socket.socket]:
-    """Return the socket of each stream that crosses, connected by its sender."""
+    """Return the socket of each stream between devices; the sender connects it."""
     links: dict[int, socket.socket] = {}
     for stream in job["streams"]:
         if stream.get("to") is not None:
@@ -64,7 +65,7 @@ def connected(
         link = stack.enter_context(server.accept()[0])
         link.settimeout(PATIENCE_S)
         number, stream = _HELLO.unpack(link.recv(_HELLO.size, socket.MSG_WAITALL))
-        if number == job["number"]:  # else it is left from a job that failed
+        if number == job["number"]:  # otherwise it is left from a job that failed
             expected.discard(stream)
             links[stream] = link
     for link in links.values():
@@ -98,16 +99,16 @@ def built(job: dict[str, Any], links: dict[int, socket.socket]) -> Loop:
     return Loop(operators, wires)
 
 
-def answer(what: object) -> None:
-    """Tell whoever started this device."""
-    sys.stdout.write(json.dumps(what) + "\n")
+def answer(message: object) -> None:
+    """Send a message to the process that started this device."""
+    sys.stdout.write(json.dumps(message) + "\n")
     sys.stdout.flush()
 
 
 def _limit(link: socket.socket) -> None:
-    """Keep little on the way: what waits in buffers delays all who share a link.
+    """Keep socket buffers small, because data in them delays all streams that share a link.
 
-    No cleverness of the kernel's either: nothing is ever lost, so windows alone pace a sender.
+    Congestion control is Reno: no packet is lost, so that only the windows limit a sender.
     """
     link.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, WINDOW_BYTES // 2)
     link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, WINDOW_BYTES // 2)
@@ -118,4 +119,4 @@ if __name__ == "__main__":
     try:
         main()
     except ConnectionError:
-        sys.exit(1)  # another device has ended; who started them all will notice
+        sys.exit(1)  # another device has ended; the parent process reports that

@@ -1,26 +1,26 @@
-"""CPU work: rounds of a hash, as many as take a given time of a core."""
+"""CPU work: rounds of a hash that use a certain CPU time."""
 
 import hashlib
 import time
 
-SMOOTHING = 0.1  # what a measurement adds to the rate known so far
-WORTH_IT_NS = 3_000  # less than that is left to the next tuple's account
+SMOOTHING = 0.1  # weight of a new measurement of the rate
+WORTH_IT_NS = 3_000  # a smaller rest is carried over to the next tuple
 MEASURABLE_NS = 50_000
 clock = time.thread_time_ns
 
 
 class Burner:
-    """Works until the thread has used a given CPU time.
+    """Works until the thread has used a certain CPU time.
 
-    A neighbour on the same physical core makes hashing slower, but not the quota: so work is CPU
-    time, and the rounds that make it are learned all the while.
+    Another process on the same physical core slows down the hash, but does not change the quota.
+    Work is therefore CPU time, and the number of rounds per nanosecond is measured continuously.
 
     Attributes
     ----------
     rounds
-        Done so far.
+        Rounds done so far.
     spent_ns
-        CPU time they took.
+        CPU time of these rounds.
     """
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class Burner:
         self._per_ns = 1e-3
 
     def until(self, target_ns: int) -> int:
-        """Work until the thread's CPU clock shows `target_ns`; return what it shows then."""
+        """Work until the thread's CPU clock reaches `target_ns`; return its time then."""
         now = clock()
         while (left := target_ns - now) > WORTH_IT_NS:
             rounds = max(1, int(left * self._per_ns))

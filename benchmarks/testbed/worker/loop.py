@@ -1,4 +1,4 @@
-"""A device at work: its operators share a core tuple by tuple, as fairly as threads would."""
+"""The main loop of a device: operators share a core tuple by tuple, as fairly as threads."""
 
 import select
 import time
@@ -11,22 +11,22 @@ from benchmarks.testbed.worker.wires import Queue, Receiver, Sender
 LONGEST_WAIT_S = 0.05
 SAMPLE_S = 0.1
 SLICE_NS = 500_000
-"""CPU time after which the network is looked after: what waits for a long tuple to be done would
-leave links idle that a real engine's network threads keep busy."""
+"""CPU time between two checks of the network. If the network waited for the end of a long tuple,
+links would be idle that a real engine's network threads keep busy."""
 Sample = tuple[float, list[int], int, int, int, int]
-"""Time since the start, tuples processed by operator, CPU ns used, of these for operators' work,
-rounds of the hash, CPU ns for them."""
+"""Seconds since the start, tuples processed by each operator, CPU ns used, CPU ns of operators'
+work, rounds of the hash, CPU ns of the rounds."""
 
 
 class Loop:
-    """One thread, one core: of the operators that have work the one that had the least CPU is next.
+    """Runs operators in one thread. Of those with work, the one with the least CPU time is next.
 
-    That is how Linux shares a core between threads (weighted fair queueing). With turns, a tuple
-    each, heavy operators would hold up a light one that needs more of them, and throughput would
-    swing over seconds.
+    That is how Linux shares a core between threads (weighted fair queueing). If operators took
+    turns tuple by tuple, heavy ones would delay a light one that needs more turns, and throughput
+    would swing over seconds.
 
-    What an iteration costs besides the network (looking for an operator, its queues) is part of
-    the operator's work; what sending and receiving costs comes on top, as LogP's o does.
+    The cost of an iteration apart from the network (choosing an operator, its queues) counts as
+    part of the operator's work. The cost of sending and receiving is added to it, like LogP's o.
     """
 
     def __init__(self, operators: Sequence[Operator], wires: Sequence[Sender | Receiver]) -> None:
@@ -44,7 +44,7 @@ class Loop:
         self._poll.register(0, select.EPOLLIN)
 
     def run(self, start_s: float, seconds: float) -> None:
-        """Work from a moment of the monotonic clock on."""
+        """Run operators for `seconds`, from a time of the monotonic clock on."""
         time.sleep(max(0.0, start_s - time.monotonic()))
         sample_s, begin = 0.0, clock()
         while (elapsed := time.monotonic() - start_s) < seconds:
@@ -63,7 +63,7 @@ class Loop:
         self._poll.close()
 
     def _process(self, operator: Operator, begin: int) -> int:
-        """Process a tuple; return where the next one's account begins."""
+        """Process a tuple; return the CPU time from which the next tuple counts."""
         taken = operator.take()
         target = int(begin + operator.cost_ns - operator.debt_ns)
         elsewhere_ns = self._work(target)
@@ -81,7 +81,10 @@ class Loop:
         return clock() if networked else now
 
     def _work(self, target_ns: int) -> int:
-        """Work until the CPU clock shows a moment; return how long the network took meanwhile."""
+        """Work until the CPU clock reaches a time; return the CPU ns of the network meanwhile.
+
+        The time moves on by what the network takes.
+        """
         begin, elsewhere_ns = clock(), 0
         while begin + SLICE_NS < target_ns + elsewhere_ns:
             begin = self._burner.until(begin + SLICE_NS)
@@ -93,7 +96,7 @@ class Loop:
         return elsewhere_ns
 
     def _pick(self, elapsed: float) -> Operator | None:
-        """Return the operator that is next; one that had nothing to do saves up no share for it."""
+        """Return the next operator. An operator without work does not accumulate a claim to CPU."""
         found = None
         for operator in self.operators:
             if not operator.ready(elapsed):
@@ -110,25 +113,25 @@ class Loop:
         return found
 
     def _idle_s(self, elapsed: float) -> float:
-        """Return how long nothing happens but on the network."""
+        """Return the seconds until the next tuple of a source is due."""
         due = (source.next_due_s() - elapsed for source in self.sources)
         return min((d for d in due if d > 0), default=LONGEST_WAIT_S)
 
     def _serve(self, timeout: float) -> bool:
-        """Handle what the network has; return whether there was anything."""
+        """Handle the events of the network; return whether there were any."""
         events = self._poll.poll(min(timeout, LONGEST_WAIT_S))
-        for number, what in events:
+        for number, event in events:
             if number == 0:
-                raise SystemExit(0)  # the run that started this device is gone
+                raise SystemExit(0)  # the run that started this device has ended
             wire = self._wires[number]
-            if what & select.EPOLLOUT:
+            if event & select.EPOLLOUT:
                 self._flush(wire)
-            if what & ~select.EPOLLOUT:
+            if event & ~select.EPOLLOUT:
                 wire.readable()
         return bool(events)
 
     def _flush(self, wire: Sender | Receiver) -> None:
-        """Send what can be sent; ask to be told when there is room for the rest."""
+        """Send what the socket accepts; poll for room if something is left."""
         number = wire.link.fileno()
         left = wire.flush()
         if left != (number in self._stuck):

@@ -1,4 +1,4 @@
-"""Operators: what they take, and what they emit for it."""
+"""Operators of a device: the tuples that they take and emit."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from math import floor
 
 from benchmarks.testbed.worker.wires import Queue
 
-ROUNDING = 1e-9  # three thirds are a tuple
+ROUNDING = 1e-9  # makes three thirds one tuple
 
 
 @dataclass
@@ -18,9 +18,9 @@ class Output:
     ----------
     selectivity
         Tuples on it per tuple processed; after n tuples it has carried floor(n * selectivity +
-        phase), so fractions never drift.
+        phase), so that fractions never drift.
     phase
-        0 to 1: streams of one operator take turns.
+        0 to 1; lets the streams of an operator take turns.
     """
 
     queue: Queue
@@ -28,7 +28,7 @@ class Output:
     phase: float
 
     def due(self, processed: int) -> int:
-        """Return how many tuples the next tuple processed puts on it."""
+        """Return the number of tuples that processing the next tuple puts on it."""
         return self._carried(processed + 1) - self._carried(processed)
 
     def _carried(self, processed: int) -> int:
@@ -36,27 +36,29 @@ class Output:
 
 
 class Operator:
-    """Takes tuples in the order in which they came, works, emits.
+    """An operator, which takes tuples in order of arrival, works and emits tuples.
 
     Parameters
     ----------
     cost_ns
-        CPU time of a tuple.
+        CPU time per tuple.
     rate
-        Tuples/s offered, of a source.
+        Tuples/s that a source offers; 0 for other operators.
     backlog
-        Tuples that a source lets wait; what is more is lost.
+        Tuples that may wait at a source; further tuples are lost.
 
     Attributes
     ----------
     processed
-        Tuples so far.
+        Tuples processed so far.
+    lost
+        Tuples that a source has lost so far.
     debt_ns
-        CPU time that it has used beyond its cost so far; work comes in small lumps.
+        CPU time that it has used beyond its cost so far, because work comes in small lumps.
     share_ns
-        CPU time that it had, counted from that of the others whenever it has work again.
+        CPU time that it has had, which catches up with the other operators when it has work again.
     waits
-        Whether it had work when it was last looked at.
+        Whether it had work at the last check.
     """
 
     def __init__(
@@ -81,11 +83,11 @@ class Operator:
         self.waits = False
 
     def next_due_s(self) -> float:
-        """Return when a source has its next tuple, in seconds from the start."""
+        """Return the time of a source's next tuple, in seconds from the start."""
         return (self.processed + self.lost + 1) / self.rate
 
     def ready(self, elapsed_s: float) -> bool:
-        """Return whether it has a tuple, and room for what that makes."""
+        """Return whether it has a tuple, and its outputs have room for the result."""
         if self.rate:
             waiting = elapsed_s * self.rate - self.processed - self.lost
             if waiting < 1:
@@ -96,7 +98,7 @@ class Operator:
         return not any(out.queue.full and out.due(self.processed) for out in self.outputs)
 
     def take(self) -> Queue | None:
-        """Take the tuple that came first; return the queue that it came by."""
+        """Take the tuple that arrived first; return its queue, or None if there is no tuple."""
         if not self.inbox:
             return None
         queue = self.inbox.popleft()
@@ -104,7 +106,7 @@ class Operator:
         return queue
 
     def emit(self) -> list[Queue]:
-        """Put what a tuple makes on the streams; return those that got some."""
+        """Put the result of a tuple on the streams; return the streams that got tuples."""
         got = []
         for out in self.outputs:
             if tuples := out.due(self.processed):

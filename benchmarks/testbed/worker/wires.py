@@ -1,7 +1,8 @@
-"""Streams: queues that hold so many tuples and no more, within a device or over TCP.
+"""Streams: bounded queues of tuples, within a device or over TCP.
 
-Over TCP the sender counts what the receiver has not yet processed; the receiver tells, a byte for
-every few tuples. So a queue holds the same number wherever it is, tuples on their way included.
+Over TCP the sender counts the tuples that the receiver has not processed yet, and the receiver
+acknowledges them with one byte for every few tuples. A queue thus holds the same number of tuples
+in both cases, and tuples in flight count.
 """
 
 import socket
@@ -9,7 +10,7 @@ from collections import deque
 from contextlib import suppress
 
 CHUNK = 1 << 18
-CREDIT = 4  # bytes tell a quarter of a queue each
+CREDIT = 4  # a byte acknowledges a quarter of a queue
 _ZEROS = memoryview(bytes(CHUNK))
 _BUFFER = bytearray(CHUNK)
 
@@ -24,7 +25,7 @@ class Queue:
     passed
         Tuples put on it so far.
     inbox
-        Its operator's: the queues that tuples came by, in the order in which they came.
+        Inbox of its operator: one entry per waiting tuple, its queue, in order of arrival.
     """
 
     def __init__(self, limit: int) -> None:
@@ -35,7 +36,7 @@ class Queue:
 
     @property
     def full(self) -> bool:
-        """Whether nothing more is taken for now."""
+        """Whether the queue has no room."""
         return self.waiting >= self.limit
 
     def put(self, tuples: int) -> None:
@@ -53,12 +54,15 @@ class Queue:
         self.waiting -= 1
 
     def flush(self) -> bool:
-        """Send what there is; return whether something is left. Nothing to do here."""
+        """Send what is unsent; return whether something is left. Nothing to do in a local queue."""
         return False
 
 
 class Sender(Queue):
-    """The near end of a stream to another device; `waiting` counts until the far end processed."""
+    """The sending end of a stream to another device.
+
+    `waiting` counts the tuples that the receiver has not processed.
+    """
 
     def __init__(self, limit: int, tuple_bytes: int, link: socket.socket) -> None:
         super().__init__(limit)
@@ -73,53 +77,53 @@ class Sender(Queue):
         self._unsent += tuples * self._bytes
 
     def flush(self) -> bool:
-        """Send what the socket takes; return whether something is left."""
+        """Send what the socket accepts; return whether something is left."""
         with suppress(BlockingIOError):
             while self._unsent:
                 self._unsent -= self.link.send(_ZEROS[: self._unsent])
         return self._unsent > 0
 
     def readable(self) -> None:
-        """Learn how many tuples the far end has processed."""
-        told = self.link.recv_into(_BUFFER)
-        if not told:
-            raise ConnectionError("the receiver of a stream is gone")
-        self.waiting -= told * self._chunk
+        """Read how many tuples the receiver has processed."""
+        credit = self.link.recv_into(_BUFFER)
+        if not credit:
+            raise ConnectionError("the receiver of a stream has ended")
+        self.waiting -= credit * self._chunk
 
 
 class Receiver(Queue):
-    """The far end of a stream from another device."""
+    """The receiving end of a stream from another device."""
 
     def __init__(self, limit: int, tuple_bytes: int, link: socket.socket) -> None:
         super().__init__(limit)
         self.link = link
         self._bytes = tuple_bytes
         self._partial = 0
-        self._untold = 0
+        self._unacknowledged = 0
         self._chunk = chunk_of(limit)
 
     def readable(self) -> None:
-        """Receive bytes; a tuple counts when all of it is here."""
+        """Receive bytes; a tuple counts when all its bytes have arrived."""
         got = self.link.recv_into(_BUFFER)
         if not got:
-            raise ConnectionError("the sender of a stream is gone")
-        whole, self._partial = divmod(self._partial + got, self._bytes)
-        self.put(whole)
+            raise ConnectionError("the sender of a stream has ended")
+        complete, self._partial = divmod(self._partial + got, self._bytes)
+        self.put(complete)
 
     def take(self) -> None:
-        """Remove a tuple; `flush` tells the sender."""
+        """Remove a tuple; `flush` acknowledges it to the sender."""
         super().take()
-        self._untold += 1
+        self._unacknowledged += 1
 
     def flush(self) -> bool:
-        """Tell the sender what was processed; return whether something is left to tell."""
-        chunks = self._untold // self._chunk
+        """Acknowledge processed tuples; return whether something is left to acknowledge."""
+        chunks = self._unacknowledged // self._chunk
         if chunks:
             with suppress(BlockingIOError):
-                self._untold -= self._chunk * self.link.send(_ZEROS[:chunks])
-        return self._untold >= self._chunk
+                self._unacknowledged -= self._chunk * self.link.send(_ZEROS[:chunks])
+        return self._unacknowledged >= self._chunk
 
 
 def chunk_of(limit: int) -> int:
-    """Return how many tuples a byte of credit tells."""
+    """Return the number of tuples that a byte of credit acknowledges."""
     return max(1, limit // CREDIT)

@@ -1,4 +1,4 @@
-"""The policy passes every check that policies of streamplace itself pass."""
+"""The policy passes the conformance checks of streamplace."""
 
 import pytest
 
@@ -7,5 +7,5 @@ from streamplace.testing import CHECKS, PolicyCase
 
 @pytest.mark.parametrize("name", CHECKS)
 def test_conformance(name: str) -> None:
-    """One check of the kit."""
+    """Run one check."""
     CHECKS[name](PolicyCase("load-aware", {"hidden": 8}, repaired=True))

@@ -1,4 +1,4 @@
-"""A family of graphs: several sources that are joined pair by pair until one stream is left."""
+"""A family of graphs that join several sources pair by pair into one stream."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from streamplace import Operator, Stream, StreamGraph
 
 
 def funnel(operators: int, rng: np.random.Generator, name: str) -> StreamGraph:
-    """Return a funnel with about half of its operators as sources."""
+    """Return a funnel, in which about half of the operators are sources."""
     sources = (operators + 1) // 2
     parts = [
         Operator(f"op{v}", float(rng.uniform(5e4, 5e5)), float(rng.uniform(100.0, 2000.0)))

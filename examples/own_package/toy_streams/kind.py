@@ -1,4 +1,4 @@
-"""The kind that the package registers; it is read without loading torch."""
+"""The kind that the package registers; importing this module does not load torch."""
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -6,7 +6,7 @@ from streamplace.policy.registry import PolicyKind
 
 
 class Sizes(BaseModel):
-    """Sizes of the policy; every size has a default."""
+    """Sizes of the policy; every size must have a default."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 

@@ -1,4 +1,4 @@
-"""A policy that sees three things of a device: its load, and the traffic with and without it."""
+"""A policy that reads three features per device: its load, local traffic and crossing traffic."""
 
 from collections.abc import Sequence
 
@@ -18,11 +18,21 @@ from streamplace.problem.symmetry import interchangeable
 from streamplace.scoring.flow import flow
 from toy_streams.kind import Sizes
 
-OF_DEVICE = 3  # features
+OF_DEVICE = 3  # number of features
 
 
 class Batch(GraphBatch[EncodedGraph]):
-    """Problems with P x V x V traffic, P x V x D loads and P x D masks, padded with zeros."""
+    """Problems as tensors, padded with zeros.
+
+    Attributes
+    ----------
+    traffic
+        (P, V, V) the share of all traffic between two operators.
+    load
+        (P, V, D) the utilisation of each device by each operator, over the mean utilisation.
+    has_device
+        (P, D) bool, the devices of each problem.
+    """
 
     def __init__(self, encoded: Sequence[EncodedGraph], device: torch.device) -> None:
         super().__init__(encoded, device)
@@ -38,11 +48,11 @@ class Batch(GraphBatch[EncodedGraph]):
             )
         self.traffic = self.tensor(traffic + traffic.transpose(0, 2, 1))
         self.load = self.tensor(load)
-        self.there = self.tensor(np.arange(columns) < self.devices[:, None])
+        self.has_device = self.tensor(np.arange(columns) < self.devices[:, None])
 
 
 class LoadAware(Constructive[EncodedGraph, Batch]):
-    """A small network scores each device by its features, the same network for every device."""
+    """A small network that scores every device by its features."""
 
     def __init__(self, sizes: Sizes) -> None:
         super().__init__()
@@ -51,7 +61,7 @@ class LoadAware(Constructive[EncodedGraph, Batch]):
         )
 
     def encode(self, problem: Problem) -> EncodedGraph:
-        """Return the arrays of a problem, and its operators level by level."""
+        """Return a problem as arrays, with its operators ordered level by level."""
         arrays = flow(problem)
         return EncodedGraph(
             problem, arrays, interchangeable(problem), orders.breadth_first(arrays)[None]
@@ -69,7 +79,7 @@ class LoadAware(Constructive[EncodedGraph, Batch]):
         forced: np.ndarray | None = None,
         teacher: Teacher | None = None,
     ) -> Trajectories:
-        """Place operator after operator; see `Constructive.rollout`."""
+        """Place one operator after another; see `Constructive.rollout`."""
         order = batch.orders(np.zeros(samples, dtype=np.int32))  # (P, S, T)
         problems, _, steps = order.shape
         active = batch.active(np.arange(steps, dtype=np.int32)).tolist()
@@ -86,8 +96,8 @@ class LoadAware(Constructive[EncodedGraph, Batch]):
             taken = sampler(logs.detach(), samples)
             if forced is not None:
                 of_step = forced[rows[:, None], np.arange(samples), operators].reshape(-1)
-                wanted = batch.tensor(of_step.astype(np.int64))
-                taken = torch.where(wanted >= 0, wanted, taken)
+                required = batch.tensor(of_step.astype(np.int64))
+                taken = torch.where(required >= 0, required, taken)
             devices = taken.cpu().numpy().astype(np.int32)
             if teacher is not None and expert is not None:
                 best = batch.tensor(expert.judge(operators.reshape(-1), devices))
@@ -112,11 +122,11 @@ class LoadAware(Constructive[EncodedGraph, Batch]):
     def _logits(
         self, batch: Batch, on: Tensor, loads: Tensor, rows: np.ndarray, at: np.ndarray
     ) -> Tensor:
-        """Return the logits, (P'·S, D), of the operators of a step, one a problem."""
+        """Return logits, (P'·S, D), for one operator per problem."""
         load = loads[rows] + batch.load[rows, at].unsqueeze(1)
         local = torch.einsum("pv,psvd->psd", batch.traffic[rows, at], on[rows])
         crossing = local.sum(dim=2, keepdim=True) - local
         features = torch.stack([load, local, crossing], dim=3)
         logits: Tensor = self.score(features).squeeze(3)
-        there = batch.there[rows].unsqueeze(1)
-        return logits.masked_fill(~there, UNAVAILABLE).flatten(0, 1)
+        has_device = batch.has_device[rows].unsqueeze(1)
+        return logits.masked_fill(~has_device, UNAVAILABLE).flatten(0, 1)

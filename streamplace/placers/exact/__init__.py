@@ -1,1 +1,1 @@
-"""Placers that prove how good their placement is."""
+"""The exact placer, which proves that its placement is optimal."""

@@ -1,4 +1,4 @@
-"""The optimum under `bottleneck`: decision problems whether any placement is better."""
+"""The optimum under `bottleneck`, by decision problems that ask for a better placement."""
 
 from itertools import count
 
@@ -7,13 +7,13 @@ from streamplace.placers.exact.decision import DecisionProblem, Outcome
 from streamplace.placers.exact.incumbent import TOLERANCE, Incumbent
 from streamplace.placers.search.annealing import Budget
 
-QUICK = 30_000  # nodes within which most decision problems are settled
+QUICK = 30_000  # nodes that settle most decision problems
 BISECTIONS, SHALLOW = 8, 10_000  # decision problems that narrow the gap, and nodes for each
-NODES, EFFORT = 300_000, 1.0  # of the first turn of each of the two provers; then twice that, …
+NODES, EFFORT = 300_000, 1.0  # of the first turn of each of the two provers; doubled every turn
 
 
 def refute_all(incumbent: Incumbent, clock: Budget, workers: int, seed: int) -> None:
-    """Raise the incumbent and lower what none exceeds until they meet, or time is up."""
+    """Raise the incumbent and lower the upper bound until they meet or time is up."""
     narrowed = False
     while not incumbent.closed and clock.seconds_left() > 0:
         decision = DecisionProblem(incumbent.problem, incumbent.better)
@@ -29,7 +29,7 @@ def refute_all(incumbent: Incumbent, clock: Budget, workers: int, seed: int) -> 
 
 
 def _narrow(incumbent: Incumbent, clock: Budget) -> bool:
-    """Settle easier questions, whether anything is better by far; return whether something was."""
+    """Bisect the gap with easier decision problems; return whether the incumbent improved."""
     improved, low = False, incumbent.reached
     for _ in range(BISECTIONS):
         if incumbent.most <= low * (1.0 + TOLERANCE):
@@ -45,7 +45,7 @@ def _narrow(incumbent: Incumbent, clock: Budget) -> bool:
 
 
 def _insist(decision: DecisionProblem, clock: Budget, workers: int, seed: int) -> Outcome:
-    """Ask both provers in turn, for longer and longer, until one settles it or time is up."""
+    """Run both provers in turn, for longer each time, until one settles it or time is up."""
     model = Model(decision, workers, seed) if Model.is_small(decision) else None
     outcome = Outcome()
     for turn in count():
@@ -58,7 +58,7 @@ def _insist(decision: DecisionProblem, clock: Budget, workers: int, seed: int) -
 
 
 def _settle(incumbent: Incumbent, decision: DecisionProblem, outcome: Outcome) -> bool:
-    """Take the outcome of a decision problem; return whether it changes anything."""
+    """Apply the outcome of a decision problem and return whether it changed the incumbent."""
     if outcome.found is not None:
         return incumbent.offer(outcome.found)
     incumbent.none_reaches(decision.wanted)

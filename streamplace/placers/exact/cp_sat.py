@@ -1,7 +1,8 @@
-"""A decision problem as a model of OR-tools' CP-SAT, which learns from its failures.
+"""A decision problem as a model for CP-SAT, the constraint solver of OR-tools.
 
-CP-SAT counts in whole numbers: the limit is 2^40, and every load is rounded down. So whatever keeps
-to the limit is a solution of the model, and where the model has none, no placement keeps to it.
+CP-SAT works with integers: the limit is 2^40, and every load is rounded down. Every placement
+within the limit is therefore a solution of the model; if the model has no solution, no placement is
+within the limit.
 """
 
 from collections import defaultdict
@@ -21,18 +22,18 @@ except ImportError:
     raise UsageError("placer 'exact' needs OR-tools: pip install 'streamplace[exact]'") from None
 
 LIMIT = 1 << 40
-MOST_CROSSINGS = 100_000  # streams x pairs of devices: larger models take too long to make
+MOST_CROSSINGS = 100_000  # streams x pairs of devices: larger models take too long to build
 
 
 class Model:
-    """Where joined units may go so that no load exceeds the limit.
+    """A CP-SAT model of the placements of joined units in which no load exceeds the limit.
 
     Parameters
     ----------
     workers
-        Threads.
+        Number of threads.
     seed
-        Of CP-SAT's own chance.
+        Random seed of CP-SAT.
     """
 
     def __init__(self, decision: DecisionProblem, workers: int, seed: int) -> None:
@@ -54,20 +55,20 @@ class Model:
 
     @staticmethod
     def is_small(decision: DecisionProblem) -> bool:
-        """Whether a model of the decision problem is built in reasonable time."""
+        """Return whether a model of the decision problem can be built in reasonable time."""
         return (
             len(decision.instance.other) * len(decision.instance.capacity) ** 2
             <= 2 * MOST_CROSSINGS
         )
 
     def search(self, effort: float, clock: Budget) -> Outcome:
-        """Solve with an effort in CP-SAT's deterministic seconds, as long as there is time."""
+        """Solve with an effort in CP-SAT's deterministic seconds, while time is left."""
         solver = cp_model.CpSolver()
         solver.parameters.num_workers = self._workers
         solver.parameters.random_seed = self._seed
         solver.parameters.max_deterministic_time = effort
         solver.parameters.max_time_in_seconds = max(0.0, clock.seconds_left())
-        solver.parameters.catch_sigint_signal = False  # Ctrl-C ends us, not one attempt
+        solver.parameters.catch_sigint_signal = False  # Ctrl-C must end the process, not one solve
         status: Any = solver.solve(self._model)
         if status == cp_model.INFEASIBLE:
             return Outcome(proven=True)
@@ -77,7 +78,7 @@ class Model:
         return Outcome(found=self._decision.placement(on.astype(np.int32)))
 
     def _place_units(self) -> None:
-        """Every unit is on one device that may run it, within its memory, away from rivals."""
+        """Put every unit on one allowed device, within its memory, apart from excluded units."""
         instance = self._instance
         for u, row in enumerate(self._on):
             self._model.add_exactly_one(row)
@@ -92,10 +93,10 @@ class Model:
         for d in np.flatnonzero(instance.memory.sum() > instance.room).tolist():
             share = instance.memory / max(instance.room[d], 1.0)
             column = [row[d] for row in self._on]
-            self._model.add(_total([*zip(map(_whole, share), column, strict=True)]) <= LIMIT)
+            self._model.add(_total([*zip(map(_rounded, share), column, strict=True)]) <= LIMIT)
 
     def _order_identical_devices(self) -> None:
-        """Of like devices a unit may use one only if a heavier unit uses the one before."""
+        """Let a unit use an identical device only if a heavier unit uses the one before it."""
         heaviest = np.argsort(-self._instance.work, kind="stable").tolist()
         for d, identical in enumerate(self._decision.identical.tolist()):
             if identical >= 0:
@@ -104,7 +105,7 @@ class Model:
                     self._model.add_bool_or([self._on[u][d].negated(), *before])
 
     def _cross_pairs(self, u: int, v: int, i: int) -> None:
-        """End i's stream loads the link between the devices of u and v, if they are two."""
+        """Load the link between the devices of u and v with end i's stream, if they differ."""
         devices = len(self._instance.capacity)
         for a, x in enumerate(self._on[u]):
             for b, y in enumerate(self._on[v]):
@@ -113,7 +114,7 @@ class Model:
                     self._cost([x, y], self._seconds(link, i) | self._tax(link, i, a, b))
 
     def _cross_interfaces(self, u: int, v: int, i: int) -> None:
-        """End i's stream leaves the device of u and enters that of v, if they are two."""
+        """Load the interfaces of the devices of u and v with end i's stream, if they differ."""
         devices = len(self._instance.capacity)
         for d, (x, y) in enumerate(zip(self._on[u], self._on[v], strict=True)):
             leaves, enters = d, devices + d
@@ -135,22 +136,22 @@ class Model:
         }
 
     def _cost(self, where: list[Any], costs: Mapping[int, float]) -> None:
-        """Where all literals hold, add loads / reference to resources: devices, then links."""
-        whole = {r: _whole(cost / self._decision.limit) for r, cost in costs.items()}
+        """Add loads / reference to resources (devices, then links) if all literals hold."""
+        amounts = {r: _rounded(cost / self._decision.limit) for r, cost in costs.items()}
         unless = [literal.negated() for literal in where]
-        if max(whole.values()) > LIMIT:
+        if max(amounts.values()) > LIMIT:
             self._model.add_bool_or(unless)
-        elif max(whole.values()) > 0:
+        elif max(amounts.values()) > 0:
             holds = where[0]
             if len(where) > 1:
                 holds = self._model.new_bool_var("")
                 self._model.add_bool_or([*unless, holds])
-            for r, amount in whole.items():
+            for r, amount in amounts.items():
                 self._terms[r].append((amount, holds))
 
 
-def _whole(share: float) -> int:
-    """Return a share of the limit as a whole number, rounded down; beyond the limit is beyond."""
+def _rounded(share: float) -> int:
+    """Return a share of the limit as an integer, rounded down; at most twice the limit."""
     return int(min(share, 2.0) * LIMIT)
 
 
@@ -160,7 +161,7 @@ def _total(terms: list[tuple[int, Any]]) -> Any:
 
 
 def _streams(instance: Instance) -> Iterator[tuple[int, int, int]]:
-    """Yield the units at the ends of each stream, its source first, and where it is listed."""
+    """Yield each stream as its source unit, its target unit and the index of its end."""
     ends = np.repeat(np.arange(len(instance.work)), np.diff(instance.first_end))
     for i in np.flatnonzero(instance.outward).tolist():
         yield int(ends[i]), int(instance.other[i]), i

@@ -1,4 +1,4 @@
-"""The decision problem whether any placement reaches some throughput, under `bottleneck`."""
+"""The decision problem whether any placement reaches a throughput, under `bottleneck`."""
 
 from dataclasses import dataclass
 
@@ -23,27 +23,27 @@ from streamplace.scoring.compiled import compiled
 from streamplace.scoring.flow import flow
 from streamplace.util.arrays import Floats, Ints
 
-FIRST, GROWTH = 1_000, 2.5  # nodes until the search starts again, and times as many each time
-SLICE = 10_000  # nodes between two looks at the clock
+FIRST, GROWTH = 1_000, 2.5  # nodes until the first restart, and their growth per restart
+SLICE = 10_000  # nodes between two checks of the time
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a search for a better placement came to; neither proven nor found if time was up."""
+    """The outcome of a search for a better placement; neither proven nor found if time ran out."""
 
     proven: bool = False
     found: Placement | None = None
 
     @property
     def open(self) -> bool:
-        """Whether it is still not known."""
+        """Whether the question is still undecided."""
         return not self.proven and self.found is None
 
 
 class DecisionProblem:
-    """Whether any placement reaches `wanted` tuples/s, up to rounding.
+    """The question whether any placement reaches `wanted` tuples/s, up to rounding.
 
-    Units that no such placement parts are joined.
+    Units that no such placement separates are joined.
 
     Attributes
     ----------
@@ -52,14 +52,14 @@ class DecisionProblem:
     limit
         Load / reference that such a placement does not exceed.
     identical
-        (D,) the last device before it that is alike, -1 if there is none.
+        (D,) for each device the last identical device before it, or -1.
     """
 
     def __init__(self, problem: Problem, wanted: float) -> None:
         self.problem, self.wanted = problem, wanted
-        whole = compiled(problem).instance
-        self.limit = problem.source_rate / (wanted * whole.reference)
-        self.instance, self._group = with_joined(whole, self.limit)
+        original = compiled(problem).instance
+        self.limit = problem.source_rate / (wanted * original.reference)
+        self.instance, self._group = with_joined(original, self.limit)
         self.identical = identical_devices(problem)
         self._search = dive(
             self.instance, self.identical, self.limit, hardness(problem, self.instance)
@@ -68,7 +68,7 @@ class DecisionProblem:
         self._left = FIRST
 
     def search(self, nodes: int, clock: Budget) -> Outcome:
-        """Look at up to so many partial placements more, as long as there is time."""
+        """Examine up to `nodes` more partial placements, while time is left."""
         while nodes > 0 and clock.seconds_left() > 0:
             step = min(SLICE, nodes, self._left)
             verdict = refute(self.instance, self._search, self.limit, step)
@@ -84,12 +84,12 @@ class DecisionProblem:
         return Outcome()
 
     def placement(self, on: Ints) -> Placement:
-        """Return the placement that has the joined units on devices, (U,)."""
+        """Return the placement with the joined units on devices `on`, (U,)."""
         return Placement(self.problem, on[self._group][self.problem.feasibility.unit_of])
 
 
 def identical_devices(problem: Problem) -> Ints:
-    """Return the last device before each that is alike, (D,); -1 where there is none."""
+    """Return for each device the last identical device before it, (D,), or -1."""
     last: dict[int, int] = {}
     found = np.full(len(problem.cluster.devices), -1, dtype=np.int32)
     for d, kind in enumerate(interchangeable(problem).tolist()):
@@ -99,7 +99,7 @@ def identical_devices(problem: Problem) -> Ints:
 
 
 def hardness(problem: Problem, instance: Instance) -> Floats:
-    """Return a guess of how hard units are to place, (U,): work and traffic, in utilisation."""
+    """Return estimates of how hard units are to place, (U,): work plus traffic, as utilisation."""
     arrays = flow(problem)
     gap_s, seconds_per_bit = crossing_seconds(arrays)
     ends = np.repeat(np.arange(len(instance.work)), np.diff(instance.first_end))

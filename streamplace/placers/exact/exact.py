@@ -21,23 +21,24 @@ from streamplace.problem.objectives import only_throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 
-MOST_WORKERS = 1024  # CP-SAT itself refuses more than 10,000, as a model that is invalid
-MOST_ROOM = 4_000_000  # units x units x devices: what larger problems need does not fit memory
+MOST_WORKERS = 1024  # CP-SAT refuses more than 10,000 and reports an invalid model
+MOST_ROOM = 4_000_000  # units x units x devices: larger problems do not fit into memory
 
 
 @dataclass(frozen=True)
 class Exact:
-    """Search for a good placement, then prove that none is better, or find one that is.
+    """Search for a good placement, then prove it optimal or find a better one.
 
-    A proof holds to a relative 1e-9 of throughput. Given time enough for it, the same seed gives
-    the same placement.
+    A proof holds to a relative tolerance of 1e-9 in throughput. The same seed gives the same
+    placement if the time suffices for the proof.
 
     Parameters
     ----------
     seconds
-        Wall time after which to stop with what is known then, once the search is done.
+        Wall time in seconds after which to return the best placement and bound so far. The search
+        counts towards it, but always runs to its end.
     workers
-        Threads of CP-SAT.
+        Number of threads of CP-SAT.
     """
 
     seconds: float = 10.0
@@ -57,20 +58,20 @@ class Exact:
     def prove(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Proof:
-        """Return the best placement found, and what none exceeds.
+        """Return the best placement found, and an upper bound on all placements.
 
         Raises
         ------
         UsageError
-            Under ``engine``, or for an objective of a user's own.
+            Under ``engine``, or for a custom objective.
         PlacementError, InfeasibleError
-            If no feasible placement was found, or there is none.
+            If no feasible placement was found, or none exists.
         """
         only_throughput(problem.objective, "placer 'exact' proves throughput")
         close = PROVERS.get(problem.model)
         if close is None:
             models = " and ".join(PROVERS)
-            raise UsageError(f"placer 'exact' proves under {models}, not {problem.model}")
+            raise UsageError(f"placer 'exact' supports the models {models}, not {problem.model}")
         _compile()  # before the clock starts
         clock = Budget(self.seconds)
         incumbent = Incumbent(problem, Search()(problem, rng, start))
@@ -93,12 +94,12 @@ PROVERS: dict[Model, Callable[[Incumbent, Budget, int, np.random.Generator], Non
     "bottleneck": _refute,
     "path-average": _enumerate,
 }
-"""What closes in on the optimum under each model, from an incumbent, until time is up."""
+"""For each model, the function that improves an incumbent and its bound until time is up."""
 
 
 @cache
 def _compile() -> None:
-    """Compile the kernels, on two operators that need two devices."""
+    """Compile the kernels on a problem of two operators that need two devices."""
     graph = StreamGraph([Operator("a", 1e7, 1.0), Operator("b", 1e7, 1.0)], [Stream("a", "b")])
     for model, close in PROVERS.items():
         problem = Problem(graph, Cluster.equal(2), source_rate=1e3, model=model)

@@ -1,4 +1,4 @@
-"""The incumbent: the best placement known of a problem, and what none exceeds."""
+"""The incumbent: the best placement known of a problem, with an upper bound on all placements."""
 
 from streamplace.placers.base import Proof
 from streamplace.problem.placement import Placement
@@ -6,16 +6,16 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.throughput import bound, throughput
 
 TOLERANCE = 1e-9  # relative: placements that differ by less are equally good
-ROUNDING = 0.4 * TOLERANCE  # far more than what summing loads in another order changes
+ROUNDING = 0.4 * TOLERANCE  # far above the effect of summing loads in another order
 
 
 class Incumbent:
-    """Closes in on the optimum from both sides.
+    """Lower and upper bound on the best throughput, with the placement that reaches the lower one.
 
     Parameters
     ----------
     placement
-        A feasible one to begin with.
+        A feasible placement to start from.
     """
 
     def __init__(self, problem: Problem, placement: Placement) -> None:
@@ -25,7 +25,7 @@ class Incumbent:
 
     @property
     def closed(self) -> bool:
-        """Whether nothing better is left."""
+        """Whether the bounds have met, so that no placement is better."""
         return self.most <= self.reached * (1.0 + TOLERANCE)
 
     @property
@@ -34,12 +34,12 @@ class Incumbent:
         return self.reached * (1.0 + ROUNDING)
 
     def offer(self, placement: Placement, reached: float | None = None) -> bool:
-        """Take a feasible placement if it is better; return whether it was.
+        """Keep a feasible placement if it is better, and return whether it is.
 
         Parameters
         ----------
         reached
-            Its throughput, if that is known.
+            Its throughput in tuples/s, if known.
         """
         scored = (
             float(throughput(self.problem, placement.devices)[0]) if reached is None else reached
@@ -50,9 +50,9 @@ class Incumbent:
         return better
 
     def none_reaches(self, rate: float) -> None:
-        """Note that no placement reaches so many tuples/s, up to rounding."""
+        """Record that no placement reaches `rate` tuples/s, up to rounding."""
         self.most = min(self.most, rate * (1.0 + ROUNDING))
 
     def proof(self) -> Proof:
-        """Return what is known now."""
+        """Return the current placement and bound."""
         return Proof(self.placement, max(self.most, self.reached), self.closed)

@@ -1,4 +1,4 @@
-"""The optimum under `path-average`: all placements that could be better, scored."""
+"""The optimum under `path-average`, by scoring all placements that could be better."""
 
 import numpy as np
 
@@ -12,14 +12,14 @@ from streamplace.scoring.flow import flow
 from streamplace.scoring.throughput import throughput_where_scored
 from streamplace.util.arrays import Ints
 
-ROWS = 256  # placements scored a call; more would leave what they show unused for longer
-STEPS = 100_000  # between two looks at the clock
+ROWS = 256  # placements scored per call; with more, a better bound would be used later
+STEPS = 100_000  # search steps between two checks of the time
 
 
 def enumerate_all(incumbent: Incumbent, clock: Budget) -> None:
-    """Score every placement that could be better; none is left unless time runs out.
+    """Score every placement that could be better, until all are done or time is up.
 
-    Of several source rates the highest tells what could be better.
+    With several source rates, the highest decides which placements could be better.
     """
     problem = incumbent.problem
     instance, arrays = compiled(problem).instance, flow(problem)

@@ -1,1 +1,1 @@
-"""Partitioners: METIS, the IBM fuser, and the oracle number of parts."""
+"""Partitioners: METIS, the IBM Streams fuser, and their oracles."""

@@ -1,4 +1,4 @@
-"""Common parts of partitioners: the number of parts, and the devices that parts go to."""
+"""Code shared by partitioners: the number of parts and the assignment of parts to devices."""
 
 from dataclasses import dataclass, replace
 from typing import Protocol, Self, runtime_checkable
@@ -13,12 +13,12 @@ from streamplace.util.arrays import Floats, Ints
 
 @dataclass(frozen=True)
 class PartsOption:
-    """The option that partitioners share.
+    """The option `parts`, which all partitioners have.
 
     Parameters
     ----------
     parts
-        Their number; as many as devices unless told.
+        Number of parts; default: the number of devices.
     """
 
     parts: int | None = None
@@ -28,7 +28,7 @@ class PartsOption:
             raise UsageError(f"parts must be at least 1 (got {self.parts})")
 
     def with_parts(self, parts: int) -> Self:
-        """Return the same placer for another number of parts."""
+        """Return the same placer with another number of parts."""
         return replace(self, parts=parts)
 
 
@@ -38,29 +38,29 @@ class Partitioner(Placer, Protocol):
 
     @property
     def parts(self) -> int | None:
-        """Their number; None: as many as devices."""
+        """Number of parts; None: the number of devices."""
         ...
 
     def with_parts(self, parts: int) -> "Partitioner":
-        """Return the same placer for that number of parts."""
+        """Return the same placer with another number of parts."""
         ...
 
 
 def parts_for(problem: Problem, parts: int | None) -> int:
-    """Return the number of parts to make: as many as devices unless told, at most one a unit."""
+    """Return the number of parts to make: at most one per device and at most one per unit."""
     wanted = len(problem.cluster.devices) if parts is None else parts
     return min(wanted, len(problem.cluster.devices), problem.feasibility.unit_count)
 
 
 def devices_of_parts(problem: Problem, part_of: Ints, load: Floats) -> Ints:
-    """Return the device of each operator: the heaviest part goes to the fastest device, and so on.
+    """Return the device of each operator, (V,): heavier parts go to faster devices.
 
     Parameters
     ----------
     part_of
         (V,) part of each operator.
     load
-        (V,) what an operator weighs.
+        (V,) weight of each operator.
     """
     devices = problem.cluster.fastest_first
     weight = np.bincount(part_of, weights=load, minlength=len(devices))

@@ -1,7 +1,8 @@
-"""IBM Streams' operator fuser, rebuilt from its published source.
+"""The operator fuser of IBM Streams, reimplemented from its published source.
 
-OSStreams, ``com/ibm/streams/sch/composer/IEUComposer`` with its fusing rules: one deterministic
-pass that balances the *number* of operators over PEs and counts *connections*, not bytes.
+The source is OSStreams, ``com/ibm/streams/sch/composer/IEUComposer`` with its fusing rules: one
+deterministic pass that balances the *number* of operators over processing elements (PEs) and counts
+*connections*, not bytes.
 """
 
 from collections.abc import Callable
@@ -26,7 +27,7 @@ class Fuser(PartsOption):
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
-        """Return the placement of the PEs, repaired where constraints ask for it."""
+        """Return the placement of the PEs, repaired where constraints require it."""
         part_of = fuse(problem.graph, problem.constraints, parts_for(problem, self.parts))
         return feasible(problem, devices_of_parts(problem, part_of, flow(problem).work))
 
@@ -35,7 +36,7 @@ def fuse(graph: StreamGraph, constraints: Constraints, parts: int) -> NDArray[np
     """Return the PE, 0..parts-1, of each operator, (V,).
 
     PEs grow one at a time along *chains*: a chain starts with the most prominent operator left,
-    in the smallest PE, and goes on with operators connected to that PE until it is full.
+    in the smallest PE, and continues with operators connected to that PE until it is full.
     """
     pes = _Pes(graph, constraints, parts)
     left = list(range(len(graph.names)))
@@ -56,7 +57,7 @@ def fuse(graph: StreamGraph, constraints: Constraints, parts: int) -> NDArray[np
             taken = pes.first_allowed(left, current)
             if taken is None:
                 pes.closed.add(current)
-                if len(pes.closed) == parts:  # constraints leave the rest no PE: repair finds one
+                if len(pes.closed) == parts:  # no PE accepts the rest: the repair places it
                     break
                 continue
         full = pes.take(taken, current, len(left))
@@ -66,7 +67,7 @@ def fuse(graph: StreamGraph, constraints: Constraints, parts: int) -> NDArray[np
 
 
 class _Pes:
-    """PEs being filled: sizes, members, and streams between each PE and every operator."""
+    """PEs being filled: sizes, members, and stream counts between each PE and every operator."""
 
     def __init__(self, graph: StreamGraph, constraints: Constraints, parts: int) -> None:
         count = len(graph.names)
@@ -84,13 +85,13 @@ class _Pes:
         self._rules = _Rules(graph, constraints)
 
     def smallest(self) -> int:
-        """Return the PE of fewest operators, the first of several."""
+        """Return the open PE with the fewest operators, the first one on a tie."""
         return min(
             (c for c in range(len(self.size)) if c not in self.closed), key=self.size.__getitem__
         )
 
     def prominence(self, pe: int) -> Callable[[int], tuple[bool, bool, int, int, int]]:
-        """Return the order in which operators may open a chain in a PE."""
+        """Return the sort key that orders operators to open a chain in a PE."""
         before, after, group_size = self._before, self._after, self._rules.group_size
         into, back = self.streams_into[pe], self.streams_back[pe]
         return lambda v: (
@@ -102,7 +103,7 @@ class _Pes:
         )
 
     def first_allowed(self, left: list[int], pe: int, *, connected: bool = False) -> int | None:
-        """Return the first operator that may join a PE; None if there is none."""
+        """Return the first operator that may join a PE, or None."""
         into, back = self.streams_into[pe], self.streams_back[pe]
         for v in left:
             if connected and not (into[v] or back[v]):
@@ -112,7 +113,7 @@ class _Pes:
         return None
 
     def take(self, v: int, pe: int, left: int) -> bool:
-        """Put an operator into a PE; return whether that fills it."""
+        """Put an operator into a PE and return whether the PE is now full."""
         open_pes = [c for c in range(len(self.size)) if c not in self.full]
         room = left + sum(self.size[c] for c in open_pes)
         self.part_of[v] = pe
@@ -128,7 +129,7 @@ class _Pes:
 
 
 class _Rules:
-    """Colocation and exlocation while PEs fill."""
+    """Colocation and exlocation constraints while PEs fill."""
 
     def __init__(self, graph: StreamGraph, constraints: Constraints) -> None:
         self.group_size = [1] * len(graph.names)
@@ -141,11 +142,11 @@ class _Rules:
                 self.group_size[v] = max(self.group_size[v], len(group))
 
     def allow(self, v: int, pe: int) -> bool:
-        """Whether an operator may join a PE."""
+        """Return whether an operator may join a PE."""
         return self._bound.get(v, pe) == pe and (v, pe) not in self._barred
 
     def note(self, v: int, pe: int) -> None:
-        """Remember what follows for others from an operator being in a PE."""
+        """Record the consequences for other operators of an operator joining a PE."""
         for group in self._together:
             if v in group:
                 self._bound.update(dict.fromkeys(group, pe))

@@ -1,4 +1,4 @@
-"""METIS as a placer: balance the load of the parts, cut little traffic (Karypis and Kumar 1998)."""
+"""METIS as a placer: balanced load, little traffic across the cut (Karypis and Kumar 1998)."""
 
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
@@ -21,8 +21,8 @@ Weights = Literal["instructions", "utilisation"]
 
 TRAFFIC_UNIT_BITS = 1000.0  # edge weight: Mbit per source tuple, times 1000
 UTILISATION_UNIT = 1000.0
-LEAST_MEAN = 100.0  # finer vertex weights than this would be lost in rounding
-TINY = 1e-200  # what is divided by less may overflow
+LEAST_MEAN = 100.0  # least mean vertex weight, so that rounding keeps the proportions
+TINY = 1e-200  # dividing by less than this may overflow
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class Metis(PartsOption):
     Parameters
     ----------
     weights
-        Of operators: ``instructions`` per source tuple, as published; or ``utilisation`` of a mean
-        device, times 1000, which on the benchmark gives better placements.
+        Weights of operators: ``instructions`` per source tuple, as published; or ``utilisation`` of
+        a mean device, times 1000, which gives better placements on the benchmark.
     """
 
     weights: Weights = "instructions"
@@ -48,7 +48,7 @@ class Metis(PartsOption):
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
-        """Return the placement of the parts, repaired where constraints ask for it."""
+        """Return the placement of the parts, repaired where constraints require it."""
         arrays = flow(problem)
         units = Grouping(problem.graph, problem.feasibility.unit_of)
         quotient = units.quotient(
@@ -65,13 +65,13 @@ class Metis(PartsOption):
 
 @dataclass(frozen=True)
 class MetisRecursive(Metis):
-    """The same by recursive bisection."""
+    """Partitioning by METIS with recursive bisection."""
 
     recursive: bool = field(default=True, init=False)
 
 
 def cut(problem: Problem, quotient: Quotient, parts: int, *, recursive: bool) -> Ints:
-    """Return the part of each group, (G,); parts get what the fastest devices hold, in order."""
+    """Return the part of each group, (G,), sized by the capacities of the fastest devices."""
     fastest = problem.cluster.fastest_first[:parts]
     shares = problem.cluster.capacity[fastest] / problem.cluster.capacity[fastest].sum()
     found = partition(
@@ -87,6 +87,7 @@ def cut(problem: Problem, quotient: Quotient, parts: int, *, recursive: bool) ->
 
 
 def vertex_weights(load: Floats) -> NDArray[np.int64]:
+    """Return integer vertex weights in proportion to `load`, (G,); all 1 if there is no load."""
     if not load.any():
         return np.ones(len(load), dtype=np.int64)
     load = _of_some_size(load)
@@ -94,7 +95,7 @@ def vertex_weights(load: Floats) -> NDArray[np.int64]:
 
 
 def edge_weights(traffic: Floats) -> NDArray[np.int64]:
-    """Return kbit per source tuple, at least 1; scaled up where all would round to that."""
+    """Return traffic in kbit per source tuple, at least 1; scaled up if all would round to 1."""
     weights = _of_some_size(traffic) / TRAFFIC_UNIT_BITS
     largest = weights.max(initial=0.0)
     if 0.0 < largest < 1.0:
@@ -103,17 +104,17 @@ def edge_weights(traffic: Floats) -> NDArray[np.int64]:
 
 
 def _of_some_size(weights: Floats) -> Floats:
-    """Return weights as they are, or in proportion where they are too small to divide by."""
+    """Return the weights, scaled up in proportion if they are too small to divide by."""
     largest = weights.max(initial=0.0)
     if not 0.0 < largest < TINY:
         return weights
-    # by a power of two: vectors of old versions of numpy overflow in dividing by next to nothing
+    # by a power of two, because old versions of NumPy overflow when dividing by subnormal numbers
     scaled: Floats = np.ldexp(weights, -np.frexp(largest)[1])
     return scaled
 
 
 def _bounded(weights: Floats) -> NDArray[np.int64]:
-    """Return integer weights whose sum METIS can hold; those of 1 and more stay so."""
+    """Return integer weights whose sum METIS can hold; weights of at least 1 stay at least 1."""
     total = weights.sum()
     if total > LARGEST_SUM:
         shrunk = np.floor(weights * (LARGEST_SUM / 2 / total))

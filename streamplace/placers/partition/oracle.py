@@ -1,10 +1,10 @@
-"""The oracle number of parts: the one that scores best."""
+"""The oracle: the best placement over all numbers of parts."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from streamplace.placers.base import answers
+from streamplace.placers.base import run_placers
 from streamplace.placers.partition.base import Partitioner, parts_for
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -13,16 +13,16 @@ from streamplace.scoring.quality import qualities
 
 @dataclass(frozen=True)
 class Oracle:
-    """Try k = 2 … devices parts with a partitioner and keep the best score; the fewest on a tie."""
+    """Run a partitioner for 2 … D parts (D devices) and keep the best; fewer parts win ties."""
 
     partitioner: Partitioner
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
-        """Return the best placement, or raise what the partitioner raised if it had none."""
+        """Return the best placement, or raise the partitioner's last error if it found none."""
         most = parts_for(problem, None)
         numbers = range(min(2, most), most + 1)
         tries = [self.partitioner.with_parts(parts) for parts in numbers]
-        found = answers(tries, problem, rng, start)
+        found = run_placers(tries, problem, rng, start)
         return found[int(qualities(problem, found).argmax())]

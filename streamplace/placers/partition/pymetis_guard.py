@@ -1,6 +1,6 @@
-"""Checks around pymetis, which ends the process on graphs that it does not expect.
+"""Checks around pymetis, which ends the process on invalid graphs.
 
-So it does where weights add up to more than its integers hold.
+It also ends the process when the sum of the weights overflows its integers.
 """
 
 import ctypes
@@ -17,9 +17,9 @@ from streamplace.errors import PlacementError
 
 Integers = NDArray[np.integer]
 
-LARGEST_SUM = 2**30  # METIS adds weights up, in some builds as 32-bit integers
+LARGEST_SUM = 2**30  # METIS sums weights, in some builds as 32-bit integers
 
-_ONE_AT_A_TIME = threading.Lock()  # stdout belongs to the process
+_ONE_AT_A_TIME = threading.Lock()  # because stdout is shared by the whole process
 
 
 def partition(
@@ -37,20 +37,20 @@ def partition(
     Parameters
     ----------
     source, target
-        (Q,) ends of edges in any direction; repeated ones add up.
+        (Q,) ends of edges in any direction; repeated edges are summed.
     vertex_weights, edge_weights
-        (N,) at least 0; (Q,) at least 1. Either add up to at most `LARGEST_SUM`.
+        (N,), each at least 0, and (Q,), each at least 1. The sum of each is at most `LARGEST_SUM`.
     shares
-        (parts,) of the vertex weight that each part should get; None: equal.
+        (parts,) share of the vertex weight that each part should get; None: equal shares.
     parts
-        1 to N.
+        Number of parts, 1 to N.
 
     Raises
     ------
     ValueError
-        If an argument is not so: METIS would end the process or return nonsense.
+        If an argument is out of range: METIS would end the process or return nonsense.
     PlacementError
-        If METIS fails, or its answer is not what it claims.
+        If METIS fails, or its result is inconsistent.
     """
     count = len(vertex_weights)
     if not 1 <= parts <= count:
@@ -88,9 +88,9 @@ def partition(
 def symmetric(
     count: int, source: Integers, target: Integers, weights: Integers
 ) -> tuple[Integers, Integers, Integers]:
-    """Return the graph in both directions as CSR: starts (N + 1,), neighbours, weights (2Q',)."""
+    """Return the symmetric graph as CSR: starts (N + 1,), neighbours and weights (2Q',)."""
     if not (len(source) == len(target) == len(weights)):
-        raise ValueError("source, target and edge weights differ in length")
+        raise ValueError("source, target and edge weights must have the same length")
     a, b = np.concatenate([source, target]), np.concatenate([target, source])
     if len(a) and not (a.min() >= 0 and a.max() < count and (a != b).all()):
         raise ValueError("an edge leaves the graph, or joins a vertex to itself")
@@ -108,12 +108,12 @@ def _recheck(
         raise PlacementError("METIS returned parts that do not exist")
     ends = np.repeat(found, np.diff(starts))
     if weights[ends != found[neighbours]].sum() != 2 * cut:
-        raise PlacementError(f"METIS claims a cut of {cut}, which is not that of its parts")
+        raise PlacementError(f"METIS reported a cut of {cut}, which does not match its parts")
 
 
 @contextmanager
 def _stdout_silenced() -> Iterator[None]:
-    """Send what C code prints to stdout nowhere: METIS writes its complaints there."""
+    """Discard what C code writes to stdout, where METIS prints its warnings."""
     with _ONE_AT_A_TIME:
         sys.stdout.flush()
         libc = ctypes.CDLL(None)

@@ -1,1 +1,1 @@
-"""Local search and what is built on it."""
+"""Local search and the placers built on it."""

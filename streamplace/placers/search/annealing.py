@@ -1,4 +1,4 @@
-"""Annealing within a budget: one problem, one seed, many chains."""
+"""Annealing chains and the budget that limits them."""
 
 from dataclasses import dataclass, field, replace
 from math import inf
@@ -14,51 +14,51 @@ from streamplace.util import work_clock
 from streamplace.util.arrays import Ints
 
 HOTTEST, COLDEST = 0.2, 0.002  # temperatures of a thorough chain
-WARMING = 5e-4  # temperature that a chain can cool down from, per change and unit
-THOROUGH = 100.0  # changes a unit from which a chain forgets where it set out from
-ALL_OVER, NEARBY = (0.4, 0.25), (0.1, 0.6)  # swaps and joins of a thorough chain, of another
+WARMING = 5e-4  # starting temperature per change per unit, up to HOTTEST
+THOROUGH = 100.0  # changes per unit from which a chain no longer depends on its start
+ALL_OVER, NEARBY = (0.4, 0.25), (0.1, 0.6)  # shares of swaps and joins: thorough, other chains
 
 
 @dataclass
 class Budget:
-    """How much may be spent: seconds of wall time, changes tried, or both."""
+    """A limit on wall time in seconds, on changes tried, or on both."""
 
     seconds: float | None = None
     evaluations: int | None = None
-    _whole: "Budget | None" = None
+    _parent: "Budget | None" = None
     _spent: int = 0
     _begun: float = field(default_factory=work_clock.now)
-    _pace: float = 2e-7  # seconds a change, until there is a measurement
+    _pace: float = 2e-7  # seconds per change; a guess until the first measurement
 
     def left(self) -> int:
-        """Return how many changes are left to try, as far as can be told."""
+        """Return the estimated number of changes left to try."""
         changes = 2**62 if self.evaluations is None else self.evaluations - self._spent
         return max(0, min(changes, int(min(2.0**62, self.seconds_left() / self._pace))))
 
     def seconds_left(self) -> float:
-        """Return the seconds left; inf without a limit of time."""
+        """Return the seconds left; inf without a time limit."""
         if self.seconds is None:
             return inf
         return self.seconds - (work_clock.now() - self._begun)
 
     def charge(self, changes: int, seconds: float) -> None:
-        """Note what a chain cost; one that was at the bound already does not come for nothing."""
+        """Record the cost of a chain: at least one change, even if it started at the bound."""
         self._spent += max(1, changes)
         self._pace = seconds / max(1, changes)
-        if self._whole is not None:
-            self._whole.charge(changes, seconds)
+        if self._parent is not None:
+            self._parent.charge(changes, seconds)
 
     def share(self, part: float) -> "Budget":
-        """Return a part of what is left; what is spent of it is spent of this too."""
+        """Return a budget of a part of what is left; charges to it are charged to this one too."""
         evaluations = self.evaluations
         if evaluations is not None:
             evaluations = int(part * (evaluations - self._spent))
         seconds = None if self.seconds is None else part * self.seconds_left()
-        return Budget(seconds, evaluations, _whole=self)
+        return Budget(seconds, evaluations, _parent=self)
 
 
 def check_limits(placer: str, seconds: float | None, evaluations: int | None) -> None:
-    """Raise UsageError where a limit of a placer is none."""
+    """Raise UsageError if a limit of a placer is out of range."""
     if evaluations is not None and evaluations < 1:
         raise UsageError(f"{placer}: evaluations must be at least 1 (got {evaluations})")
     if seconds is not None and not 0 <= seconds < inf:
@@ -66,25 +66,26 @@ def check_limits(placer: str, seconds: float | None, evaluations: int | None) ->
 
 
 class ChainResult(NamedTuple):
-    """What one chain of annealing found."""
+    """The result of one annealing chain."""
 
-    on: Ints  # (U,) devices of units, the best seen
-    reached: float  # relative throughput; above 1 where there is room to spare
-    enough: bool  # whether nothing can be better
-    changes: int  # tried
+    on: Ints  # (U,) devices of units in the best placement found
+    reached: float  # relative throughput; above 1 if there is headroom
+    enough: bool  # whether no placement can be better
+    changes: int  # number tried
 
 
 class Annealer:
-    """Anneals one problem on its score; on the largest utilisation where that takes too long.
+    """Anneals one problem on its score, or on the largest utilisation if the score takes too long.
 
-    That is so under `engine`, and under `path-average` on graphs of more than 2,000 streams.
+    The score takes too long under `engine`, and under `path-average` on graphs of more than 2,000
+    streams.
 
     Parameters
     ----------
     rng
         Seeds all chains.
     headroom
-        Go on below a utilisation of 1, where throughput rises no more, to the least possible.
+        Continue below a utilisation of 1, where throughput no longer rises, to the least possible.
     """
 
     def __init__(
@@ -92,7 +93,7 @@ class Annealer:
     ) -> None:
         kernels = evaluator(problem).local_search()
         if kernels is None:
-            raise UsageError("search: the objective of the problem has no local search")
+            raise UsageError("search: the problem's objective does not support local search")
         self._kernels = replace(kernels, least=1.0) if headroom else kernels
         self.instance = kernels.instance
         self.rng_state = rng.integers(1, 2**63, size=1, dtype=np.uint64)
@@ -109,14 +110,14 @@ class Annealer:
         on
             (U,) feasible devices of its units.
         wanted
-            Relative throughput at which to stop; None: where nothing can be better.
+            Relative throughput at which to stop; None: stop when nothing can be better.
         """
         state = search_state(instance, on)
         found = self._kernels.anneal(instance, state, self.rng_state, plan, wanted)
         return ChainResult(state.best, found.quality, found.enough, found.changes)
 
     def near(self, found: ChainResult, times: float) -> bool:
-        """Return whether the largest load is at most so many times the least possible."""
+        """Return whether the largest load is at most `times` the least possible."""
         return (
             found.enough
             or found.reached * self._kernels.least * self.instance.reference * times >= 1.0
@@ -124,7 +125,7 @@ class Annealer:
 
 
 def schedule(changes: int, units: int) -> Schedule:
-    """Return how to spend so many changes: the more there are a unit, the hotter the beginning."""
+    """Return a schedule for a number of changes: more changes per unit start hotter."""
     each = changes / units
     hot = min(HOTTEST, WARMING * each)
     swaps, joins = ALL_OVER if each >= THOROUGH else NEARBY
@@ -132,7 +133,7 @@ def schedule(changes: int, units: int) -> Schedule:
 
 
 def moved_to_allowed(instance: Instance, on: Ints) -> Ints:
-    """Return devices of units, (U,): those that a mask forbids moved to the emptiest allowed."""
+    """Return devices of units, (U,), with forbidden devices replaced by the emptiest allowed."""
     made = on.copy()
     load = (
         np.bincount(made, weights=instance.work, minlength=len(instance.capacity))

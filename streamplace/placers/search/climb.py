@@ -1,4 +1,4 @@
-"""Steepest ascent on the score itself, one unit at a time."""
+"""Steepest ascent on the score, one unit at a time."""
 
 import time
 
@@ -10,13 +10,13 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.quality import qualities_of_rows
 
 BETTER = 1.0 + 1e-9
-MOST = 4_000_000  # operators in the placements that one step scores
+MOST = 4_000_000  # limit on operators x placements that one step scores
 
 
 def climb(problem: Problem, start: Placement, budget: Budget) -> Placement:
-    """Return a placement that no move of one unit improves, or the last when the budget is spent.
+    """Return a placement that no move of one unit improves, or the last one when the budget ends.
 
-    Where one step would score too many placements, the start is returned.
+    If one step would score too many placements, return `start`.
     """
     rules = problem.feasibility
     units, targets = np.nonzero(rules.allowed)

@@ -1,4 +1,4 @@
-"""Levels: the units of a problem, and ever larger groups of them."""
+"""Coarsening levels: the units of a problem and successively larger groups of them."""
 
 from dataclasses import dataclass
 
@@ -11,23 +11,22 @@ from streamplace.scoring.compiled import compiled
 from streamplace.scoring.flow import flow
 from streamplace.util.arrays import Ints
 
-COARSEST = 8  # groups a device: fewer leave no choice, more take longer than they gain
-USELESS = 0.9  # of the units left: a contraction that leaves more is the last
+COARSEST = 8  # groups per device at the coarsest level: fewer limit the choice, more gain little
+USELESS = 0.9  # a contraction that leaves more than this share of the units is discarded; stop
 
 
 @dataclass(frozen=True)
 class Levels:
-    """A problem coarsened again and again.
+    """A problem coarsened repeatedly.
 
     Parameters
     ----------
     instances
-        The units first, the largest groups last.
+        One per level: the units first, the largest groups last.
     groups
-        Which group of the next level each unit or group of a level joins; one fewer than
-        `instances`.
+        For each level except the last, the group of the next level that each unit or group joins.
     on
-        Devices of the largest groups, (G,), where they are parts of a placement; or None.
+        Devices of the largest groups, (G,), if the groups respect a placement; otherwise None.
     """
 
     instances: list[Instance]
@@ -36,14 +35,14 @@ class Levels:
 
 
 def levels_of(problem: Problem, share: float, inside: Ints | None) -> Levels:
-    """Coarsen a problem until few groups a device are left.
+    """Coarsen a problem until few groups per device are left.
 
     Parameters
     ----------
     share
-        Of a mean device's part of the work: what one group may have.
+        Most work of one group, as a share of the mean work per device.
     inside
-        (U,) devices of units: only those on one device are joined. None: any.
+        (U,) devices of units: only units on the same device are joined. None: any units.
     """
     instances, groups, on = [compiled(problem).instance], [], inside
     devices = len(problem.cluster.devices)
@@ -66,7 +65,7 @@ def levels_of(problem: Problem, share: float, inside: Ints | None) -> Levels:
 
 
 def _of_groups(group: Ints, on: Ints) -> Ints:
-    """Return devices of groups, (G,), whose members share one."""
+    """Return the devices of groups, (G,), where all members of a group share one device."""
     made = np.zeros(int(group.max()) + 1, np.int32)
     made[group] = on
     return made

@@ -1,4 +1,4 @@
-"""Consolidation: fewer devices, then less traffic, for at most 0.1% of the throughput."""
+"""Consolidation: fewer devices, then less traffic, at a cost of at most 0.1% throughput."""
 
 import time
 from collections.abc import Sequence
@@ -13,14 +13,14 @@ from streamplace.scoring.flow import flow
 from streamplace.scoring.quality import qualities
 from streamplace.util.arrays import Ints
 
-AS_GOOD = 1.0 - 1e-3  # of the best throughput
+AS_GOOD = 1.0 - 1e-3  # share of the best throughput that counts as equally good
 CLOSE = 1.0 - 1e-9
-CHAIN = 2_000, 500  # changes tried to do with one device less, and those a unit
-TRAFFIC = 1_000, 100  # changes tried to save traffic, and those a unit
+CHAIN = 2_000, 500  # changes tried to remove one device: a constant, and more per unit
+TRAFFIC = 1_000, 100  # changes tried to reduce traffic: a constant, and more per unit
 
 
 def fewest_devices(problem: Problem, found: Sequence[Placement]) -> Placement:
-    """Return the cheapest of the best: fewest devices, then least traffic, then throughput."""
+    """Return the best placement with fewest devices, then least traffic, then most throughput."""
     reached, arrays = qualities(problem, found), flow(problem)
 
     def cost(i: int) -> tuple[int, float, float]:
@@ -36,7 +36,7 @@ def fewest_devices(problem: Problem, found: Sequence[Placement]) -> Placement:
 def consolidate(
     problem: Problem, rng: np.random.Generator, found: Sequence[Placement], budget: Budget
 ) -> Placement:
-    """Return the cheapest of the best placements, made cheaper while the budget lasts."""
+    """Return the cheapest of the best placements, improved further while the budget lasts."""
     wanted = AS_GOOD * float(qualities(problem, found).max())
     best, annealer = fewest_devices(problem, found), Annealer(problem, rng)
     while (fewer := _with_one_less(problem, annealer, best, wanted, budget)) is not None:
@@ -44,21 +44,21 @@ def consolidate(
     on = best.devices[problem.feasibility.first_of]
     instance = _only(annealer.instance, np.unique(on))
     if not (load := wanted * instance.reference):
-        return best  # all are as bad: nothing that is left can be spoilt
+        return best  # the throughput is 0, so there is no load limit to keep to
     limit = 1.0 / load
     now = search_state(instance, on)
     changes = TRAFFIC[0] + TRAFFIC[1] * len(on)
     reduce_traffic(instance, now, annealer.rng_state, min(budget.left(), changes), limit)
-    spared = Placement(problem, now.on[problem.feasibility.unit_of])
-    return spared if qualities(problem, [spared])[0] >= wanted * CLOSE else best
+    reduced = Placement(problem, now.on[problem.feasibility.unit_of])
+    return reduced if qualities(problem, [reduced])[0] >= wanted * CLOSE else best
 
 
 def _with_one_less(
     problem: Problem, annealer: Annealer, best: Placement, wanted: float, budget: Budget
 ) -> Placement | None:
-    """Return a placement of the wanted quality on one device less, if one is found.
+    """Return a placement of the wanted quality on one device fewer, or None if none is found.
 
-    Devices are given up one by one in its place, the one that does least first.
+    Each used device is tried for removal in turn, the least loaded first.
     """
     instance, on = annealer.instance, best.devices[problem.feasibility.first_of]
     used = np.unique(on)
@@ -84,12 +84,12 @@ def _on_these(
     wanted: float,
     budget: Budget,
 ) -> Placement | None:
-    """Return a placement of the wanted quality on the devices kept, if one is found.
+    """Return a placement of the wanted quality on the devices `kept`, or None if none is found.
 
     Parameters
     ----------
     on
-        (U,) devices of units to set out from.
+        (U,) devices of units in the initial placement.
     """
     rules = problem.feasibility
     fewer = _only(annealer.instance, kept)
@@ -107,7 +107,7 @@ def _on_these(
 
 
 def _only(instance: Instance, devices: Ints) -> Instance:
-    """Return the instance with no other devices allowed."""
+    """Return the instance with only these devices allowed."""
     mask = np.zeros(len(instance.capacity), dtype=np.bool_)
     mask[devices] = True
     return instance._replace(allowed=instance.allowed & mask)

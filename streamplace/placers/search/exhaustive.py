@@ -1,4 +1,4 @@
-"""Exhaustive search of all placements, or of those within some moves, where they are few."""
+"""Exhaustive search of all placements, or of all within a number of moves, for small problems."""
 
 from collections.abc import Iterator
 from itertools import combinations, islice
@@ -11,11 +11,11 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.quality import qualities_of_rows
 from streamplace.util.arrays import Floats, Ints
 
-CHUNK = 20_000  # placements scored a call
+CHUNK = 20_000  # placements scored per call
 
 
 def count_of(current_device: Ints, devices: int, moves: int) -> int:
-    """Return how many placements have at most so many units away from their current device.
+    """Return the number of placements with at most `moves` units off their current device.
 
     Parameters
     ----------
@@ -30,14 +30,14 @@ def count_of(current_device: Ints, devices: int, moves: int) -> int:
 def best_of_all(
     problem: Problem, current_device: Ints, migration_cost: Floats, moves: int, start: Placement
 ) -> Placement:
-    """Return the best placement within so many moves, `start` if none is better.
+    """Return the best placement within `moves` moves, or `start` if no other is better.
 
     Parameters
     ----------
     current_device
         (U,) devices; -1 for units that may go anywhere.
     migration_cost
-        (U,) moves that moving a unit counts as.
+        (U,) number of moves that moving each unit counts as.
     """
     rules, best = problem.feasibility, start
     reached = float(qualities_of_rows(problem, start.devices[None])[0])
@@ -57,7 +57,7 @@ def best_of_all(
 def _placements(
     current_device: Ints, migration_cost: Floats, devices: int, moves: int
 ) -> Iterator[Ints]:
-    """Yield devices of units, (U,), every placement once."""
+    """Yield every placement once, as devices of units, (U,)."""
     free, settled = np.flatnonzero(current_device < 0), np.flatnonzero(current_device >= 0)
     for anywhere in np.ndindex(*(devices,) * len(free)):
         on = current_device.copy()

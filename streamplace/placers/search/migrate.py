@@ -1,4 +1,4 @@
-"""Migration: few moves that improve a placement after devices, rates or graph have changed."""
+"""Migration: a few moves that improve a placement after devices, rates or the graph changed."""
 
 from dataclasses import dataclass
 
@@ -19,34 +19,35 @@ from streamplace.scoring.quality import qualities
 from streamplace.util.arrays import Floats, Ints
 
 SECONDS = 1.0
-BUDGETS = 12  # amounts tried where a move has a cost
+BUDGETS = 12  # migration budgets tried when moves have a cost
 BITS = 8.0
-FEW = 20_000  # placements that are all tried
+FEW = 20_000  # number of placements up to which all of them are tried
 
 
 @dataclass(frozen=True)
 class Migrate:
-    """Improve an old placement by few moves, or by moves that are worth what they cost.
+    """Improve the current placement by a few moves, or by moves that gain more than they cost.
 
-    An operator whose device is gone or no longer allowed has to move, and costs nothing. The old
-    placement may be of another cluster, rate or version of the graph: names are what counts.
+    An operator whose device is gone or no longer allowed must move, which costs nothing. The
+    current placement may belong to another cluster, rate or version of the graph: operators and
+    devices are matched by name.
 
     Parameters
     ----------
     old
-        What runs now.
+        The current placement.
     max_moves
-        Operators that may move beyond those that have to.
+        Number of operators that may move, beyond those that must.
     move_cost
-        Relative throughput that a second of moving state is worth; moving an operator sends its
+        Relative throughput that each second of moving state costs. Moving an operator sends its
         memory_bytes over a mean link.
     seconds, evaluations
-        Wall time, 1 unless told; or changes tried.
+        Wall time in seconds (default 1 unless `evaluations` is set), or number of changes tried.
 
     Raises
     ------
     UsageError
-        Unless one of `max_moves` and `move_cost` is given, and is at least 0.
+        Unless exactly one of `max_moves` and `move_cost` is set, and is at least 0.
     """
 
     old: Placement
@@ -57,7 +58,7 @@ class Migrate:
 
     def __post_init__(self) -> None:
         if (self.max_moves is None) == (self.move_cost is None):
-            raise UsageError("either a number of moves or the cost of a move has to be given")
+            raise UsageError("set exactly one of max_moves and move_cost")
         if self.max_moves is not None and self.max_moves < 0:
             raise UsageError(f"max_moves must be at least 0 (got {self.max_moves})")
         if self.move_cost is not None and not 0 <= self.move_cost < np.inf:
@@ -67,7 +68,7 @@ class Migrate:
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
-        """Return the best placement within the moves allowed."""
+        """Return the best placement within the allowed moves."""
         budget = Budget(self.seconds, self.evaluations)
         if self.seconds is None and self.evaluations is None:
             budget = Budget(SECONDS)
@@ -109,15 +110,15 @@ class Migrate:
 
 
 def stay(problem: Problem, old: Placement) -> tuple[Placement, Ints]:
-    """Return an old placement with what has to move moved, and where each unit stays, (U,), or -1.
+    """Return the current placement after the necessary moves, and each unit's current device, (U,).
 
-    Operators go by name. Those that are new, whose device is gone or not allowed, or that a
-    constraint or memory drives out, have no current device.
+    Operators are matched by name. A unit has no current device (-1) if it is new, its device is
+    gone or not allowed, or a constraint or the memory limit forces it to move.
 
     Raises
     ------
     ProblemError
-        If it places none of the graph's operators.
+        If the placement contains none of the graph's operators.
     """
     rules, names = problem.feasibility, problem.graph.names
     index = problem.cluster.index
@@ -126,7 +127,7 @@ def stay(problem: Problem, old: Placement) -> tuple[Placement, Ints]:
     current_device = of_operator[rules.first_of]
     current_device[rules.unit_of[of_operator != current_device[rules.unit_of]]] = -1
     if not len(np.intersect1d(list(was), names)):
-        raise ProblemError("the placement to set out from places none of the graph's operators")
+        raise ProblemError("the current placement contains none of the graph's operators")
     instance = compiled(problem).instance
     current_device[
         (current_device >= 0) & ~instance.allowed[instance.row_of, np.maximum(current_device, 0)]
@@ -138,13 +139,13 @@ def stay(problem: Problem, old: Placement) -> tuple[Placement, Ints]:
 
 
 def moving_seconds(problem: Problem) -> Floats:
-    """Return how long sending each unit's memory over a mean link takes, (U,) seconds."""
+    """Return the time to send each unit's memory over a mean link, (U,) in seconds."""
     _, per_bit = crossing_seconds(flow(problem))
     return problem.feasibility.unit_memory.astype(np.float64) * (BITS * per_bit)
 
 
 def _placed_beside(instance: Instance, current_device: Ints) -> Ints:
-    """Return devices of units, (U,): those without one go where load is least, heaviest first."""
+    """Return devices of units, (U,): units without one go to the least load, heaviest first."""
     on = current_device.copy()
     settled = current_device >= 0
     load = (
@@ -164,7 +165,7 @@ def _paid(current_device: Ints, migration_cost: Floats, placement: Placement) ->
 
 
 def _budgets(current_device: Ints, migration_cost: Floats) -> list[float]:
-    """Return sums to try: from the cheapest move to all of them, evenly by ratio."""
+    """Return the budgets to try: from the cheapest move to all moves, evenly spaced by ratio."""
     migration_costs = migration_cost[current_device >= 0]
     paying = migration_costs[migration_costs > 0]
     if not len(paying):

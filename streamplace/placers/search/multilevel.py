@@ -1,4 +1,4 @@
-"""Multilevel placement of graphs of up to millions of operators."""
+"""Multilevel placement of graphs with up to millions of operators."""
 
 from dataclasses import dataclass
 
@@ -16,12 +16,13 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Ints
 
-# try after try: of what a device may hold, what one group may have; and how hot the coarsest begins
+# for each try in turn: most work of one group, as a share of the mean work per device; and the
+# starting temperature at the coarsest level
 SETTINGS = (0.2, 0.05), (0.3, 0.05), (0.1, 0.2), (0.3, 0.2)
-NEAR = 1.02  # times the least possible load: close enough
-TRIES, TRIED = 20, 60_000  # contractions at most, and units that they have together
-CHAINS = 2  # from METIS's parts of the coarsest level
-FEWEST, MOST = 30, 600  # changes tried a group there: as many as cost what the finest level does
+NEAR = 1.02  # stop when the load is within this factor of the least possible
+TRIES, TRIED = 20, 60_000  # most tries, and most units of all tries together
+CHAINS = 2  # chains at the coarsest level, from METIS's parts
+FEWEST, MOST = 30, 600  # changes per group there, chosen to cost about as much as the finest level
 COARSE_COLD = 0.001
 FINE_HOT, FINE_COLD = 5e-4, 1e-6
 
@@ -30,14 +31,14 @@ FINE_HOT, FINE_COLD = 5e-4, 1e-6
 class Multilevel:
     """Join operators along heavy streams until few groups are left, place those, and refine.
 
-    Every level is annealed on the largest utilisation while the groups are taken apart again
-    (after Karypis and Kumar 1998, with the throughput in place of the cut). It goes on where
-    everything keeps up, for headroom.
+    While the groups are split again, every level is annealed on the largest utilisation (after
+    Karypis and Kumar 1998, with the throughput in place of the cut). If the placement already
+    sustains the source rate, annealing continues to gain headroom.
 
     Parameters
     ----------
     changes
-        Tried a group at each level.
+        Changes tried per group at each level.
     """
 
     changes: int = 5
@@ -49,7 +50,7 @@ class Multilevel:
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
-        """Return the placement, repaired where constraints ask for it."""
+        """Return the placement, repaired where constraints require it."""
         rules, annealer = problem.feasibility, Annealer(problem, rng, headroom=True)
         best = self._tried(problem, annealer, *SETTINGS[0], None)
         for number in range(1, min(TRIES, TRIED // rules.unit_count)):
@@ -107,7 +108,7 @@ def _placed(
 
 
 def _quotient(instance: Instance) -> Quotient:
-    """Return units and the streams between them as METIS takes them."""
+    """Return units and the streams between them in the form that METIS takes."""
     unit_of_end = np.repeat(
         np.arange(len(instance.work), dtype=np.int32), np.diff(instance.first_end)
     )

@@ -1,4 +1,4 @@
-"""Simulated annealing on the score itself, in chains from several starts."""
+"""Simulated annealing on the score, in chains from several initial placements."""
 
 import time
 from contextlib import suppress
@@ -22,30 +22,30 @@ from streamplace.scoring.quality import qualities
 from streamplace.scoring.registry import throughput_evaluator
 from streamplace.util.arrays import Ints
 
-CHANGES, CHANGES_A_UNIT = 100_000, 100  # tried where no limit is told
+CHANGES, CHANGES_PER_UNIT = 100_000, 100  # tried by default: a constant, and more per unit
 BETTER = 1.0 + 1e-6
-PROBE = 2_000  # changes of the first chain, which tells how fast they go
-FIRST = 100  # changes a unit of the next
-DOUBLING = 4  # chains until they are twice as long
-LONGEST = 20_000, 4_000  # changes of one chain, and those a unit: longer ones gain less than more
-ANNEALED = 0.5  # of a budget, where single moves on the score follow
-PATIENCE = 6  # times those changes may be planned without a better placement
+PROBE = 2_000  # changes of the first chain, which measures the time per change
+FIRST = 100  # changes per unit from which later chains grow
+DOUBLING = 4  # number of chains after which the length has doubled
+LONGEST = 20_000, 4_000  # most changes of a chain, plus per unit: beyond, more chains gain more
+ANNEALED = 0.5  # share of the budget for annealing when single moves on the score follow
+PATIENCE = 6  # stop when this many longest chains' changes were planned without improvement
 
 
 @dataclass(frozen=True)
 class Search:
-    """Anneal chains of placements and return the best one seen.
+    """Anneal chains of placements and return the best placement found.
 
-    Chains set out from `start` if there is one, METIS's placements, a greedy one and everything on
-    one device, in turn. They grow longer one by one, whatever the limit: with the same seed, a
-    longer search repeats all of a shorter one but its last chain.
+    Chains start in turn from `start` (if any), METIS's placements, the greedy placement, and all
+    operators on one device. They grow in length in the same way whatever the limit: with the same
+    seed, a longer search repeats every chain of a shorter one except its last.
 
     Parameters
     ----------
     evaluations
-        Changes tried, all chains together; 100,000 and 100 a unit unless told.
+        Changes tried by all chains together; default 100,000 plus 100 per unit.
     seconds
-        Wall time, if that is to be the limit. Answers then depend on the machine.
+        Wall time in seconds, to limit the search by time. Results then depend on the machine.
     """
 
     evaluations: int | None = None
@@ -57,7 +57,7 @@ class Search:
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
-        """Return the best placement seen; it stops early at the bound."""
+        """Return the best placement found; stop early at the bound."""
         budget = self._budget(problem)
         rows = starts(problem, rng, start)
         return best_of_chains(problem, rng, rows, budget)
@@ -65,12 +65,12 @@ class Search:
     def _budget(self, problem: Problem) -> Budget:
         evaluations = self.evaluations
         if evaluations is None and self.seconds is None:
-            evaluations = CHANGES + CHANGES_A_UNIT * problem.feasibility.unit_count
+            evaluations = CHANGES + CHANGES_PER_UNIT * problem.feasibility.unit_count
         return Budget(self.seconds, evaluations)
 
 
 def starts(problem: Problem, rng: np.random.Generator, start: Placement | None) -> list[Ints]:
-    """Return feasible placements to set out from, (V,) each: at least one.
+    """Return feasible initial placements, (V,) each: at least one.
 
     Raises
     ------
@@ -92,11 +92,11 @@ def best_of_chains(
     budget: Budget,
     **rules: Any,
 ) -> Placement:
-    """Anneal from each row, (V,), in turn, until the budget is spent or the bound reached.
+    """Anneal from each row, (V,), in turn, until the budget is spent or the bound is reached.
 
-    It ends too where many changes have found nothing better: small graphs are done then. Of
-    several source rates each chain sees one, in turn. Where chains anneal something else than the
-    score, single moves on the score follow while the budget lasts.
+    The search also ends after many changes without improvement, which is typical of small graphs.
+    With several source rates, each chain uses one of them, in turn. If the chains anneal a
+    substitute for the score, single moves on the score itself follow while the budget lasts.
 
     Parameters
     ----------
@@ -106,15 +106,15 @@ def best_of_chains(
     """
     scored = throughput_evaluator(problem)
     climbs = scored.climbs and not rules
-    of_chains = budget.share(ANNEALED) if climbs else budget
+    chain_budget = budget.share(ANNEALED) if climbs else budget
     annealers = [Annealer(case, rng) for case in scored.cases]
     units, first_of = problem.feasibility.unit_count, problem.feasibility.first_of
     longest = LONGEST[0] + LONGEST[1] * units
     first = max(PROBE, FIRST * units)
     best, waited = 0.0, 0
-    seen = list(rows)
+    candidates = list(rows)
     for number in count():
-        left = of_chains.left()
+        left = chain_budget.left()
         if left == 0:
             break
         grown = PROBE if number == 0 else int(first * 2 ** min(number / DOUBLING, 60))
@@ -123,14 +123,14 @@ def best_of_chains(
         start = rows[number % len(rows)][first_of]
         annealer = annealers[number % len(annealers)]
         found = annealer.chain(annealer.instance._replace(**rules), start, plan)
-        of_chains.charge(found.changes, time.perf_counter() - begun)
-        seen.append(found.on[problem.feasibility.unit_of])
+        chain_budget.charge(found.changes, time.perf_counter() - begun)
+        candidates.append(found.on[problem.feasibility.unit_of])
         waited += plan.steps
         if found.reached > best * BETTER:
             best, waited = found.reached, 0
         is_best = found.enough and len(annealers) == 1 and not scored.climbs
         if waited > PATIENCE * longest or is_best:
             break
-    placements = [Placement(problem, row) for row in np.unique(np.stack(seen), axis=0)]
+    placements = [Placement(problem, row) for row in np.unique(np.stack(candidates), axis=0)]
     chosen = placements[int(qualities(problem, placements).argmax())]
     return climb(problem, chosen, budget) if climbs else chosen

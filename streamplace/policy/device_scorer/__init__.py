@@ -1,1 +1,1 @@
-"""The policy that scores one device after another with a shared network."""
+"""The device scorer: a policy that scores every device with one shared network."""

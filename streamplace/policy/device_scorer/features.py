@@ -1,8 +1,8 @@
 """Features of a problem for the device scorer, for graphs and clusters of any size.
 
-All loads are divided by the problem's reference, the least utilisation that any placement could
-have (`sim.closed_form.bottleneck.lowest_utilisation`), so that neither the source rate nor the size
-of the cluster changes their range.
+All loads are divided by the problem's reference utilisation, a lower bound over all placements
+(`sim.closed_form.bottleneck.lowest_utilisation`), so that their range does not depend on the source
+rate or the size of the cluster.
 """
 
 from collections.abc import Sequence
@@ -26,21 +26,21 @@ from streamplace.scoring.registry import throughput_evaluator
 
 Single = NDArray[np.float32]
 
-OF_OPERATOR, OF_STREAM, OF_PROBLEM = 14, 4, 12  # numbers of each
-EVEN_SHARE = 0.2
+OF_OPERATOR, OF_STREAM, OF_PROBLEM = 14, 4, 12  # numbers of features
+EVEN_SHARE = 0.2  # see `ScorerBatch.even_share`
 
 
 @dataclass(frozen=True, eq=False)
 class EncodedProblem(EncodedGraph):
-    """One problem as the device scorer reads it.
+    """A problem as the device scorer reads it.
 
     Attributes
     ----------
     lookahead
-        The arrays from which `sim.lookahead` describes devices during decoding.
+        The arrays from which `sim.lookahead` computes features of devices during decoding.
     operators, streams, totals
         (V, OF_OPERATOR), (E, OF_STREAM) and (OF_PROBLEM,) float32 features of operators, streams
-        and the whole problem.
+        and the problem.
     """
 
     lookahead: LookaheadProblem
@@ -50,14 +50,15 @@ class EncodedProblem(EncodedGraph):
 
 
 class ScorerBatch(GraphBatch[EncodedProblem]):
-    """Problems as the device scorer's tensors.
+    """Problems as tensors for the device scorer.
 
     Attributes
     ----------
     lookahead
-        Their arrays end to end, for `sim.lookahead`.
+        The problems' arrays for `sim.lookahead`, end to end.
     operators, streams, totals
-        (V, ·), (E, ·), (P, ·) float32 features, see `EncodedProblem`.
+        (V, OF_OPERATOR), (E, OF_STREAM) and (P, OF_PROBLEM) float32 features, see
+        `EncodedProblem`.
     """
 
     def __init__(
@@ -71,22 +72,22 @@ class ScorerBatch(GraphBatch[EncodedProblem]):
 
     @cached_property
     def inputs(self) -> Tensor:
-        """(V, 1) streams into each operator, at least 1."""
+        """(V, 1) the number of streams into each operator, at least 1."""
         return self._ends(self.target)
 
     @cached_property
     def outputs(self) -> Tensor:
-        """(V, 1) streams out of each operator, at least 1."""
+        """(V, 1) the number of streams out of each operator, at least 1."""
         return self._ends(self.source)
 
     @cached_property
     def even_share(self) -> Tensor:
-        """(V, 1) the weight of an operator on its device whatever its load.
+        """(V, 1) the part of an operator's weight on its device that does not depend on its load.
 
-        However many operators there are, they come to `EVEN_SHARE` a device on average.
+        The parts of all operators add up to `EVEN_SHARE` per device on average.
         """
-        each = EVEN_SHARE * self.devices / self.sizes
-        return self.tensor(each.astype(np.float32))[self.problem_of].unsqueeze(1)
+        share = EVEN_SHARE * self.devices / self.sizes
+        return self.tensor(share.astype(np.float32))[self.problem_of].unsqueeze(1)
 
     def _ends(self, operators: Tensor) -> Tensor:
         count = torch.bincount(operators, minlength=len(self.operators))
@@ -104,9 +105,9 @@ def encode(problem: Problem) -> EncodedProblem:
     arrays = flow(problem)
     overload_matters = throughput_evaluator(problem).overload_matters
     lookahead = lookahead_problem(problem)
-    both = np.stack([orders.breadth_first(arrays), orders.depth_first(arrays)])
+    decoding_orders = np.stack([orders.breadth_first(arrays), orders.depth_first(arrays)])
     features = _features(arrays, overload_matters)
-    return EncodedProblem(problem, arrays, lookahead.kind, both, lookahead, *features)
+    return EncodedProblem(problem, arrays, lookahead.kind, decoding_orders, lookahead, *features)
 
 
 def _features(arrays: Flow, overload_matters: bool) -> tuple[Single, Single, Single]:
@@ -139,7 +140,7 @@ def _features(arrays: Flow, overload_matters: bool) -> tuple[Single, Single, Sin
         height / longest,
         outputs == 0,
         inputs == 0,
-        np.minimum(load * count / devices, 10.0) / 5.0,  # over the mean operator's
+        np.minimum(load * count / devices, 10.0) / 5.0,  # relative to the mean operator
         1.0 / (1.0 + height),
         all_squashed(arrays.operator_tuples / arrays.source_rate),
     ]

@@ -1,9 +1,9 @@
-"""The network that scores devices by what placing the next operator there would do.
+"""The network of the device scorer.
 
-A message-passing encoder reads the graph; operators are then placed one after another. What each
-device would look like with the operator on it (`sim.lookahead`), the operator's embedding and the
-sum of the embeddings of the operators already there go through one network, the same for every
-device, so that one set of weights serves any number of devices, equal or not.
+A message-passing encoder reads the graph; operators are then placed one after another. Every device
+is scored by the same network, so one set of weights works for any number of devices, equal or not.
+The inputs of a device's score are the features it would have with the operator on it
+(`sim.lookahead`), the operator's embedding, and the sum of the embeddings of its operators so far.
 """
 
 from collections.abc import Sequence
@@ -25,18 +25,18 @@ from streamplace.policy.device_scorer.features import (
     EncodedProblem,
     ScorerBatch,
 )
-from streamplace.policy.device_scorer.numpy_inference import ONE_OF
-from streamplace.policy.device_scorer.state import DecodingState, Seen
+from streamplace.policy.device_scorer.numpy_inference import DEVICE_SHARE
+from streamplace.policy.device_scorer.state import CandidateFeatures, DecodingState
 from streamplace.policy.teachers import Teacher
 from streamplace.policy.trajectories import Trajectories
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Bools, Ints
 
-FEW = 256  # rows x devices: below, numpy is faster than torch
+NUMPY_LIMIT = 256  # rows x devices, up to which numpy is faster than torch
 
 
 class Hop(nn.Module):
-    """One round of messages along the streams, downstream and upstream, with a residual."""
+    """One message-passing round, both downstream and upstream, with a residual connection."""
 
     def __init__(self, hidden: int) -> None:
         super().__init__()
@@ -45,24 +45,24 @@ class Hop(nn.Module):
         self.stream = nn.Linear(OF_STREAM, 2 * hidden, bias=False)
         self.update = nn.Linear(4 * hidden, hidden)
 
-    def forward(self, h: Tensor, whole: Tensor, batch: ScorerBatch) -> Tensor:
-        """Return new embeddings, (V, H), from those before and the whole graph's, (V, H)."""
-        seen = self.norm(h)
+    def forward(self, h: Tensor, pooled: Tensor, batch: ScorerBatch) -> Tensor:
+        """Return new embeddings, (V, H), from the old ones, (V, H), and their graph's, (V, H)."""
+        normed = self.norm(h)
         along = self.stream(batch.streams)
-        down, up = self.send(seen).chunk(2, dim=1)
+        down, up = self.send(normed).chunk(2, dim=1)
         along_down, along_up = along.chunk(2, dim=1)
         arriving = torch.relu(down[batch.source] + along_down)
         returning = torch.relu(up[batch.target] + along_up)
         from_above = torch.zeros_like(h).index_add(0, batch.target, arriving) / batch.inputs
         from_below = torch.zeros_like(h).index_add(0, batch.source, returning) / batch.outputs
-        joined = torch.cat([seen, from_above, from_below, whole], dim=1)
+        joined = torch.cat([normed, from_above, from_below, pooled], dim=1)
         return h + torch.relu(self.update(joined))
 
 
 class DeviceScorer(Constructive[EncodedProblem, ScorerBatch]):
-    """The network of the module's docstring.
+    """The device scorer; see the module's docstring.
 
-    Of equal devices that run nothing, only the first is offered.
+    Only the first of several equal devices that run nothing is offered.
     """
 
     def __init__(self, config: DeviceScorerSizes) -> None:
@@ -90,38 +90,40 @@ class DeviceScorer(Constructive[EncodedProblem, ScorerBatch]):
         return ScorerBatch(encoded, self.torch_device)
 
     def canonical(self, encoded: EncodedProblem, placement: Ints, sample: int) -> Ints:
-        """Return an equal placement that uses equal devices in the order in which it is decoded."""
+        """Return an equivalent placement that uses equal devices in decoding order."""
         return encoded.relabelled(placement, self.orders[sample % len(self.orders)])
 
     def embed(self, batch: ScorerBatch) -> tuple[Tensor, Tensor]:
-        """Return embeddings of every operator, (V, H): for scoring, and for its device's sum."""
+        """Return two embeddings of every operator, (V, H) each: for scoring, and for its device."""
         h = torch.relu(
             self.read(torch.cat([batch.operators, batch.totals[batch.problem_of]], dim=1))
         )
         for hop, pool in zip(self.hops, self.pool, strict=False):
             h = hop(h, _largest(pool(h), batch)[batch.problem_of], batch)
         h = self.norm(h)
-        whole = _largest(self.pool[-1](h), batch)
-        operator = self.operator(torch.cat([h, whole[batch.problem_of]], dim=1))
+        pooled = _largest(self.pool[-1](h), batch)
+        operator = self.operator(torch.cat([h, pooled[batch.problem_of]], dim=1))
         weight = batch.operators[:, :1] + batch.even_share
         return operator, self.resident(h) * weight
 
-    def logits(self, operator: Tensor, resident: Tensor, seen: Tensor, offered: Tensor) -> Tensor:
-        """Score the devices, (R, D), for one operator a row.
+    def logits(
+        self, operator: Tensor, resident: Tensor, candidates: Tensor, offered: Tensor
+    ) -> Tensor:
+        """Return the logits of devices, (R, D), for one operator per row.
 
         Parameters
         ----------
         operator
-            (R, H) see `embed`.
+            (R, H) embeddings for scoring, see `embed`.
         resident
-            (R, D, H) summed over the operators on each device.
-        seen
-            (R, D, F) see `sim.lookahead`.
+            (R, D, H) embeddings for devices, see `embed`, summed over the operators on each.
+        candidates
+            (R, D, F) features of each device with the operator on it, see `sim.lookahead`.
         offered
-            (R, D) bool.
+            (R, D) bool, the devices that may be chosen.
         """
-        z = torch.relu((self.prospect(seen) + resident).add_(operator.unsqueeze(1)))
-        among = self.among(seen[:, :, ONE_OF].unsqueeze(1) @ z)  # the mean over the devices
+        z = torch.relu((self.prospect(candidates) + resident).add_(operator.unsqueeze(1)))
+        among = self.among(candidates[:, :, DEVICE_SHARE].unsqueeze(1) @ z)  # device mean
         z = torch.relu(self.mix(z).add_(among))
         scored: Tensor = self.score(z).squeeze(2)
         return scored.masked_fill(~offered, UNAVAILABLE)
@@ -129,14 +131,14 @@ class DeviceScorer(Constructive[EncodedProblem, ScorerBatch]):
     def sample(self, batch: ScorerBatch, samples: int, sampler: Sampler) -> Ints:
         """Place every problem `samples` times; see `Constructive.sample`."""
         with torch.inference_mode():
-            grown = self._decoding(batch, samples)
-            for t in range(grown.steps):
-                grown.take(t, sampler(grown.ask(t, *grown.room(t)), samples))
-        return grown.placements
+            state = self._decoding(batch, samples)
+            for t in range(state.steps):
+                state.take(t, sampler(state.score(t, *state.buffers(t)), samples))
+        return state.placements
 
     def _decoding(self, batch: ScorerBatch, samples: int) -> DecodingState:
-        """Return placements to grow, in numpy where they are few."""
-        if batch.device.type != "cpu" or len(batch) * samples * batch.columns > FEW:
+        """Return a state without any decision, computed in numpy for small batches."""
+        if batch.device.type != "cpu" or len(batch) * samples * batch.columns > NUMPY_LIMIT:
             return DecodingState(self, batch, samples, self.embed(batch))
         layers = in_numpy.layers_of(self)
         encoded = in_numpy.embed(layers, len(self.hops), batch)
@@ -152,80 +154,80 @@ class DeviceScorer(Constructive[EncodedProblem, ScorerBatch]):
     ) -> Trajectories:
         """Place every problem `samples` times; see `Constructive.rollout`.
 
-        Devices are chosen without gradients; the choices are then scored again all at once.
+        Devices are chosen without gradients; all choices are then scored again in one pass.
         """
         embedded = self.embed(batch)
         expert = None if teacher is None else teacher.follow(batch.encoded, samples)
         best: list[Bools] = []
         with torch.no_grad():
-            grown = DecodingState(self, batch, samples, embedded)
-            seen, offered = grown.room_for_all()
+            state = DecodingState(self, batch, samples, embedded)
+            candidates, offered = state.all_buffers()
             chosen = []
-            for t, (now, may) in enumerate(zip(seen, offered, strict=True)):
-                forced_now = None if forced is None else grown.of_step(t, forced)
+            for t, (features_now, offered_now) in enumerate(zip(candidates, offered, strict=True)):
+                forced_now = None if forced is None else state.of_step(t, forced)
                 if forced_now is None or (forced_now < 0).any():
-                    taken = sampler(grown.ask(t, now, may), samples)
+                    taken = sampler(state.score(t, features_now, offered_now), samples)
                     if forced_now is not None:
                         taken = torch.where(forced_now >= 0, forced_now, taken)
                 else:
-                    grown.look(t, now, may)
+                    state.fill(t, features_now, offered_now)
                     taken = forced_now
                 if expert is not None:
-                    devices = taken.cpu().numpy().astype(np.int32)
-                    best.append(expert.judge(grown.operators_within(t), devices) & may)
-                grown.take(t, taken)
+                    taken_now = taken.cpu().numpy().astype(np.int32)
+                    best.append(expert.judge(state.operators_within(t), taken_now) & offered_now)
+                state.take(t, taken)
                 chosen.append(taken)
-        logs = self._log_probabilities(grown, embedded, seen, offered, chosen)
-        every = torch.cat(chosen)
+        logs = self._log_probabilities(state, embedded, candidates, offered, chosen)
+        devices = torch.cat(chosen)
         entropy = -(logs.exp() * logs).sum(dim=1)
         agreement = None
         if teacher is not None:
             agreement = teacher.agreement(logs, batch.tensor(np.concatenate(best)))
-        taken_logs = logs.gather(1, every.unsqueeze(1)).squeeze(1)
-        return grown.trajectories(every, taken_logs, entropy, agreement)
+        taken_logs = logs.gather(1, devices.unsqueeze(1)).squeeze(1)
+        return state.trajectories(devices, taken_logs, entropy, agreement)
 
     def beam(self, batch: ScorerBatch, width: int) -> Ints:
-        """Return the `width` likeliest placements that a beam search finds, (width, V).
+        """Return the `width` most likely placements of one problem by beam search, (width, V).
 
-        Of one problem: at every operator the likeliest continuations of all placements are kept.
+        At every operator, the search keeps the most likely continuations of all placements.
         """
         with torch.inference_mode():
-            grown = DecodingState(self, batch, width, self.embed(batch))
+            state = DecodingState(self, batch, width, self.embed(batch))
             likelihood = torch.full((width, 1), UNAVAILABLE, device=batch.device)
-            likelihood[0] = 0.0  # the others are copies of it, until it has branched
-            for t in range(grown.steps):
-                logs = torch.log_softmax(grown.ask(t, *grown.room(t)), dim=1)
+            likelihood[0] = 0.0  # the other rows are copies of row 0 until it branches
+            for t in range(state.steps):
+                logs = torch.log_softmax(state.score(t, *state.buffers(t)), dim=1)
                 total = (likelihood + logs).reshape(-1)
                 best = total.topk(width)
                 likelihood = best.values.unsqueeze(1)
-                grown.keep(torch.div(best.indices, batch.columns, rounding_mode="floor"))
-                grown.take(t, best.indices % batch.columns)
-        placements: Ints = grown.placements[0]
+                state.keep(torch.div(best.indices, batch.columns, rounding_mode="floor"))
+                state.take(t, best.indices % batch.columns)
+        placements: Ints = state.placements[0]
         return placements
 
     def _log_probabilities(
         self,
-        grown: DecodingState,
+        state: DecodingState,
         embedded: tuple[Tensor, Tensor],
-        seen: Sequence[Seen],
+        candidates: Sequence[CandidateFeatures],
         offered: Sequence[Bools],
         chosen: Sequence[Tensor],
     ) -> Tensor:
-        """Return log-probabilities of all devices in all decisions, (N, D), step after step."""
-        operator, left = embedded
-        at = torch.cat([grown.operators(t) for t in range(grown.steps)])
+        """Return the log-probabilities of all devices in all decisions, (N, D), ordered by step."""
+        operator, contribution = embedded
+        operators = torch.cat([state.operators(t) for t in range(state.steps)])
         taken = torch.cat(list(chosen))
-        onto = nn.functional.one_hot(taken, grown.batch.columns).to(left.dtype)
-        added = onto.unsqueeze(2) * left[at].unsqueeze(1)
+        onto = nn.functional.one_hot(taken, state.batch.columns).to(contribution.dtype)
+        added = onto.unsqueeze(2) * contribution[operators].unsqueeze(1)
         counts = [len(rows) for rows in chosen]
         resident = [torch.zeros_like(added[: counts[0]])]
         for before, kept in zip(torch.split(added, counts), counts[1:], strict=False):
             resident.append(resident[-1][:kept] + before[:kept])
         device = operator.device
         logits = self.logits(
-            operator[at],
+            operator[operators],
             torch.cat(resident),
-            torch.from_numpy(np.concatenate(seen)).to(device),
+            torch.from_numpy(np.concatenate(candidates)).to(device),
             torch.from_numpy(np.concatenate(offered)).to(device),
         )
         return torch.log_softmax(logits, dim=1)

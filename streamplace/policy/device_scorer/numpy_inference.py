@@ -1,6 +1,6 @@
-"""`DeviceScorer` in numpy, for batches of so few rows that torch's calls cost more than the work.
+"""`DeviceScorer` in numpy, for small batches, where the overhead of torch's calls dominates.
 
-Without gradients, on the CPU. What stands here twice is held together by a test.
+It runs on the CPU, without gradients. A test checks that both implementations agree.
 """
 
 from weakref import WeakKeyDictionary
@@ -10,14 +10,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from sim.lookahead import CANDIDATE_FEATURES, candidate_features, place_next
+from sim.lookahead import CANDIDATE_FEATURES, place_next
 from streamplace.policy.decoding import UNAVAILABLE
 from streamplace.policy.device_scorer.features import ScorerBatch
-from streamplace.policy.device_scorer.state import DecodingState, Scores, Seen
+from streamplace.policy.device_scorer.state import CandidateFeatures, DecodingState, Scores
 from streamplace.util.arrays import Bools
 
 Single = NDArray[np.float32]
-ONE_OF = CANDIDATE_FEATURES.index("devices")  # 1 / their number, 0 for padding
+DEVICE_SHARE = CANDIDATE_FEATURES.index("devices")  # 1 / number of devices, 0 for padding
 EPSILON = np.float32(1e-5)  # of torch's layer norms
 
 
@@ -25,7 +25,7 @@ class Layers:
     """The layers of a network by name."""
 
     def __init__(self, network: nn.Module) -> None:
-        self.where = _where(network)
+        self.address = _address(network)
         self._weights = {name: part.detach().numpy() for name, part in network.named_parameters()}
 
     def linear(self, name: str, x: Single) -> Single:
@@ -49,19 +49,27 @@ _LAYERS: WeakKeyDictionary[nn.Module, Layers] = WeakKeyDictionary()
 
 
 def layers_of(network: nn.Module) -> Layers:
-    """Return the layers of a network, found once as long as its weights stay where they are."""
-    known = _LAYERS.get(network)
-    if known is None or known.where != _where(network):
-        known = _LAYERS[network] = Layers(network)
-    return known
+    """Return the layers of a network, cached until its weights move in memory."""
+    cached = _LAYERS.get(network)
+    if cached is None or cached.address != _address(network):
+        cached = _LAYERS[network] = Layers(network)
+    return cached
 
 
-def _where(network: nn.Module) -> int:
+def _address(network: nn.Module) -> int:
     return next(network.parameters()).data_ptr()
 
 
 class MeanBy:
-    """Means over the streams that end at each operator."""
+    """Means of messages by operator.
+
+    Parameters
+    ----------
+    operator
+        (E,) the operator that each message belongs to.
+    operators
+        V, the number of operators.
+    """
 
     def __init__(self, operator: NDArray[np.int64], operators: int) -> None:
         count = np.bincount(operator, minlength=operators)
@@ -72,7 +80,7 @@ class MeanBy:
         self._operators = operators
 
     def __call__(self, messages: Single) -> Single:
-        """Return the mean at each operator, (V, H), of messages, (E, H); 0 where there is none."""
+        """Return the mean message of each operator, (V, H), from messages, (E, H); 0 if none."""
         mean = np.zeros((self._operators, messages.shape[1]), np.float32)
         if len(self._some):
             total = np.add.reduceat(messages[self._order], self._first)
@@ -80,12 +88,12 @@ class MeanBy:
         return mean
 
 
-unwarned = np.errstate(over="ignore", invalid="ignore")  # like torch: whoever asks checks
+without_warnings = np.errstate(over="ignore", invalid="ignore")  # as torch does
 
 
-@unwarned
+@without_warnings
 def embed(layers: Layers, hops: int, batch: ScorerBatch) -> tuple[Single, Single]:
-    """Return what `DeviceScorer.embed` does."""
+    """Return the same embeddings as `DeviceScorer.embed`."""
     problem_of, first = batch.problem_of.numpy(), batch.first_operator[:-1]
     source, target = batch.source.numpy(), batch.target.numpy()
     operators, streams = batch.operators.numpy(), batch.streams.numpy()
@@ -93,24 +101,24 @@ def embed(layers: Layers, hops: int, batch: ScorerBatch) -> tuple[Single, Single
     h = layers.linear("read", np.concatenate([operators, batch.totals.numpy()[problem_of]], axis=1))
     np.maximum(h, 0.0, out=h)
     for i in range(hops):
-        whole = np.maximum.reduceat(layers.linear(f"pool.{i}", h), first)[problem_of]
-        seen = layers.normal(f"hops.{i}.norm", h)
-        sent = layers.linear(f"hops.{i}.send", seen)
+        pooled = np.maximum.reduceat(layers.linear(f"pool.{i}", h), first)[problem_of]
+        normed = layers.normal(f"hops.{i}.norm", h)
+        sent = layers.linear(f"hops.{i}.send", normed)
         along = layers.linear(f"hops.{i}.stream", streams)
         half = h.shape[1]
         above = from_above(np.maximum(sent[source, :half] + along[:, :half], 0.0))
         below = from_below(np.maximum(sent[target, half:] + along[:, half:], 0.0))
-        joined = np.concatenate([seen, above, below, whole], axis=1)
+        joined = np.concatenate([normed, above, below, pooled], axis=1)
         h = h + np.maximum(layers.linear(f"hops.{i}.update", joined), 0.0)
     h = layers.normal("norm", h)
-    whole = np.maximum.reduceat(layers.linear(f"pool.{hops}", h), first)[problem_of]
-    operator = layers.linear("operator", np.concatenate([h, whole], axis=1))
+    pooled = np.maximum.reduceat(layers.linear(f"pool.{hops}", h), first)[problem_of]
+    operator = layers.linear("operator", np.concatenate([h, pooled], axis=1))
     weight: Single = operators[:, :1] + batch.even_share.numpy()
     return operator, layers.linear("resident", h) * weight
 
 
 class NumpyDecodingState(DecodingState):
-    """The same as `DecodingState`, with the network's scores worked out here."""
+    """A `DecodingState` that computes the network's scores in numpy."""
 
     def __init__(
         self,
@@ -120,29 +128,27 @@ class NumpyDecodingState(DecodingState):
         encoded: tuple[Single, Single],
         layers: Layers,
     ) -> None:
-        self._embedded, self._leaves = encoded
-        tensors = torch.from_numpy(self._embedded), torch.from_numpy(self._leaves)
+        self._embedded, self._added = encoded
+        tensors = torch.from_numpy(self._embedded), torch.from_numpy(self._added)
         super().__init__(network, batch, samples, tensors)
         self._layers = layers
         self._numbers = self._at.numpy()
-        self._there = self._resident.numpy()
-        self._flat = self._there.reshape(-1, self._there.shape[2])
-        self._begin = np.arange(len(self._there)) * batch.columns
+        self._sums = self._resident.numpy()
+        self._flat = self._sums.reshape(-1, self._sums.shape[2])
+        self._first_device = np.arange(len(self._sums)) * batch.columns
 
-    @unwarned
-    def ask(self, t: int, seen: Seen, offered: Bools) -> Tensor:
-        """Look, and return the network's logits, (R', D); see `DeviceScorer.logits`."""
-        candidate_features(
-            self.batch.lookahead, self._grown, self.operators_within(t), seen, offered
-        )
-        rows, columns, _ = seen.shape
+    @without_warnings
+    def score(self, t: int, candidates: CandidateFeatures, offered: Bools) -> Tensor:
+        """Fill arrays and return the network's logits, (R', D); see `DeviceScorer.logits`."""
+        self.fill(t, candidates, offered)
+        rows, columns, _ = candidates.shape
         linear = self._layers.linear
-        z = linear("prospect", seen.reshape(rows * columns, -1))
+        z = linear("prospect", candidates.reshape(rows * columns, -1))
         by_row = z.reshape(rows, columns, -1)
-        by_row += self._there[:rows]
+        by_row += self._sums[:rows]
         by_row += self._embedded[self._numbers[t, :rows], None]
         np.maximum(z, 0.0, out=z)
-        among = linear("among", (seen[:, None, :, ONE_OF] @ by_row)[:, 0])
+        among = linear("among", (candidates[:, None, :, DEVICE_SHARE] @ by_row)[:, 0])
         mixed = linear("mix", z)
         by_row = mixed.reshape(rows, columns, -1)
         by_row += among[:, None]
@@ -151,12 +157,12 @@ class NumpyDecodingState(DecodingState):
         scored[~offered] = UNAVAILABLE
         return torch.from_numpy(scored)
 
-    @unwarned
+    @without_warnings
     def take(self, t: int, chosen: Tensor) -> None:
         """Place the operators of a step on devices, (R',)."""
         devices = chosen.numpy()
         rows = len(devices)
         place_next(
-            self.batch.lookahead, self._grown, self.operators_within(t), devices.astype(np.int32)
+            self.batch.lookahead, self._placed, self.operators_within(t), devices.astype(np.int32)
         )
-        self._flat[self._begin[:rows] + devices] += self._leaves[self._numbers[t, :rows]]
+        self._flat[self._first_device[:rows] + devices] += self._added[self._numbers[t, :rows]]

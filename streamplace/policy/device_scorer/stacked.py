@@ -1,4 +1,4 @@
-"""Several device scorers as one: each problem of a batch is placed by its own member."""
+"""A stack of device scorers, in which each problem of a batch is placed by its own member."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from torch import Tensor
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.device_scorer.features import ScorerBatch
 from streamplace.policy.device_scorer.network import DeviceScorer, Hop
-from streamplace.policy.device_scorer.state import DecodingState, Seen
+from streamplace.policy.device_scorer.state import CandidateFeatures, DecodingState
 from streamplace.policy.stacking import MemberRows, Members, StackedLinear, stack_layers
 from streamplace.policy.teachers import Teacher
 from streamplace.policy.trajectories import Trajectories
@@ -19,11 +19,11 @@ from streamplace.util.arrays import Bools, Ints
 class StackedScorer(DeviceScorer):
     """K device scorers of the same sizes; see `policy.stacking`.
 
-    The problems of a batch say which member places them: `EncodedGraph.member`.
+    `EncodedGraph.member` selects the member that places a problem.
     """
 
     def __init__(self, scorers: Sequence[DeviceScorer]) -> None:
-        with torch.random.fork_rng(devices=[]):  # its own weights are replaced by the members'
+        with torch.random.fork_rng(devices=[]):  # the random weights are replaced below
             super().__init__(scorers[0].config)
         self.members = len(scorers)
         self._applied = Members(self.members)
@@ -35,7 +35,7 @@ class StackedScorer(DeviceScorer):
                 layer.stream.applied = self._to_streams
 
     def unstacked(self) -> list[DeviceScorer]:
-        """Return the members as policies of their own."""
+        """Return the members as separate policies."""
         state = self.state_dict()
         with torch.random.fork_rng(devices=[]):
             policies = [DeviceScorer(self.config) for _ in range(self.members)]
@@ -45,19 +45,21 @@ class StackedScorer(DeviceScorer):
         return policies
 
     def embed(self, batch: ScorerBatch) -> tuple[Tensor, Tensor]:
-        """Return the members' embeddings of their problems' operators; see `DeviceScorer.embed`."""
+        """Return each problem's embeddings by its member; see `DeviceScorer.embed`."""
         of_problem = batch.tensor(batch.members.astype(np.int64))
         of_operator = of_problem[batch.problem_of]
         self._applied.rows = MemberRows(of_operator, self.members)
         self._to_streams.rows = MemberRows(of_operator[batch.source], self.members)
         return super().embed(batch)
 
-    def logits(self, operator: Tensor, resident: Tensor, seen: Tensor, offered: Tensor) -> Tensor:
-        """Score devices by each row's member; see `DeviceScorer.logits`."""
-        assert self._of_row is not None, "decoding sets the members of rows"
+    def logits(
+        self, operator: Tensor, resident: Tensor, candidates: Tensor, offered: Tensor
+    ) -> Tensor:
+        """Return each row's logits by its member; see `DeviceScorer.logits`."""
+        assert self._of_row is not None, "sample and rollout set the members of rows"
         rows = MemberRows(self._of_row[: len(operator)], self.members)
         self._applied.rows = None
-        inputs = (rows.spread(part) for part in (operator, resident, seen, offered))
+        inputs = (rows.spread(part) for part in (operator, resident, candidates, offered))
         return rows.collect(super().logits(*inputs))
 
     def sample(self, batch: ScorerBatch, samples: int, sampler: Sampler) -> Ints:
@@ -78,22 +80,22 @@ class StackedScorer(DeviceScorer):
         return super().rollout(batch, samples, sampler, forced, teacher)
 
     def _decoding(self, batch: ScorerBatch, samples: int) -> DecodingState:
-        """Return placements to grow; the numpy twin knows no members."""
+        """Return a state without any decision; the numpy version does not support stacks."""
         return DecodingState(self, batch, samples, self.embed(batch))
 
     def _log_probabilities(
         self,
-        grown: DecodingState,
+        state: DecodingState,
         embedded: tuple[Tensor, Tensor],
-        seen: Sequence[Seen],
+        candidates: Sequence[CandidateFeatures],
         offered: Sequence[Bools],
         chosen: Sequence[Tensor],
     ) -> Tensor:
-        """Return log-probabilities of all decisions; see `DeviceScorer`."""
-        every = self._of_row
-        assert every is not None, "rollout sets the members of rows"
-        self._of_row = torch.cat([every[: len(taken)] for taken in chosen])
-        return super()._log_probabilities(grown, embedded, seen, offered, chosen)
+        """Return the log-probabilities of all devices in all decisions; see `DeviceScorer`."""
+        of_row = self._of_row
+        assert of_row is not None, "rollout sets the members of rows"
+        self._of_row = torch.cat([of_row[: len(taken)] for taken in chosen])
+        return super()._log_probabilities(state, embedded, candidates, offered, chosen)
 
 
 def _rows_of(batch: ScorerBatch, samples: int) -> Tensor:

@@ -16,25 +16,25 @@ from streamplace.scoring.flow import flow
 Single = NDArray[np.float32]
 
 OF_OPERATOR = 2
-MOST = 1e30  # of a feature: float32 holds little more
+LARGEST = 1e30  # of a feature, to stay within float32
 
 
 @dataclass(frozen=True, eq=False)
 class EncodedProblem(EncodedGraph):
-    """One problem as the networks read it.
+    """A problem as the networks read it.
 
     Attributes
     ----------
     operators
-        (V, OF_OPERATOR) float32: the operator's utilisation of a mean device, and what it emits as
-        utilisation of a mean link.
+        (V, OF_OPERATOR) float32: the operator's utilisation of an average device, and the
+        utilisation of an average link by its output.
     """
 
     operators: Single
 
 
 class Ni2020Batch(GraphBatch[EncodedProblem]):
-    """Problems as the networks' tensors.
+    """Problems as tensors for the networks.
 
     Attributes
     ----------
@@ -60,6 +60,6 @@ def encode(problem: Problem) -> EncodedProblem:
     arrays = flow(problem)
     load = arrays.work * arrays.devices / float(arrays.capacity.sum())
     sent = np.bincount(arrays.source, weights=arrays.traffic, minlength=arrays.operators)
-    features = np.minimum(np.stack([load, sent], axis=1), MOST).astype(np.float32)
+    features = np.minimum(np.stack([load, sent], axis=1), LARGEST).astype(np.float32)
     order = orders.breadth_first(arrays)[None]
     return EncodedProblem(problem, arrays, interchangeable(problem), order, features)

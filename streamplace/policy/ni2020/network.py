@@ -1,7 +1,7 @@
-"""The encoder-decoder of Ni et al. 2020: an encoder, and an LSTM decoder with attention.
+"""The encoder-decoder of Ni et al. (AAAI 2020): an encoder, and an LSTM decoder with attention.
 
-``B`` reads the operators as a sequence (the model of Mirhoseini et al. 2017, adapted), ``B+F1`` as
-a graph, and ``B+F1&F2`` also tells the decoder where the operator's upstream neighbours went.
+``B`` reads the operators as a sequence (adapted from Mirhoseini et al. 2017), ``B+F1`` reads them
+as a graph, and ``B+F1&F2`` also gives the decoder the devices of the upstream operators.
 """
 
 from collections.abc import Sequence
@@ -23,14 +23,18 @@ from streamplace.policy.trajectories import Trajectories
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Ints
 
-NOWHERE = -1e9  # attention to operators that a shorter graph lacks
+MASKED = -1e9  # attention score of padding, where a problem has fewer operators
 
 
 class EncoderDecoder(Constructive[EncodedProblem, Ni2020Batch]):
-    """The networks of the module's docstring, by their sizes. The decoder is
+    """The networks of the paper, selected by their sizes; see the module's docstring.
+
+    The decoder is
 
     s_t = LSTM([h_v : mean of the devices of v's upstream operators : device of the last], s_t-1)
-    softmax(MLP([s_t : attention of s_t over all h]))
+    softmax(MLP([s_t : attention of s_t over all h])),
+
+    where h_v is the embedding of operator v, which is placed at step t.
     """
 
     def __init__(self, config: EncoderDecoderSizes) -> None:
@@ -60,13 +64,16 @@ class EncoderDecoder(Constructive[EncodedProblem, Ni2020Batch]):
         return Ni2020Batch(encoded, self.torch_device)
 
     def check(self, problem: Problem) -> None:
-        """Refuse another number of devices than the network has outputs."""
-        devices, wanted = len(problem.cluster.devices), self.config.devices
-        if devices != wanted:
-            raise UnsuitableError(f"this policy places on {wanted} devices only (got {devices})")
+        """Raise an UnsuitableError if the number of devices differs from the network's outputs."""
+        devices, expected = len(problem.cluster.devices), self.config.devices
+        if devices != expected:
+            raise UnsuitableError(f"this policy requires {expected} devices (got {devices})")
 
     def canonical(self, encoded: EncodedProblem, placement: Ints, sample: int) -> Ints:
-        """Return an equal placement that uses equal devices in decoding order, if told apart."""
+        """Return an equivalent placement that uses equal devices in decoding order.
+
+        Without `breaks_symmetry`, return the placement unchanged.
+        """
         return encoded.relabelled(placement, 0) if self.config.breaks_symmetry else placement
 
     def rollout(
@@ -79,13 +86,13 @@ class EncoderDecoder(Constructive[EncodedProblem, Ni2020Batch]):
     ) -> Trajectories:
         """Place every problem `samples` times; see `Constructive.rollout`.
 
-        The recurrent state depends on the problem and the devices chosen so far alone, so samples
-        that begin alike share it: the surer a policy is, the less there is to compute.
+        The recurrent state depends only on the problem and the devices chosen so far, so samples
+        with the same prefix share it. The more certain a policy is, the less it computes.
 
         Raises
         ------
         UnsuitableError
-            If a cluster has another number of devices than the network.
+            If the number of devices of a cluster differs from the network's.
         """
         config = self.config
         for encoded in batch.encoded:
@@ -94,31 +101,32 @@ class EncoderDecoder(Constructive[EncodedProblem, Ni2020Batch]):
         expert = None if teacher is None else teacher.follow(batch.encoded, samples)
         first = batch.first_operator[:-1, None].astype(np.int64)
         at = batch.tensor(np.maximum(decoding.order, 0) + first)
-        there = batch.tensor(decoding.order >= 0)
-        embedded, state, cell = self.encoder(batch, at, there)
-        beginnings = SharedPrefixes(samples, decoding.rows[0], batch.device)
-        absent = torch.where(there, 0.0, NOWHERE).unsqueeze(1)
-        from_operator = self.from_operator(embedded).unbind(dim=1)  # slices would cost zeros
-        into_gates = self._into_gates()
+        valid = batch.tensor(decoding.order >= 0)
+        embedded, state, cell = self.encoder(batch, at, valid)
+        prefixes = SharedPrefixes(samples, decoding.rows[0], batch.device)
+        padding = torch.where(valid, 0.0, MASKED).unsqueeze(1)
+        from_operator = self.from_operator(embedded).unbind(dim=1)  # cheaper gradients than slices
+        gate_weights = self._gate_weights()
         chosen: list[Tensor] = []
         log_prob: list[Tensor] = []
         entropy: list[Tensor] = []
         agreement: list[Tensor] = []
         for t, now in enumerate(decoding.problems):
-            one = beginnings.row
-            known = [state, decoding.last(t)[one]]
+            row = prefixes.row
+            inputs = [state, decoding.last(t)[row]]
             if config.upstream:
-                known.append(decoding.upstream(t)[one])
-            read_so_far = from_operator[t][one // samples]
-            state, cell = _lstm(torch.addmm(read_so_far, torch.cat(known, dim=1), into_gates), cell)
-            of_rows = state[beginnings.of].view(now, samples, -1)
-            logits = self._look(of_rows, embedded[:now], absent[:now])
+                inputs.append(decoding.upstream(t)[row])
+            of_operator = from_operator[t][row // samples]
+            gates = torch.addmm(of_operator, torch.cat(inputs, dim=1), gate_weights)
+            state, cell = _lstm(gates, cell)
+            of_rows = state[prefixes.of].view(now, samples, -1)
+            logits = self._logits(of_rows, embedded[:now], padding[:now])
             if config.breaks_symmetry:
                 logits = logits.masked_fill(decoding.spare(t), UNAVAILABLE)
             logs = torch.log_softmax(logits, dim=1)
             taken = decoding.take(t, sampler(logs.detach(), samples))
             if t + 1 < len(decoding.rows):
-                kept = beginnings.branch(taken[: decoding.rows[t + 1]], config.devices)
+                kept = prefixes.branch(taken[: decoding.rows[t + 1]], config.devices)
                 state, cell = state[kept], cell[kept]
             if teacher is not None and expert is not None:
                 devices = taken.cpu().numpy().astype(np.int32)
@@ -135,16 +143,19 @@ class EncoderDecoder(Constructive[EncodedProblem, Ni2020Batch]):
             torch.cat(agreement) if agreement else None,
         )
 
-    def _into_gates(self) -> Tensor:
-        """Return what turns the state, the last device and those upstream into gates, (·, 4L)."""
+    def _gate_weights(self) -> Tensor:
+        """Return the weights, (·, 4L), that turn the state and the devices into gates.
+
+        The rows are for the state, the last device, and with F2 the devices of upstream operators.
+        """
         tables = [self.from_state.weight.t(), self.from_last(self.device.weight)]
         if self.config.upstream:
             tables.append(self.from_upstream(self.device.weight))
         return torch.cat(tables)
 
-    def _look(self, state: Tensor, embedded: Tensor, absent: Tensor) -> Tensor:
-        """Return logits, (R, D), from states, (P, S, L), which attend to the operators."""
-        attention = torch.baddbmm(absent, state, embedded.transpose(1, 2))
+    def _logits(self, state: Tensor, embedded: Tensor, padding: Tensor) -> Tensor:
+        """Return logits, (R, D), from states, (P, S, L), which attend to operators, (P, T, L)."""
+        attention = torch.baddbmm(padding, state, embedded.transpose(1, 2))
         context = torch.softmax(attention, dim=2) @ embedded
         joined = torch.cat([state, context], dim=2).flatten(0, 1)
         logits: Tensor = self.choose(torch.relu(self.mix(joined)))
@@ -152,14 +163,23 @@ class EncoderDecoder(Constructive[EncodedProblem, Ni2020Batch]):
 
 
 class SharedPrefixes:
-    """The different beginnings among rows, `samples` a problem: all alike at the start.
+    """The distinct prefixes among rows.
+
+    At the start, all rows of a problem share one prefix.
+
+    Parameters
+    ----------
+    samples
+        The number of rows per problem.
+    rows
+        R, the number of rows.
 
     Attributes
     ----------
     of
-        (R',) the beginning of each row.
+        (R',) the prefix of each row.
     row
-        (B,) a row of each beginning.
+        (B,) one row of each prefix.
     """
 
     def __init__(self, samples: int, rows: int, device: torch.device) -> None:
@@ -167,21 +187,26 @@ class SharedPrefixes:
         self.row = torch.arange(0, rows, samples, device=device)
 
     def branch(self, chosen: Tensor, devices: int) -> Tensor:
-        """Tell beginnings apart by what the rows that go on chose, (R',); return whence each is."""
+        """Extend the prefixes of the remaining rows by their choices, (R',).
+
+        Returns
+        -------
+        (B',) int64
+            The old prefix that each new one extends.
+        """
         found, self.of = torch.unique(
             self.of[: len(chosen)] * devices + chosen, return_inverse=True
         )
         self.row = torch.empty_like(found).scatter_(
             0, self.of, torch.arange(len(chosen), device=chosen.device)
         )
-        whence: Tensor = found // devices
-        return whence
+        parent: Tensor = found // devices
+        return parent
 
 
 def _lstm(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
     """Return the new state and cell, (R, L), from input, forget, output and candidate gates."""
     length = cell.shape[1]
-    doors = torch.sigmoid(gates[:, : 3 * length])
-    let_in, kept, let_out = doors.chunk(3, dim=1)
-    cell = kept * cell + let_in * torch.tanh(gates[:, 3 * length :])
-    return let_out * torch.tanh(cell), cell
+    input_, forget, output = torch.sigmoid(gates[:, : 3 * length]).chunk(3, dim=1)
+    cell = forget * cell + input_ * torch.tanh(gates[:, 3 * length :])
+    return output * torch.tanh(cell), cell

@@ -1,4 +1,4 @@
-"""The state of decoding of Ni et al. 2020: where the operators so far went."""
+"""The decoding state of the networks of Ni et al. (AAAI 2020): the devices chosen so far."""
 
 import numpy as np
 import torch
@@ -12,14 +12,18 @@ from streamplace.util.arrays import Ints
 
 
 class Ni2020State:
-    """S placements of each of P problems on D devices each, decoded level by level.
+    """S partial placements of each of P problems on D devices, decoded level by level.
 
-    At step t the first `rows[t]` rows, S a problem, have an operator left.
+    There are S rows per problem. At step t the first `rows[t]` rows have an operator left.
 
     Parameters
     ----------
+    samples
+        S, the number of placements per problem.
+    devices
+        D, the number of devices of every cluster.
     forced
-        (P, S, V) devices to take instead of choosing, -1 where the network chooses.
+        (P, S, V) devices to use instead of chosen ones; -1 where the network chooses.
     """
 
     def __init__(self, batch: Ni2020Batch, samples: int, devices: int, forced: Ints | None) -> None:
@@ -38,31 +42,31 @@ class Ni2020State:
             .to(where)
             .view(-1, devices)
         )
-        alike = (kind.unsqueeze(2) == kind.unsqueeze(1)).tril(-1)
-        self._alike_before = alike.repeat_interleave(samples, dim=0)
+        same_kind = (kind.unsqueeze(2) == kind.unsqueeze(1)).tril(-1)
+        self._same_kind_before = same_kind.repeat_interleave(samples, dim=0)
         self._forced: Tensor | None = None
         if forced is not None:
             forced_now = np.take_along_axis(forced, np.maximum(self.order, 0)[:, None, :], axis=2)
             self._forced = torch.from_numpy(forced_now.astype(np.int64)).to(where)
 
     def last(self, t: int) -> Tensor:
-        """Return the device chosen last, (R', D) one-hot; zeros at the start."""
+        """Return the device chosen in the previous step, (R', D) one-hot; zeros at the start."""
         return self._last[: self.rows[t]]
 
     def upstream(self, t: int) -> Tensor:
-        """Return the shares of the operator's upstream neighbours on each device, (R', D)."""
+        """Return the share of the operator's upstream neighbours on each device, (R', D)."""
         now = self.problems[t]
         shares = self._upstream[:now, t : t + 1] @ self._on[:now]
         return shares.reshape(self.rows[t], self._devices)
 
     def spare(self, t: int) -> Tensor:
-        """Return which unused devices, (R', D), have an unused one of their kind before them."""
+        """Return the unused devices, (R', D) bool, that follow an unused one of the same kind."""
         rows = self.rows[t]
         unused = ~self._used[:rows]
-        return unused & (self._alike_before[:rows] & unused.unsqueeze(1)).any(dim=2)
+        return unused & (self._same_kind_before[:rows] & unused.unsqueeze(1)).any(dim=2)
 
     def take(self, t: int, chosen: Tensor) -> Tensor:
-        """Place a step's operators on devices, (R',), or where they are forced; return those."""
+        """Place a step's operators on chosen or forced devices, (R',), and return these devices."""
         now, rows = self.problems[t], self.rows[t]
         if self._forced is not None:
             forced_now = self._forced[:now, :, t].reshape(rows)
@@ -75,13 +79,13 @@ class Ni2020State:
         return chosen
 
     def operators(self, t: int) -> Ints:
-        """Return the operators of a step, (R',), numbered within their problems."""
+        """Return the operators of a step, (R',), as indices within their problems."""
         return np.repeat(self.order[: self.problems[t], t], self.samples)
 
     def trajectories(
         self, devices: Tensor, log_prob: Tensor, entropy: Tensor, agreement: Tensor | None
     ) -> Trajectories:
-        """Return the trajectories of all decisions, (N,) step after step."""
+        """Return the trajectories of all decisions, (N,), which are ordered by step."""
         operators = np.repeat(self.order.T, self.samples, axis=1)
         return trajectories.of_placements(
             self.placements, operators, self.rows, devices, log_prob, entropy, agreement
@@ -89,7 +93,7 @@ class Ni2020State:
 
 
 def _upstream(batch: Ni2020Batch, order: Ints) -> Tensor:
-    """Return (P, T, T): row t averages over the upstream operators of the one decoded at t."""
+    """Return weights, (P, T, T), whose row t averages over the upstream operators of step t."""
     weights = np.zeros((len(batch), order.shape[1], order.shape[1]), dtype=np.float32)
     for p, one in enumerate(batch.encoded):
         position = np.empty(one.size, dtype=np.int64)

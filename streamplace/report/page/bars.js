@@ -1,10 +1,10 @@
-// Utilisation bars of devices (with their speeds to edit) and of links that carry traffic.
+// Utilisation bars of devices (with editable speeds) and of links that carry traffic.
 SP.bars = (() => {
   "use strict";
-  const { element, named, put, percent, number } = SP.text;
-  const LINKS = 200; // rows at most: the busiest
-  const HALF = 10; // characters of a device's name, of two in a row
-  const SORTED = 20; // devices up to which they stand as in the cluster
+  const { element, named, put, percent, number, counted } = SP.text;
+  const LINKS = 200; // largest number of link rows; the busiest links are shown
+  const HALF = 10; // characters of each of two device names in a row
+  const SORTED = 20; // largest number of devices that are listed in the order of the cluster
 
   function bar(name) {
     const fill = element("span", { class: "fill" });
@@ -20,10 +20,10 @@ SP.bars = (() => {
       fill,
       mark,
     );
-    const told = element("span", { class: "told" });
+    const value = element("span", { class: "value" });
     return {
       meter,
-      told,
+      value,
       set(utilisation, scale, most, full) {
         fill.style.width = `${Math.min(100, (100 * utilisation) / scale)}%`;
         mark.style.left = `${(100 * most) / scale}%`;
@@ -34,13 +34,16 @@ SP.bars = (() => {
           "aria-valuetext",
           percent(utilisation) + (full ? ", the bottleneck" : ""),
         );
-        put(told, percent(utilisation));
-        told.classList.toggle("alarm", full);
+        put(value, percent(utilisation));
+        value.classList.toggle("alarm", full);
       },
     };
   }
 
-  /** Build the rows of devices, of many the busiest first as they came. `calls` has mips(device, text) and choose(kind, number). */
+  /**
+   * Build the rows of devices; if there are many, the busiest of the original placement come first.
+   * `calls` has mips(device, text) and choose(kind, number).
+   */
   function devices(body, { cluster, called }, first, calls) {
     const { narrow, whole } = SP.labels;
     const rows = cluster.devices.map((device, d) => {
@@ -66,7 +69,7 @@ SP.bars = (() => {
         { title: called.devices(d, whole) },
         element("th", { scope: "row" }, button),
         element("td", { class: "wide" }, shown.meter),
-        element("td", {}, shown.told),
+        element("td", {}, shown.value),
         runs,
         element("td", { class: "speed" }, input, cores),
       );
@@ -94,7 +97,7 @@ SP.bars = (() => {
     };
   }
 
-  /** Build the rows of links, the busiest first; made anew where the links are others. */
+  /** Build the rows of links, the busiest first; rows are reused while their links carry traffic. */
   function links(body, note, called) {
     let kept = new Map();
     return {
@@ -126,7 +129,7 @@ SP.bars = (() => {
 
   function linkNote(count, more) {
     if (count === 0) return "No stream crosses between devices.";
-    return more > 0 ? `and ${number(more)} links that are less busy` : "";
+    return more > 0 ? `and ${counted(more, "more link")} that ${more === 1 ? "is" : "are"} less busy` : "";
   }
 
   function made({ from, to }, called) {
@@ -142,7 +145,7 @@ SP.bars = (() => {
       { title: SP.text.linked({ from, to }, called, whole) },
       element("th", { scope: "row" }, ...parts),
       element("td", { class: "wide" }, shown.meter),
-      element("td", {}, shown.told),
+      element("td", {}, shown.value),
     );
     return { shown, row };
   }

@@ -1,12 +1,12 @@
-// The figures of the chosen placement, and those of all placements side by side.
+// The figures of the chosen placement, and a card for each placement.
 SP.cards = (() => {
   "use strict";
-  const { element, named, put, number, percent } = SP.text;
+  const { element, named, put, number, counted, percent } = SP.text;
   const ORIGIN = 30; // characters of a graph's name, and of a placer's
-  const LONG = 16; // characters of a bottleneck, above which they are smaller
-  const HALF = 11; // characters of a device's name, of two in a line
+  const LONG = 16; // longer names of bottlenecks are shown in a smaller font
+  const HALF = 11; // characters of each of two device names in a line
 
-  /** Return the bottleneck as parts of a line; the name keeps its own direction. */
+  /** Return the bottleneck as parts of a line; the name has its own writing direction. */
   function bottleneck(score, { called }) {
     const title = nameOf(score, called, SP.labels.whole, SP.labels.whole);
     const name = nameOf(score, called, SP.labels.narrow, HALF);
@@ -65,7 +65,8 @@ SP.cards = (() => {
         full.value.classList.toggle("small", full.value.textContent.length > LONG);
         put(full.more, `at ${percent(score.bottleneck.utilisation)}${headroom(problem)}`);
         put(used.value, `${number(score.used)} of ${number(problem.cluster.devices.length)}`);
-        put(used.more, `${number(score.links.length)} links carry traffic`);
+        const verb = score.links.length === 1 ? "carries" : "carry";
+        put(used.more, `${counted(score.links.length, "link")} ${verb} traffic`);
       },
     };
   }
@@ -75,7 +76,7 @@ SP.cards = (() => {
     return most < 1 ? `, ${percent(most)} may be used` : "";
   }
 
-  /** Return what placed it, and where graphs differ of which it is, as a line or none. */
+  /** Return the placer, and the graph's name if there are several graphs, as a line or nothing. */
   function origin({ graph, placer }, several) {
     const name = several && graph.name ? [SP.text.shortened(graph.name, ORIGIN)] : [];
     if (placer) name.push(`by ${SP.text.shortened(placer, ORIGIN)}`);
@@ -85,7 +86,7 @@ SP.cards = (() => {
     return [element("span", options, name.join(", "))];
   }
 
-  /** Build a card a placement. `calls.select(i)` chooses one. */
+  /** Build a card per placement. `calls.select(i)` chooses one. */
   function cards(container, problems, calls) {
     const several = new Set(problems.map((problem) => problem.graph)).size > 1;
     const titles = SP.labels.called(problems.map((problem) => problem.title));
@@ -99,7 +100,7 @@ SP.cards = (() => {
             "aria-hidden": "true",
             style: `width:${SP.pictures.WIDTH}px;height:${SP.pictures.HEIGHT}px`,
           })
-        : element("span", { class: "more" }, `${number(problem.graph.operators)} operators`);
+        : element("span", { class: "more" }, counted(problem.graph.operators, "operator"));
       const card = element(
         "button",
         { class: "card", type: "button", onclick: () => calls.select(i) },

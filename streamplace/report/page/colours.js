@@ -1,9 +1,9 @@
-// A colour for every device: far apart for the first ones, red left to the bottleneck.
+// A colour for every device: hues far apart for the first ones; red is reserved for the bottleneck.
 SP.colours = (() => {
   "use strict";
   const FIRST = [212, 38, 160, 272, 96, 320, 186, 56, 244, 22];
-  const GOLDEN = 137.508; // degrees: never comes close to where it was for long
-  const WIDTH = 320; // hues, from 20 to 340: what is left out is red
+  const GOLDEN = 137.508; // golden angle in degrees, which spreads further hues evenly
+  const WIDTH = 320; // range of hues, from 20 to 340, which leaves out red
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
 
   const hue = (d) => (d < FIRST.length ? FIRST[d] : 20 + ((d * GOLDEN) % WIDTH));
@@ -18,7 +18,7 @@ SP.colours = (() => {
     edge: (d) => (dark.matches ? tone(d, 45, 80) : tone(d, 60, 32)),
     lane: (d) => (dark.matches ? tone(d, 24, 17) : tone(d, 55, 96)),
     rim: (d) => (dark.matches ? tone(d, 22, 32) : tone(d, 40, 82)),
-    /** Return a colour of the style sheet. */
+    /** Return a colour variable of the style sheet. */
     of: (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim(),
   };
 })();

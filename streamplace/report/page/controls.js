@@ -1,10 +1,10 @@
-// The knobs: source rate, bandwidth, the device of every operator; all work by keyboard alone.
+// Controls: source rate, bandwidth, and the device of every operator. All work by keyboard.
 SP.controls = (() => {
   "use strict";
   const { element, named, number, percent } = SP.text;
-  const STEPS = 1000; // of the slider, from a tenth to ten times the rate that was given
+  const STEPS = 1000; // steps of the slider, from a tenth to ten times the original rate
 
-  /** Wire the slider and number of the source rate; positions are logarithms. */
+  /** Connect the slider and the number field of the source rate; the slider is logarithmic. */
   function rate(slider, field, calls) {
     let middle = 1;
     slider.min = "0";
@@ -28,8 +28,8 @@ SP.controls = (() => {
   }
 
   function bandwidth(field, calls) {
-    // what is no number reads as empty too, and empty would be no limit
-    const value = () => (field.validity.badInput ? "no number" : field.value);
+    // an invalid number reads as empty, but empty means no limit, so return invalid text instead
+    const value = () => (field.validity.badInput ? "invalid" : field.value);
     field.addEventListener("change", () => calls.bandwidth(value()));
     return {
       show(value) {
@@ -42,7 +42,7 @@ SP.controls = (() => {
     return element("option", { value: String(d), title: called(d, SP.labels.whole) }, called(d));
   }
 
-  /** Return a select of an operator's device; its other options are made when it is used. */
+  /** Return a select for an operator's device; its other options are added on first use. */
   function deviceSelect(view, v, calls) {
     const { cluster, called } = view.problem;
     const now = view.setting.assignment[v];
@@ -62,7 +62,7 @@ SP.controls = (() => {
     return select;
   }
 
-  /** Build the table of operators, heaviest first. */
+  /** Build the table of operators, the heaviest first. */
   function operators(body, view, calls) {
     const { flow, called } = view.problem;
     const { long, whole } = SP.labels;
@@ -106,11 +106,11 @@ SP.controls = (() => {
     };
   }
 
-  /** Tell what is wrong or noteworthy, in a line each. */
+  /** Show notes, one per line. */
   function notes(container, lines) {
     const text = lines.join("\n");
-    if (container.dataset.told === text) return;
-    container.dataset.told = text;
+    if (container.dataset.shown === text) return;
+    container.dataset.shown = text;
     container.replaceChildren(...lines.map((line) => element("li", { dir: "auto" }, line)));
   }
 

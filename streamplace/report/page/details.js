@@ -1,7 +1,7 @@
-// What is known of the operator, stream or device that was chosen.
+// Details of the chosen operator, stream or device.
 SP.details = (() => {
   "use strict";
-  const { element, number, percent, shortened } = SP.text;
+  const { element, number, counted, percent, shortened } = SP.text;
 
   const line = (text) => element("bdi", { dir: "auto", class: "whole" }, text);
   const name = (text) => line(shortened(text, SP.labels.whole));
@@ -19,7 +19,7 @@ SP.details = (() => {
   function operator(view, v, calls) {
     const { flow, cluster, file, called } = view.problem;
     const { setting } = view;
-    const told = file.operators[v];
+    const row = file.operators[v];
     const d = setting.assignment[v];
     const capacity = setting.mips[d] * 1e6 * cluster.devices[d].cores;
     const work = flow.work[v] * setting.rate;
@@ -28,12 +28,12 @@ SP.details = (() => {
       rows([
         ["Device", SP.controls.deviceSelect(view, v, calls)],
         ["Processes", `${number(flow.tuples[v] * setting.rate)} tuples/s`],
-        ["Work", `${number(told.instructions)} instructions a tuple, ${number(work / 1e6)} MIPS`],
-        ["Of its device", percent(work / capacity)],
-        ["Emits", `${number(told.payload_bytes ?? 0)} bytes a tuple`],
-        ["Memory", told.memory_bytes ? `${number(told.memory_bytes)} bytes` : null],
-        ["Requires", told.requires ? name(told.requires.join(", ")) : null],
-        ["Instance of", told.instance_of ? name(told.instance_of) : null],
+        ["Work", `${number(row.instructions)} instructions per tuple, ${number(work / 1e6)} MIPS`],
+        ["Device use", percent(work / capacity)],
+        ["Emits", `${number(row.payload_bytes ?? 0)} bytes per tuple`],
+        ["Memory", row.memory_bytes ? `${number(row.memory_bytes)} bytes` : null],
+        ["Requires", row.requires ? name(row.requires.join(", ")) : null],
+        ["Instance of", row.instance_of ? name(row.instance_of) : null],
       ]),
     ];
   }
@@ -57,10 +57,10 @@ SP.details = (() => {
         named(called.operators, flow.target[e]),
       ),
       rows([
-        ["Runs", element("span", {}, ...where)],
+        ["Path", element("span", {}, ...where)],
         ["Carries", `${number(tuples)} tuples/s`],
         ["Traffic", `${number((tuples * flow.bits[e]) / 1e6)} Mbit/s`],
-        ["Payload", `${number(flow.bits[e] / 8)} bytes a tuple`],
+        ["Payload", `${number(flow.bits[e] / 8)} bytes per tuple`],
         ["Selectivity", number(flow.selectivity[e])],
       ]),
     ];
@@ -69,20 +69,17 @@ SP.details = (() => {
   function device(view, d) {
     const { cluster, called } = view.problem;
     const { setting, score, sums } = view;
-    const told = cluster.devices[d];
-    const memory = told.memory_bytes == null ? "no limit" : `${number(told.memory_bytes)} bytes`;
+    const row = cluster.devices[d];
+    const memory = row.memory_bytes == null ? "no limit" : `${number(row.memory_bytes)} bytes`;
     const needed = sums.memory ? `${number(sums.memory[d])} of ` : "";
     return [
       element("h3", {}, "Device ", named(called.devices, d)),
       rows([
         ["Utilisation", percent(score.devices[d])],
-        ["Runs", `${number(sums.operators[d])} operators`],
-        [
-          "Speed",
-          `${number(setting.mips[d])} MIPS, ${number(told.cores)} ${told.cores > 1 ? "cores" : "core"}`,
-        ],
+        ["Runs", counted(sums.operators[d], "operator")],
+        ["Speed", `${number(setting.mips[d])} MIPS, ${counted(row.cores, "core")}`],
         ["Memory", needed + memory],
-        ["Labels", told.labels ? name(told.labels.join(", ")) : null],
+        ["Labels", row.labels ? name(row.labels.join(", ")) : null],
       ]),
     ];
   }
@@ -98,7 +95,7 @@ SP.details = (() => {
     }
     const inUse = container.contains(document.activeElement);
     container.replaceChildren(...kinds[chosen.kind](view, chosen.number, calls));
-    if (inUse) container.querySelector("select")?.focus(); // whoever moves by it may go on
+    if (inUse) container.querySelector("select")?.focus(); // keeps the keyboard focus
   }
 
   return { show };

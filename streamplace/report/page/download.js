@@ -1,8 +1,8 @@
-// The edited placement as a streamplace-placement file, with its edited problem.
+// Download of the edited placement as a placement file, with its edited problem.
 SP.download = (() => {
   "use strict";
 
-  /** Return the file as a value. Names may be anything, so objects keyed by them have no prototype. */
+  /** Return the file's content. Objects keyed by names have no prototype, as names may be anything. */
   function fileOf(view) {
     const { problem, setting, score } = view;
     const assignment = Object.create(null);
@@ -35,19 +35,19 @@ SP.download = (() => {
     return made;
   }
 
-  /** Several source rates keep their ratios: the highest is the one that is edited. */
+  /** Return the source rates: the highest is the edited one, and the others keep their ratio to it. */
   function ratesOf({ problem, setting }) {
     const [highest] = problem.source_rates;
     const factor = setting.rate / highest;
     return problem.source_rates.map((rate) => (rate === highest ? setting.rate : rate * factor));
   }
 
-  /** The page's figures are the model bottleneck's, so no other model's file may carry them. */
+  /** Return the score and bound; nothing if the file's model is not that of the page, bottleneck. */
   function results({ problem, score, sums, bound, boundIsFull }) {
     if (problem.model !== "bottleneck") return {};
     const { cluster } = problem;
     const name = (end) => (end === null ? null : cluster.devices[end].name);
-    const told = {
+    const result = {
       score: {
         throughput: score.throughput,
         relative_throughput: score.relative,
@@ -70,7 +70,8 @@ SP.download = (() => {
         model: "bottleneck",
       },
     };
-    return boundIsFull ? { ...told, bound, gap: Math.max(0, 1 - score.throughput / bound) } : told;
+    const gap = Math.max(0, 1 - score.throughput / bound);
+    return boundIsFull ? { ...result, bound, gap } : result;
   }
 
   function save(view) {

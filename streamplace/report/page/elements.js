@@ -1,8 +1,8 @@
-// Operators, streams and lanes as Cytoscape's elements. Their ids are numbers, never names.
+// Operators, streams and lanes as Cytoscape elements. Their ids are built from numbers, not names.
 SP.elements = (() => {
   "use strict";
 
-  /** Return operators, sized by CPU, where `placed` has them; `letters` of their names are shown. */
+  /** Return operators, sized by CPU work, at their positions in `placed`, with names cut to `letters`. */
   function operators({ flow, called }, assignment, placed, { letters, ...text }) {
     const heaviest = Math.max(...flow.work, 1e-300);
     const fed = new Set(flow.target);
@@ -21,7 +21,7 @@ SP.elements = (() => {
     }));
   }
 
-  /** Return streams, as wide as their traffic asks for. */
+  /** Return streams, as wide as their traffic. */
   function streams(flow, assignment) {
     const traffic = flow.streamTuples.map((tuples, e) => tuples * flow.bits[e]);
     const most = Math.max(...traffic, 1e-300);

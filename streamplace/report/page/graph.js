@@ -1,12 +1,12 @@
-// The drawing: operators in lanes, streams between them, dragged from lane to lane.
+// The drawing: operators in the lanes of devices, with streams between them. Operators can be dragged.
 SP.graph = (() => {
   "use strict";
-  const MOVING = 160; // ms that operators take to their new places
-  const ANIMATED = 150; // operators, at most
+  const MOVING = 160; // duration of an animated move in ms
+  const ANIMATED = 150; // largest number of operators of an animated graph
   const still = window.matchMedia("(prefers-reduced-motion: reduce)");
 
   /**
-   * Draw a problem's graph into a container. `first` is the assignment;
+   * Draw a problem's graph into a container. `first` is the initial assignment;
    * `calls` has nic, drawn(), preview(operator, device), move(operator, device) and
    * choose(kind, number).
    */
@@ -19,7 +19,7 @@ SP.graph = (() => {
     let placed = placedNow();
     let texts = textsNow();
     const dense = flow.names.length > ANIMATED;
-    let untouched = true; // nobody has zoomed or panned: the drawing stays in sight
+    let untouched = true; // until the user zooms or pans, the drawing is kept fully visible
     const cy = cytoscape({
       container,
       elements: [
@@ -72,7 +72,7 @@ SP.graph = (() => {
       }
     }
 
-    /** Tell an operator's name in the size and length that fit now. */
+    /** Set an operator's label in the font size and length that fit now. */
     function retext(v) {
       const { font, letters } = texts.operator;
       const label = called.operators(v, letters);
@@ -80,7 +80,7 @@ SP.graph = (() => {
       if (was !== font || old !== label) node(v).data({ font, label });
     }
 
-    /** Put operators where an assignment wants them: those that stay where they are cost nothing. */
+    /** Move operators to the lanes of an assignment; those that stay are not touched. */
     function place(next, gently, everything = false) {
       const [before, was] = [assignment, placed];
       assignment = next;
@@ -105,7 +105,7 @@ SP.graph = (() => {
       if (untouched) fit(gently);
     }
 
-    /** Mark the bottleneck and tell utilisations in the lanes; `shown` is what the score is of. */
+    /** Mark the bottleneck and show utilisations in the lanes; `shown` is the scored assignment. */
     function mark(score, shown) {
       const full = score.bottleneck;
       cy.batch(() => {
@@ -172,17 +172,17 @@ SP.graph = (() => {
         assignment.forEach((d, v) => node(v).data(SP.elements.paint(d)));
         for (const { device } of placed.lanes) laneOf(device).data(SP.elements.wash(device));
       },
-      /** Return where an operator, or a device's lane, is in the window, in pixels. */
+      /** Return the position in the window, in pixels, and the look of an operator or device's lane. */
       whereIs(kind, number) {
         const found = kind === "operator" ? node(number) : laneOf(number);
         if (found.empty()) return null;
         const box = container.getBoundingClientRect();
         const { x, y } = found.renderedPosition();
-        const whole = found.renderedBoundingBox({ includeLabels: true });
+        const bounds = found.renderedBoundingBox({ includeLabels: true });
         const { label, font } = found.data();
         const colour = found.style("background-color");
         const text = font * cy.zoom();
-        return { x: box.left + x, y: box.top + y, left: whole.x1, label, text, colour };
+        return { x: box.left + x, y: box.top + y, left: bounds.x1, label, text, colour };
       },
       destroy() {
         stopFocus();
@@ -191,7 +191,7 @@ SP.graph = (() => {
     };
   }
 
-  /** Let operators be dragged: their lane is told as it changes, and when they are dropped. */
+  /** Make operators draggable: `calls` learns of each new lane while dragging, and of the drop. */
   function letDrag(cy, laneOf, deviceAt, calls) {
     let aimed = null;
     function aim(device) {

@@ -1,13 +1,13 @@
-// Keys: undo and redo anywhere, arrows in the graph.
+// Keyboard shortcuts: undo and redo on the whole page, arrow keys in the graph.
 SP.keys = (() => {
   "use strict";
 
-  /** Call undo() and redo() for their keys, but where a field holds text not yet taken over. */
+  /** Call undo() and redo() for their keys, except in a field with unfinished typing. */
   function history(undo, redo) {
     document.addEventListener("keydown", (event) => {
       const { target } = event;
       if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
-      if (target.dataset?.told !== undefined && target.dataset.told !== target.value) return;
+      if (target.dataset?.shown !== undefined && target.dataset.shown !== target.value) return;
       const key = event.key.toLowerCase();
       if (key === "z" && !event.shiftKey) undo();
       else if (key === "y" || key === "z") redo();
@@ -17,14 +17,14 @@ SP.keys = (() => {
   }
 
   /**
-   * Left and right choose an operator, up and down move it to the device before or after.
-   * `at` returns { operator (or null), device, operators, devices }.
+   * Let left and right choose an operator, and up and down move it to the previous or next device.
+   * `at` returns { operator (or null), device, operators, devices }, or null.
    */
   function arrows(container, at, calls) {
     container.addEventListener("keydown", (event) => {
       const now = at();
       if (now === null || !event.key.startsWith("Arrow")) return;
-      if (event.altKey || event.ctrlKey || event.metaKey) return; // the browser's own: back
+      if (event.altKey || event.ctrlKey || event.metaKey) return; // the browser's own shortcuts, such as going back
       event.preventDefault();
       const { operator: v, device, operators, devices } = now;
       if (event.key === "ArrowRight")

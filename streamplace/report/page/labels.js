@@ -1,13 +1,13 @@
-// Names as labels: cut where they are long, never into the same. As streamplace/report/labels.py.
+// Names as labels: long names are shortened but stay different. As in streamplace/display/labels.py.
 SP.labels = (() => {
   "use strict";
   const LENGTHS = { narrow: 14, label: 26, long: 48, whole: 400 }; // characters
-  const KEPT = 6; // characters around what tells names apart, at most
+  const KEPT = 6; // largest number of characters kept around the part in which names differ
 
-  /** Return whole characters of a name, without line breaks. */
+  /** Return the characters of a name, without line breaks. */
   const charactersOf = (name) => Array.from(name.replace(/\s+/gu, " "));
 
-  /** Return at most so many characters: the beginning and the end, which both tell names apart. */
+  /** Return at most `length` characters: the beginning and the end, where names tend to differ. */
   function ends(characters, length) {
     if (characters.length <= length) return characters.join("");
     const tail = Math.floor((length - 1) / 2);
@@ -15,7 +15,7 @@ SP.labels = (() => {
     return `${head}…${characters.slice(characters.length - tail).join("")}`;
   }
 
-  /** Return labels of at most so many characters (8 or more), each another even of equal names. */
+  /** Return distinct labels of at most `length` characters (8 or more), even for equal names. */
   function labels(names, length) {
     const all = names.map(charactersOf);
     const found = all.map((characters) => ends(characters, length));
@@ -26,19 +26,19 @@ SP.labels = (() => {
     });
     for (const group of alike.values()) {
       if (group.length === 1) continue;
-      const told = apart(
+      const different = differences(
         group.map((i) => all[i]),
         length,
       );
       group.forEach((i, k) => {
-        found[i] = ends(told[k], length);
+        found[i] = ends(different[k], length);
       });
     }
     return numbered(all, found, length);
   }
 
-  /** Return what differs in names, with as much before it as there is room for. */
-  function apart(names, length) {
+  /** Return the parts in which names differ, with as many characters before them as fit. */
+  function differences(names, length) {
     const shortest = Math.min(...names.map((name) => name.length));
     const same = (at) => names.every((name) => name.at(at) === names[0].at(at));
     let before = 0;
@@ -58,7 +58,7 @@ SP.labels = (() => {
     });
   }
 
-  /** Number what is still alike. */
+  /** Number the labels that are still equal. */
   function numbered(all, found, length) {
     const taken = new Set();
     return found.map((first, i) => {
@@ -72,7 +72,7 @@ SP.labels = (() => {
     });
   }
 
-  /** Return what each name is called, (index, length) -> label; labels are made once a length. */
+  /** Return a function (index, length) -> label of a name; labels are computed once per length. */
   function called(names) {
     const made = new Map();
     return (i, length = LENGTHS.label) => {

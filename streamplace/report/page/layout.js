@@ -1,22 +1,22 @@
-// Where operators stand: dagre's layers from left to right, and a lane for every device.
+// Positions of operators: dagre's layers from left to right, and a lane for every device.
 SP.layout = (() => {
   "use strict";
-  const ROW = 60; // between operators of one layer
-  const DENSE = 40; // the same where there are many
-  const PADDING = 14; // of a lane, above and below
-  const GAP = 10; // between lanes
-  const EMPTY = 34; // the height of a lane that nothing runs on
-  const FEW = 16; // devices, of which all have lanes; of more those that run something
-  const LEAST = 46; // between layers
-  const PICTURE = 1.6; // width over height of a picture whose room is not known
-  const STRETCH = 4; // of rows, at most
-  const TALLEST = 4200; // height that is to be seen at once: of more, names could not be read
-  const EXACT = 150; // operators above which dagre takes longer than people like to wait
+  const ROW = 60; // distance between operators of one layer
+  const DENSE = 40; // the same distance in large graphs
+  const PADDING = 14; // padding of a lane, above and below
+  const GAP = 10; // gap between lanes
+  const EMPTY = 34; // height of a lane without operators
+  const FEW = 16; // largest number of devices at which idle ones have lanes too
+  const LEAST = 46; // least distance between layers
+  const PICTURE = 1.6; // default aspect ratio (width over height)
+  const STRETCH = 4; // largest factor on the distance of rows
+  const TALLEST = 4200; // largest height shown at once: beyond it, names would be unreadable
+  const EXACT = 150; // largest number of operators for dagre, which is too slow above
   const SWEEPS = 8;
 
-  const known = new WeakMap(); // flow -> layers, which no edit changes
+  const known = new WeakMap(); // flow -> layers, which do not depend on edits
 
-  /** Return the layer of each operator, and where dagre would put it in its layer. */
+  /** Return the layer of each operator, and its order within the layer. */
   function layersOf(flow) {
     if (!known.has(flow)) known.set(flow, layersBy(flow));
     return known.get(flow);
@@ -44,7 +44,7 @@ SP.layout = (() => {
     };
   }
 
-  /** The same for graphs on which dagre takes long: longest paths, then means of neighbours. */
+  /** Return the same for large graphs: layers by longest paths, order by means of neighbours. */
   function quickly(flow) {
     const layer = flow.names.map(() => 0);
     flow.source.forEach((u, e) => {
@@ -64,10 +64,10 @@ SP.layout = (() => {
     return { layer, order, count: Math.max(...layer) + 1 };
   }
 
-  /** Whether devices get a lane even while nothing runs on them. */
+  /** Return whether idle devices have lanes. */
   const allShown = (devices) => devices <= FEW;
 
-  /** Return the devices that get a lane. */
+  /** Return the devices that have a lane. */
   function devicesShown(assignment, devices) {
     const used = new Set(assignment);
     const all = Array.from({ length: devices }, (_, d) => d);
@@ -75,8 +75,8 @@ SP.layout = (() => {
   }
 
   /**
-   * Return positions (x, y of each operator) and lanes (device, top, height), and their extent;
-   * `shape` is the width over height that is aimed at.
+   * Return positions (x, y of each operator), lanes (device, top, height) and their extent;
+   * `shape` is the desired aspect ratio (width over height).
    */
   function lanesOf(layers, assignment, devices, shape = PICTURE) {
     const plain = stretched(layers, assignment, devices, shape, 1);
@@ -84,7 +84,7 @@ SP.layout = (() => {
     return stretch > 1 ? stretched(layers, assignment, devices, shape, stretch) : plain;
   }
 
-  /** Return the same, with rows farther apart: for graphs that are longer than they are high. */
+  /** Return the same with the distance of rows multiplied by `stretch`, for wide graphs. */
   function stretched(layers, assignment, devices, shape, stretch) {
     const cells = new Map(devicesShown(assignment, devices).map((d) => [d, new Map()]));
     assignment.forEach((d, v) => {
@@ -103,7 +103,7 @@ SP.layout = (() => {
         column.sort((a, b) => layers.order[a] - layers.order[b] || a - b);
         const first = top + height / 2 - ((column.length - 1) / 2) * row;
         column.forEach((v, i) => {
-          y[v] = first + i * row - 5; // the label stands below
+          y[v] = first + i * row - 5; // leaves room for the label below
         });
       }
       lanes.push({ device, top, height });
@@ -118,7 +118,7 @@ SP.layout = (() => {
     return { x, y, lanes, width: Math.max(1, layers.count) * column, height, stretch };
   }
 
-  /** Return the device of the lane at a height, the nearest where there is none. */
+  /** Return the device of the lane at a height, or of the nearest lane. */
   function laneAt(placed, y) {
     const distance = (lane) => Math.max(lane.top - y, y - lane.top - lane.height, 0);
     return placed.lanes.reduce((best, lane) => (distance(lane) < distance(best) ? lane : best))

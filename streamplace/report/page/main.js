@@ -1,9 +1,10 @@
-// Puts the page together: data in, one view of the chosen placement, edits, and the way back.
+// Main script: reads the data, shows the chosen placement, and handles edits, undo and redo.
 (() => {
   "use strict";
   const { state, text } = SP;
   const { viewOf } = SP.view;
-  const ARROWS = "Graph: left and right choose an operator, up and down move it to another device";
+  const ARROWS =
+    "Graph: the left and right arrow keys choose an operator, up and down move it to another device";
   const at = (id) => document.getElementById(id);
   const data = JSON.parse(at("data").textContent);
   const flows = data.graphs.map((graph) => graph.file && SP.model.flowOf(graph.file));
@@ -11,9 +12,9 @@
     SP.view.placementOf(row, data.graphs[row.graph], flows[row.graph]),
   );
   let chosen = 0;
-  let selected = null; // { kind, number } of what the details are about
+  let selected = null; // { kind, number } of the operator, stream or device in the details
   let shown = {}; // parts of the page that belong to the chosen placement
-  let trial = null; // a setting that is only looked at, while an operator is dragged
+  let trial = null; // a setting that is only previewed, while an operator is dragged
   const timing = { firstPicture: null, lastEdit: null };
 
   const now = () => placements[chosen];
@@ -33,9 +34,9 @@
     },
     preview(v, d) {
       trial = state.moved(now().edits.now(), v, d);
-      const seen = view();
-      shown.graph.preview(seen.score, trial.assignment);
-      figures(seen);
+      const preview = view();
+      shown.graph.preview(preview.score, trial.assignment);
+      figures(preview);
     },
     move(v, d) {
       trial = null;
@@ -44,18 +45,18 @@
       else edit(state.moved(setting, v, d));
     },
     rate(value, kind) {
-      const rate = state.sound(value);
+      const rate = state.valid(value);
       if (rate === null) refresh();
       else edit(state.withRate(now().edits.now(), rate), kind);
     },
     settle: () => now().edits.settle(),
     mips(d, value) {
-      const mips = state.sound(value);
+      const mips = state.valid(value);
       if (mips === null) refresh();
       else edit(state.withMips(now().edits.now(), d, mips));
     },
     bandwidth(value) {
-      const mbps = value.trim() === "" ? null : state.sound(value);
+      const mbps = value.trim() === "" ? null : state.valid(value);
       if (mbps === null && value.trim() !== "") refresh();
       else edit(state.withBandwidth(now().edits.now(), mbps));
     },
@@ -63,7 +64,7 @@
       selected = { kind, number };
       shown.graph.choose(kind, number);
       SP.details.show(at("details"), view(), selected, calls);
-      if (kind === "operator") text.put(at("said"), placeOf(number));
+      if (kind === "operator") text.put(at("announcement"), placeOf(number));
     },
     select,
   };
@@ -77,31 +78,31 @@
   const rate = SP.controls.rate(at("slider"), at("rate"), calls);
   const bandwidth = SP.controls.bandwidth(at("bandwidth"), calls);
 
-  /** Show what follows from a view at once: all but the drawing and the fields. */
-  function figures(seen) {
-    const most = seen.problem.target_utilisation;
-    strip.show(seen);
-    cards.show(chosen, seen);
-    shown.devices.show(seen.sums, seen.score, seen.setting, most);
-    shown.links.show(seen.score, most);
-    SP.controls.notes(at("broken"), SP.view.brokenIn(seen));
+  /** Show the figures of a view: everything but the drawing and the input fields. */
+  function figures(current) {
+    const most = current.problem.target_utilisation;
+    strip.show(current);
+    cards.show(chosen, current);
+    shown.devices.show(current.sums, current.score, current.setting, most);
+    shown.links.show(current.score, most);
+    SP.controls.notes(at("broken"), SP.view.brokenIn(current));
   }
 
   function refresh(gently = true) {
     const began = performance.now();
-    const seen = view();
+    const current = view();
     const { edits } = now();
-    shown.graph.show(seen.setting, seen.score, gently);
-    figures(seen);
-    rate.show(seen.setting.rate);
-    bandwidth.show(seen.setting.bandwidth);
-    shown.operators?.show(seen.setting.assignment);
-    SP.details.show(at("details"), seen, selected, calls);
+    shown.graph.show(current.setting, current.score, gently);
+    figures(current);
+    rate.show(current.setting.rate);
+    bandwidth.show(current.setting.bandwidth);
+    shown.operators?.show(current.setting.assignment);
+    SP.details.show(at("details"), current, selected, calls);
     at("undo").disabled = !edits.canUndo();
     at("redo").disabled = !edits.canRedo();
-    at("reset").disabled = !seen.edited;
-    const { number } = text;
-    text.put(at("said"), `throughput ${number(seen.score.throughput)} tuples per second`);
+    at("reset").disabled = !current.edited;
+    const throughput = text.number(current.score.throughput);
+    text.put(at("announcement"), `throughput ${throughput} tuples per second`);
     thumbnail(chosen);
     timing.lastEdit = performance.now() - began;
   }
@@ -130,7 +131,9 @@
       links: SP.bars.links(at("links"), at("links-note"), problem.called.devices),
     };
     at("operators-section").hidden = !problem.flow;
-    for (const id of ["save", "fit", "closer", "farther", "legend"]) at(id).hidden = !problem.flow;
+    for (const id of ["save", "fit", "zoom-in", "zoom-out", "legend"]) {
+      at(id).hidden = !problem.flow;
+    }
     shown.devices.recolour();
     rate.start(problem.source_rate);
     cards.choose(i);
@@ -138,7 +141,7 @@
     SP.controls.notes(at("notes"), SP.view.notesOf(problem));
     refresh(false);
     at("operators").replaceChildren();
-    if (problem.flow) setTimeout(() => listOperators(i)); // many rows: after the first picture
+    if (problem.flow) setTimeout(() => listOperators(i)); // after the first picture: many rows
   }
 
   function listOperators(i) {
@@ -158,30 +161,30 @@
     }
     requestAnimationFrame(calls.drawn);
     const count = text.number(problem.graph.operators);
-    const sentence = `${count} operators are too many to draw: up to ${data.drawn} are. These are the devices; all figures follow the source rate, the speeds of devices and the bandwidth.`;
+    const sentence = `${count} operators are too many to draw (at most ${data.drawn}), so the devices are shown instead. All figures still follow changes of the source rate, device speeds and bandwidth.`;
     return SP.tiles.tiles(box, sentence, problem, calls);
   }
 
   function titles(problem) {
     const { graph, cluster, network } = problem;
-    const { number } = text;
+    const { counted } = text;
     text.put(at("title"), text.shortened(graph.name || problem.title, 120));
     const links = network.nic ? "network interfaces" : "links of device pairs";
     const placer = problem.placer ? ` · placed by ${text.shortened(problem.placer, 40)}` : "";
     text.put(
       at("subtitle"),
-      `${number(graph.operators)} operators · ${number(graph.streams)} streams · ${number(cluster.devices.length)} devices, ${links}${placer}`,
+      `${counted(graph.operators, "operator")} · ${counted(graph.streams, "stream")} · ${counted(cluster.devices.length, "device")}, ${links}${placer}`,
     );
     text.put(
       at("how"),
       SP.layout.allShown(problem.network.count)
         ? "Drag an operator into another lane, or use the arrow keys."
-        : "Drag an operator into another lane; devices that run nothing have none, and are reached from the list of operators below.",
+        : "Drag an operator into another lane. Idle devices have no lane: choose them in the list of operators below.",
     );
-    text.put(at("network"), network.nic ? "of an interface" : "of a link");
+    text.put(at("network"), network.nic ? "per interface" : "per link");
   }
 
-  /** Return the chosen operator and where it is, for the arrow keys; null where none is drawn. */
+  /** Return the chosen operator and its device, for the arrow keys; null if no graph is drawn. */
   function whereNow() {
     const { problem, edits } = now();
     if (!problem.flow) return null;
@@ -191,7 +194,7 @@
     return { operator, device, operators, devices };
   }
 
-  /** Return where an operator is, for those who hear the page. */
+  /** Return an operator with its device, as text for screen readers. */
   function placeOf(v) {
     const { problem, edits } = now();
     const { operators, devices } = problem.called;
@@ -213,8 +216,8 @@
   at("reset").addEventListener("click", () => now().edits.reset() && refresh());
   at("save").addEventListener("click", () => SP.download.save(view()));
   at("fit").addEventListener("click", () => shown.graph.fit());
-  at("closer").addEventListener("click", () => shown.graph.zoom(1.3));
-  at("farther").addEventListener("click", () => shown.graph.zoom(1 / 1.3));
+  at("zoom-in").addEventListener("click", () => shown.graph.zoom(1.3));
+  at("zoom-out").addEventListener("click", () => shown.graph.zoom(1 / 1.3));
   SP.colours.onChange(() => {
     shown.graph.recolour();
     shown.devices.recolour();
@@ -225,8 +228,8 @@
   select(0);
   setTimeout(() => placements.forEach((_, i) => thumbnail(i)));
 
-  /** For tests and curious people, from the console: read-only. */
-  function told() {
+  /** Return the score as a plain object, for tests and the browser's console. */
+  function scoreObject() {
     const { score, bound, setting, edited } = view();
     const { cluster } = now().problem;
     const name = (end) => (end === null ? null : cluster.devices[end].name);
@@ -248,12 +251,12 @@
 
   window.streamplace = Object.freeze({
     /** The score of the chosen placement as it is edited now; links as [from, to, utilisation]. */
-    score: told,
-    /** Where an operator ("operator", index) or a device's lane ("device", index) is, in pixels, and how it is drawn. */
+    score: scoreObject,
+    /** The position in pixels and the look of an operator ("operator", index) or a device's lane ("device", index). */
     whereIs: (kind, number) => shown.graph.whereIs(kind, number),
-    /** What the details are about: { kind, number }, or null. */
+    /** The operator, stream or device in the details as { kind, number }, or null. */
     chosen: () => (selected === null ? null : { ...selected }),
-    /** Milliseconds: to the first picture, and of the last edit. */
+    /** Milliseconds to the first picture, and for the last edit. */
     timing: () => ({ ...timing }),
   });
 })();

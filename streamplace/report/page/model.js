@@ -1,7 +1,7 @@
-// The bottleneck model, as sim/bottleneck.py has it. Pure: no page, no drawing.
+// The bottleneck model, the same as sim/closed_form/bottleneck.py. Pure functions without the page.
 //
-// A flow is a graph for one tuple at the sources; sums are what a placement puts on devices and
-// links for it; utilisations are these times the source rate over what devices and links can do.
+// A flow is a graph for one tuple at the sources. Sums are the loads of devices and links for that
+// tuple. Utilisations are the sums times the source rate, divided by the capacity.
 SP.model = (() => {
   "use strict";
 
@@ -37,23 +37,23 @@ SP.model = (() => {
     const fed = new Set(target);
     const sources = names.map((_, v) => v).filter((v) => !fed.has(v));
     const found = new Float64Array(names.length);
-    const told = file.source_shares && new Map(Object.entries(file.source_shares));
-    for (const v of sources) found[v] = told ? told.get(names[v]) : 1 / sources.length;
+    const stored = file.source_shares && new Map(Object.entries(file.source_shares));
+    for (const v of sources) found[v] = stored ? stored.get(names[v]) : 1 / sources.length;
     return found;
   }
 
-  /** Return the links that tuples from device a to b take: one under pair, two under nic. */
+  /** Return the links that tuples from device a to b cross: one under pair, two under nic. */
   function linksBetween(a, b, devices, nic) {
     return nic ? [a, devices + b] : [a * devices + b];
   }
 
-  /** Return the devices at the ends of a link, null where there is none. */
+  /** Return the devices at the two ends of a link; under nic one of them is null. */
   function endsOf(link, devices, nic) {
     if (!nic) return [Math.floor(link / devices), link % devices];
     return link < devices ? [link, null] : [null, link - devices];
   }
 
-  /** Return what an assignment (device of each operator) puts on devices and links. */
+  /** Return the loads of devices and links under an assignment (device of each operator). */
   function sumsOf(flow, assignment, devices, nic) {
     const work = new Float64Array(devices);
     const memory = new Float64Array(devices);
@@ -78,7 +78,7 @@ SP.model = (() => {
     return { work, memory, operators, links };
   }
 
-  /** Return a network with a look-up of what differs on single links. */
+  /** Return a network with its overrides by link number. */
   function networkOf(cluster) {
     const nic = cluster.network.kind === "nic";
     const count = cluster.devices.length;
@@ -91,7 +91,7 @@ SP.model = (() => {
     return { nic, count, index, differs, plain: cluster.network };
   }
 
-  /** Return LogP's overhead, gap and seconds a bit of a link; null bandwidth is no limit. */
+  /** Return LogP's overhead, gap and seconds per bit of a link; null bandwidth means no limit. */
   function linkCosts(network, link, bandwidth) {
     const own = network.differs.get(link) ?? {};
     const mbps = own.bandwidth_mbps ?? bandwidth;
@@ -104,7 +104,7 @@ SP.model = (() => {
 
   /**
    * Return the score of sums. `setting` has rate, mips (of each device) and bandwidth (Mbit/s or
-   * null); `most` is the share of devices and links that may be used.
+   * null); `most` is the target utilisation.
    */
   function scoreOf(sums, cluster, network, setting, most) {
     const { rate } = setting;
@@ -161,7 +161,7 @@ SP.model = (() => {
     return `${name(from)}->${name(to)}`;
   }
 
-  /** Return tuples/s that no placement exceeds, by CPU alone: all work, and the heaviest operator. */
+  /** Return a bound on throughput in tuples/s, from CPU alone: total work and heaviest operator. */
   function cpuBound(totalWork, heaviest, cluster, setting, most) {
     const capacity = cluster.devices.map((d, i) => setting.mips[i] * 1e6 * d.cores * most);
     const total = capacity.reduce((sum, c) => sum + c, 0);

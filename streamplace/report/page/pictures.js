@@ -1,4 +1,4 @@
-// A placement as a thumbnail: operators in the colours of their devices.
+// Thumbnails of placements: operators in the colours of their devices.
 SP.pictures = (() => {
   "use strict";
   const WIDTH = 132;

@@ -1,15 +1,15 @@
-// What an assignment breaks of a problem's constraints, labels and memory. Told, never forbidden.
+// Violated constraints, labels and memory limits of an assignment: reported, but not prevented.
 SP.rules = (() => {
   "use strict";
 
-  /** Return sentences, one a rule that is broken. `flow` and `sums` are those of SP.model. */
+  /** Return one sentence per violated rule. `flow` and `sums` are those of SP.model. */
   function broken(problem, flow, sums, assignment) {
     const found = [];
     const where = problem.cluster.devices.map((device) => device.name);
     const on = (name) => where[assignment[flow.index.get(name)]];
-    const said = (text) => `“${SP.text.isolated(text)}”`;
-    const operator = (name) => said(problem.called.operators(flow.index.get(name)));
-    const device = (name) => said(problem.called.devices(problem.network.index.get(name)));
+    const quoted = (text) => `“${SP.text.isolated(text)}”`;
+    const operator = (name) => quoted(problem.called.operators(flow.index.get(name)));
+    const device = (name) => quoted(problem.called.devices(problem.network.index.get(name)));
     const rules = problem.constraints;
     for (const [v, d] of Object.entries(rules.pins ?? {})) {
       if (on(v) !== d) found.push(`${operator(v)} is pinned to ${device(d)}`);
@@ -19,28 +19,30 @@ SP.rules = (() => {
     }
     for (const group of rules.colocate ?? []) {
       const apart = group.find((name) => on(name) !== on(group[0]));
-      if (apart !== undefined) found.push(`${operator(apart)} is to be with ${operator(group[0])}`);
+      if (apart !== undefined)
+        found.push(`${operator(apart)} must share a device with ${operator(group[0])}`);
     }
     for (const group of rules.exlocate ?? []) {
-      const seen = new Map();
+      const taken = new Map();
       for (const name of new Set(group)) {
-        const other = seen.get(on(name));
-        if (other !== undefined) found.push(`${operator(name)} is to be apart from ${operator(other)}`);
-        seen.set(on(name), name);
+        const other = taken.get(on(name));
+        if (other !== undefined)
+          found.push(`${operator(name)} must not share a device with ${operator(other)}`);
+        taken.set(on(name), name);
       }
     }
-    problem.file.operators.forEach((told, v) => {
+    problem.file.operators.forEach((row, v) => {
       const labels = problem.cluster.devices[assignment[v]].labels ?? [];
-      const lacks = (told.requires ?? []).find((label) => !labels.includes(label));
-      if (lacks !== undefined)
-        found.push(
-          `${operator(told.name)} requires the label ${said(SP.text.shortened(lacks, SP.labels.long))}`,
-        );
+      const lacks = (row.requires ?? []).find((label) => !labels.includes(label));
+      if (lacks !== undefined) {
+        const label = quoted(SP.text.shortened(lacks, SP.labels.long));
+        found.push(`${operator(row.name)} requires a device with the label ${label}`);
+      }
     });
-    problem.cluster.devices.forEach((told, d) => {
-      if (told.memory_bytes != null && sums.memory[d] > told.memory_bytes) {
+    problem.cluster.devices.forEach((row, d) => {
+      if (row.memory_bytes != null && sums.memory[d] > row.memory_bytes) {
         const needs = SP.text.number(sums.memory[d]);
-        found.push(`${device(told.name)} would need ${needs} bytes of memory`);
+        found.push(`${device(row.name)} would need ${needs} bytes of memory`);
       }
     });
     return found;

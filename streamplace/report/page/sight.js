@@ -1,33 +1,33 @@
-// What of a drawing is in sight: all of it, until somebody zooms or pans.
+// The visible part of a drawing: all of it, until the user zooms or pans.
 SP.sight = (() => {
   "use strict";
   const LABELS = 130; // pixels for the names of devices, left of their lanes
-  const EDGE = 12; // pixels that stay free around the drawing
-  const FONT = 13; // pixels of devices' names, at most
-  const LARGEST = 15; // units of an operator's name: more would not fit between two rows
-  const LETTER = 0.56; // width of a letter, of the size of the text
+  const EDGE = 12; // pixels of margin around the drawing
+  const FONT = 13; // largest font size of devices' names, in pixels
+  const LARGEST = 15; // largest font size of operators' names that fits between rows, in units
+  const LETTER = 0.56; // mean width of a letter, relative to the font size
   const pen = document.createElement("canvas").getContext("2d");
 
-  /** Return the size of a container, asked for once: asking makes the browser lay out the page. */
+  /** Return the size of a container. Reading it forces a layout of the page, so keep the result. */
   function roomOf(container) {
     return { width: container.clientWidth, height: container.clientHeight };
   }
 
-  /** Return width over height of what is free for lanes. */
+  /** Return the aspect ratio (width over height) of the space for lanes. */
   function shapeOf(room) {
     const width = Math.max(100, room.width - LABELS - 3 * EDGE);
     return Math.min(3, Math.max(0.6, width / Math.max(100, room.height - 2 * EDGE)));
   }
 
-  /** Return pixels of devices' names, so that the widest stays left of its lane. */
+  /** Return the font size of devices' names in pixels, so that the widest fits left of its lane. */
   function laneFont(names, twoLines) {
     pen.font = `600 ${FONT}px system-ui, Segoe UI, Roboto, Helvetica Neue, sans-serif`;
-    const told = twoLines ? "" : "  99,999 %";
-    const widest = Math.max(1, ...names.map((name) => pen.measureText(name + told).width));
+    const value = twoLines ? "" : "  99,999 %";
+    const widest = Math.max(1, ...names.map((name) => pen.measureText(name + value).width));
     return FONT * Math.min(1, (LABELS - EDGE - 4) / widest);
   }
 
-  /** Return units of the drawing a pixel, where all of it is to be seen, or what can be read. */
+  /** Return drawing units per pixel at which the whole drawing, or its readable part, is visible. */
   function fitting(room, placed, whole = false) {
     const height = whole ? placed.height : Math.min(placed.height, SP.layout.TALLEST);
     return Math.max(
@@ -37,7 +37,7 @@ SP.sight = (() => {
     );
   }
 
-  /** Return zoom and pan that show a drawing. */
+  /** Return the zoom and pan that show a drawing. */
   function viewport(room, placed, whole) {
     const zoom = 1 / fitting(room, placed, whole);
     const spare = (room.width - LABELS - EDGE - placed.width * zoom) / 2;
@@ -48,7 +48,7 @@ SP.sight = (() => {
     return { zoom, pan };
   }
 
-  /** Return sizes of text that can be read where the drawing is in sight; `names` are the lanes'. */
+  /** Return readable font sizes for a fully visible drawing; `names` are those of the lanes. */
   function texts(room, placed, layers, names) {
     const unit = fitting(room, placed);
     const thinnest = Math.min(...placed.lanes.map((lane) => lane.height));
@@ -62,7 +62,7 @@ SP.sight = (() => {
     };
   }
 
-  /** Let the wheel scroll the page until somebody turns to the drawing. Returns how to stop. */
+  /** Let the wheel scroll the page, and zoom only while the drawing has focus. Return a cleanup function. */
   function wheelWhenFocused(cy, container) {
     const focused = (event) => cy.userZoomingEnabled(event.type === "focus");
     for (const kind of ["focus", "blur"]) container.addEventListener(kind, focused);

@@ -1,16 +1,16 @@
-// What was changed, and the way back. A setting is never altered: every edit makes a new one.
+// The edit history of a placement. Settings are immutable: every edit makes a new one.
 SP.state = (() => {
   "use strict";
-  const LEAST = 1e-9; // of rates, speeds and bandwidths, as streamplace has them
+  const LEAST = 1e-9; // limits of rates, speeds and bandwidths, as in streamplace
   const MOST = 1e15;
 
-  /** Return a number that may stand in a problem, or null. */
-  function sound(text) {
+  /** Return a text or number as a number within the limits, or null. */
+  function valid(text) {
     const value = typeof text === "number" ? text : Number(String(text).trim() || NaN);
     return value >= LEAST && value <= MOST ? value : null;
   }
 
-  /** Return the settings of one placement: as it came, and as edited so far. */
+  /** Return the history of one placement's settings, starting from the original one. */
   function history(first) {
     let past = [];
     let now = first;
@@ -18,14 +18,14 @@ SP.state = (() => {
     return {
       first,
       now: () => now,
-      /** Change to another setting, if it is one. Edits of one `kind` in a row (a slider's) are undone together. */
+      /** Change to another setting. Consecutive edits of one `kind` (a slider's) are undone together. */
       set(next, kind = null) {
         if (same(next, now)) return;
         if (kind === null || kind !== now.kind || past.length === 0) past.push(now);
         now = { ...next, kind };
         future = [];
       },
-      /** Let the next edit be undone by itself, whatever its kind. */
+      /** End a group of edits, so that the next edit is undone separately. */
       settle() {
         now = { ...now, kind: null };
       },
@@ -53,7 +53,7 @@ SP.state = (() => {
     };
   }
 
-  /** Whether devices and links are as fast: what no placement exceeds then follows from the rate. */
+  /** Return whether devices and links have the same speeds, so that only the rate sets the bound. */
   function sameMachines(a, b) {
     return a.bandwidth === b.bandwidth && a.mips.every((m, d) => m === b.mips[d]);
   }
@@ -74,7 +74,7 @@ SP.state = (() => {
 
   return {
     history,
-    sound,
+    valid,
     same,
     sameMachines,
     sameAssignment,

@@ -1,14 +1,14 @@
-// How Cytoscape draws operators, streams and lanes.
+// Cytoscape styles of operators, streams and lanes.
 SP.style = (() => {
   "use strict";
 
-  /** Return the styles; where there are many operators what costs time and cannot be seen is left out. */
+  /** Return the styles; `dense` graphs go without slow details that would be too small to see. */
   function sheet(dense) {
     const ink = SP.colours.of("--ink");
     const alarm = SP.colours.of("--alarm");
     const font = "system-ui, Segoe UI, Roboto, Helvetica Neue, sans-serif";
     return [
-      { selector: "*", style: { "z-index-compare": "manual" } }, // lanes below, streams, operators
+      { selector: "*", style: { "z-index-compare": "manual" } }, // lanes below streams below operators
       {
         selector: "node.lane",
         style: {
@@ -28,7 +28,7 @@ SP.style = (() => {
           "text-valign": "center",
           "text-margin-x": -10,
           "text-wrap": "wrap",
-          "text-max-width": 1e6, // names are cut to fit already
+          "text-max-width": 1e6, // names are already shortened to fit
           events: "no",
           "z-index": 0,
         },

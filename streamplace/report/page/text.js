@@ -1,4 +1,4 @@
-// Numbers and names as text, and elements that hold them. Names reach the page by textContent alone.
+// Numbers and names as text, and elements for them. Names reach the page only through textContent.
 const SP = {};
 
 SP.text = (() => {
@@ -13,23 +13,28 @@ SP.text = (() => {
     return size >= 1000 ? large.format(value) : grouped.format(value);
   }
 
+  /** Return a count with its noun, in the singular or plural. */
+  function counted(count, noun) {
+    return `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
+  }
+
   function percent(share) {
     const value = share * 100;
     if (value >= 1e7) return `${value.toExponential(1)} %`;
     return `${value >= 1000 ? large.format(value) : value.toFixed(1)} %`;
   }
 
-  /** Return the beginning of a text, whole characters of it, without line breaks. */
+  /** Return the beginning of a text in complete characters, without line breaks. */
   function shortened(name, length) {
     const characters = Array.from(name.slice(0, 4 * length + 4).replace(/\s+/gu, " "));
     if (characters.length <= length) return characters.join("");
     return `${characters.slice(0, length - 1).join("")}…`;
   }
 
-  /** Return text that keeps its direction of writing to itself, inside other text. */
+  /** Return text whose writing direction does not affect the text around it. */
   const isolated = (name) => `\u2068${name}\u2069`;
 
-  /** Return an element; children are elements or texts, and texts stay texts. */
+  /** Return an element; children are elements or texts, which are never parsed as markup. */
   function element(tag, options = {}, ...children) {
     const made = document.createElement(tag);
     for (const [key, value] of Object.entries(options)) {
@@ -42,28 +47,28 @@ SP.text = (() => {
     return made;
   }
 
-  /** Return a name as an element that keeps its own direction of writing; see SP.labels.called. */
+  /** Return a name as an element with its own writing direction; see SP.labels.called. */
   function named(called, i, length) {
     return element("bdi", { dir: "auto", title: called(i, SP.labels.whole) }, called(i, length));
   }
 
-  /** Return a link by what its ends are called, each in its own direction of writing. */
+  /** Return a link as the names of its ends, each with its own writing direction. */
   function linked({ from, to }, called, length) {
     const name = (end) => isolated(called(end, length));
     if (from === null) return `into ${name(to)}`;
     return to === null ? `out of ${name(from)}` : `${name(from)} → ${name(to)}`;
   }
 
-  /** Change text only where it differs: layout is what a change costs. */
+  /** Change an element's text only if it differs, because every change forces a layout. */
   function put(node, text) {
     if (node.textContent !== text) node.textContent = text;
   }
 
-  /** Fill in a field, and remember with what: a person may be typing something else. */
+  /** Fill in a field, and remember the value to detect unfinished typing. */
   function fill(field, value) {
     field.value = value;
-    field.dataset.told = value;
+    field.dataset.shown = value;
   }
 
-  return { fill, number, percent, shortened, isolated, element, named, linked, put };
+  return { fill, number, counted, percent, shortened, isolated, element, named, linked, put };
 })();

@@ -1,29 +1,32 @@
-// In place of a graph too large to draw: a tile for every device, filled as far as it is used.
+// Tiles instead of a graph that is too large to draw: one per device, filled by its utilisation.
 SP.tiles = (() => {
   "use strict";
   const { element, named, percent, put } = SP.text;
   const TILE = 9; // characters of a device's name
 
-  /** Build the tiles; they can do what SP.graph's drawing can, but for what is hidden. `calls.choose("device", d)` is told which one was chosen. */
+  /**
+   * Build the tiles, with the same interface as SP.graph's drawing except for hidden controls. A
+   * click on a tile calls `calls.choose("device", d)`.
+   */
   function tiles(container, sentence, { cluster, called }, calls) {
     const made = cluster.devices.map((_, d) => {
-      const told = element("span");
+      const value = element("span");
       const tile = element(
         "button",
         { class: "tile", type: "button", onclick: () => calls.choose("device", d) },
         named(called.devices, d, TILE),
-        told,
+        value,
       );
-      return { tile, told };
+      return { tile, value };
     });
     const grid = element("div", { class: "tiles" }, ...made.map((one) => one.tile));
     container.replaceChildren(element("p", { class: "more" }, sentence), grid);
     return {
       show(_, score) {
         const scale = Math.max(1, score.bottleneck.utilisation);
-        made.forEach(({ tile, told }, d) => {
+        made.forEach(({ tile, value }, d) => {
           const utilisation = score.devices[d];
-          put(told, percent(utilisation));
+          put(value, percent(utilisation));
           tile.style.setProperty("--used", `${(100 * utilisation) / scale}%`);
           tile.classList.toggle("full", score.bottleneck.device === d);
         });
@@ -32,7 +35,7 @@ SP.tiles = (() => {
         for (const tile of grid.querySelectorAll(".chosen")) tile.classList.remove("chosen");
         if (kind === "device") made[number].tile.classList.add("chosen");
       },
-      recolour() {}, // the style sheet does
+      recolour() {}, // the style sheet does that
       whereIs: () => null,
       destroy: () => container.replaceChildren(),
     };

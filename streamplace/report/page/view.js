@@ -1,11 +1,11 @@
-// All that is shown of a placement at a setting: sums, score, bound, and what is to be said of it.
+// Everything shown for a placement at a setting: sums, score, bound and notes.
 SP.view = (() => {
   "use strict";
   const { model, state, text } = SP;
-  const BROKEN = 2; // constraints that are told
-  const SENTENCE = 300; // characters
+  const BROKEN = 2; // largest number of violated constraints that are shown
+  const SENTENCE = 300; // largest number of characters of each
 
-  /** Return a placement of the data, with its problem and its edits. */
+  /** Return a placement of the data, with its problem and its edit history. */
   function placementOf(row, graph, flow) {
     const problem = {
       ...row,
@@ -35,7 +35,7 @@ SP.view = (() => {
     return placement;
   }
 
-  /** Return all that is shown of a placement at a setting. */
+  /** Return everything shown for a placement at a setting. */
   function viewOf({ problem, edits, first = null }, setting) {
     const { cluster, network, flow } = problem;
     const most = problem.target_utilisation;
@@ -53,39 +53,39 @@ SP.view = (() => {
       bound: boundIsFull
         ? Math.min(setting.rate, problem.ceiling ?? Infinity)
         : model.cpuBound(work, problem.heaviest, cluster, setting, most),
-      boundNote: boundIsFull ? "no placement does more" : "by CPU alone: edited",
+      boundNote: boundIsFull ? "no placement exceeds it" : "by CPU alone (edited)",
       edited: !state.same(setting, edits.first),
     };
   }
 
-  /** Return what holds of a problem whatever is edited. */
+  /** Return the notes on a problem, which do not depend on edits. */
   function notesOf(problem) {
     const lines = [];
     if (problem.model !== "bottleneck") {
       const share = text.percent(problem.own.relative_throughput);
       lines.push(
-        `The placement’s own model is ${problem.model}, which gave it ${share} of the source rate; all figures here are of the model bottleneck.`,
+        `The placement’s own model is ${problem.model}, with a throughput of ${share} of the source rate; all figures on this page use the bottleneck model.`,
       );
     }
     const count = problem.source_rates.length;
     if (count > 1) {
       lines.push(
-        `One placement for ${count} source rates: shown at the highest, which is the worst; the others keep their ratio to it.`,
+        `This placement is for ${count} source rates. The page shows the highest, which is the worst; the others keep their ratio to it.`,
       );
     }
     return lines;
   }
 
-  /** Return the constraints that do not hold, the first of them in words. */
+  /** Return the violated constraints: the first ones in words, then the number of the others. */
   function brokenIn({ problem, sums, setting }) {
     const broken = problem.flow
       ? SP.rules.broken(problem, problem.flow, sums, setting.assignment)
       : [problem.violation]
           .filter((line) => line !== null)
           .map((line) => text.shortened(line, SENTENCE));
-    const lines = broken.slice(0, BROKEN).map((line) => `Against the constraints: ${line}.`);
+    const lines = broken.slice(0, BROKEN).map((line) => `Violated constraint: ${line}.`);
     const more = broken.length - lines.length;
-    return more > 0 ? [...lines, `and ${text.number(more)} more that do not hold`] : lines;
+    return more > 0 ? [...lines, `and ${text.counted(more, "more violated constraint")}`] : lines;
   }
 
   return { placementOf, viewOf, notesOf, brokenIn };

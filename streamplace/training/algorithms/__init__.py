@@ -1,1 +1,1 @@
-"""Algorithms that turn samples into a loss."""
+"""Training algorithms, which compute a loss from sampled placements."""

@@ -1,4 +1,4 @@
-"""The frame of training algorithms: what turns trajectories into a loss, step after step."""
+"""Base class of the training algorithms, which compute a loss for each step."""
 
 import math
 from abc import ABC, abstractmethod
@@ -19,11 +19,11 @@ from streamplace.training.stages import Stage
 from streamplace.util.arrays import Floats, Ints
 
 Record: TypeAlias = dict[str, float | int]
-"""The figures of a step, by name."""
+"""The metrics of a step, by name."""
 State: TypeAlias = dict[str, Tensor]
 """Tensors by name."""
 Known: TypeAlias = dict[int, list[Ints]]
-"""Good placements, (V,) devices each, by the number of their problem."""
+"""Good placements, (V,) devices each, by problem number, best first."""
 
 S = TypeVar("S", bound=Stage)
 
@@ -35,13 +35,13 @@ class Step:
     Attributes
     ----------
     problems
-        (P,) numbers of the problems, largest first.
+        (P,) problem numbers, largest problem first.
     seed
-        The seed of all chance in the step, so that a resumed run draws the same.
+        Seed of all random choices in the step, so that a resumed run makes the same ones.
     epoch
-        Epoch of the stage, from 0.
+        Epoch within the stage, from 0.
     progress
-        The share of the stage that is done, from 0 to 1.
+        Share of the stage that is done, from 0 to 1.
     """
 
     problems: np.ndarray
@@ -50,28 +50,28 @@ class Step:
     progress: float
 
     def generators(self) -> tuple[np.random.Generator, torch.Generator]:
-        """Return random generators of numpy and torch, both of the step's seed."""
+        """Return random generators of numpy and torch, both seeded with the step's seed."""
         rng = np.random.default_rng(self.seed)
         return rng, torch.Generator().manual_seed(int(rng.integers(2**62)))
 
     def between(self, first: float, last: float | None) -> float:
-        """Return a value that goes linearly from the first to the last over the stage."""
+        """Return the value that changes linearly from `first` to `last` over the stage."""
         return first if last is None else first + (last - first) * self.progress
 
 
 class Algorithm(ABC, Generic[S]):
-    """One stage's algorithm.
+    """The training algorithm of one stage.
 
-    Everything it needs to go on after an interruption is in its state: the moments of its
-    optimiser, its memory, running means.
+    Its state contains everything it needs to resume after an interruption: optimiser moments,
+    memory and running means.
 
     Attributes
     ----------
     memory
-        Good placements, which the next stage begins with; each process fills in those of its own
+        Good placements, which are passed to the next stage; each process adds those of its own
         problems.
     rewards
-        The rewards by which placements are compared.
+        The rewards that rank the placements.
     """
 
     def __init__(self, stage: S, learner: Learner, optimiser: Optimiser) -> None:
@@ -80,18 +80,18 @@ class Algorithm(ABC, Generic[S]):
         self.rewards = Rewards(learner.problems, stage.reward, stage.model, learner.evaluations)
 
     def new_memory(self) -> EliteBuffer:
-        """Return an empty memory, which keeps every placement that it is handed."""
+        """Return an empty memory that stores every placement added to it."""
         return EliteBuffer(len(self.learner.encoded), MOST_PLACEMENTS, -math.inf)
 
     def begin(self, known: Known) -> None:
-        """Prepare the stage: remember placements of earlier ones, whatever their reward."""
+        """Prepare the stage: store the placements of earlier stages, whatever their reward."""
         for number, placements in known.items():
             rows = np.stack(placements)
             self.memory.add(number, self.rewards(number, rows), rows, threshold=-math.inf)
 
     @abstractmethod
     def loss(self, step: Step, record: Record) -> Tensor | None:
-        """Return the loss of a step and add its figures to the record.
+        """Return the loss of a step and add its metrics to the record.
 
         None means that this process has nothing to learn from in this step.
         """
@@ -102,7 +102,7 @@ class Algorithm(ABC, Generic[S]):
         Raises
         ------
         TrainingError
-            If gradients stay not finite.
+            If the gradients are not finite in too many consecutive steps.
         """
         record: Record = {}
         loss = self.loss(step, record)
@@ -115,11 +115,11 @@ class Algorithm(ABC, Generic[S]):
         return record
 
     def combined(self, losses: Tensor, weights: Tensor | None = None) -> Tensor:
-        """Return one loss from those of the problems of a step, (P,).
+        """Return the loss of a step from the losses of its problems, (P,).
 
-        It is their mean, or with weights, (P,), their sum over the sum of weights. A stack of
-        policies has one problem a member in a step, and learns each as if it were alone: the losses
-        are added up, each over its own weight.
+        It is their mean or, with weights, (P,), their sum divided by the sum of the weights. In a
+        stack of policies, each member has one problem per step and learns as if trained alone: the
+        result is the sum of the losses, each divided by its own weight.
         """
         if self.learner.policy.members > 1:
             return (losses if weights is None else losses / weights).sum()
@@ -127,25 +127,25 @@ class Algorithm(ABC, Generic[S]):
 
     @property
     def best_rewards(self) -> Floats:
-        """(P,) the best reward of each problem so far; -inf where none is known."""
+        """(P,) the best reward of each problem so far; -inf while no placement has been scored."""
         return self.memory.best
 
     def known(self) -> Known:
-        """Return the good placements that the next stage may begin with, best first."""
+        """Return the good placements to pass to the next stage, best first."""
         kept: Known = {}
         for problem, _, row in self.memory.entries():
             kept.setdefault(problem, []).append(row)
         return kept
 
     def state(self) -> State:
-        """Return what this process needs to go on."""
+        """Return the state that this process needs to resume."""
         return self.optimiser.state() | self.memory.state()
 
     def merge(self) -> State:
-        """Return the state of all processes as one.
+        """Return the joint state of all processes; every process must call it.
 
-        The processes share parameters and optimisers; what each remembers of its own problems is
-        gathered. All processes must call it.
+        The processes share parameters and optimiser state; their memories of their own problems are
+        gathered.
         """
         own = set(self.learner.own.tolist())
         mine = [entry for entry in self.memory.entries() if entry[0] in own]
@@ -153,12 +153,12 @@ class Algorithm(ABC, Generic[S]):
         return self.optimiser.state() | self.memory.merged(parts).state()
 
     def restore(self, state: Mapping[str, Tensor]) -> None:
-        """Take on what `merge` returned.
+        """Restore what `merge` returned.
 
         Raises
         ------
         KeyError, ValueError, RuntimeError
-            If tensors are missing, or are of other shapes.
+            If tensors are missing or have the wrong shapes.
         """
         self.optimiser.restore(state)
         self.memory.restore(state, self.learner.shapes)

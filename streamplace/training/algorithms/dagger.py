@@ -11,15 +11,15 @@ from streamplace.training.stages import DaggerStage
 
 
 class Dagger(Algorithm[DaggerStage]):
-    """Maximum likelihood of an expert's actions wherever the policy goes.
+    """Maximum likelihood of an expert's actions in the states that the policy visits.
 
-    The policy makes the placements; in every state that it comes to, the expert names the best
-    actions, and their log-probability is raised. Several may be equally good. Placements of earlier
+    The policy makes the placements. In every state it visits, the expert names the best actions, of
+    which several may be equally good, and their log-probability is raised. Placements from earlier
     stages are kept for later ones.
     """
 
     def loss(self, step: Step, record: Record) -> Tensor:
-        """Return the expert's mean negative log-likelihood of a decision."""
+        """Return the mean negative log-likelihood per decision of the expert's actions."""
         stage, batch = self.stage, self.learner.batch(step.problems)
         _, generator = step.generators()
         exploration = step.between(stage.exploration, stage.final_exploration)

@@ -23,30 +23,30 @@ from streamplace.util.arrays import Ints
 
 
 class Imitation(Algorithm[ImitationStage]):
-    """Maximum likelihood of the placements that a placer makes, one of each problem."""
+    """Maximum likelihood of a placer's placements, one per problem."""
 
     def new_memory(self) -> EliteBuffer:
-        """Return a memory of one placement of each problem: the teacher's."""
+        """Return a memory for one placement per problem, the teacher's."""
         return EliteBuffer(len(self.learner.encoded), 1, -math.inf)
 
     def begin(self, known: Known) -> None:
-        """Ask the teacher for a placement of every problem of this process.
+        """Let the teacher place every problem of this process.
 
-        Placements of earlier stages are forgotten: the teacher's are the ones to imitate.
+        Placements from earlier stages are dropped, since only the teacher's are imitated.
 
         Raises
         ------
         StageInterruptedError
-            If the run is interrupted meanwhile.
+            If the run is interrupted while the teacher places.
         """
         stage, learner = self.stage, self.learner
-        task = partial(taught, placer=stage.teacher, seed=learner.seed)
-        asked = [(int(i), _with_full_runs(self.rewards.problems[i])) for i in learner.own]
-        with closing(each(task, asked, learner.jobs, learner.backend)) as rows:
-            answers: Iterator[Ints] = rows
+        task = partial(teacher_placement, placer=stage.teacher, seed=learner.seed)
+        tasks = [(int(i), _with_full_runs(self.rewards.problems[i])) for i in learner.own]
+        with closing(each(task, tasks, learner.jobs, learner.backend)) as rows:
+            placements: Iterator[Ints] = rows
             if learner.workers.is_rank_zero:
-                answers = track(rows, len(asked), "placing with the teacher")
-            for i, row in zip(learner.own, answers, strict=True):
+                placements = track(rows, len(tasks), "placing with the teacher")
+            for i, row in zip(learner.own, placements, strict=True):
                 self.memory.add(int(i), self.rewards(int(i), row[None]), row[None])
                 if learner.stop.is_set():
                     break
@@ -54,7 +54,7 @@ class Imitation(Algorithm[ImitationStage]):
             raise StageInterruptedError
 
     def loss(self, step: Step, record: Record) -> Tensor:
-        """Return the teacher's mean negative log-likelihood of a decision."""
+        """Return the mean negative log-likelihood per decision of the teacher's placements."""
         policy, batch = self.learner.policy, self.learner.batch(step.problems)
         forced = np.zeros((len(batch), 1, int(batch.sizes[0])), dtype=np.int32)
         for p, (i, one) in enumerate(zip(step.problems, batch.encoded, strict=True)):
@@ -65,13 +65,13 @@ class Imitation(Algorithm[ImitationStage]):
         return self.combined(-trajectories.log_probability.sum(dim=1), length)
 
 
-def taught(numbered: tuple[int, Problem], *, placer: str, seed: int) -> Ints:
-    """Return a teacher's placement, (V,), of one problem; chance comes from its number."""
-    number, problem = numbered
+def teacher_placement(numbered_problem: tuple[int, Problem], *, placer: str, seed: int) -> Ints:
+    """Return a teacher's placement, (V,), of one problem, seeded with the problem's number."""
+    number, problem = numbered_problem
     rng = np.random.default_rng([seed, 3, number])
     return make_placer(placer)(problem, rng).devices
 
 
 def _with_full_runs(problem: Problem) -> Problem:
-    """Return a problem that the engine scores by runs of its full length, unlike rewards."""
+    """Return a problem that the engine scores with full-length runs; rewards use shorter ones."""
     return problem.with_objective(replace(problem.objective, engine=None))

@@ -1,4 +1,4 @@
-"""REINFORCE (Williams 1992) as pure functions: rewards in, a loss out."""
+"""REINFORCE (Williams 1992) as pure functions from rewards to a loss."""
 
 from torch import Tensor
 
@@ -6,14 +6,14 @@ LEAST_SPREAD = 1e-3
 
 
 def advantages(reward: Tensor, counted: Tensor, normalise: bool) -> Tensor:
-    """Return how much better each sample is than its problem's mean, (P, S).
+    """Return by how much each sample's reward exceeds its problem's mean, (P, S).
 
     Parameters
     ----------
     reward
         (P, S)
     counted
-        (P, S) bool: which samples there are.
+        (P, S) bool: which samples exist; the others have advantage 0.
     normalise
         Whether to divide by the standard deviation.
     """
@@ -27,7 +27,10 @@ def advantages(reward: Tensor, counted: Tensor, normalise: bool) -> Tensor:
 
 
 def policy_loss(log_probability: Tensor, advantage: Tensor, counted: Tensor) -> Tensor:
-    """Return per problem, (P,), -mean(advantage · log π): its gradient is REINFORCE's."""
+    """Return the loss of each problem, (P,): -mean(advantage · log π).
+
+    Its gradient is the REINFORCE estimator, with the sign for minimisation.
+    """
     weight = counted.to(log_probability.dtype)
     count = weight.sum(dim=1).clamp(min=1.0)
     return -(advantage * log_probability * weight).sum(dim=1) / count

@@ -1,4 +1,4 @@
-"""The table of algorithms, by the class of their stage."""
+"""Table of the training algorithms by stage class."""
 
 from typing import Any
 
@@ -18,5 +18,5 @@ ALGORITHMS: dict[type[Stage], type[Algorithm[Any]]] = {
 
 
 def make_algorithm(stage: Stage, learner: Learner, optimiser: Optimiser) -> Algorithm[Any]:
-    """Return the algorithm of a stage, at its beginning."""
+    """Return a new algorithm for a stage."""
     return ALGORITHMS[type(stage)](stage, learner, optimiser)

@@ -1,4 +1,4 @@
-"""REINFORCE (Williams 1992) with a memory buffer: sample, reward, learn."""
+"""REINFORCE (Williams 1992) with a memory buffer."""
 
 import math
 
@@ -18,19 +18,19 @@ from streamplace.util.arrays import Bools, Floats, Ints
 
 
 class Reinforce(Algorithm[ReinforceStage]):
-    """The policy gradient of sampled, remembered and random placements against their mean.
+    """Policy gradient over sampled, remembered and random placements, with their mean as baseline.
 
-    The rows of a step are S placements of each problem: first the policy's own samples, then those
-    remembered, the best first, then random ones.
+    A step has S rows (placements) per problem: first the policy's own samples, then remembered
+    placements, best first, then random ones.
     """
 
     def new_memory(self) -> EliteBuffer:
-        """Return the memory that the stage asks for."""
+        """Return an empty memory with the stage's size and threshold."""
         stage = self.stage
         return EliteBuffer(len(self.learner.encoded), stage.memory.size, stage.threshold)
 
     def loss(self, step: Step, record: Record) -> Tensor | None:
-        """Return the loss of a step; None if no placement of it could be repaired."""
+        """Return the loss of a step; None if none of its placements could be repaired."""
         stage, samples, numbers = self.stage, self.stage.samples, step.problems
         rng, generator = step.generators()
         batch = self.learner.batch(numbers)
@@ -48,7 +48,7 @@ class Reinforce(Algorithm[ReinforceStage]):
         return self._loss(batch, trajectories, reward, counted, remembered)
 
     def _rows(self, batch: Batch, step: Step, rng: np.random.Generator) -> tuple[Ints, Bools, int]:
-        """Return forced devices, (P, S, V), the rows that count, (P, S), and the remembered."""
+        """Return forced devices, (P, S, V), which rows exist, (P, S), and the most remembered."""
         stage, samples = self.stage, self.stage.samples
         kept = [self.memory.of(int(i)) for i in step.problems]
         remembered = max((min(stage.memory.samples, len(rows)) for rows in kept), default=0)
@@ -77,7 +77,7 @@ class Reinforce(Algorithm[ReinforceStage]):
     def _reward(
         self, batch: Batch, numbers: np.ndarray, trajectories: Trajectories, counted: Bools
     ) -> Floats:
-        """Return the reward of every row, (P, S), and clear rows that cannot be repaired."""
+        """Return the reward of every row, (P, S); clear `counted` where no repair is possible."""
         reward = np.zeros(counted.shape)
         found = [
             repaired(
@@ -103,7 +103,7 @@ class Reinforce(Algorithm[ReinforceStage]):
         numbers: np.ndarray,
         record: Record,
     ) -> None:
-        """Add figures of the policy's own samples, (P, S), to the record."""
+        """Add metrics of the policy's own samples, (P, S), to the record."""
         made = counted.any(axis=1)
         if not made.any():
             return
@@ -124,16 +124,16 @@ class Reinforce(Algorithm[ReinforceStage]):
         stage, samples = self.stage, self.stage.samples
         log_probability = trajectories.log_probability
         device = log_probability.device
-        there = torch.from_numpy(counted).to(device)
+        mask = torch.from_numpy(counted).to(device)
         length = torch.from_numpy(batch.sizes).to(device, torch.float32)
         advantage = advantages(
-            torch.from_numpy(reward).to(device, torch.float32), there, stage.normalise
+            torch.from_numpy(reward).to(device, torch.float32), mask, stage.normalise
         )
-        if stage.memory.only_better:  # what a policy no longer does is not to be undone
+        if stage.memory.only_better:  # never unlearn rows that the policy did not sample
             advantage[:, samples:].clamp_(min=0.0)
-        loss = policy_loss(log_probability, advantage, there)
+        loss = policy_loss(log_probability, advantage, mask)
         if stage.memory.imitate and remembered:
-            best = log_probability[:, samples] * there[:, samples]
+            best = log_probability[:, samples] * mask[:, samples]
             loss = loss - stage.memory.imitate * best
         if stage.entropy:
             entropy = trajectories.mean_entropy[:, :samples].mean(dim=1)

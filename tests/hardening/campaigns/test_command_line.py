@@ -32,7 +32,7 @@ TRAIN = case("train", "graph.json", "--config", BAD, "-o", "run")
 FLINK = case("profile", "flink", "URL", "--job", "job", bad="http://127.0.0.1:1")
 FAILED = [
     (PLACE, f"{BAD}: found no placement that obeys the constraints and memory limits"),
-    (PLACE, "no one device may run every operator"),
+    (PLACE, "no single device may run every operator"),
     (case("simulate", BAD, "placement.json"), f"{BAD}: engine: more than 9 ticks"),
     (case("compare", BAD, "--placers", "metis"), f"{BAD}: METIS failed: no memory"),
     (TRAIN, "parameter x is not finite; nothing is written"),
@@ -172,7 +172,7 @@ def test_a_server_is_named_when_it_fails() -> None:
     assert faults_of(FLINK, failed, []) == []
     assert faults_of(FLINK, replace(failed, err="streamplace: not JSON\n"), []) == ["not named"]
     assert faults_of(FLINK, failed, ["out.json"]) == ["files left"]
-    kept = f"{failed.err.strip()}; what was measured until then is in /folder/out.json\n"
+    kept = f"{failed.err.strip()}; the measurements up to then are in /folder/out.json\n"
     assert faults_of(FLINK, replace(failed, err=kept), ["out.json"]) == []
     assert not case("place").command.reads_server
 

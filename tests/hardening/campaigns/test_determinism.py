@@ -94,7 +94,7 @@ def test_failures_are_counted(tmp_path: Path, rng: np.random.Generator) -> None:
 
     row = differences_row("x", [("place", place)], 2, tmp_path, rng)
     assert row.wrong == {"differences": 0, "failed": 2}
-    assert "nobody.json: No such file" in row.faults[0]
+    assert "nobody.json: no such file" in row.faults[0]
 
 
 def test_processes_are_fresh_and_get_the_drawn_variables(

@@ -155,7 +155,10 @@ def test_a_placer_that_depends_on_names_is_noticed(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize(
     ("with_scene", "message"),
-    [(False, "scene: no tuple ever reaches a sink"), (True, "source_rate: missing")],
+    [
+        (False, "scene: no tuple ever reaches a sink"),
+        (True, "source_rate: expected at least one rate (got none)"),
+    ],
 )
 def test_an_engine_that_refuses_what_it_should_run_is_noticed(
     with_scene: bool, message: str, monkeypatch: pytest.MonkeyPatch

@@ -11,6 +11,8 @@ from benchmarks.hardening.harness.measured_commands import MIB, Usage, run_measu
 
 SHARE = 0.02
 
+pytestmark = pytest.mark.alone  # other tests would change the memory that processes share
+
 
 def test_many_graphs_in_bounded_memory(tmp_path: Path) -> None:
     row = many_graphs(tmp_path, 200, seed=1)

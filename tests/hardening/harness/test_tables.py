@@ -1,4 +1,4 @@
-"""Tables: README.md and RESULTS.md agree with the saved rows."""
+"""Tables: docs/reliability.md and RESULTS.md agree with the saved rows."""
 
 from pathlib import Path
 

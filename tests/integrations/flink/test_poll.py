@@ -3,9 +3,9 @@
 import json
 import re
 import signal
-import time
 from collections.abc import Callable
 from contextlib import suppress
+from socket import socket
 from socketserver import BaseRequestHandler, ThreadingTCPServer
 from threading import Event, Thread
 from urllib.parse import unquote
@@ -30,6 +30,7 @@ from streamplace.integrations.profiling.counters import Counters
 from streamplace.integrations.profiling.rest import Server
 from streamplace.problem.logical import LogicalGraph
 from tests.support.flink_api import JOB_ID, SampleJob, serving
+from tests.support.guards import hang_guard
 from tests.support.http_server import Answer
 
 TIMEOUT_S = 0.5
@@ -68,10 +69,8 @@ def test_answer_that_arrives_byte_by_byte() -> None:
 
     with ThreadingTCPServer(("127.0.0.1", 0), Dripping) as server:
         Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-        began = time.monotonic()
-        with pytest.raises(BackendError, match=r"no answer to .* within"):
+        with hang_guard(), pytest.raises(BackendError, match=r"no answer to .* within"):
             watch(f"http://127.0.0.1:{server.server_address[1]}")
-        assert time.monotonic() - began < TIMEOUT_S + 2
         stopped.set()
         server.shutdown()
 
@@ -116,20 +115,17 @@ BAD: dict[str, tuple[Callable[[str, str], Answer | None], str]] = {
 @pytest.mark.parametrize("name", BAD)
 def test_server_that_fails_immediately(name: str) -> None:
     faulty, message = BAD[name]
-    began = time.monotonic()
-    with serving(faulty) as url, pytest.raises(BackendError, match=message) as caught:
+    raises = pytest.raises(BackendError, match=message)
+    with serving(faulty) as url, hang_guard(), raises as caught:
         watch(url)
-    assert time.monotonic() - began < TIMEOUT_S + 2
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("name", [*BAD, "ended"])
 def test_server_that_fails_later(name: str) -> None:
     faulty, message = (ended, "the job is FINISHED") if name == "ended" else BAD[name]
-    began = time.monotonic()
-    with serving(after(30, faulty)) as url:
-        watched = watch(url, 30)
-    assert time.monotonic() - began < 30 * 0.1 + TIMEOUT_S + 3
+    with serving(after(30, faulty)) as url, hang_guard():
+        watched = watch(url, seconds=3600)
     assert watched.readings
     assert re.search(message, watched.fault)
 
@@ -177,10 +173,10 @@ def test_queries_are_short_enough_for_flink() -> None:
 
 
 def test_no_server() -> None:
-    with serving(never) as url:
-        pass
-    with pytest.raises(BackendError, match="refused"):
-        watch(url)
+    with socket() as bound:  # its port is taken, and nothing listens there
+        bound.bind(("127.0.0.1", 0))
+        with pytest.raises(BackendError, match="refused"):
+            watch(f"http://127.0.0.1:{bound.getsockname()[1]}")
 
 
 @pytest.mark.parametrize(

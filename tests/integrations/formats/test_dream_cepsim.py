@@ -36,7 +36,7 @@ def test_streamplace_graph_is_not_a_dream_graph() -> None:
     assert refused_document("dream", own).startswith(
         "must have 'operators' and 'connections', not 'streams'"
     )
-    assert refused_document("dream", "[]") == "must be an object, not a list"
+    assert refused_document("dream", "[]") == "must be an object (got a list)"
 
 
 @given(cases())

@@ -99,7 +99,7 @@ BOMB = """<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;
         ("100.5", "1_00", "'a': instructions: must be a finite number"),
         ("100.5", "infinity", "'a': instructions: must be a finite number"),
         ("100.5", "", "'a': instructions: must be a finite number"),
-        ('["gpu"]', "gpu", "'b': requires: not JSON"),
+        ('["gpu"]', "gpu", "'b': requires: line 1 column 1: not JSON"),
         ("1e3", "0", "source_rate: must be finite and above 0"),
         ('<node id="b">', '<node id="b"><graph/>', "node 'b': nested graphs are not supported"),
         ("<edge", "<hyperedge/><edge", "hyperedges are not supported"),

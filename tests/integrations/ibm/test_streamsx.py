@@ -40,8 +40,12 @@ def test_connections_listed_at_one_end_only() -> None:
         ('"connections": ["M"]', '"connections": ["N"]', "unknown port 'N'"),
         ('"name": "i2"', '"name": "i0"', "two input ports have the name 'i0'"),
         ('"connections": ["U"]', '"connections": [7]', "operators[4].inputs[0].connections[0]: "),
-        ('"name": "T", "kind"', '"name": "S", "kind"', "operators[1].name: 'S' is operators[0]'s"),
-        ('"operators"', '"others"', "operators: is missing"),
+        (
+            '"name": "T", "kind"',
+            '"name": "S", "kind"',
+            "operators[1].name: duplicate name 'S', see operators[0]",
+        ),
+        ('"operators"', '"others"', "missing field 'operators'"),
         ('["i3"]', '["i0"]', "streams[3]: 'M' feeds itself"),
     ],
 )

@@ -40,16 +40,24 @@ def test_flux_expands_into_executors() -> None:
         ("name: ", "name: !!python/object/apply:os.system ", "line 2 column 7: tags are not"),
         ("config:", "config: &a\n  b: *a", "line 3 column 9: aliases (*) are not allowed"),
         ("config:", "name: x\nconfig:", "line 3 column 1: key 'name' appears twice"),
-        ("parallelism: 2", "parallelism: 0", "spouts[0].parallelism: should be greater"),
-        ("parallelism: 2", "parallelism: ${n}", "spouts[0].parallelism: must be an integer"),
-        ("parallelism: 2", "parallelism: 1e9", "spouts[0].parallelism: must be an integer"),
-        ("parallelism: 2", "parallelism: 999999999", "spouts[0].parallelism: should be less"),
-        ("parallelism: 2", "parallelism: !!int x", "spouts[0].parallelism: must be an integer"),
-        ("SHUFFLE", "GUESS", "streams[0].grouping.type: should be 'ALL'"),
+        ("parallelism: 2", "parallelism: 0", "spouts[0].parallelism: must be at least 1 (got 0)"),
+        ("parallelism: 2", "parallelism: ${n}", "spouts[0].parallelism: must be a whole number"),
+        ("parallelism: 2", "parallelism: 1e9", "spouts[0].parallelism: must be a whole number"),
+        (
+            "parallelism: 2",
+            "parallelism: 999999999",
+            "spouts[0].parallelism: must be at most 100,000 (got",
+        ),
+        ("parallelism: 2", "parallelism: !!int x", "spouts[0].parallelism: must be a whole number"),
+        ("SHUFFLE", "GUESS", "streams[0].grouping.type: must be 'ALL'"),
         ('to: "split"', 'to: "nobody"', "streams[0]: unknown spout or bolt 'nobody'"),
         ('to: "split"', 'to: "lines"', "streams[0].to: 'lines' is a spout, not a bolt"),
-        ('to: "log"', 'to: "split"', "streams: a cycle, split -> count -> split"),
-        ('- id: "log"', '- id: "count"\n  - id: "log"', "operators[3].name: 'count' is operators"),
+        ('to: "log"', 'to: "split"', "streams: the graph has a cycle: split -> count -> split"),
+        (
+            '- id: "log"',
+            '- id: "count"\n  - id: "log"',
+            "operators[3].name: duplicate name 'count', see operators[2]",
+        ),
         ("config:", "topologySource:", "topologySource: not supported, since a class builds"),
     ],
 )
@@ -59,11 +67,12 @@ def test_invalid_flux_files(old: str, new: str, message: str) -> None:
 
 def test_yaml_that_is_not_a_flux_file() -> None:
     assert refused_document("storm-flux", "") == "is empty"
-    assert refused_document("storm-flux", "- a") == "must be an object, not a list"
+    assert refused_document("storm-flux", "- a") == "must be an object (got a list)"
     assert refused_document("storm-flux", "? [a]\n: b").startswith(
         "line 1 column 3: keys must be text"
     )
-    assert refused_document("storm-flux", "name: x").startswith("operators: the graph has none")
+    without = "operators: a graph needs at least one operator"
+    assert refused_document("storm-flux", "name: x").startswith(without)
 
 
 def test_too_many_brackets() -> None:

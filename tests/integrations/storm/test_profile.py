@@ -68,7 +68,7 @@ def test_documents_from_a_server() -> None:
 
 @pytest.mark.parametrize(
     ("value", "message"),
-    [(ALL, "200 s"), (METRICS, "600 s"), (VISUALIZATION, "in a time that is not told")],
+    [(ALL, "200 s"), (METRICS, "600 s"), (VISUALIZATION, "over an unknown time")],
 )
 def test_length_of_the_measurement(value: dict[str, Any], message: str) -> None:
     """It is the shorter of window and uptime."""

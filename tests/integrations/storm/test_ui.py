@@ -75,11 +75,11 @@ def changed(document: dict[str, Any], *path: Any, to: Any) -> str:
             changed(VISUALIZATION, "split", ":inputs", 0, ":component", to="who"),
             "unknown component 'who'",
         ),
-        (changed(VISUALIZATION, "split", to=5), "'split': must be an object, not a number"),
+        (changed(VISUALIZATION, "split", to=5), "'split': must be an object (got a number)"),
         (changed(METRICS, "window", to="10 min"), "window: must be seconds"),
         (
             changed(METRICS, "bolts", 0, "emitted", 0, "value", to="NaN"),
-            "bolts[0].emitted[0].value: should be greater than or equal to 0",
+            "bolts[0].emitted[0].value: must be at least 0",
         ),
         (
             changed(METRICS, "bolts", 0, "emitted", 0, "value", to="many"),
@@ -87,7 +87,7 @@ def changed(document: dict[str, Any], *path: Any, to: Any) -> str:
         ),
         (
             changed(METRICS, "bolts", 0, "executed", 0, "component_id", to="count"),
-            "streams: a cycle",
+            "streams: the graph has a cycle",
         ),
     ],
 )

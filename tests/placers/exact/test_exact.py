@@ -1,4 +1,4 @@
-"""The placer `exact`, compared with brute force."""
+"""Tests for the placer `exact`, compared with brute force."""
 
 import numpy as np
 import pytest
@@ -17,20 +17,22 @@ from tests.support.graphs import chain_graph
 from tests.support.placements import throughput_of
 
 EQUAL, ABOVE = 1e-9, 1 + 1e-9
-MOST = {"bottleneck": 20_000, "path-average": 3_000}  # placements tried by brute force
+MOST = {"bottleneck": 20_000, "path-average": 3_000}  # most placements tried by brute force
 AUTO = "auto:evaluations=20000"
 QUICK = (*(name for name in NAMES if name not in ("auto", "exact", "policy")), AUTO)
+
+SEEDS = [*range(12), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(12, 60))]
 
 
 @pytest.fixture
 def short_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shorten the search, so that the proof has to find what is better."""
+    """Shorten the search, so that the proof has to find better placements."""
     monkeypatch.setattr("streamplace.placers.exact.exact.Search", lambda: Search(evaluations=1))
 
 
 @pytest.mark.usefixtures("short_search")
 @pytest.mark.parametrize("model", CLOSED_FORMS)
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_brute_force_finds_the_same(model: Model, seed: int) -> None:
     problem = random_problem(seed, model, MOST[model])
     proof = Exact(seconds=600.0).prove(problem, np.random.default_rng(0))
@@ -44,20 +46,20 @@ def test_brute_force_finds_the_same(model: Model, seed: int) -> None:
 
 @pytest.mark.parametrize("model", CLOSED_FORMS)
 @pytest.mark.parametrize("seed", range(100, 110))
-def test_no_placer_exceeds_it(model: Model, seed: int) -> None:
+def test_no_placer_exceeds_the_optimum(model: Model, seed: int) -> None:
     problem = random_problem(seed, model, MOST[model])
     best = optimum(problem)
     assert best <= bound(problem) * ABOVE
     for name in QUICK:
         try:
             found = ready_placer(name, model)(problem, np.random.default_rng(seed))
-        except PlacementError:  # a plain one that knows no other try
+        except PlacementError:  # a baseline that makes a single attempt
             continue
         assert throughput_of(problem, found.devices) <= best * ABOVE, name
 
 
 @pytest.mark.parametrize("model", CLOSED_FORMS)
-def test_without_time_its_bound_still_holds(model: Model) -> None:
+def test_without_time_the_bound_still_holds(model: Model) -> None:
     """The search ignores the limit; without a proof the bound still holds."""
     for seed in range(200, 215):
         problem = random_problem(seed, model, MOST[model])
@@ -71,7 +73,7 @@ def test_without_time_its_bound_still_holds(model: Model) -> None:
 
 @pytest.mark.usefixtures("short_search")
 @pytest.mark.parametrize("workers", [1, 2])
-def test_cp_sat_settles_what_a_dive_leaves_open(
+def test_cp_sat_settles_open_decision_problems(
     monkeypatch: pytest.MonkeyPatch, workers: int
 ) -> None:
     """Without nodes for depth-first search every decision problem goes to CP-SAT."""
@@ -88,7 +90,7 @@ def test_cp_sat_settles_what_a_dive_leaves_open(
 
 
 def hard() -> Problem:
-    """Return 27 operators of almost equal work, which take far more than a moment."""
+    """Return a problem with 27 operators of almost equal work, which takes long to prove."""
     rng = np.random.default_rng(3)
     graph = StreamGraph.from_columns(
         [f"op{v}" for v in range(27)],
@@ -99,7 +101,7 @@ def hard() -> Problem:
     return Problem(graph, Cluster.equal(4, 700.0), source_rate=1e3)
 
 
-def test_tells_what_is_proven() -> None:
+def test_reports_whether_the_optimum_is_proven() -> None:
     easy = solve(Problem(chain_graph(1e5, 2e5, 3e5, 1e5)), "exact")
     assert easy.status == "OPTIMAL"
     assert easy.gap == pytest.approx(0.0, abs=EQUAL)
@@ -111,7 +113,7 @@ def test_tells_what_is_proven() -> None:
     assert solve(Problem(chain_graph(1e5, 2e5)), "greedy").status is None
 
 
-def test_the_start_is_never_left_for_a_worse_one() -> None:
+def test_the_result_is_never_worse_than_the_initial_placement() -> None:
     problem = hard()
     good = Exact(seconds=0.0)(problem, np.random.default_rng(0))
     for seed in range(3):
@@ -125,7 +127,7 @@ def test_same_seed_same_placement() -> None:
     assert np.array_equal(first.devices, again.devices)
 
 
-def test_refuses_the_engine_and_options_that_mean_nothing() -> None:
+def test_refuses_the_engine_and_invalid_options() -> None:
     problem = Problem(chain_graph(1e5, 2e5), model="engine")
     with pytest.raises(UsageError, match="not engine"):
         Exact()(problem, np.random.default_rng(0))
@@ -136,7 +138,7 @@ def test_refuses_the_engine_and_options_that_mean_nothing() -> None:
             Exact(workers=workers)
 
 
-def test_contradicting_constraints() -> None:
+def test_contradictory_constraints_are_refused() -> None:
     cluster = Cluster([Device("d0", 1e3), Device("d1", 1e3)])
     rules = Constraints(colocate=[["a", "b"]], exlocate=[["a", "b"]])
     with pytest.raises(InfeasibleError):

@@ -1,4 +1,4 @@
-"""The fuser, on graphs small enough to follow by hand."""
+"""Tests for the fuser on graphs small enough to follow by hand."""
 
 import numpy as np
 
@@ -10,8 +10,8 @@ NO_RULES = Constraints()
 
 
 def test_a_pipeline_is_cut_into_chains_from_its_source() -> None:
-    # a opens a chain, b and c follow it until 6 / 2 = 3 are in; the sink opens the next chain
-    # (it is prominent), and its neighbours e and d join it
+    # a opens a chain, b and c follow until 6 / 2 = 3 operators are in; the sink opens the next
+    # chain because it is the most prominent, and its neighbours e and d join it
     assert fuse(chain_graph(*[1.0] * 6), NO_RULES, 2).tolist() == [0, 0, 0, 1, 1, 1]
 
 
@@ -21,13 +21,13 @@ def test_counts_operators_not_work_or_bytes() -> None:
     assert light.tolist() == heavy.tolist()
 
 
-def test_as_many_pes_as_operators_puts_each_alone() -> None:
+def test_with_as_many_pes_as_operators_each_is_alone() -> None:
     assert sorted(fuse(chain_graph(*[1.0] * 4), NO_RULES, 4).tolist()) == [0, 1, 2, 3]
 
 
 def test_a_chain_prefers_operators_that_its_pe_feeds() -> None:
-    # target: ceil(7 / 2) = 4. From s the chain takes x, then y (one stream from the PE each, in
-    # the order of the graph), then p, which by now gets two streams from it, before z
+    # target: ceil(7 / 2) = 4 operators. From s the chain takes x, then y (each has one stream from
+    # the PE; ties go by the graph's order), then p before z, since p now has two streams from it
     names = ["s", "x", "y", "z", "p", "q", "t"]
     streams = [("s", "x"), ("s", "y"), ("s", "z"), ("x", "p"), ("y", "p"), ("z", "q")]
     streams += [("p", "t"), ("q", "t")]

@@ -1,4 +1,4 @@
-"""METIS behind checks: odd graphs, weights, target weights, silence."""
+"""Tests for METIS and its checks: unusual graphs, weights, target weights, silence on stdout."""
 
 import subprocess
 import sys
@@ -30,7 +30,7 @@ def multigraphs(draw: st.DrawFn) -> tuple[int, list[tuple[int, int]], list[int],
 
 
 @given(multigraphs(), st.booleans(), st.booleans())
-def test_any_graph_gets_parts_that_exist(
+def test_any_graph_gets_valid_parts(
     case: tuple[int, list[tuple[int, int]], list[int], int], recursive: bool, unequal: bool
 ) -> None:
     count, edges, weights, parts = case
@@ -45,7 +45,7 @@ def test_any_graph_gets_parts_that_exist(
     assert found.max() < parts
 
 
-def test_edges_out_of_range_are_refused_before_metis_sees_them() -> None:
+def test_edges_out_of_range_are_refused() -> None:
     ones = np.ones(1, dtype=np.int64)
     for ends in ((0, 3), (-1, 0), (1, 1)):
         with pytest.raises(ValueError, match="edge leaves the graph, or joins a vertex to itself"):
@@ -55,9 +55,9 @@ def test_edges_out_of_range_are_refused_before_metis_sees_them() -> None:
             )  # fmt: skip
 
 
-def test_a_wrong_cut_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_cut_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pymetis, "part_graph", lambda *_, **__: (7, [0, 1, 1]))
-    with pytest.raises(PlacementError, match="METIS claims a cut of 7"):
+    with pytest.raises(PlacementError, match="METIS reported a cut of 7"):
         partition(
             np.array([0, 1]), np.array([1, 2]), np.ones(3, int), np.ones(2, int), None, 2,
             recursive=False,
@@ -65,7 +65,7 @@ def test_a_wrong_cut_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_metis_prints_stays_off_stdout() -> None:
-    # METIS complains on this graph: without the silence its lines are what this would find
+    # METIS prints warnings for this graph, so the test fails if they are not silenced
     program = (
         "import numpy as np\n"
         "from streamplace.placers.partition.pymetis_guard import partition\n"
@@ -104,7 +104,7 @@ def test_colocated_operators_are_one_vertex() -> None:
     assert sorted(len(pe) for pe in placement.pes.values()) == [4, 4, 4]
 
 
-def test_utilisation_weights_are_the_stronger_rival() -> None:
+def test_utilisation_weights_give_more_throughput() -> None:
     recipe = Recipe("dream", 200, seed=5)
     achieved = {"instructions": 0.0, "utilisation": 0.0}
     for number in range(200):
@@ -131,8 +131,8 @@ def test_weights_too_small_to_divide_by_keep_their_proportions(scale: float) -> 
 
 
 @pytest.mark.parametrize("weight", [2**30, 2**31, 2**62])
-def test_weights_that_add_up_to_more_than_metis_holds_are_refused(weight: int) -> None:
-    """METIS ends the process on some such weights."""
+def test_weights_with_too_large_a_sum_are_refused(weight: int) -> None:
+    """METIS ends the process on some of these weights."""
     ends, light, heavy = np.array([0, 1]), np.ones(3, int), np.array([weight, 1, 1])
     for vertices, edges in ((heavy, light[:2]), (light, heavy[:2])):
         with pytest.raises(ValueError, match="must add up to at most 1,073,741,824"):
@@ -140,13 +140,13 @@ def test_weights_that_add_up_to_more_than_metis_holds_are_refused(weight: int) -
 
 
 @pytest.mark.parametrize("parts", [-1, 0, 4, 500])
-def test_numbers_of_parts_that_metis_cannot_make_are_refused(parts: int) -> None:
+def test_numbers_of_parts_out_of_range_are_refused(parts: int) -> None:
     ends, ones = np.array([0, 1]), np.ones(2, dtype=np.int64)
     with pytest.raises(ValueError, match="parts must be 1 to 3"):
         partition(ends, ends + 1, np.ones(3, int), ones, None, parts, recursive=False)
 
 
-def test_weights_that_metis_cannot_take_are_refused() -> None:
+def test_invalid_weights_are_refused() -> None:
     ends, ones = np.array([0, 1]), np.ones(2, dtype=np.int64)
     for vertices, edges, shares in (
         (np.array([1, -1, 1]), ones, None),

@@ -1,4 +1,4 @@
-"""Oracles, which choose the best number of parts."""
+"""Tests for oracles, which choose the best number of parts."""
 
 from dataclasses import dataclass, replace
 
@@ -35,7 +35,7 @@ def test_an_oracle_on_one_device_uses_it() -> None:
 
 @dataclass(frozen=True)
 class NeverThree:
-    """A partitioner that has no answer for three parts."""
+    """A partitioner that fails for three parts."""
 
     parts: int | None = None
 
@@ -50,7 +50,7 @@ class NeverThree:
         return Placement(problem, np.arange(len(problem.graph.names)) % (self.parts or 1))
 
 
-def test_an_oracle_passes_over_a_number_of_parts_without_an_answer() -> None:
+def test_an_oracle_skips_a_number_of_parts_that_fails() -> None:
     problem = Problem(chain_graph(*[2e6] * 6))
     assert Oracle(NeverThree())(problem, seeded_rng()).devices.max() + 1 in (2, 4, 5)
     two = Problem(chain_graph(*[2e6] * 6), Cluster.equal(3))

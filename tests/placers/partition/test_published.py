@@ -1,4 +1,4 @@
-"""Published results of METIS and the fuser on the released graphs."""
+"""Tests that METIS and the fuser reproduce their published results on the released graphs."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def test_metis_reproduces_its_published_row_at_twice_the_rate() -> None:
 
 
 @needs_dream
-def test_fuser_is_that_of_ibm_streams() -> None:
+def test_fuser_reproduces_ibm_streams() -> None:
     achieved = relative_throughput(Fuser(), 1e4)
     assert achieved.mean() == pytest.approx(0.711, abs=0.002)
     assert np.percentile(achieved, 25) == pytest.approx(0.568, abs=0.002)

@@ -1,4 +1,4 @@
-"""Steepest ascent on the score: it ends where no move of one unit helps, within the rules."""
+"""Tests for steepest ascent: it ends where no feasible move of one unit improves the score."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from streamplace.scoring.quality import qualities, qualities_of_rows
 from tests.support.objectives import Net
 
 
-def drawn(seed: int) -> tuple[sp.Problem, sp.Placement]:
+def draw(seed: int) -> tuple[sp.Problem, sp.Placement]:
     """Return a problem whose throughput has a price, and its first feasible placement."""
     problem = random_problem(seed, most=2_000)
     objective = Net(price=0.1 * problem.source_rate).with_changes(problem.source_rates)
@@ -21,8 +21,8 @@ def drawn(seed: int) -> tuple[sp.Problem, sp.Placement]:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_no_single_move_helps_where_it_ends(seed: int) -> None:
-    problem, start = drawn(seed)
+def test_no_single_move_improves_the_result(seed: int) -> None:
+    problem, start = draw(seed)
     found = climb(problem, start, Budget(evaluations=10**6))
     before, after = qualities(problem, [start, found])
     assert after >= before
@@ -33,10 +33,10 @@ def test_no_single_move_helps_where_it_ends(seed: int) -> None:
         assert qualities_of_rows(problem, rows[moved <= 1]).max() <= after * (1 + 1e-9)
 
 
-def test_a_budget_and_a_size_end_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_budget_and_a_size_limit_it(monkeypatch: pytest.MonkeyPatch) -> None:
     improved = 0
     for seed in range(12):
-        problem, start = drawn(seed)
+        problem, start = draw(seed)
         one = climb(problem, start, Budget(evaluations=1))
         units = problem.feasibility.unit_of
         assert len(set(units[one.devices != start.devices])) <= 1

@@ -1,4 +1,4 @@
-"""How `auto` gives up devices, then traffic, for at most a thousandth of the throughput."""
+"""Tests for consolidation: fewer devices, then less traffic, for at most 0.1% of throughput."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def crossing_bits(placement: Placement) -> float:
 
 @settings(max_examples=60)
 @given(st.sampled_from(CLOSED_FORMS).flatmap(cases))
-def test_spares_without_losing_a_thousandth(case: tuple[Problem, list[int]]) -> None:
+def test_loses_at_most_a_thousandth(case: tuple[Problem, list[int]]) -> None:
     problem, devices = case
     before = Placement(problem, devices)
     after = consolidate(problem, seeded_rng(), [before], Budget(evaluations=3000))
@@ -39,14 +39,14 @@ def test_spares_without_losing_a_thousandth(case: tuple[Problem, list[int]]) -> 
 
 
 @pytest.mark.parametrize("model", CLOSED_FORMS)
-def test_all_that_fits_on_one_device_goes_there(model: Model) -> None:
+def test_a_graph_that_fits_on_one_device_uses_one(model: Model) -> None:
     problem = Problem(chain_graph(*[1e5] * 6), Cluster.equal(5), model=model)
     scattered = Placement(problem, [0, 1, 2, 3, 4, 0])
     after = consolidate(problem, seeded_rng(), [scattered], Budget(evaluations=10_000))
     assert len(after.pes) == 1
 
 
-def test_two_devices_are_kept_where_one_would_not_do() -> None:
+def test_two_devices_are_kept_if_one_is_not_enough() -> None:
     problem = Problem(chain_graph(*[6e5] * 4), Cluster.equal(5, mips=1300.0))
     after = consolidate(
         problem, seeded_rng(), [Placement(problem, [0, 1, 2, 3])], Budget(evaluations=9000)
@@ -55,7 +55,7 @@ def test_two_devices_are_kept_where_one_would_not_do() -> None:
     assert after.devices[0] == after.devices[1] != after.devices[2] == after.devices[3]
 
 
-def test_constraints_hold_while_devices_are_spared() -> None:
+def test_constraints_hold_while_devices_are_removed() -> None:
     rules = Constraints(pins={"a": "d3"}, exlocate=[["b", "c"]])
     problem = Problem(chain_graph(*[1e5] * 5), Cluster.equal(5), constraints=rules)
     after = consolidate(
@@ -80,7 +80,7 @@ def test_auto_uses_the_fewest_devices(model: Model) -> None:
         assert len(found.pes) == fewest, seed
 
 
-def test_another_device_is_spared_where_a_pin_keeps_the_one_that_does_least() -> None:
+def test_another_device_is_removed_if_a_pin_keeps_the_least_loaded() -> None:
     problem = Problem(chain_graph(2e5, 1e4), Cluster.equal(5), constraints=Constraints({"b": "d2"}))
     after = consolidate(
         problem, seeded_rng(), [Placement(problem, [0, 2])], Budget(evaluations=9000)
@@ -88,7 +88,7 @@ def test_another_device_is_spared_where_a_pin_keeps_the_one_that_does_least() ->
     assert after.assignment == {"a": "d2", "b": "d2"}
 
 
-def test_nothing_left_to_spend_changes_nothing() -> None:
+def test_an_empty_budget_changes_nothing() -> None:
     problem = Problem(chain_graph(*[1e5] * 5), Cluster.equal(5))
     before = Placement(problem, [0, 1, 2, 3, 4])
     assert consolidate(problem, seeded_rng(), [before], Budget(seconds=0.0)).devices.tolist() == [
@@ -100,14 +100,14 @@ def test_nothing_left_to_spend_changes_nothing() -> None:
     ]
 
 
-def test_the_cheapest_of_the_best_has_fewest_devices_then_least_traffic() -> None:
+def test_the_cheapest_has_fewest_devices_then_least_traffic() -> None:
     problem = Problem(chain_graph(*[1e5] * 4), Cluster.equal(3))
     rows = [[0, 1, 2, 0], [0, 1, 0, 1], [0, 0, 0, 1], [0, 1, 1, 0]]
     found = [Placement(problem, row) for row in rows]
     assert fewest_devices(problem, found).devices.tolist() == [0, 0, 0, 1]
 
 
-def test_auto_by_count_gives_the_same_answer_twice() -> None:
+def test_auto_with_evaluations_is_deterministic() -> None:
     problem = Problem(Recipe("dream", 1, seed=9).graph(0), source_rate=2e4)
     placer = make_placer("auto:evaluations=5000")
     first, second = (placer(problem, seeded_rng()).devices.tolist() for _ in range(2))

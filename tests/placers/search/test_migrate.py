@@ -1,4 +1,4 @@
-"""Re-placement with a limit of moves or a cost a move."""
+"""Tests for migration with a limit on moves or a cost per move."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def moved(old: Placement, new: Placement) -> list[str]:
 
 @settings(max_examples=60)
 @given(st.sampled_from(CLOSED_FORMS).flatmap(cases), st.integers(0, 3))
-def test_best_of_all_with_so_few_moves(case: tuple[Problem, list[int]], most: int) -> None:
+def test_best_placement_within_the_moves(case: tuple[Problem, list[int]], most: int) -> None:
     problem, devices = case
     old = Placement(problem, devices)
     new = Migrate(old, max_moves=most, evaluations=CHANGES)(problem, seeded_rng())
@@ -47,9 +47,9 @@ def test_best_of_all_with_so_few_moves(case: tuple[Problem, list[int]], most: in
 def test_best_within_the_moves_of_any_problem(
     model: Model, tries_all: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Constraints, memory, both networks and several rates; by trying all or by the search alone.
+    """Cover constraints, memory, both networks and several rates, exhaustively or by search alone.
 
-    The search alone may miss one in 50.
+    The search alone may miss the best in 1 of 50 cases.
     """
     if not tries_all:
         monkeypatch.setattr("streamplace.placers.search.migrate.FEW", 0)
@@ -84,7 +84,7 @@ def test_a_lost_device_is_left_and_little_else() -> None:
     assert current_device.tolist() == [0, 0, -1, -1, 1, 1]
 
 
-def test_an_added_device_takes_what_may_move() -> None:
+def test_an_added_device_is_used_within_the_moves() -> None:
     graph = chain_graph(*[5e5] * 6, payload_bytes=100.0)
     old = Placement(Problem(graph, Cluster.equal(2, mips=1000.0)), [0, 0, 0, 1, 1, 1])
     wider = Problem(graph, Cluster.equal(3, mips=1000.0))
@@ -94,8 +94,8 @@ def test_an_added_device_takes_what_may_move() -> None:
         assert len(moved(old, new)) <= most
 
 
-def test_what_a_move_costs_decides_whether_it_is_made() -> None:
-    """Heavy state takes 8 s to send, light state 0.08 s; either move would help."""
+def test_the_cost_of_a_move_decides_whether_it_is_made() -> None:
+    """Heavy state takes 8 s to send, light state 0.08 s; either move would improve throughput."""
     graph = chain_graph(*[5e5] * 4, payload_bytes=100.0)
     names, state = graph.names, [1e9, 1e7, 1e9, 1e9]
     graph = type(graph).from_columns(
@@ -115,7 +115,7 @@ def test_what_a_move_costs_decides_whether_it_is_made() -> None:
     }
     assert len(found[0.0]) >= 1
     assert found[0.1] == found[1.0] == ["b"]
-    assert found[10.0] == []  # a third more throughput is not worth .8
+    assert found[10.0] == []  # a third more throughput is not worth a cost of 0.8
 
 
 def test_constraints_may_force_more_than_the_moves_allowed() -> None:
@@ -138,7 +138,7 @@ def test_a_graph_may_have_grown() -> None:
 
 
 @pytest.mark.parametrize("lost", range(5))
-def test_three_moves_are_nearly_as_good_as_afresh(lost: int) -> None:
+def test_three_moves_are_nearly_as_good_as_a_new_placement(lost: int) -> None:
     recipe = Recipe("dream", 8, seed=6)
     ratios = []
     for number in range(8):
@@ -154,17 +154,17 @@ def test_three_moves_are_nearly_as_good_as_afresh(lost: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
-        ({}, "has to be given"),
-        ({"max_moves": 1, "move_cost": 1.0}, "has to be given"),
+        ({}, "set exactly one of max_moves and move_cost"),
+        ({"max_moves": 1, "move_cost": 1.0}, "set exactly one of max_moves and move_cost"),
         ({"max_moves": -1}, "max_moves must be at least 0"),
         ({"move_cost": -0.5}, "move_cost must be finite"),
         ({"move_cost": float("nan")}, "move_cost must be finite"),
         ({"max_moves": 1, "evaluations": 0}, "evaluations must be at least 1"),
     ],
 )
-def test_bad_options_are_told(options: dict[str, float], said: str) -> None:
+def test_bad_options_are_refused(options: dict[str, float], message: str) -> None:
     old = Placement(Problem(chain_graph(1.0, 1.0)), [0, 0])
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         Migrate(old, **options)  # type: ignore[arg-type]

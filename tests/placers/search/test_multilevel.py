@@ -1,4 +1,4 @@
-"""The placer `multilevel` on large graphs."""
+"""Tests for the placer `multilevel` on large graphs."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def worst(problem: Problem, name: str) -> float:
 def loaded(
     preset: str, cluster: Cluster, constraints: Constraints | None = None, count: int = COUNT
 ) -> Problem:
-    """Return a problem whose CPU work is 0.8 of the cluster."""
+    """Return a problem whose CPU work is 0.8 of the cluster's capacity."""
     graph = preset_graph(preset, count, 3)
     at_one = flow(Problem(graph, cluster, source_rate=1.0))
     rate = 0.8 / (at_one.work.sum() / at_one.capacity.sum())
@@ -32,7 +32,7 @@ def loaded(
 
 
 def squeezed(preset: str, cluster: Cluster, count: int = COUNT) -> Problem:
-    """Return the problem with a bandwidth at which METIS's busiest link is at 1.2."""
+    """Return the problem with a bandwidth at which METIS loads its busiest link to 1.2."""
     problem = loaded(preset, cluster, count=count)
     _, link = utilisations(flow(problem), make_placer("metis")(problem, seeded_rng()).devices)
     slower = Network(cluster.network.kind, bandwidth_mbps=1000.0 * float(link.max()) / 1.2)
@@ -41,20 +41,20 @@ def squeezed(preset: str, cluster: Cluster, count: int = COUNT) -> Problem:
 
 @pytest.mark.parametrize("preset", ["layered", "series-parallel"])
 @pytest.mark.parametrize("devices", ["8x2500", "2x6000,6x1500"])
-def test_leaves_metis_far_behind_where_links_are_narrow(preset: str, devices: str) -> None:
-    """METIS is at 1.2; by CPU alone 0.8 is possible."""
+def test_is_much_better_than_metis_on_slow_links(preset: str, devices: str) -> None:
+    """METIS reaches a utilisation of 1.2; by CPU alone, 0.8 is possible."""
     problem = squeezed(preset, Cluster.parse(devices))
     assert worst(problem, "multilevel") < 0.9
 
 
 @pytest.mark.parametrize("count", [1000, 3000])
 def test_heavy_streams_of_few_operators_are_not_cut(count: int) -> None:
-    """Where the first coarsening cuts a heavy stream, others are tried; CPU allows 0.8."""
+    """If the first coarsening cuts a heavy stream, others are tried; the CPU allows 0.8."""
     problem = squeezed("series-parallel", Cluster.equal(16), count)
     assert worst(problem, "multilevel") < 0.82
 
 
-def test_groups_within_a_placement_keep_it() -> None:
+def test_groups_respect_a_placement() -> None:
     problem = loaded("layered", Cluster.equal(8))
     on = np.arange(COUNT, dtype=np.int32) * 8 // COUNT
     levels = levels_of(problem, 0.2, on)
@@ -66,13 +66,13 @@ def test_groups_within_a_placement_keep_it() -> None:
     assert (expanded == on).all()
 
 
-def test_interfaces_in_place_of_links() -> None:
+def test_network_interfaces_instead_of_links() -> None:
     cluster = Cluster(Cluster.equal(8).devices, Network("nic"))
     problem = squeezed("layered", cluster)
     assert worst(problem, "multilevel") < 0.9 * worst(problem, "metis")
 
 
-def test_obeys_constraints_on_every_level() -> None:
+def test_satisfies_constraints_on_every_level() -> None:
     graph = preset_graph("layered", COUNT, 3)
     names = graph.names
     rules = Constraints(
@@ -91,6 +91,6 @@ def test_few_operators_need_no_levels() -> None:
     assert worst(problem, "multilevel") <= worst(problem, "metis")
 
 
-def test_bad_options_are_told() -> None:
+def test_bad_options_are_refused() -> None:
     with pytest.raises(UsageError, match="changes must be at least 1"):
         make_placer("multilevel:changes=0")

@@ -1,4 +1,4 @@
-"""Simulated annealing: no worse than its starts, and optimal on tiny problems."""
+"""Tests for simulated annealing: no worse than its starts, and optimal on tiny problems."""
 
 from typing import get_args
 
@@ -31,9 +31,9 @@ STARTS = ("metis", "metis-recursive", "greedy", "single")
 def throughput_of_search(
     problem: Problem, placer: Search, seed: int = 0, start: Ints | None = None
 ) -> float:
-    """Return the throughput of what a search finds."""
-    given = None if start is None else Placement(problem, start)
-    found = placer(problem, np.random.default_rng(seed), given)
+    """Return the throughput of the placement that a search finds, in tuples/s."""
+    initial = None if start is None else Placement(problem, start)
+    found = placer(problem, np.random.default_rng(seed), initial)
     assert problem.feasibility.violation(found.devices) is None
     return throughput_of(problem, found.devices)
 
@@ -48,7 +48,7 @@ def test_no_worse_than_its_starts(problem: Problem, seed: int) -> None:
 
 
 @given(st.sampled_from(CLOSED_FORMS).flatmap(cases))
-def test_no_worse_than_the_start_it_is_given(case: tuple[Problem, list[int]]) -> None:
+def test_no_worse_than_the_initial_placement(case: tuple[Problem, list[int]]) -> None:
     problem, devices = case
     start = np.array(devices, dtype=np.int32)
     found = throughput_of_search(problem, Search(evaluations=20), start=start)
@@ -75,7 +75,7 @@ def tight(draw: st.DrawFn) -> Problem:
 @settings(max_examples=30)
 @given(tight())
 def test_finds_the_optimum_of_tiny_problems(problem: Problem) -> None:
-    """The optimum is that of all 243 placements."""
+    """The optimum is the best of all 243 placements."""
     assert throughput_of_search(problem, Search(evaluations=4000)) >= optimum(problem) * (1 - 1e-9)
 
 
@@ -96,8 +96,8 @@ def test_finds_an_optimum_that_its_starts_miss(model: Model, kind: NetworkKind) 
         assert found == pytest.approx(highest, rel=1e-9)
 
 
-def test_leaves_what_no_one_change_improves() -> None:
-    """At slightly more than half of the optimum every single move or swap is worse."""
+def test_leaves_a_local_optimum() -> None:
+    """From a start at little more than half of the optimum, every single move or swap is worse."""
     network = Network(bandwidth_mbps=8.0)
     cluster = Cluster([Device("x", 1000), Device("y", 700), Device("z", 400)], network)
     problem = Problem(chain_graph(8e5, 6e5, 6e5, 8e5, 5e5, payload_bytes=700.0), cluster)
@@ -115,7 +115,7 @@ def test_leaves_what_no_one_change_improves() -> None:
 @settings(max_examples=40)
 @given(constrained_problems(), st.integers(0, 9))
 def test_constraints_hold_from_any_start(problem: Problem | None, seed: int) -> None:
-    """A start that breaks constraints is repaired; the helper checks the result."""
+    """A start that violates constraints is repaired; the helper checks the result."""
     if problem is None or not some_placement_is_feasible(problem):
         return
     start = np.random.default_rng(seed).integers(3, size=len(problem.graph.names), dtype=np.int32)
@@ -134,7 +134,7 @@ def test_finds_the_optimum_where_operators_must_be_apart() -> None:
 
 @pytest.mark.parametrize("pin", ["x", "y", "z"])
 def test_finds_the_optimum_among_the_feasible(pin: str) -> None:
-    """The unit of a, d and e overloads every device; b may use x only if c is there."""
+    """The unit of a, d and e overloads every device; b may use x only if c is pinned to x."""
     rules = Constraints(
         pins={"c": pin}, colocate=[["a", "d"], ["d", "e"]], allowed={"b": ["y", "z", pin]}
     )
@@ -148,7 +148,7 @@ def test_finds_the_optimum_among_the_feasible(pin: str) -> None:
 
 
 @given(closed_form_problems, st.integers(0, 9))
-def test_same_seed_same_answer(problem: Problem, seed: int) -> None:
+def test_same_seed_same_placement(problem: Problem, seed: int) -> None:
     one, other = (
         Search(evaluations=200)(problem, np.random.default_rng(seed)).devices for _ in range(2)
     )
@@ -168,22 +168,22 @@ def test_one_operator_on_one_device(model: Model) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("search:evaluations=0", "evaluations must be at least 1"),
         ("search:seconds=-1", "seconds must be at least 0"),
         ("search:seconds=nan", "seconds must be at least 0"),
         ("search:seconds=inf", "seconds must be at least 0"),
         ("search:seconds=soon", "seconds must be a number"),
-        ("search:steps=5", "options are evaluations, seconds"),
+        ("search:steps=5", "unknown option 'steps'; choose from evaluations, seconds"),
     ],
 )
-def test_bad_options_are_told(name: str, said: str) -> None:
-    with pytest.raises(UsageError, match=said):
+def test_bad_options_are_refused(name: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         make_placer(name)
 
 
-def test_options_reach_it() -> None:
+def test_options_reach_the_placer() -> None:
     assert make_placer("search:evaluations=80") == Search(evaluations=80)
     assert make_placer("search:seconds=0.5") == Search(seconds=0.5)
 
@@ -199,16 +199,16 @@ def test_no_time_at_all_gives_the_best_start() -> None:
 def test_one_draft_that_cannot_be_repaired_does_not_end_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A draft that cannot be repaired is skipped; only where all fail is it an error."""
+    """A draft that cannot be repaired is skipped; it is an error only if all fail."""
     problem = Problem(chain_graph(1.0, 1.0, 1.0, 1.0))
-    whole = repair.feasible
+    original = repair.feasible
     calls: list[int] = []
 
     def sometimes(problem: Problem, draft: Ints) -> Placement:
         calls.append(len(calls))
         if calls[-1] % 3:
             raise PlacementError("found none")
-        return whole(problem, draft)
+        return original(problem, draft)
 
     monkeypatch.setattr(repair, "feasible", sometimes)
     drafts = np.zeros((5, 4), dtype=np.int32)

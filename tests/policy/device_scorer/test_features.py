@@ -1,4 +1,4 @@
-"""The features that the device scorer reads of a problem."""
+"""The features of a problem for the device scorer."""
 
 import numpy as np
 import pytest
@@ -16,8 +16,8 @@ from tests.support.strategies import closed_form_problems
 pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 
 
-def test_no_source_rate_is_special_under_bottleneck() -> None:
-    """At 1,000 tuples/s the operator fills the device exactly."""
+def test_under_bottleneck_features_do_not_depend_on_the_source_rate() -> None:
+    """At 1,000 tuples/s, the operator's utilisation of the device is exactly 1."""
     problems = [
         Problem(chain_graph(1e6), Cluster.equal(1, 1000.0), source_rate=r) for r in (1e3, 2e3)
     ]
@@ -25,7 +25,7 @@ def test_no_source_rate_is_special_under_bottleneck() -> None:
         np.testing.assert_allclose(one, other, rtol=1e-6)
 
 
-def test_under_path_average_overload_is_seen() -> None:
+def test_under_path_average_features_show_overload() -> None:
     problem, faster = (
         Problem(
             chain_graph(1e6, 1e6), Cluster.equal(2, 1000.0), source_rate=r, model="path-average"
@@ -37,8 +37,8 @@ def test_under_path_average_overload_is_seen() -> None:
 
 
 @given(closed_form_problems)
-def test_what_is_read_is_finite_and_of_moderate_size(problem: Problem) -> None:
-    """This includes graphs without work or streams, and streams that carry nothing."""
+def test_features_are_finite_and_of_moderate_size(problem: Problem) -> None:
+    """Cases include graphs without work or streams, and streams without traffic."""
     one = encode(problem)
     for column in scorer_features(problem):
         assert column.dtype == np.float32

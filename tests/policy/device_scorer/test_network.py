@@ -1,4 +1,4 @@
-"""The device scorer: what it may depend on, and its beams."""
+"""The device scorer: its invariances and its beam search."""
 
 from itertools import pairwise
 from typing import Any
@@ -39,27 +39,29 @@ pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 
 
 @of_scorers
-def test_decisions_scored_at_once_are_those_scored_in_turn(name: str) -> None:
+def test_scoring_in_one_pass_agrees_with_scoring_step_by_step(name: str) -> None:
     """The log-probabilities of the steps add up to that of the rollout."""
     policy: Any = policy_of(name)
     batch = batch_of(policy, *mixed_problems(name))
     chosen = policy.rollout(batch, 4, Sampler(seeded_generator()))
     total = torch.zeros(len(batch) * 4)
     with torch.no_grad():
-        growth = DecodingState(policy, batch, 4, policy.embed(batch))
-        for t in range(growth.steps):
-            logs = torch.log_softmax(growth.ask(t, *growth.room(t)), dim=1)
-            taken = growth.of_step(t, chosen.placements)
+        state = DecodingState(policy, batch, 4, policy.embed(batch))
+        for t in range(state.steps):
+            logs = torch.log_softmax(state.score(t, *state.buffers(t)), dim=1)
+            taken = state.of_step(t, chosen.placements)
             total[: len(taken)] += logs.gather(1, taken.unsqueeze(1)).squeeze(1)
-            growth.take(t, taken)
-    assert (growth.placements == chosen.placements).all()
+            state.take(t, taken)
+    assert (state.placements == chosen.placements).all()
     assert_same_likelihood(total.reshape(-1, 4), chosen.log_probability)
 
 
 @of_scorers
 @pytest.mark.parametrize("factor", [0.01, 0.3, 40.0])
-def test_under_bottleneck_the_source_rate_changes_nothing(name: str, factor: float) -> None:
-    """Under bottleneck only the proportions of loads count."""
+def test_under_bottleneck_placements_do_not_depend_on_the_source_rate(
+    name: str, factor: float
+) -> None:
+    """Under bottleneck, only the ratios of loads matter."""
     policy = policy_of(name)
     for problem in (
         layered_problem(12, cluster_of(4, seed=1)),
@@ -79,8 +81,8 @@ def test_under_bottleneck_the_source_rate_changes_nothing(name: str, factor: flo
 
 @settings(max_examples=30)
 @given(closed_form_problems)
-def test_a_scorer_places_whatever_there_is(problem: Problem) -> None:
-    """Chosen devices have likelihoods well above those of forbidden ones."""
+def test_a_scorer_places_any_problem(problem: Problem) -> None:
+    """Chosen devices are far more likely than forbidden ones."""
     policy = policy_of("device-scorer, two orders")
     rollout = policy.rollout(batch_of(policy, problem), 3, Sampler(seeded_generator()))
     assert ((rollout.placements >= 0) & (rollout.placements < len(problem.cluster.devices))).all()
@@ -89,7 +91,7 @@ def test_a_scorer_places_whatever_there_is(problem: Problem) -> None:
 
 @settings(max_examples=30)
 @given(constrained_problems())
-def test_a_scorer_takes_allowed_devices_alone(problem: Problem | None) -> None:
+def test_a_scorer_chooses_only_allowed_devices(problem: Problem | None) -> None:
     if problem is None:
         return
     policy = policy_of("device-scorer")
@@ -105,7 +107,7 @@ def test_a_scorer_takes_allowed_devices_alone(problem: Problem | None) -> None:
         "ba",
     ],
 )
-def test_a_scorer_keeps_together_what_is_colocated(names: str) -> None:
+def test_a_scorer_respects_colocation(names: str) -> None:
     """The file may list a and b in either order."""
     rows = [Operator(name, 1e6, 100.0) for name in names]
     together = Constraints(colocate=[["a", "b"]])
@@ -118,7 +120,7 @@ def test_a_scorer_keeps_together_what_is_colocated(names: str) -> None:
 
 
 def rewritten(problem: Problem, order: Ints, prefix: str = "") -> Problem:
-    """Return the problem with operators reordered and renamed."""
+    """Return the problem with its operators reordered and renamed."""
     graph = problem.graph
     rows = [graph.operators[int(v)] for v in order]
     shares = dict(zip(graph.names, graph.source_share.tolist(), strict=True))
@@ -136,15 +138,15 @@ def rewritten(problem: Problem, order: Ints, prefix: str = "") -> Problem:
 def levels_last_first(problem: Problem) -> Ints:
     """Return the operators with the deepest level first; each level keeps its order."""
     order = encode(problem).orders[0]
-    deep = encode(problem).operators[order, 7]  # depth, as a share of the deepest
+    deep = encode(problem).operators[order, 7]  # depth relative to the deepest operator
     levels: Ints = order[np.argsort(-deep, kind="stable")]
     return levels
 
 
 @pytest.mark.parametrize("model", CLOSED_FORMS)
 @pytest.mark.parametrize("seed", range(3))
-def test_names_and_the_order_of_levels_change_nothing(model: Model, seed: int) -> None:
-    """The order of the file decides only within a level."""
+def test_placements_do_not_depend_on_names_or_the_order_of_levels(model: Model, seed: int) -> None:
+    """The order of operators matters only within a level."""
     policy = policy_of("device-scorer")
     for cluster in (cluster_of(4, seed=seed), cluster_of(3, "nic")):
         problem = layered_problem(14, cluster, seed=seed, model=model)
@@ -169,14 +171,14 @@ def test_embeddings_are_equivariant(seed: int) -> None:
     assert_same_likelihood(after, before[torch.from_numpy(order).long()])
 
 
-def test_devices_that_are_not_alike_may_be_listed_in_any_order() -> None:
-    """A scorer knows devices by their properties, not by their number."""
+def test_placements_do_not_depend_on_the_order_of_unequal_devices() -> None:
+    """A scorer distinguishes devices by their properties, not by their position."""
     policy = policy_of("device-scorer")
     for seed in range(3):
         problem = layered_problem(12, cluster_of(4, seed=seed), seed=seed)
         order = np.random.default_rng(seed).permutation(4)
-        turned = Cluster([problem.cluster.devices[d] for d in order], problem.cluster.network)
-        other = Problem(problem.graph, turned, source_rate=problem.source_rate)
+        reordered = Cluster([problem.cluster.devices[d] for d in order], problem.cluster.network)
+        other = Problem(problem.graph, reordered, source_rate=problem.source_rate)
         assert (
             order[greedy_placement(policy, other)].tolist()
             == greedy_placement(policy, problem).tolist()
@@ -202,7 +204,7 @@ def test_a_beam_of_one_is_greedy(name: str) -> None:
 
 
 @pytest.mark.parametrize("cluster", SMALL_CLUSTERS)
-def test_a_beam_that_is_wide_enough_finds_all_in_order(cluster: str) -> None:
+def test_a_wide_beam_finds_all_placements_in_order(cluster: str) -> None:
     """Four operators have 15 placements on equal devices and 81 on unequal ones."""
     policy: Any = policy_of("device-scorer")
     problem = fork_problem(SMALL_CLUSTERS[cluster], 4)
@@ -216,7 +218,7 @@ def test_a_beam_that_is_wide_enough_finds_all_in_order(cluster: str) -> None:
 
 
 @pytest.mark.parametrize("width", [2, 5, 16])
-def test_beams_hold_different_placements_that_can_be_chosen(width: int) -> None:
+def test_beams_contain_distinct_placements_that_can_be_chosen(width: int) -> None:
     policy: Any = policy_of("device-scorer")
     for problem in mixed_problems("device-scorer")[:3]:
         found = policy.beam(batch_of(policy, problem), width)
@@ -226,22 +228,22 @@ def test_beams_hold_different_placements_that_can_be_chosen(width: int) -> None:
         assert all(one >= other - 1e-3 for one, other in pairwise(likelihood))
 
 
-def test_a_beam_of_a_policy_of_two_orders() -> None:
+def test_a_policy_with_two_orders_supports_beam_search() -> None:
     policy: Any = policy_of("device-scorer, two orders")
     for problem in mixed_problems("device-scorer"):
         found = policy.beam(batch_of(policy, problem), 6)
         assert (found >= 0).all(), "an operator was not placed"
 
 
-def test_padding_is_not_learned_from() -> None:
-    """The content of padding changes no logit."""
+def test_padding_does_not_affect_logits() -> None:
+    """The values of padding do not matter."""
     policy: Any = policy_of("device-scorer")
     problem = layered_problem(6, cluster_of(2))
     batch = batch_of(policy, problem, fork_problem(cluster_of(5)))
     logits: list[Tensor] = []
     for filler in (0.0, 1e3):
         with torch.no_grad():
-            growth = DecodingState(policy, batch, 1, policy.embed(batch))
-            growth._resident[0, 2:] = filler
-            logits.append(growth.ask(0, *growth.room(0))[0, :2])
+            state = DecodingState(policy, batch, 1, policy.embed(batch))
+            state._resident[0, 2:] = filler
+            logits.append(state.score(0, *state.buffers(0))[0, :2])
     assert logits[0].tolist() == logits[1].tolist()

@@ -1,4 +1,4 @@
-"""Inference of the device scorer in numpy, compared with torch."""
+"""The numpy implementation of the device scorer, compared with torch."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from tests.support.policies import cluster_of, layered_problem, policy_of
 
 
 def batch() -> ScorerBatch:
-    """Return problems of unequal sizes and clusters, largest first; one has no stream."""
+    """Return problems of several sizes and clusters, largest first; one has no streams."""
     alone = Problem(StreamGraph([Operator("a", 1e4, 0)], []), cluster_of(3), source_rate=1000)
     made = [
         layered_problem(12, cluster_of(4)),
@@ -26,7 +26,7 @@ def batch() -> ScorerBatch:
 
 @pytest.fixture
 def policy() -> Any:
-    """Return a policy with random weights and biases, so that a forgotten bias shows."""
+    """Return a policy with non-zero biases, so that a missing bias is detected."""
     policy: Any = policy_of("device-scorer, two orders")
     with torch.no_grad():
         for name, parameter in policy.named_parameters():
@@ -40,11 +40,11 @@ def test_embeddings(policy: Any) -> None:
     with torch.inference_mode():
         expected = policy.embed(problems)
     got = in_numpy.embed(in_numpy.layers_of(policy), len(policy.hops), problems)
-    for mine, theirs in zip(got, expected, strict=True):
-        np.testing.assert_allclose(mine, theirs.numpy(), rtol=1e-4, atol=1e-4)
+    for ours, reference in zip(got, expected, strict=True):
+        np.testing.assert_allclose(ours, reference.numpy(), rtol=1e-4, atol=1e-4)
 
 
-def test_scores_while_placements_grow(policy: Any) -> None:
+def test_scores_at_every_step(policy: Any) -> None:
     problems, samples = batch(), 3
     layers = in_numpy.layers_of(policy)
     with torch.inference_mode():
@@ -52,7 +52,7 @@ def test_scores_while_placements_grow(policy: Any) -> None:
         encoded = in_numpy.embed(layers, len(policy.hops), problems)
         other = in_numpy.NumpyDecodingState(policy, problems, samples, encoded, layers)
         for t in range(one.steps):
-            expected, got = one.ask(t, *one.room(t)), other.ask(t, *other.room(t))
+            expected, got = one.score(t, *one.buffers(t)), other.score(t, *other.buffers(t))
             torch.testing.assert_close(got, expected, rtol=1e-4, atol=1e-3)
             chosen = expected.argmax(dim=1)
             one.take(t, chosen)
@@ -60,7 +60,7 @@ def test_scores_while_placements_grow(policy: Any) -> None:
     assert (one.placements == other.placements).all()
 
 
-def test_weights_that_change_are_seen(policy: Any) -> None:
+def test_changed_weights_are_used(policy: Any) -> None:
     problems = batch()
     before = in_numpy.embed(in_numpy.layers_of(policy), len(policy.hops), problems)[0]
     with torch.no_grad():

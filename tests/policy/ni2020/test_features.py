@@ -1,4 +1,4 @@
-"""The features that the published networks read of a problem."""
+"""The features of a problem for the published networks."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 
 @given(closed_form_problems)
 def test_features_are_finite(problem: Problem) -> None:
-    """This includes graphs without work or streams, and streams that carry nothing."""
+    """Cases include graphs without work or streams, and streams without traffic."""
     one = encode(problem)
     assert one.operators.dtype == np.float32
     assert np.isfinite(one.operators).all()
@@ -23,7 +23,7 @@ def test_features_are_finite(problem: Problem) -> None:
 
 
 def test_features_by_hand() -> None:
-    """1,000 tuples/s of 0.5 million instructions; devices of 1,000 and 3,000 MIPS."""
+    """1,000 tuples/s with 0.5 million instructions each; devices of 1,000 and 3,000 MIPS."""
     cluster = Cluster.parse("1x1000,1x3000")
     slow = Cluster(cluster.devices, cluster_of(2).network)
     graph = chain_graph(5e5, 1e6, payload_bytes=100.0)

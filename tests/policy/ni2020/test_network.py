@@ -1,4 +1,4 @@
-"""The published networks: their number of devices, and the state of their decoder."""
+"""The published networks: their number of devices and the state of their decoder."""
 
 import pytest
 import torch
@@ -23,22 +23,22 @@ pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 
 @of_published
 @pytest.mark.parametrize("devices", [1, 2, 4])
-def test_published_networks_refuse_other_numbers_of_devices(name: str, devices: int) -> None:
+def test_published_networks_reject_other_numbers_of_devices(name: str, devices: int) -> None:
     policy = policy_of(name)
     wrong = layered_problem(9, cluster_of(devices))
-    with pytest.raises(UsageError, match="places on 3 devices only"):
+    with pytest.raises(UsageError, match="requires 3 devices"):
         greedy_placement(policy, wrong)
-    with pytest.raises(UsageError, match="places on 3 devices only"):
+    with pytest.raises(UsageError, match="requires 3 devices"):
         policy.rollout(batch_of(policy, layered_problem(12, cluster_of(3)), wrong), 2, Sampler())
 
 
 @of_published
-def test_published_networks_have_no_beam(name: str) -> None:
+def test_published_networks_do_not_support_beam_search(name: str) -> None:
     assert not isinstance(policy_of(name), BeamSearching)
 
 
-def test_a_decoder_sees_where_upstream_operators_are() -> None:
-    """The decoder sees a mean over upstream operators, not over streams."""
+def test_the_decoder_reads_the_devices_of_upstream_operators() -> None:
+    """It reads the mean over upstream operators, not over streams."""
     ends = ("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("c", "d")
     rows = [Operator(name, 1e5, 10.0) for name in "abcd"]
     graph = StreamGraph(rows, [Stream(*pair) for pair in ends])
@@ -46,16 +46,16 @@ def test_a_decoder_sees_where_upstream_operators_are() -> None:
     batch = batch_of(
         policy_of("b"), *(Problem(g, cluster_of(3), source_rate=100.0) for g in (graph, lone))
     )
-    trail = Ni2020State(batch, 2, 3, None)
-    seen = []
+    state = Ni2020State(batch, 2, 3, None)
+    upstream = []
     for t, devices in enumerate(([2, 0, 1, 1], [1, 0], [0, 0], [0, 0])):
-        seen.append(trail.upstream(t).tolist())
-        trail.take(t, torch.tensor(devices))
+        upstream.append(state.upstream(t).tolist())
+        state.take(t, torch.tensor(devices))
     nothing, on_0, on_2 = [0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]
-    assert seen[0] == [nothing] * 4
-    assert seen[1] == seen[2] == [on_2, on_0]
-    assert seen[3] == [[0.5, 0.5, 0.0], on_0]
-    assert trail.placements.tolist() == [
+    assert upstream[0] == [nothing] * 4
+    assert upstream[1] == upstream[2] == [on_2, on_0]
+    assert upstream[3] == [[0.5, 0.5, 0.0], on_0]
+    assert state.placements.tolist() == [
         [[2, 1, 0, 0], [0, 0, 0, 0]],
         [[1, -1, -1, -1], [1, -1, -1, -1]],
     ]

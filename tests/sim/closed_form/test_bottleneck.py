@@ -1,4 +1,4 @@
-"""The closed form with backpressure: by hand, by the oracle, and in both kernels."""
+"""The closed form with backpressure: by hand, by the oracle, and with both kernels."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -38,7 +38,7 @@ def general(flow: Flow, placements: NDArray[np.int32]) -> NDArray[np.float64]:
     [([0, 0], 3.0), ([1, 1], 0.75), ([0, 1], 2.0), ([1, 0], 4.0)],
 )
 def test_by_hand(placement: list[int], expected: float) -> None:
-    """Apart, slow is at 1.0 or 2.0, fast at .25 or .5; links carry 1,000 Mbit/s."""
+    """Apart, the slow device is at 1.0 or 2.0 and the fast one at .25 or .5."""
     other_way = LinkOverride("fast", "slow", bandwidth_mbps=250)
     flow = two_operator_flow(Network(bandwidth_mbps=500, overrides=(other_way,)))
     assert bottleneck.worst_utilisation(flow, np.array(placement)) == pytest.approx([expected])
@@ -47,7 +47,7 @@ def test_by_hand(placement: list[int], expected: float) -> None:
 
 
 def test_overhead_and_gap_by_hand() -> None:
-    """1,000 tuples/s of 0.2 ms take .2 of a core at each end; a gap of 1 ms fills the link."""
+    """1,000 tuples/s of 0.2 ms use .2 of a core at each end; a gap of 1 ms fills the link."""
     flow = two_operator_flow(Network(bandwidth_mbps=500, overhead_s=2e-4, gap_s=1e-3))
     device, link = bottleneck.utilisations(flow, np.array([0, 1]))
     assert device == pytest.approx([1.0 + 0.2, 0.5 + 0.2 / 4])
@@ -75,8 +75,8 @@ def test_utilisations_agree_with_the_oracle(case: Case) -> None:
     np.testing.assert_allclose(device, expected, rtol=1e-12)
     for i, utilisation in enumerate(link):
         a, b = problem.cluster.link_ends(i)
-        there = on_link.get(f"{a or ''}->{b or ''}", Fraction(0))
-        assert utilisation == pytest.approx(float(there), rel=1e-12)
+        exact = on_link.get(f"{a or ''}->{b or ''}", Fraction(0))
+        assert utilisation == pytest.approx(float(exact), rel=1e-12)
 
 
 @given(st.data(), problems())
@@ -89,7 +89,7 @@ def test_throughput_agrees_with_the_oracle(data: st.DataObject, problem: Problem
 
 @st.composite
 def quick_problems(draw: st.DrawFn) -> Problem:
-    """Return problems for the fast kernel: pair links, with gaps only where all are equal."""
+    """Draw problems for the fast kernel: pair links, with gaps only if all links are equal."""
     cluster = draw(clusters("pair"))
     network = replace(cluster.network, overhead_s=0.0, gap_s=0.0)
     if draw(st.booleans()):
@@ -161,8 +161,8 @@ def test_no_placements() -> None:
     assert bottleneck.throughput(flow, np.empty((0, 2), np.int32)).shape == (0,)
 
 
-def test_utilisations_are_those_of_one_placement() -> None:
-    """One of two dimensions would be ignored silently."""
+def test_utilisations_require_a_single_placement() -> None:
+    """Further placements would otherwise be ignored silently."""
     for rows in ([[0, 0], [1, 1]], np.empty((0, 2), np.int32)):
-        with pytest.raises(ValueError, match="placement"):
+        with pytest.raises(ValueError, match="placement must have shape"):
             bottleneck.utilisations(two_operator_flow(Network()), np.array(rows))

@@ -1,4 +1,4 @@
-"""Bounds: no placement is better, and known cases are tight."""
+"""Bounds on throughput: no placement exceeds them, and they are tight in known cases."""
 
 import numpy as np
 import pytest
@@ -32,26 +32,26 @@ def test_no_placement_is_better(problem: Problem) -> None:
         assert least >= lowest_utilisation(arrays) * (1 - 1e-12)
 
 
-def test_four_alike_on_three_devices_put_two_on_one() -> None:
+def test_four_equal_operators_on_three_devices() -> None:
     problem = Problem(chain_graph(5e5, 5e5, 5e5, 5e5), Cluster.equal(3, mips=1000.0))
     assert bound(problem) == pytest.approx(1000.0)
     faster = Problem(problem.graph, problem.cluster, source_rate=2000.0)
-    assert bound(faster) == pytest.approx(1000.0)  # not 1500, as total CPU would have it
+    assert bound(faster) == pytest.approx(1000.0)  # total CPU alone would give 1500
 
 
-def test_streams_that_fill_a_link_keep_their_ends_together() -> None:
-    """With the heavy stream cut the link is at 2; without the cut a device is at 1.6."""
+def test_streams_too_heavy_for_links_join_their_ends() -> None:
+    """If the heavy stream is cut, the link's utilisation is 2; otherwise a device's is 1.6."""
     network = Network(bandwidth_mbps=8.0)
     cluster = Cluster.equal(3, mips=1000.0, network=network)
     graph = chain_graph(8e5, 8e5, payload_bytes=2000.0)
     assert bound(Problem(graph, cluster)) == pytest.approx(1000 / 1.6)
     light = Problem(chain_graph(8e5, 8e5, payload_bytes=1200.0), cluster)
-    assert bound(light) == pytest.approx(1000 / 1.2)  # cutting is better, and costs 1.2
+    assert bound(light) == pytest.approx(1000 / 1.2)  # cutting is better, with utilisation 1.2
     under = Problem(graph, cluster, model="path-average")
     assert bound(under) == pytest.approx(1000.0)
 
 
-def test_what_must_be_together_counts_together() -> None:
+def test_colocated_operators_count_as_one_unit() -> None:
     together = Constraints(colocate=[["a", "c"]])
     graph = chain_graph(8e5, 1e5, 8e5)
     problem = Problem(graph, Cluster.equal(3, mips=1000.0), constraints=together)
@@ -59,8 +59,8 @@ def test_what_must_be_together_counts_together() -> None:
 
 
 @pytest.mark.parametrize("rate", [1e4, 2e4])
-def test_on_the_benchmark_the_bound_is_near(rate: float) -> None:
-    """The mean gap to a search is below a tenth; by total CPU alone it is twice that."""
+def test_the_bound_is_tight_on_benchmark_graphs(rate: float) -> None:
+    """The mean gap to a search is well below that of the simpler bound."""
     gaps, plain = [], []
     for number in range(40):
         problem = Problem(Recipe("dream", 40, seed=8).graph(number), source_rate=rate)

@@ -1,4 +1,4 @@
-"""The closed form without network backpressure: by hand, by the oracle, hard cases."""
+"""The closed form without network backpressure: by hand, by the oracle, and in hard cases."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -27,7 +27,7 @@ def workless_problem(
     kind: NetworkKind = "pair",
     source_rate: float = 1000,
 ) -> Problem:
-    """Return operators of one letter each that do no work, on equal devices."""
+    """Return a problem of one-letter operators without work, on equal devices."""
     payloads = {name: mbit * MBIT for name, mbit in payloads_mbit.items()}
     cluster = Cluster.equal(devices, network=Network(kind))
     graph = lettered_graph(streams, 0.0, payloads)
@@ -52,8 +52,8 @@ def scales(problem: Problem, devices: Sequence[int]) -> dict[str, float]:
     return {f"{a or ''}->{b or ''}": s for (a, b), s in zip(ends, values, strict=True)}
 
 
-def test_only_the_branch_behind_a_full_link_loses_tuples() -> None:
-    """One of two sinks is behind a link offered twice its capacity: (1 + 1/2) / 2."""
+def test_only_the_branch_behind_an_overloaded_link_loses_tuples() -> None:
+    """One of two sinks is behind a link with an offered utilisation of 2: (1 + 1/2) / 2."""
     problem = workless_problem({"s": 2.0, "x": 0, "y": 0}, "sx sy", devices=2)
     assert throughput(problem, [0, 0, 1]) == pytest.approx(750, rel=1e-11)
 
@@ -86,7 +86,7 @@ def test_a_wider_link_can_hurt_by_hand() -> None:
 
 
 def test_interfaces_in_series_by_hand() -> None:
-    """Under nic sender and receiver each halve the stream; under pair only one link does."""
+    """With nic, sender and receiver each halve the stream; with pair, only one link does."""
     payloads = {"a": 2.0, "b": 2.0, "z": 0}
     kinds: dict[NetworkKind, float] = {"pair": 1000.0, "nic": 500.0}
     for kind, expected in kinds.items():
@@ -95,7 +95,7 @@ def test_interfaces_in_series_by_hand() -> None:
 
 
 def test_slow_devices_throttle_the_sources_by_hand() -> None:
-    """A device at twice its capacity halves all streams, so the link is not full."""
+    """A device with utilisation 2 halves all streams, so the link is not full."""
     graph = StreamGraph([Operator("a", 5e6, 1.5 * MBIT), Operator("b", 0, 0)], [Stream("a", "b")])
     problem = Problem(graph, Cluster.equal(2), source_rate=1000, model="path-average")
     assert throughput(problem, [0, 1]) == pytest.approx(500, rel=1e-12)
@@ -114,11 +114,11 @@ def test_the_equations_hold(case: Case) -> None:
 
 
 @given(st.data(), problems("path-average"))
-def test_placements_do_not_touch_each_other(data: st.DataObject, problem: Problem) -> None:
+def test_placements_of_a_batch_are_independent(data: st.DataObject, problem: Problem) -> None:
     placements, flow = data.draw(batches(problem, min_size=4)), flow_of(problem)
     together = path_average.throughput(flow, placements)
-    alone = [path_average.throughput(flow, row)[0] for row in placements]
-    np.testing.assert_array_equal(together, alone)
+    separate = [path_average.throughput(flow, row)[0] for row in placements]
+    np.testing.assert_array_equal(together, separate)
     assert np.all(together <= problem.source_rate * (1 + 1e-9))
 
 
@@ -146,10 +146,11 @@ def test_alternating_pipelines(payloads: list[float]) -> None:
 
 
 def crossing(share: float, first: float, second: float) -> tuple[Problem, list[int]]:
-    """Return two chains, each twice over the link that the other one ends with.
+    """Return two chains, each of which crosses the last link of the other one twice.
 
-    Light tuples go first, 10 times what the link holds at the end; `share` Mbit more load each
-    link. The less one link passes the more the other may: there can be several solutions.
+    The first crossings have small payloads; the last one offers 10 times the link's capacity, and
+    `share` Mbit are added to each link. The less one link passes, the more the other can pass, so
+    there can be several solutions.
     """
     chains = dict.fromkeys("abcdefghijklmnop", 0.0)
     chains |= {"e": first, "k": second, "m": share, "o": share}
@@ -160,31 +161,31 @@ def crossing(share: float, first: float, second: float) -> tuple[Problem, list[i
 
 
 @pytest.mark.parametrize("second", [10.0, 10.000001, 11.0])
-def test_one_of_several_solutions_is_a_solution(second: float) -> None:
+def test_the_result_is_one_of_several_solutions(second: float) -> None:
     problem, devices = crossing(0.01, 10.0, second)
     assert oracle.Equations(problem, devices).residual(scales(problem, devices)) <= 2e-12
 
 
-def test_slow_convergence_is_convergence() -> None:
-    """Near a bifurcation damping 0.5 needs 1,183 rounds; smaller dampings need more."""
+def test_slow_convergence() -> None:
+    """Near a bifurcation, a damping of 0.5 needs 1,183 rounds, and smaller ones need more."""
     problem, devices = crossing(1.35, 10.0, 10.1)
     expected = oracle.path_average(problem, devices)
     assert throughput(problem, devices) == pytest.approx(expected, rel=1e-9)
 
 
-def endless() -> tuple[Problem, list[int]]:
+def repeated_crossings() -> tuple[Problem, list[int]]:
     """Return 2,100 crossings of one link, which need a damping below 1/1050."""
     return alternating([0.0] * 4198 + [1e6, 0])
 
 
-def test_what_no_damping_settles_is_solved_all_the_same() -> None:
+def test_newton_solves_what_damping_cannot() -> None:
     """The last hop offers s**2099 * 1e6 to the link, so s**2100 = 1e-6 arrives."""
-    problem, devices = endless()
+    problem, devices = repeated_crossings()
     assert throughput(problem, devices) == pytest.approx(1000 * 1e-6, rel=1e-9)
 
 
-def test_giving_up_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem, devices = endless()
+def test_failure_of_both_methods_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, devices = repeated_crossings()
     placements = np.array([[0] * 4200, devices, [0] * 4200])
     assert path_average.throughput(flow_of(problem), placements)[2] == pytest.approx(1000)
     monkeypatch.setattr(newton, "MOST_SLOPES", 0)
@@ -203,7 +204,7 @@ def test_newton_and_damping_agree(case: Case) -> None:
     assert achieved == pytest.approx(throughput(problem, devices), rel=1e-9)
 
 
-def test_without_sink_tuples_there_is_no_throughput() -> None:
+def test_a_flow_without_sink_tuples_is_refused() -> None:
     flow = replace(
         flow_of(workless_problem({"a": 1, "b": 1}, "ab", devices=1)), selectivity=np.zeros(1)
     )

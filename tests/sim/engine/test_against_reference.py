@@ -1,4 +1,4 @@
-"""The compiled engine, compared tick by tick with the plain one."""
+"""The compiled engine, compared with a plain Python engine."""
 
 from itertools import pairwise
 from typing import Any
@@ -9,7 +9,7 @@ from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
 
 from benchmarks.reference.engine import PlainEngine
-from benchmarks.reference.scenes import scenes, told
+from benchmarks.reference.scenes import engine_settings, scenes
 from benchmarks.reference.strategies import cases
 from sim.engine import EngineError
 from sim.engine import simulation as engine
@@ -21,8 +21,8 @@ from streamplace.scoring.flow import flow as flow_of
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.data(), cases(), told())
-def test_the_same(data: Any, case: tuple[Problem, list[int]], how: Settings) -> None:
+@given(st.data(), cases(), engine_settings())
+def test_both_engines_agree(data: Any, case: tuple[Problem, list[int]], how: Settings) -> None:
     problem, devices = case
     scene = data.draw(scenes(problem)) if data.draw(st.booleans()) else Scene()
     latency = data.draw(st.sampled_from([0.0, 0.001, 0.12]))
@@ -32,13 +32,15 @@ def test_the_same(data: Any, case: tuple[Problem, list[int]], how: Settings) -> 
         assume(how.duration_s / tick_s < 400)
         simulation.due(simulation.timed(tick_s))
     except (ValueError, EngineError):
-        reject()  # no tuple ever reaches a sink, or none is offered
+        reject()  # no tuple ever reaches a sink, or nothing is offered
     same(simulation, devices)
 
 
 @pytest.mark.parametrize("network", ["pair", "nic"])
-def test_no_tick_runs_short_of_sets(network: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A chain gets its CPU time in several passes and sends over a link in each."""
+def test_sets_are_added_before_a_tick_needs_them(
+    network: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A chain gets its CPU time in several passes, and sends over a link in each pass."""
     monkeypatch.setattr(engine, "LEAST_ROOM", 1)
     monkeypatch.setattr(engine, "ROOM", 3)
     heavy, rate = 12, 1000.0
@@ -66,15 +68,15 @@ def simulation_of(
 
 
 def same(simulation: Simulation, devices: list[int]) -> None:
-    """Check that a run equals that of the plain engine."""
+    """Check that both engines produce the same run."""
     flow, scene = simulation.flow, simulation.scene
     raw = simulation.run(np.array(devices))
     plain = PlainEngine(flow, devices, simulation.latency_s, simulation.settings, raw.tick_s, scene)
     plain.run()
     end = raw.end
 
-    def close(mine: Any, theirs: Any) -> None:
-        np.testing.assert_allclose(mine, theirs, rtol=1e-7, atol=1e-6)
+    def close(actual: Any, expected: Any) -> None:
+        np.testing.assert_allclose(actual, expected, rtol=1e-7, atol=1e-6)
 
     close(end.operators["processed"], plain.processed)
     close(end.streams["waiting"], [one.waiting for one in plain.streams])
@@ -89,8 +91,8 @@ def same(simulation: Simulation, devices: list[int]) -> None:
     for name in ("busy_s", "full_s", "stalled_s"):
         spent = np.zeros(len(flow.gap_s))
         spent[raw.link[1:]] = end.links[name][1:]
-        theirs = getattr(plain.links, name)
-        close(spent, [theirs.get(i, 0.0) for i in range(len(spent))])
+        expected = getattr(plain.links, name)
+        close(spent, [expected.get(i, 0.0) for i in range(len(spent))])
     arrived, late = np.zeros_like(raw.arrived), np.zeros_like(raw.latency)
     ends = zip(flow.sinks[raw.sink].tolist(), raw.stream.tolist(), strict=True)
     column = {end: c for c, end in enumerate(ends)}

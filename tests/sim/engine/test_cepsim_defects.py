@@ -1,4 +1,4 @@
-"""CEPSim's three defects, each with a problem that shows it."""
+"""Problems that expose the three defects of CEPSim, which the engine must not have."""
 
 from collections import Counter
 
@@ -17,14 +17,14 @@ RATE = 1000.0
 
 
 def even_problem(streams: str, names: str = "", mbps: float | None = 1000.0) -> Problem:
-    """Return operators of one letter each, each a tenth of one of three devices."""
+    """Return a problem of one-letter operators that each use a tenth of one of three devices."""
     graph = lettered_graph(streams, 25e4, 1000.0, names=names)
     cluster = Cluster.equal(3, network=Network(bandwidth_mbps=mbps))
     return Problem(graph, cluster, source_rate=RATE)
 
 
 @pytest.mark.parametrize("scheduler", ["default", "dynamic"])
-def test_a_merge_of_inputs_from_here_and_elsewhere_runs(scheduler: str) -> None:
+def test_an_operator_with_local_and_remote_inputs_runs(scheduler: str) -> None:
     problem = even_problem("sa sb am bm", "sabm")
     found = engine.run(Placement(problem, [0, 0, 1, 0]), Settings(scheduler=scheduler))  # type: ignore[arg-type]
     assert found.throughput == pytest.approx(RATE, rel=1e-3)
@@ -32,8 +32,8 @@ def test_a_merge_of_inputs_from_here_and_elsewhere_runs(scheduler: str) -> None:
 
 
 @pytest.mark.parametrize("scheduler", ["default", "dynamic"])
-def test_arrivals_at_one_operator_at_one_time_all_count(scheduler: str) -> None:
-    """Three operators of one device send at the same moment."""
+def test_simultaneous_arrivals_at_one_operator_all_count(scheduler: str) -> None:
+    """Three operators on one device send at the same time."""
     problem = even_problem("sa sb sc am bm cm", "sabcm")
     found = engine.run(Placement(problem, [0, 1, 1, 1, 2]), Settings(scheduler=scheduler))  # type: ignore[arg-type]
     assert found.operator_rates[4] == pytest.approx(3 * RATE, rel=1e-3)
@@ -42,13 +42,13 @@ def test_arrivals_at_one_operator_at_one_time_all_count(scheduler: str) -> None:
 
 
 @pytest.mark.parametrize("backpressure", [True, False])
-def test_a_full_queue_elsewhere_does_not_flood_a_tick(
+def test_a_full_remote_queue_does_not_flood_a_tick(
     backpressure: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The sender's device is idle, so it has time for any number of small messages."""
 
     def refused(*_: object) -> None:
-        raise AssertionError("more event sets than a few a stream")
+        raise AssertionError("more than a few event sets per stream")
 
     monkeypatch.setattr(simulation, "more_sets", refused)
     graph = StreamGraph(
@@ -62,9 +62,9 @@ def test_a_full_queue_elsewhere_does_not_flood_a_tick(
 
 
 @pytest.mark.parametrize("backpressure", [True, False])
-def test_what_is_sent_in_a_tick_is_sent_once(backpressure: bool) -> None:
-    """This holds however often the device returns to the sender."""
-    costs = {"a": 2.4e6, "b": 1e7, "c": 1e4}  # a uses what b, held to a half, leaves it
+def test_a_stream_sends_one_set_per_tick(backpressure: bool) -> None:
+    """This holds however many passes the scheduler grants the sender."""
+    costs = {"a": 2.4e6, "b": 1e7, "c": 1e4}  # a uses what b, limited to half a device, leaves
     graph = StreamGraph(
         [Operator("s", 100, 1000.0), *(Operator(name, cost, 1e4) for name, cost in costs.items())],
         [Stream("s", "a", 0.5), Stream("a", "b"), Stream("a", "c")],
@@ -75,25 +75,25 @@ def test_what_is_sent_in_a_tick_is_sent_once(backpressure: bool) -> None:
     how = Settings(
         duration_s=3.0, scheduler="dynamic", allocation="uniform", backpressure=backpressure
     )
-    world, rules, ticks, _ = engine.simulation(problem, how)._ready(devices)
+    state, rules, ticks, _ = engine.simulation(problem, how)._ready(devices)
     most = 0
     for tick in range(ticks.ticks):
-        assert run_ticks(world, rules, tick, tick + 1) == tick + 1
-        sent = sets_sent(world, tick)
+        assert run_ticks(state, rules, tick, tick + 1) == tick + 1
+        sent = sets_sent(state, tick)
         most = max(most, *sent.values(), 0)
         assert len(sent) >= 2
     assert most == 1
 
 
-def sets_sent(world: EngineState, tick: int) -> Counter[int]:
+def sets_sent(state: EngineState, tick: int) -> Counter[int]:
     """Count the event sets sent in a tick that are still at their destination."""
-    streams = len(world.streams)
-    first = [e if world.streams["sends"][e] == 0 else 2 * streams for e in range(streams)]
-    first = [at + int(world.streams["sends"][e]) for e, at in enumerate(first)]
+    streams = len(state.streams)
+    first = [e if state.streams["sends"][e] == 0 else 2 * streams for e in range(streams)]
+    first = [at + int(state.streams["sends"][e]) for e, at in enumerate(first)]
     found: Counter[int] = Counter()
     for at in set(first):
-        i = world.lists["head"][at]
+        i = state.lists["head"][at]
         while i != NOTHING:
-            found[int(world.sets["stream"][i])] += int(world.sets["since"][i]) == tick
-            i = world.sets["after"][i]
+            found[int(state.sets["stream"][i])] += int(state.sets["since"][i]) == tick
+            i = state.sets["after"][i]
     return found

@@ -1,4 +1,4 @@
-"""The engine, compared with closed forms, by hand, and with itself under other names."""
+"""The engine, compared with closed forms, by hand, and under renaming."""
 
 from dataclasses import replace
 from typing import Any
@@ -21,15 +21,15 @@ SHORT = Settings(duration_s=6.0)
 
 
 def test_latency_by_hand() -> None:
-    """On one device latency is the time of a tick's work; a hop waits for the next tick."""
+    """On one device, latency is the time of a tick's work; a hop waits for the next tick."""
     problem = loaded_chain(0.1, 0.2, 0.3)
-    here = engine.run(Placement(problem, [0, 0, 0])).latency_s()
-    assert here == pytest.approx({"mean": 0.06, "p50": 0.06, "p99": 0.06})
-    there = engine.run(Placement(problem, [0, 1, 0])).latency_s()
-    assert there == pytest.approx({"mean": 0.24, "p50": 0.24, "p99": 0.24})
+    local = engine.run(Placement(problem, [0, 0, 0])).latency_s()
+    assert local == pytest.approx({"mean": 0.06, "p50": 0.06, "p99": 0.06})
+    remote = engine.run(Placement(problem, [0, 1, 0])).latency_s()
+    assert remote == pytest.approx({"mean": 0.24, "p50": 0.24, "p99": 0.24})
 
 
-def test_wires_longer_than_a_tick_take_ticks() -> None:
+def test_link_latency_beyond_a_tick_takes_whole_ticks() -> None:
     problem = loaded_chain(0.1, 0.2)
     far = Problem(
         problem.graph, Cluster.equal(2, network=Network(latency_s=0.35)), source_rate=1000.0
@@ -39,8 +39,8 @@ def test_wires_longer_than_a_tick_take_ticks() -> None:
     assert latency["mean"] == pytest.approx(0.42)  # 4 ticks, and 0.02 s of work
 
 
-def test_what_is_on_a_long_wire_counts_against_the_queue() -> None:
-    """A queue's worth of tuples takes three ticks on the way and one until the sender knows."""
+def test_tuples_in_flight_count_against_the_queue() -> None:
+    """A full queue of tuples needs three ticks in flight, and one until the sender can resume."""
     network = Network(latency_s=0.25)
     problem = Problem(
         loaded_chain(0.1, 0.1).graph, Cluster.equal(2, network=network), source_rate=1000.0
@@ -50,8 +50,8 @@ def test_what_is_on_a_long_wire_counts_against_the_queue() -> None:
     assert credit.throughput == pytest.approx(300 / 0.4, rel=0.01)
     finer = engine.run(placement, Settings(queue=300, tick_s=0.05))
     assert finer.throughput == pytest.approx(300 / 0.35, rel=0.01)
-    none = engine.run(placement, Settings(queue=300, backpressure=False))
-    assert none.throughput == pytest.approx(1000.0)
+    unlimited = engine.run(placement, Settings(queue=300, backpressure=False))
+    assert unlimited.throughput == pytest.approx(1000.0)
 
 
 def test_every_queue_before_the_bottleneck_fills() -> None:
@@ -73,15 +73,15 @@ def test_unbounded_queues_never_push_back() -> None:
     assert found.trace.end.streams["waiting"][1] == pytest.approx(500.0 * 61, rel=0.01)
 
 
-def test_what_a_source_cannot_keep_is_dropped() -> None:
+def test_a_source_drops_tuples_beyond_its_queue() -> None:
     found = engine.run(Placement(loaded_chain(2.0, 0.1), [0, 1]), Settings(source_queue=100))
     sources = found.trace.end.sources
     assert sources["backlog"] == pytest.approx([100.0])
     assert sources["dropped"] == pytest.approx([500.0 * 61], rel=0.01)
 
 
-def test_a_fixed_share_is_lost_where_it_is_not_used() -> None:
-    """With equal shares the first of two operators has half a device and needs .9."""
+def test_an_unused_fixed_share_is_lost() -> None:
+    """With equal shares, the first of two operators gets half a device but needs .9."""
     placement = Placement(loaded_chain(0.9, 0.01), [0, 0])
     fixed = engine.run(placement, Settings(allocation="uniform"))
     assert fixed.throughput == pytest.approx(1000 * 0.5 / 0.9, rel=1e-3)
@@ -89,11 +89,11 @@ def test_a_fixed_share_is_lost_where_it_is_not_used() -> None:
     assert shared.throughput == pytest.approx(1000.0, rel=1e-3)
 
 
-def test_what_still_changes_has_not_settled() -> None:
+def test_a_changing_run_has_not_settled() -> None:
     placement = Placement(loaded_chain(0.1, 0.1), [0, 1])
     assert engine.run(placement).settled
     assert not engine.run(placement, scene=Scene({0: Profile.ramp(60.0)})).settled
-    assert not engine.run(placement, Settings(duration_s=0.1)).settled  # one tick tells nothing
+    assert not engine.run(placement, Settings(duration_s=0.1)).settled  # one tick is not enough
 
 
 def test_a_queue_that_still_fills_has_not_settled() -> None:
@@ -106,9 +106,9 @@ def test_a_queue_that_still_fills_has_not_settled() -> None:
 
 
 def test_a_queue_behind_a_selective_stream_fills_slowly() -> None:
-    """It is offered ten tuples/s of 10,000 and keeps up with five: 2,048 take minutes.
+    """It is offered 10 of 10,000 tuples/s and processes 5, so 2,048 tuples take minutes to wait.
 
-    Until then its source is not held back, and throughput is twice what it will be.
+    Until then its source is not held back, and throughput is twice its final value.
     """
     operators = [
         Operator(name, instructions, 100.0)
@@ -129,8 +129,8 @@ def test_a_queue_behind_a_selective_stream_fills_slowly() -> None:
     assert later.settled
 
 
-def test_sinks_settle_one_by_one() -> None:
-    """One sink gets a ten-thousandth of the other's tuples, and its rate still rises."""
+def test_every_sink_must_settle() -> None:
+    """One sink gets a ten-thousandth of the tuples, and its rate still rises."""
     operators = [Operator(name, 1.0, 100.0) for name in ("s", "t", "a", "b")]
     graph = StreamGraph(
         operators, [Stream("s", "a"), Stream("t", "b")], source_shares={"s": 0.9999, "t": 0.0001}
@@ -142,11 +142,11 @@ def test_sinks_settle_one_by_one() -> None:
 
 
 @pytest.mark.parametrize("how", [Settings(queue=0), Settings(backpressure=False)])
-def test_what_nothing_bounds_never_settles(how: Settings) -> None:
-    """Behind a link of half the rate throughput is steady while latency grows."""
-    line_of_two = loaded_chain(0.1, 0.1, payload_bytes=1e5)
+def test_unbounded_queues_never_settle(how: Settings) -> None:
+    """Behind a link with half the required capacity, throughput is steady but latency grows."""
+    chain = loaded_chain(0.1, 0.1, payload_bytes=1e5)
     network = Network(bandwidth_mbps=400.0)
-    problem = Problem(line_of_two.graph, Cluster.equal(2, network=network), source_rate=1000.0)
+    problem = Problem(chain.graph, Cluster.equal(2, network=network), source_rate=1000.0)
     found = engine.run(Placement(problem, [0, 1]), how)
     assert found.throughput == pytest.approx(500.0, rel=1e-2)
     assert found.steady
@@ -157,8 +157,8 @@ def test_what_nothing_bounds_never_settles(how: Settings) -> None:
     assert bounded.queue_growth == pytest.approx(0.0, abs=1e-6)
 
 
-def test_latency_counts_from_when_a_source_takes_a_tuple() -> None:
-    """As in CEPSim, half of the offered tuples wait at the source, ever longer."""
+def test_latency_excludes_waiting_at_the_source() -> None:
+    """Half of the offered tuples wait at the source for ever longer times, as in CEPSim."""
     found = engine.run(Placement(loaded_chain(2.0, 0.1), [0, 1]))
     assert found.trace.end.sources["backlog"] == pytest.approx([500.0 * 61], rel=0.01)
     latency = found.latency_s()
@@ -166,8 +166,8 @@ def test_latency_counts_from_when_a_source_takes_a_tuple() -> None:
     assert latency["p99"] < 0.12
 
 
-def test_how_long_links_are_full_and_held_back() -> None:
-    """A link is full by its own limit, and stalled by the device behind it."""
+def test_full_and_stalled_links() -> None:
+    """A link is full because of its own capacity, and stalled because of the device behind it."""
     graph = loaded_chain(0.1, 0.1, payload_bytes=1e5).graph
     slow = Cluster.equal(2, network=Network(bandwidth_mbps=400.0))
     problem = Problem(graph, slow, source_rate=1000.0)
@@ -184,8 +184,8 @@ def test_how_long_links_are_full_and_held_back() -> None:
     assert not idle.link_stalled.any()
 
 
-def test_nothing_arrives_on_a_device_that_cannot_keep_up_in_time() -> None:
-    """Without arrivals there is no latency, and the run is not settled."""
+def test_runs_without_arrivals() -> None:
+    """Without arrivals, the run has no latency and is not settled."""
     found = engine.run(Placement(loaded_chain(0.1, 1e9), [0, 1]), Settings(duration_s=1.0))
     assert found.throughput < 1e-3
     scene = Scene(speeds=(Speed(1, 0.0, 0.0),))
@@ -197,15 +197,15 @@ def test_nothing_arrives_on_a_device_that_cannot_keep_up_in_time() -> None:
 
 @settings(max_examples=60)
 @given(cases(), st.booleans(), st.sampled_from(["default", "dynamic"]))
-def test_tuples_are_neither_made_nor_lost(case: Case, pushes: bool, scheduler: Any) -> None:
+def test_tuples_are_conserved(case: Case, pushes: bool, scheduler: Any) -> None:
     """Tuples are conserved on streams, at sources and in operators."""
     problem, devices = case
     how = replace(SHORT, backpressure=pushes, scheduler=scheduler)
     found = engine.run(Placement(problem, devices), how)
     end, flow = found.trace.end, flow_of(problem)
     sent = end.streams["sent"]
-    there = end.streams["taken"] + end.streams["waiting"] + end.streams["in_flight"]
-    np.testing.assert_allclose(sent, there, rtol=1e-9, atol=1e-6)
+    accounted = end.streams["taken"] + end.streams["waiting"] + end.streams["in_flight"]
+    np.testing.assert_allclose(sent, accounted, rtol=1e-9, atol=1e-6)
     processed = end.operators["processed"]
     np.testing.assert_allclose(
         sent, processed[flow.source] * flow.selectivity, rtol=1e-9, atol=1e-6
@@ -226,7 +226,7 @@ def test_tuples_are_neither_made_nor_lost(case: Case, pushes: bool, scheduler: A
 
 @settings(max_examples=60)
 @given(st.data(), cases(), st.booleans(), st.sampled_from(["default", "dynamic"]))
-def test_other_names_and_orders_change_nothing(
+def test_names_and_orders_do_not_matter(
     data: Any, case: Case, pushes: bool, scheduler: Any
 ) -> None:
     problem, devices = case
@@ -252,7 +252,7 @@ def test_other_names_and_orders_change_nothing(
         assert second["mean"] == pytest.approx(first["mean"], rel=1e-9, abs=1e-9)
 
 
-def test_sources_are_told_apart_up_to_a_number() -> None:
+def test_up_to_16_sources_are_tracked() -> None:
     """Each of two sources offers half of the rate on its own path."""
 
     def fan_in(sources: int) -> RunMetrics:
@@ -269,7 +269,7 @@ def test_sources_are_told_apart_up_to_a_number() -> None:
 
 
 def test_paths_too_many_to_count() -> None:
-    """1,200 diamonds in a row have more paths than a float can count."""
+    """1,200 diamonds in a row have more paths than a float can represent."""
     names = ["n0"]
     streams = []
     for i in range(1200):
@@ -284,20 +284,20 @@ def test_paths_too_many_to_count() -> None:
     assert found.throughput == pytest.approx(1000.0)
 
 
-def test_sets_are_made_when_they_run_short() -> None:
+def test_more_sets_can_be_added() -> None:
     sets, totals, lists = make_sets(4, 2, 1)
     more, more_totals = more_sets(sets, totals, lists)
-    seen, i = set(), int(lists[-1]["head"])
+    free, i = set(), int(lists[-1]["head"])
     while i != NOTHING:
-        seen.add(i)
+        free.add(i)
         i = int(more["after"][i])
-    assert seen == set(range(8))
+    assert free == set(range(8))
     assert lists[-1]["tail"] == 8
     assert more_totals.shape == (8, 1)
 
 
 @pytest.mark.parametrize(
-    ("settings", "words"),
+    ("settings", "message"),
     [
         ({"duration_s": 0.0}, "tick_s"),
         ({"tick_s": 0.0}, "above 0"),
@@ -308,14 +308,17 @@ def test_sets_are_made_when_they_run_short() -> None:
         ({"queue": float("nan")}, "finite"),
         ({"scheduler": "fast"}, "default or dynamic"),
         ({"allocation": "fair"}, "uniform or weighted"),
-        ({"measure_from_s": 61.0}, "a tick of the duration"),
-        ({"duration_s": 1.0, "tick_s": 0.6, "measure_from_s": 0.95}, "a tick of the duration"),
+        ({"measure_from_s": 61.0}, "at least one tick before the end"),
+        (
+            {"duration_s": 1.0, "tick_s": 0.6, "measure_from_s": 0.95},
+            "at least one tick before the end",
+        ),
         ({"queue": 1e-300}, "at least 1"),
         ({"source_queue": 0.5}, "at least 1"),
     ],
 )
-def test_settings_that_are_none(settings: dict[str, Any], words: str) -> None:
-    with pytest.raises(ValueError, match=words):
+def test_invalid_settings_are_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         Settings(**settings)
 
 

@@ -1,6 +1,6 @@
-"""Ranks of placements as measured on a real engine (the paper's appendix A).
+"""Rankings of placements as measured on a real engine (appendix A of the paper).
 
-200 tuples/s, links of 20 Mbit/s, a fifth of a 2500 MIPS core a device.
+The setting is 200 tuples/s, links of 20 Mbit/s, and a fifth of a 2500 MIPS core per device.
 """
 
 from itertools import pairwise
@@ -13,7 +13,7 @@ from streamplace.problem.objective import MODELS, Model
 from streamplace.scoring.throughput import simulate
 
 RATE, MIPS = 200.0, 500.0
-FULL = MIPS * 1e6 / RATE  # instructions a tuple that take a whole device
+FULL = MIPS * 1e6 / RATE  # instructions per tuple that use a whole device
 SMALL = 100.0  # bytes
 of_every_model = pytest.mark.parametrize("model", MODELS)
 of_every_kind = pytest.mark.parametrize("kind", ["pair", "nic"])
@@ -30,7 +30,7 @@ def relative(
 
 
 def chain_of_the_paper(share: float, payload: float) -> StreamGraph:
-    """Return T2: a source, four operators that each take a share of a device, and a sink."""
+    """Return T2: a source, four operators that each use a share of a device, and a sink."""
     names = ["source", "op1", "op2", "op3", "op4", "sink"]
     middle = [Operator(name, share * FULL, payload) for name in names[1:5]]
     ends = [Operator("source", 1000, SMALL), Operator("sink", 1000, SMALL)]
@@ -50,7 +50,7 @@ def chain_of_the_paper(share: float, payload: float) -> StreamGraph:
     ],
 )
 def test_t2(share: float, payload: float, expected: str, model: Model, kind: NetworkKind) -> None:
-    """One device is compared with five; the sink is with the last operator."""
+    """P1 puts the four operators on one device and P2 on four; the sink joins the last one."""
     graph = chain_of_the_paper(share, payload)
     together = relative(graph, [0, 1, 1, 1, 1, 1], model, kind)
     spread = relative(graph, [0, 1, 2, 3, 4, 4], model, kind)
@@ -63,7 +63,7 @@ def test_t2(share: float, payload: float, expected: str, model: Model, kind: Net
 
 
 def branches_of_the_paper(payload: float) -> StreamGraph:
-    """Return T3: two branches of two operators, any two of which fill a device."""
+    """Return T3: two branches of two operators; any two of the operators fill a device."""
     heavy = [Operator(name, FULL, payload) for name in ("op1", "op2")]
     light = [Operator(name, FULL, SMALL) for name in ("op3", "op4")]
     ends = [Operator("source", 1000, SMALL), Operator("sink", 1000, SMALL)]
@@ -97,8 +97,8 @@ def test_t3(model: Model, kind: NetworkKind) -> None:
 
 
 @of_every_model
-def test_t4_tells_pair_links_from_nics(model: Model) -> None:
-    """Two heavy streams from one device share its NIC, but not a link under pair."""
+def test_t4_distinguishes_pair_links_from_nics(model: Model) -> None:
+    """Two heavy streams from one device share its NIC, but no pair link."""
     names = ["source", "left", "right"]
     graph = StreamGraph(
         [Operator(name, 1000, 12_500.0) for name in names],

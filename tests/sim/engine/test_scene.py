@@ -18,7 +18,7 @@ from tests.support.graphs import loaded_chain
 
 @st.composite
 def profiles(draw: st.DrawFn) -> Profile:
-    """Return profiles of every kind."""
+    """Draw profiles of every kind."""
     gaps = draw(st.lists(st.sampled_from([0.3, 1.0, 2.5]), min_size=1, max_size=4))
     at = np.cumsum(gaps) - draw(st.sampled_from([0.0, gaps[0]]))
     factor = st.sampled_from([0.0, 0.5, 1.0, 4.0])
@@ -28,7 +28,7 @@ def profiles(draw: st.DrawFn) -> Profile:
 
 
 def factor_at(profile: Profile, t: float) -> float:
-    """Return the factor at a time, as the docstring of Profile defines it."""
+    """Return the factor at a time, as defined in the docstring of Profile."""
     if profile.every_s is not None:
         t %= profile.every_s
     if profile.linear:
@@ -39,11 +39,11 @@ def factor_at(profile: Profile, t: float) -> float:
 
 @given(profiles(), st.sampled_from([0.2, 3.3, 11.0]))
 def test_a_profile_is_integrated(profile: Profile, until: float) -> None:
-    """A profile is linear between its times, so the midpoint is the mean."""
+    """A profile is linear between its times, so the mean is the value at the midpoint."""
     period = profile.every_s or 2 * until
     turns = np.arange(int(until / period) + 1) * period
-    named = {float(turn + at) for turn in turns for at in (0.0, *profile.at_s)}
-    edges = sorted({0.0, until, *(t for t in named if t < until)})
+    times = {float(turn + at) for turn in turns for at in (0.0, *profile.at_s)}
+    edges = sorted({0.0, until, *(t for t in times if t < until)})
     expected = sum((b - a) * factor_at(profile, (a + b) / 2) for a, b in pairwise(edges))
     got = profile.seconds_at_full_rate(np.array([until]))[0]
     assert got == pytest.approx(expected, abs=1e-9)
@@ -73,7 +73,7 @@ def test_a_source_follows_its_profile() -> None:
         (Window(6.0, 2.0, count=10.0), 5.0),
     ],
 )
-def test_what_windows_emit(window: Window, rate: float) -> None:
+def test_the_output_rate_of_windows(window: Window, rate: float) -> None:
     """The rate is in tuples/s; every tuple is in size / advance windows."""
     found = engine.run(
         Placement(loaded_chain(0.1, 0.1, 0.01), [0, 0, 1]), scene=Scene(windows={1: window})
@@ -84,7 +84,7 @@ def test_what_windows_emit(window: Window, rate: float) -> None:
     assert found.path_mean_throughput == pytest.approx(1000.0, rel=0.05)
 
 
-def test_a_window_makes_tuples_wait() -> None:
+def test_a_window_delays_tuples() -> None:
     """A window delays tuples by half an advance on average."""
     found = engine.run(
         Placement(loaded_chain(1e-6, 1e-6, 1e-6), [0, 0, 0]),
@@ -96,8 +96,8 @@ def test_a_window_makes_tuples_wait() -> None:
     assert latency["mean"] == pytest.approx(1.05, abs=0.01)  # and half a tick
 
 
-def test_a_window_that_cannot_be_sent_holds_its_operator_up() -> None:
-    """A window emits two tuples for one, and the next device has room for one: half pass."""
+def test_an_unsent_window_blocks_its_operator() -> None:
+    """A window emits two tuples per tuple, and the next device can process half of them."""
     problem = loaded_chain(0.1, 0.1, 1.0)
     scene = Scene(windows={1: Window(1.0, 1.0, ratio=2.0)})
     found = engine.run(Placement(problem, [0, 0, 1]), Settings(duration_s=600.0), scene)
@@ -119,20 +119,22 @@ def test_a_device_stops_and_the_source_waits() -> None:
 
 
 def test_a_stopped_device_is_busy_while_tuples_wait_for_it() -> None:
-    """A stopped device is busy from its first tuple to the end; without tuples it is idle."""
+    """A stopped device counts as busy from its first tuple on, and as idle without tuples."""
     scene = Scene(speeds=(Speed(1, 0.0, 0.0), Speed(0, 40.0, 0.0)))
     found = engine.run(Placement(loaded_chain(0.1, 0.1), [0, 1]), scene=scene, every_s=1.0)
-    assert found.series.device_utilisation[0, 1] == pytest.approx(0.9)  # the first tick: none yet
+    assert found.series.device_utilisation[0, 1] == pytest.approx(
+        0.9
+    )  # nothing arrives in the first tick
     assert found.series.device_utilisation[1:, 1] == pytest.approx(1.0)
     assert found.series.device_utilisation[39, 0] == pytest.approx(0.0, abs=1e-9)
     assert found.series.device_utilisation[41, 0] == pytest.approx(1.0)  # its source is offered
-    alone = engine.run(
+    unused = engine.run(
         Placement(loaded_chain(0.1, 0.1), [0, 0]), scene=Scene(speeds=(Speed(1, 0.0, 0.0),))
     )
-    assert alone.device_utilisation[1] == 0.0
+    assert unused.device_utilisation[1] == 0.0
 
 
-def test_what_offers_nothing_while_measured_is_refused_before_it_runs() -> None:
+def test_a_scene_that_offers_nothing_while_measured_is_refused() -> None:
     """The offered rate of seconds 20 to 61 is known before the first tick."""
     scene = Scene({0: Profile((0.0, 10.0), (1.0, 0.0))})
     placement = Placement(loaded_chain(0.1, 0.1), [0, 1])
@@ -141,7 +143,7 @@ def test_what_offers_nothing_while_measured_is_refused_before_it_runs() -> None:
     assert engine.run(placement, Settings(measure_from_s=0.0), scene).throughput > 0.0
 
 
-def test_a_slowed_device_does_less() -> None:
+def test_a_slowed_device_processes_less() -> None:
     scene = Scene(speeds=(Speed(1, 0.0, 0.5),))
     found = engine.run(Placement(loaded_chain(0.1, 1.0), [0, 1]), scene=scene)
     assert found.throughput == pytest.approx(500.0, rel=1e-3)
@@ -155,30 +157,33 @@ def with_scene(scene: Scene) -> Simulation:
 
 
 @pytest.mark.parametrize(
-    ("made", "words"),
+    ("make", "message"),
     [
-        (lambda: Profile((), ()), "at least one"),
-        (lambda: Profile((0.0, 1.0), (1.0,)), "as many"),
-        (lambda: Profile((1.0, 1.0), (1.0, 2.0)), "must rise"),
-        (lambda: Profile((0.0, 5e-324), (0.0, 1.0), linear=True), "too near"),
-        (lambda: Profile((0.0,), (-1.0,)), "from 0 to"),
-        (lambda: Profile((0.0,), (float("nan"),)), "from 0 to"),
+        (lambda: Profile((), ()), "the same length, at least 1"),
+        (lambda: Profile((0.0, 1.0), (1.0,)), "the same length"),
+        (lambda: Profile((1.0, 1.0), (1.0, 2.0)), "must be increasing"),
+        (lambda: Profile((0.0, 5e-324), (0.0, 1.0), linear=True), "too close"),
+        (lambda: Profile((0.0,), (-1.0,)), "must be between 0 and 1e\\+12"),
+        (lambda: Profile((0.0,), (float("nan"),)), "must be between 0 and 1e\\+12"),
         (lambda: Profile((0.0, 2.0), (1.0, 2.0), every_s=2.0), "above the last"),
         (lambda: Window(2.0, 0.0), "above 0"),
         (lambda: Window(1.0, 2.0), "at most its size"),
         (lambda: Window(2.0, 0.7), "whole multiple"),
-        (lambda: Window(2.0, 1.0, count=-1.0), "from 0 to"),
-        (lambda: Speed(0, 1.0, -0.5), "from 0 to"),
+        (lambda: Window(2.0, 1.0, count=-1.0), "must be between 0 and 1e\\+12"),
+        (lambda: Speed(0, 1.0, -0.5), "must be between 0 and 1e\\+12"),
         (lambda: Window(1e12, 1e-3), "1,000,000 advances"),
-        (lambda: with_scene(Scene({1: Profile((0.0,), (1.0,))})), "only sources"),
-        (lambda: with_scene(Scene({}, {0: Window(1, 1)})), "only sources"),
-        (lambda: with_scene(Scene({}, {2: Window(1, 1)})), "nothing to send to"),
+        (
+            lambda: with_scene(Scene({1: Profile((0.0,), (1.0,))})),
+            "only a source can have a profile",
+        ),
+        (lambda: with_scene(Scene({}, {0: Window(1, 1)})), "a source cannot have a window"),
+        (lambda: with_scene(Scene({}, {2: Window(1, 1)})), "a sink cannot have a window"),
         (lambda: with_scene(Scene({}, {1: Window(1, 1, ratio=0)})), "no tuple ever reaches"),
         (lambda: with_scene(Scene({}, {1: Window(1, 1, count=0)})), "no tuple ever reaches"),
-        (lambda: with_scene(Scene({7: Profile((0.0,), (1.0,))})), "operator 7"),
-        (lambda: with_scene(Scene(speeds=(Speed(2, 0, 1),))), "device 2"),
+        (lambda: with_scene(Scene({7: Profile((0.0,), (1.0,))})), "unknown operator 7"),
+        (lambda: with_scene(Scene(speeds=(Speed(2, 0, 1),))), "unknown device 2"),
     ],
 )
-def test_what_is_refused(made: Any, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        made()
+def test_invalid_scenes_are_refused(make: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()

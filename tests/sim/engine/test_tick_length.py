@@ -1,4 +1,4 @@
-"""Effects that must not depend on the length of a tick."""
+"""Results that must not depend on the length of a tick."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ from streamplace import (
 from streamplace.scoring import engine as runs
 from tests.support.graphs import lettered_graph
 
-FREE = 1e-3  # instructions: next to nothing
+FREE = 1e-3  # instructions per tuple, a negligible cost
 
 
 def light_problem(
@@ -32,14 +32,14 @@ def light_problem(
     costs: dict[str, float] | None = None,
     shares: dict[str, float] | None = None,
 ) -> Problem:
-    """Return operators of one letter each on three devices; without a cost they are almost free."""
+    """Return a problem of one-letter operators on three devices, almost free unless in `costs`."""
     work = dict.fromkeys(streams, FREE) | (costs or {})
     graph = lettered_graph(streams, work, 1000.0, source_shares=shares)
     return Problem(graph, Cluster.equal(3, network=network), source_rate=rate)
 
 
 @pytest.mark.parametrize("rate", [1e4, 1e5, 3e5])
-def test_a_branch_over_a_hopeless_link_leaves_the_other_alone(rate: float) -> None:
+def test_an_overloaded_branch_does_not_affect_the_other(rate: float) -> None:
     """The link passes 125 tuples/s; without backpressure the other branch is unaffected."""
     problem = light_problem("sl sr", rate, Network(bandwidth_mbps=1.0))
     found = runs.run(Placement(problem, [0, 1, 0]), Settings(backpressure=False))
@@ -47,15 +47,15 @@ def test_a_branch_over_a_hopeless_link_leaves_the_other_alone(rate: float) -> No
     assert found.sink_rates == pytest.approx([rate, 125.0], rel=1e-3)
 
 
-def test_jobs_that_have_nothing_in_common() -> None:
-    """One graph is behind a slow link, the other on a device of its own."""
+def test_unconnected_graphs_do_not_affect_each_other() -> None:
+    """One graph is behind a slow link, the other on its own device."""
     problem = light_problem("ab cd", 2e5, Network(bandwidth_mbps=1.0))
     found = runs.run(Placement(problem, [0, 1, 2, 2]))
     assert found.sink_rates == pytest.approx([125.0, 1e5], rel=1e-3)
 
 
 def test_a_burst_passes() -> None:
-    """The rate is ten times as high for one second of ten, on devices with room for it."""
+    """For one second in ten the rate is ten times as high, on devices with enough capacity."""
     problem = light_problem("ab", 1e4)
     scene = Scene({0: Profile.bursts(10.0, 1.0, 10.0)})
     found = runs.run(Placement(problem, [0, 1]), scene=scene, every_s=1.0)
@@ -65,8 +65,8 @@ def test_a_burst_passes() -> None:
     assert found.settled
 
 
-def test_a_burst_on_a_small_input_passes() -> None:
-    """One input of a join has a ten-thousandth of the tuples, then fifty times as many."""
+def test_a_burst_on_a_minor_input_passes() -> None:
+    """One input of a join has a ten-thousandth of the tuples, and then fifty times that."""
     problem = light_problem("am bm", 1e4, shares={"a": 0.9999, "b": 0.0001})
     scene = Scene({1: Profile((0.0, 30.0, 31.0), (1.0, 50.0, 1.0))})
     found = runs.run(Placement(problem, [0, 1, 2]), scene=scene, every_s=1.0)
@@ -76,7 +76,7 @@ def test_a_burst_on_a_small_input_passes() -> None:
 
 @pytest.mark.parametrize("advance_s", [0.05, 0.15, 0.25, 1.0, 2.0, 5.0])
 def test_windows_of_any_length_keep_their_rate(advance_s: float) -> None:
-    """The rate holds in every tick and on average, and the run is settled."""
+    """The mean rate is right, and the run is settled."""
     problem = light_problem("ab bc", 1000.0)
     scene = Scene(windows={1: Window(advance_s, advance_s, count=100.0)})
     found = runs.run(Placement(problem, [0, 0, 1]), scene=scene)
@@ -86,8 +86,8 @@ def test_windows_of_any_length_keep_their_rate(advance_s: float) -> None:
 
 
 @pytest.mark.parametrize(("backpressure", "rate"), [(True, 1e5), (False, 1e5), (True, 4e4)])
-def test_a_device_that_gets_faster(backpressure: bool, rate: float) -> None:
-    """The work needs fifty devices; the one device becomes a hundred times as fast."""
+def test_a_faster_device(backpressure: bool, rate: float) -> None:
+    """The work needs fifty devices, and the device is a hundred times as fast."""
     problem = light_problem("ab bc", rate, Network(bandwidth_mbps=None), {"b": 50 * 2500e6 / rate})
     scene = Scene(speeds=(Speed(1, 0.0, 100.0),))
     for tick_s in (0.1, 0.01):
@@ -98,15 +98,15 @@ def test_a_device_that_gets_faster(backpressure: bool, rate: float) -> None:
 
 
 @pytest.mark.parametrize("tick_s", [0.1, 0.01])
-def test_idle_sources_drop_nothing_however_little_may_wait(tick_s: float) -> None:
-    """A tick brings 1,000 tuples and only 100 may wait, but none has to."""
+def test_sources_with_idle_devices_drop_nothing(tick_s: float) -> None:
+    """A tick brings 1,000 tuples and only 100 may wait, but none needs to."""
     problem = light_problem("ab", 1e4)
     found = runs.run(Placement(problem, [0, 1]), Settings(tick_s=tick_s, source_queue=100))
     assert found.dropped == 0.0
     assert found.throughput == pytest.approx(1e4, rel=1e-6)
 
 
-def test_a_window_sends_at_once() -> None:
+def test_a_window_sends_immediately() -> None:
     problem = light_problem("am bw wm", 1000.0, shares={"a": 0.999, "b": 0.001})
     window = problem.graph.index["w"]
     scene = Scene(windows={window: Window(10.0, 10.0, count=1.0)})
@@ -132,14 +132,14 @@ def test_a_windowed_operator_has_time_to_send(scheduler: Any) -> None:
 @pytest.mark.parametrize(
     ("latency_s", "ticks"), [(0.2, 3), (0.3, 4), (0.6, 7), (0.7, 8), (0.75, 8)]
 )
-def test_wires_take_whole_ticks(latency_s: float, ticks: int) -> None:
+def test_link_latency_is_rounded_to_ticks(latency_s: float, ticks: int) -> None:
     found = runs.run(Placement(light_problem("ab", 100.0, Network(latency_s=latency_s)), [0, 1]))
     latency = found.latency_s()
     assert latency is not None
     assert latency["mean"] == pytest.approx(0.1 * ticks, abs=1e-6)
 
 
-def test_a_wire_of_years() -> None:
+def test_a_link_latency_of_years() -> None:
     found = runs.run(Placement(light_problem("ab", 100.0, Network(latency_s=1e12)), [0, 1]))
     assert found.throughput == 0.0
     assert found.in_flight == pytest.approx(2048.0)
@@ -147,7 +147,7 @@ def test_a_wire_of_years() -> None:
 
 
 def test_a_single_slow_link_keeps_its_latency() -> None:
-    """Integer numbers of a network must not round those of its links."""
+    """An integer latency of the network must not round those of its links."""
     slow = LinkOverride("d0", "d1", latency_s=0.95)
     network = Network(latency_s=0, overrides=(slow,))
     latency = runs.run(Placement(light_problem("ab", 100.0, network), [0, 1])).latency_s()
@@ -155,7 +155,7 @@ def test_a_single_slow_link_keeps_its_latency() -> None:
     assert latency["mean"] == pytest.approx(1.0, abs=1e-6)
 
 
-def test_quantiles_tell_a_slow_way_from_a_quick_one() -> None:
+def test_quantiles_distinguish_slow_and_fast_paths() -> None:
     """A tenth of the tuples take a link with a latency of 2 s."""
     slow = LinkOverride("d0", "d1", latency_s=2.0)
     graph = StreamGraph(
@@ -172,13 +172,13 @@ def test_quantiles_tell_a_slow_way_from_a_quick_one() -> None:
 
 
 @pytest.mark.parametrize("backpressure", [True, False])
-def test_what_is_not_connected_changes_nothing(backpressure: bool) -> None:
-    """Under `dynamic` a second graph elsewhere needs many passes of its device."""
+def test_an_unconnected_graph_changes_nothing(backpressure: bool) -> None:
+    """With the dynamic scheduler, the second graph needs many passes on its device."""
     costs = {"b": 5e6, "x": 1e6, "y": 1e6, "z": 2e6}
     how = Settings(scheduler="dynamic", allocation="uniform", queue=300, backpressure=backpressure)
-    alone = light_problem("ab", 1000.0, costs=costs)
+    single = light_problem("ab", 1000.0, costs=costs)
     both = light_problem("ab xy yz", 2000.0, costs=costs)
-    one = runs.run(Placement(alone, [0, 1]), how)
+    one = runs.run(Placement(single, [0, 1]), how)
     two = runs.run(Placement(both, [0, 1, 2, 2, 2]), how)
     assert two.operator_rates[:2] == pytest.approx(one.operator_rates, rel=1e-9)
     assert two.operator_blocked[:2] == pytest.approx(one.operator_blocked, rel=1e-9)
@@ -186,14 +186,14 @@ def test_what_is_not_connected_changes_nothing(backpressure: bool) -> None:
     assert one.operator_utilisation[1] == pytest.approx(1.0, rel=1e-6)
 
 
-def test_more_ticks_than_can_be_counted_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_ticks_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sim.engine.tick_length.MOST_TICKS", 1000)
     simulation = runs.simulation(light_problem("ab", 1e7))
     with pytest.raises(EngineError, match="1,000 ticks"):
         simulation.run(np.array([0, 0]))
 
 
-def test_a_run_stops_where_there_is_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_sets_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "MOST_BYTES", 50_000)
     problem = light_problem("ab", 1e4, Network(bandwidth_mbps=1.0))
     simulation = runs.simulation(problem, Settings(queue=0, duration_s=600.0))
@@ -206,17 +206,17 @@ def test_a_lost_set_is_an_error(lost: str, monkeypatch: pytest.MonkeyPatch) -> N
     """Tuples vanish from a list, or a counter is wrong."""
     problem = light_problem("ab bc", 1e4, Network(bandwidth_mbps=1.0), {"c": 1e6})
     simulation = runs.simulation(problem)
-    whole = engine._advance
+    original = engine._advance
 
     def lossy(*arguments: Any) -> Any:
-        world = whole(*arguments)
+        state = original(*arguments)
         if lost == "counter":
-            world.streams["taken"] *= 0.999
+            state.streams["taken"] *= 0.999
         else:
-            lists = world.lists if lost == "queue" else world.lists[2 * len(world.streams) :]
+            lists = state.lists if lost == "queue" else state.lists[2 * len(state.streams) :]
             filled = [i for i in range(len(lists) - 1) if lists[i]["head"] != NOTHING]
             lists[filled[0]] = (NOTHING, NOTHING)
-        return world
+        return state
 
     monkeypatch.setattr(engine, "_advance", lossy)
     for go in (simulation.run, simulation.throughput):

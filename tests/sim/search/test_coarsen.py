@@ -1,4 +1,4 @@
-"""Coarsening: the weights of groups are those of their members."""
+"""Coarsening: groups have the weights of their members and respect constraints."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,9 @@ from tests.support.graphs import chain_graph, preset_graph
 
 
 @given(problems(max_size=12), st.integers(1, 6), st.randoms(use_true_random=False))
-def test_groups_load_what_their_members_load(problem: Problem, fewest: int, random: object) -> None:
+def test_groups_have_the_loads_of_their_members(
+    problem: Problem, fewest: int, random: object
+) -> None:
     instance = compiled(problem).instance
     group = joined(instance, instance.tuples + instance.bits, np.inf, fewest)
     coarse = coarsened(instance, group)
@@ -46,7 +48,7 @@ def test_a_group_joins_its_heaviest_streams_first() -> None:
 
 
 @pytest.mark.parametrize("preset", ["layered", "series-parallel"])
-def test_no_group_is_heavier_than_told(preset: str) -> None:
+def test_groups_respect_the_weight_limit(preset: str) -> None:
     problem = Problem(preset_graph(preset, 2000, 4), source_rate=1e4)
     instance = compiled(problem).instance
     heaviest = instance.work.sum() / 100
@@ -58,9 +60,9 @@ def test_no_group_is_heavier_than_told(preset: str) -> None:
     assert 100 <= len(instance.work) < 400
 
 
-def test_units_that_constraints_tell_apart_stay_apart() -> None:
-    rules = Constraints(pins={"a": "d0"}, exlocate=[["c", "d"]])
-    problem = Problem(chain_graph(*[1e5] * 6), Cluster.equal(3), constraints=rules)
+def test_units_with_different_constraints_are_not_joined() -> None:
+    constraints = Constraints(pins={"a": "d0"}, exlocate=[["c", "d"]])
+    problem = Problem(chain_graph(*[1e5] * 6), Cluster.equal(3), constraints=constraints)
     instance = compiled(problem).instance
     group = joined(instance, instance.bits, np.inf, 1)
     a, b, c, d, e, f = group.tolist()

@@ -25,7 +25,7 @@ PLAN = Schedule(steps=400, hot=0.2, cold=0.002, swaps=0.4, joins=0.25)
 
 @kernel
 def wander(instance: Instance, now: SearchState, state: Word, steps: int) -> int:
-    """Make every move that is drawn, and return their number."""
+    """Make every valid move that is drawn, and return their number."""
     taken = 0
     for step in range(steps):
         trial = drawn(instance, now, state, step, 0.4, 0.3)
@@ -45,7 +45,7 @@ def loads(problem: Problem, devices: Ints) -> np.ndarray:
 
 
 @given(cases(), SEEDS)
-def test_loads_stay_what_they_are_anew(case: Case, seed: int) -> None:
+def test_loads_equal_those_computed_from_scratch(case: Case, seed: int) -> None:
     problem, devices = case
     instance = compiled(problem).instance
     now = search_state(instance, np.array(devices, dtype=np.int32))
@@ -55,7 +55,7 @@ def test_loads_stay_what_they_are_anew(case: Case, seed: int) -> None:
 
 
 @given(cases(), SEEDS)
-def test_the_best_remembered_is_what_it_is_said_to_be(case: Case, seed: int) -> None:
+def test_annealing_reports_the_largest_load_of_its_best(case: Case, seed: int) -> None:
     problem, devices = case
     instance, arrays = compiled(problem).instance, flow(problem)
     now = search_state(instance, np.array(devices, dtype=np.int32))
@@ -67,7 +67,7 @@ def test_the_best_remembered_is_what_it_is_said_to_be(case: Case, seed: int) -> 
 
 
 @given(cases("path-average"), SEEDS)
-def test_the_best_throughput_is_what_it_is_said_to_be(case: Case, seed: int) -> None:
+def test_annealing_reports_the_throughput_of_its_best(case: Case, seed: int) -> None:
     problem, devices = case
     instance, arrays = compiled(problem).instance, flow(problem)
     now = search_state(instance, np.array(devices, dtype=np.int32))
@@ -83,18 +83,18 @@ def test_the_best_throughput_is_what_it_is_said_to_be(case: Case, seed: int) -> 
 def test_no_change_breaks_a_constraint(problem: Problem | None, seed: int) -> None:
     if problem is None or not some_placement_is_feasible(problem):
         return
-    rules, instance = problem.feasibility, compiled(problem).instance
+    feasibility, instance = problem.feasibility, compiled(problem).instance
     start = feasible(problem, np.zeros(len(problem.graph.names), dtype=np.int32)).devices
-    now = search_state(instance, start[rules.first_of])
+    now = search_state(instance, start[feasibility.first_of])
     state = seeded(seed)
     for _ in range(50):
         wander(instance, now, state, 3)
-        assert rules.violation(now.on[rules.unit_of]) is None
+        assert feasibility.violation(now.on[feasibility.unit_of]) is None
 
 
 @given(cases(), SEEDS)
-def test_one_step_is_one_change(case: Case, seed: int) -> None:
-    """A move is of one unit, or swaps two."""
+def test_one_step_makes_one_change(case: Case, seed: int) -> None:
+    """A change moves one unit or swaps two."""
     problem, devices = case
     instance = compiled(problem).instance
     start = np.array(devices, dtype=np.int32)

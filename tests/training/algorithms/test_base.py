@@ -1,4 +1,4 @@
-"""The memory of an algorithm, merged over processes that each know their own problems."""
+"""The memory of an algorithm, merged over processes with separate problems."""
 
 from typing import Any
 
@@ -13,15 +13,12 @@ from streamplace.training.problems import encoded_by
 from streamplace.training.stages import OptimiserSection, ReinforceStage
 from tests.support.stages import reinforce, small_policy, small_problems, stages_of
 
-NOTHING: tuple[list[Any], np.ndarray] = (
-    [],
-    np.full(6, -np.inf),
-)  # of a process that remembers nothing
+NOTHING: tuple[list[Any], np.ndarray] = ([], np.full(6, -np.inf))  # from an empty memory
 PARTS: tuple[list[int], ...] = ([0, 2, 4], [1, 3, 5])
 
 
 class Together(Workers):
-    """One of two processes, which hears what the other has gathered before."""
+    """One of two processes, which receives the value that the other gathered last."""
 
     def __init__(self, rank: int, values: list[Any]) -> None:
         super().__init__(rank, count=2)
@@ -51,12 +48,12 @@ def placed(memory: EliteBuffer, number: int, reward: float, device: int) -> None
 
 
 def entries_of(memory: EliteBuffer) -> list[tuple[int, float, int]]:
-    """Return what is remembered: problem, reward and the first operator's device."""
+    """Return the stored entries: problem, reward and the first operator's device."""
     return [(number, reward, int(row[0])) for number, reward, row in memory.entries()]
 
 
-def test_each_process_adds_what_it_knows_of_its_own_problems() -> None:
-    """Of the problems of others it remembers what an earlier checkpoint held, which is older."""
+def test_each_process_contributes_its_own_problems() -> None:
+    """Entries of other processes' problems come from an older checkpoint and are ignored."""
     values: list[Any] = [NOTHING, NOTHING]
     both = [process(rank, values) for rank in range(2)]
     placed(both[0].memory, 0, 0.5, 0)
@@ -64,7 +61,7 @@ def test_each_process_adds_what_it_knows_of_its_own_problems() -> None:
     placed(both[0].memory, 1, 0.25, 0)  # not its own
     placed(both[1].memory, 1, 0.5, 2)
     placed(both[1].memory, 5, 1.0, 1)
-    both[1].merge()  # so that the first hears of it
+    both[1].merge()  # so that the first process receives its value
     state = both[0].merge()
     assert entries_of(both[0].memory) == [(0, 0.75, 1), (0, 0.5, 0), (1, 0.25, 0)]
     for algorithm in both:
@@ -75,7 +72,7 @@ def test_each_process_adds_what_it_knows_of_its_own_problems() -> None:
     assert both[0].memory.best.tolist() == both[1].memory.best.tolist() == best
 
 
-def test_beside_a_process_that_knows_nothing_a_state_stays_as_it_is() -> None:
+def test_merging_with_an_empty_memory_changes_nothing() -> None:
     values: list[Any] = [NOTHING, NOTHING]
     one = process(1, values)
     placed(one.memory, 3, 0.5, 1)

@@ -1,4 +1,4 @@
-"""DAgger: the loss is an expert's likelihood in the policy's own states; training lowers it."""
+"""DAgger: the loss is an expert's likelihood in the policy's states, and training lowers it."""
 
 import math
 
@@ -17,14 +17,14 @@ from tests.support.stages import dagger, loop_of, small_policy, small_problems, 
 pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 
 
-def lone_operator(devices: str) -> Problem:
-    """Return a problem of one decision."""
+def single_operator(devices: str) -> Problem:
+    """Return a problem with a single decision."""
     graph = StreamGraph([Operator("a", 1e5, 10.0)], [])
     return Problem(graph, Cluster.parse(devices), source_rate=1000.0)
 
 
 def logs_of(policy: AnyPolicy, problem: Problem) -> list[float]:
-    """Return the log-probability of each device for a lone operator."""
+    """Return the log-probability of each device for a single operator."""
     rows = np.arange(len(problem.cluster.devices), dtype=np.int32)[None, :, None]
     batch = policy.batch([policy.encode(problem)])
     with torch.no_grad():
@@ -40,8 +40,8 @@ def loss_of(policy: AnyPolicy, problem: Problem, **keys: object) -> float:
 @pytest.mark.parametrize("ties", ["any", "each"])
 @pytest.mark.parametrize("name", KINDS)
 def test_a_single_best_device_by_hand(name: str, ties: str) -> None:
-    """An operator alone belongs on the fastest device."""
-    problem = lone_operator("1x1500,1x4000,1x2500")
+    """The best device for a single operator is the fastest."""
+    problem = single_operator("1x1500,1x4000,1x2500")
     policy = policy_of(name)
     expected = -logs_of(policy, problem)[1]
     assert loss_of(policy, problem, ties=ties) == pytest.approx(expected, rel=1e-5)
@@ -49,8 +49,8 @@ def test_a_single_best_device_by_hand(name: str, ties: str) -> None:
 
 @pytest.mark.parametrize("name", ["b", "b+f1", "b+f1&f2"])
 def test_two_equal_devices_by_hand(name: str) -> None:
-    """A policy that tells equal devices apart may choose either."""
-    problem = lone_operator("2x4000,1x1500")
+    """A policy that distinguishes equal devices may choose either."""
+    problem = single_operator("2x4000,1x1500")
     first, second, _ = logs_of(policy_of(name), problem)
     either = -math.log(math.exp(first) + math.exp(second))
     assert loss_of(policy_of(name), problem, ties="any") == pytest.approx(either, rel=1e-4)
@@ -60,15 +60,15 @@ def test_two_equal_devices_by_hand(name: str) -> None:
 
 @pytest.mark.parametrize("ties", ["any", "each"])
 @pytest.mark.parametrize("name", ["device-scorer", "b+f1&f2, one name"])
-def test_of_equal_devices_only_those_offered_count(name: str, ties: str) -> None:
+def test_only_offered_devices_count_among_equal_ones(name: str, ties: str) -> None:
     """A policy that breaks symmetries is offered the first of the two."""
-    problem = lone_operator("2x4000,1x1500")
+    problem = single_operator("2x4000,1x1500")
     expected = -logs_of(policy_of(name), problem)[0]
     assert loss_of(policy_of(name), problem, ties=ties) == pytest.approx(expected, rel=1e-4)
 
 
-def test_entropy_is_taken_off_the_loss() -> None:
-    problem = lone_operator("1x1500,1x4000,1x2500")
+def test_the_entropy_bonus_lowers_the_loss() -> None:
+    problem = single_operator("1x1500,1x4000,1x2500")
     policy = policy_of("b")
     logs = logs_of(policy, problem)
     entropy = -sum(math.exp(x) * x for x in logs)
@@ -92,12 +92,16 @@ def agreement_of(policy: AnyPolicy) -> float:
 
 @pytest.mark.parametrize("exploration", [0.0, 0.5])
 @pytest.mark.parametrize(
-    ("kind", "left", "rise"), [("device-scorer", 0.2, 0.5), ("encoder-decoder", 0.9, 0.1)]
+    ("kind", "left", "rise"),
+    [
+        pytest.param("device-scorer", 0.2, 0.5, marks=pytest.mark.long),
+        ("encoder-decoder", 0.9, 0.1),
+    ],
 )
 def test_agreement_with_the_expert_rises(
     kind: str, left: float, rise: float, exploration: float
 ) -> None:
-    """The encoder-decoder does not see how busy devices are, so it learns less of the loss away."""
+    """The encoder-decoder does not observe device loads, so its loss falls less."""
     policy = small_policy(kind)
     before = agreement_of(policy)
     optimiser = {"rate": 2e-2, "final_rate": 1e-3}
@@ -108,7 +112,7 @@ def test_agreement_with_the_expert_rises(
     assert agreement_of(policy) > before + rise
 
 
-def test_figures_of_a_step() -> None:
+def test_metrics_of_a_step() -> None:
     record = next(loop_of([dagger(samples=3, problems_per_step=6)]).steps())
     assert record["decisions"] == 3 * sum(len(p.graph.names) for p in small_problems())
     assert record["entropy"] > 0

@@ -24,7 +24,7 @@ from tests.support.stages import (
 of_kinds = pytest.mark.parametrize("kind", KINDS)
 
 
-def taught(number: int) -> Ints:
+def teacher_placement(number: int) -> Ints:
     """Return the teacher's placement of a problem."""
     return make_placer("greedy")(small_problems()[number], np.random.default_rng(0)).devices
 
@@ -38,12 +38,12 @@ def begun(loop: Loop) -> Imitation:
 
 @of_kinds
 def test_the_loss_is_the_likelihood_of_the_teacher_s_decisions(kind: str) -> None:
-    """In nats, over all decisions of a step."""
+    """The loss is in nats per decision."""
     loop = loop_of([imitation(problems_per_step=6)], small_policy(kind))
     policy, encoded = loop.learner.policy, loop.learner.encoded
     total, decisions = 0.0, 0
     for number, one in enumerate(encoded):
-        row = policy.canonical(one, taught(number), 0)
+        row = policy.canonical(one, teacher_placement(number), 0)
         with torch.no_grad():
             found = policy.rollout(policy.batch([one]), 1, Sampler(), row[None, None])
         total, decisions = total - float(found.log_probability), decisions + one.size
@@ -53,7 +53,7 @@ def test_the_loss_is_the_likelihood_of_the_teacher_s_decisions(kind: str) -> Non
 
 
 @of_kinds
-def test_the_teacher_becomes_the_likeliest(kind: str) -> None:
+def test_the_teacher_s_placement_becomes_the_most_probable(kind: str) -> None:
     optimiser = {"rate": 2e-2, "final_rate": 1e-3}
     stage = imitation(epochs=150, problems_per_step=6, optimiser=optimiser)
     policy = small_policy(kind)
@@ -65,12 +65,12 @@ def test_the_teacher_becomes_the_likeliest(kind: str) -> None:
     for number, problem in enumerate(small_problems()):
         one = policy.encode(problem)
         row = policy.sample(policy.batch([one]), 1, Sampler())[0, 0]
-        expected = policy.canonical(one, taught(number), 0)
+        expected = policy.canonical(one, teacher_placement(number), 0)
         agreed, decisions = agreed + int((row == expected).sum()), decisions + one.size
     assert agreed > 0.8 * decisions
 
 
-def test_the_teacher_is_asked_once_for_each_problem() -> None:
+def test_the_teacher_places_each_problem_once() -> None:
     loop = loop_of([imitation(epochs=3)])
     algorithm = begun(loop)
     rows = algorithm.known()
@@ -79,11 +79,11 @@ def test_the_teacher_is_asked_once_for_each_problem() -> None:
     assert loop.algorithm is algorithm
     assert rows.keys() == set(range(6))
     for number, kept in rows.items():
-        assert [row.tolist() for row in kept] == [taught(number).tolist()]
+        assert [row.tolist() for row in kept] == [teacher_placement(number).tolist()]
     assert loop.learner.evaluations.tolist() == [1] * 6
 
 
-def test_the_chance_of_a_teacher_comes_from_the_seed() -> None:
+def test_a_random_teacher_depends_on_the_seed_alone() -> None:
     found = [
         [
             row.tolist()
@@ -95,8 +95,8 @@ def test_the_chance_of_a_teacher_comes_from_the_seed() -> None:
     assert found[0] != found[2]
 
 
-def test_a_worse_teacher_is_imitated_as_well() -> None:
-    """Everything on one device has a low reward, which does not matter."""
+def test_a_poor_teacher_is_imitated_too() -> None:
+    """The low reward of placing everything on one device has no effect."""
     loop = loop_of([imitation(teacher="single")])
     losses = [record["loss"] for record in loop.steps()]
     assert all(0 < loss < math.inf for loss in losses)

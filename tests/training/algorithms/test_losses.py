@@ -1,4 +1,4 @@
-"""REINFORCE compared with plain Python and with its definition."""
+"""REINFORCE losses compared with plain Python and with the definition."""
 
 import math
 from itertools import product
@@ -27,9 +27,10 @@ def column(table: Table, which: int) -> torch.Tensor:
 
 def advantages_of(row: list[tuple[float, float, bool]], normalise: bool) -> list[float]:
     """Return the advantages of one problem's samples, in plain Python."""
-    there = [reward for reward, _, counted in row if counted]
-    mean = sum(there) / len(there) if there else 0.0
-    spread = math.sqrt(sum((r - mean) ** 2 for r in there) / len(there)) if there else 0.0
+    rewards = [reward for reward, _, counted in row if counted]
+    mean = sum(rewards) / len(rewards) if rewards else 0.0
+    variance = sum((r - mean) ** 2 for r in rewards) / len(rewards) if rewards else 0.0
+    spread = math.sqrt(variance)
     unit = spread + LEAST_SPREAD if normalise else 1.0
     return [(reward - mean) / unit if counted else 0.0 for reward, _, counted in row]
 
@@ -47,11 +48,11 @@ def test_the_loss_is_a_mean_over_samples_that_count(table: Table) -> None:
     advantage = column(table, 0)
     found = policy_loss(column(table, 1), advantage, counted)
     for row, loss in zip(table, found.tolist(), strict=True):
-        terms = [reward * logp for reward, logp, there in row if there]
+        terms = [reward * logp for reward, logp, counts in row if counts]
         assert loss == pytest.approx(-sum(terms) / max(1, len(terms)), abs=1e-12)
 
 
-def test_what_does_not_count_has_no_gradient() -> None:
+def test_uncounted_samples_have_no_gradient() -> None:
     logp = torch.tensor([[-1.0, -2.0, -3.0]], requires_grad=True)
     counted = torch.tensor([[True, False, True]])
     advantage = advantages(torch.tensor([[1.0, 50.0, 0.0]]), counted, normalise=False)
@@ -60,7 +61,7 @@ def test_what_does_not_count_has_no_gradient() -> None:
     assert logp.grad.tolist() == [[-0.25, 0.0, 0.25]]
 
 
-def test_one_sample_teaches_nothing() -> None:
+def test_a_single_sample_has_no_advantage() -> None:
     alone = advantages(torch.tensor([[3.0]]), torch.tensor([[True]]), normalise=True)
     assert alone.tolist() == [[0.0]]
 
@@ -70,7 +71,7 @@ REWARDS = [0.2, 1.0, 0.5]
 
 
 def gradient(taken: tuple[int, ...]) -> np.ndarray:
-    """Return the gradient of the loss by the logits of a softmax, for these actions."""
+    """Return the gradient of the loss with respect to softmax logits, for these actions."""
     logits = torch.tensor(LOGITS, dtype=torch.float64, requires_grad=True)
     logp = torch.log_softmax(logits, dim=0)[list(taken)].unsqueeze(0)
     counted = torch.ones(1, len(taken), dtype=torch.bool)
@@ -83,12 +84,12 @@ def gradient(taken: tuple[int, ...]) -> np.ndarray:
 
 def softmax() -> np.ndarray:
     """Return the probabilities of the three actions."""
-    powers = np.exp(np.array(LOGITS))
-    return np.asarray(powers / powers.sum())
+    weights = np.exp(np.array(LOGITS))
+    return np.asarray(weights / weights.sum())
 
 
 @pytest.mark.parametrize("taken", [(0, 1), (2, 2, 1), (0, 1, 2, 1)])
-def test_the_gradient_is_the_estimator(taken: tuple[int, ...]) -> None:
+def test_the_gradient_is_the_reinforce_estimator(taken: tuple[int, ...]) -> None:
     """The gradient is -mean((R - mean R) · d log π), with d log π(a) = 1_a - π."""
     probability = softmax()
     mean = sum(REWARDS[a] for a in taken) / len(taken)
@@ -100,7 +101,7 @@ def test_the_gradient_is_the_estimator(taken: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("samples", [2, 3])
 def test_the_mean_gradient_is_that_of_the_expected_reward(samples: int) -> None:
-    """The mean is (S - 1) / S of the gradient, as a sample is in its own baseline."""
+    """The mean is (S - 1) / S of the gradient, because each sample is part of its baseline."""
     probability = softmax()
     mean = sum(
         float(np.prod(probability[list(taken)])) * gradient(taken)

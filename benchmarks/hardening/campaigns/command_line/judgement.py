@@ -32,7 +32,7 @@ FAILED, REFUSED = 1, 2
 WORKS = ("place", "simulate", "compare", "plan", "train")
 """Commands that may fail although their input is valid."""
 FAILURES = re.compile(
-    r"found no placement that obeys|no one device may run every operator|METIS failed: "
+    r"found no placement that obeys|no single device may run every operator|METIS failed: "
     rf"|: ({'|'.join(MODELS)}): "
     r"|is not finite|gradients in a row were not finite"
 )

@@ -18,7 +18,7 @@ from benchmarks.hardening.campaigns.invariants.drawn_problems import Checks
 from benchmarks.hardening.campaigns.invariants.placer_invariance import NAMED, share_moved
 from benchmarks.hardening.campaigns.invariants.score_invariance import CHANGES, difference, score_of
 from benchmarks.reference.changes import remade
-from benchmarks.reference.scenes import scenes, told
+from benchmarks.reference.scenes import engine_settings, scenes
 from benchmarks.reference.strategies import Case
 from sim.engine import Scene
 from streamplace import Placement, Problem
@@ -92,7 +92,7 @@ def check_engine(checks: Checks, case: Case, data: st.DataObject) -> None:
     """Check that the engine neither loses nor creates tuples, and its throughput."""
     problem = remade(case[0], model="engine")
     scene = data.draw(_scenes(problem)) if data.draw(st.booleans()) else Scene()
-    settings, placement = data.draw(told()), Placement(problem, case[1])
+    settings, placement = data.draw(engine_settings()), Placement(problem, case[1])
     try:
         made = engine.simulation(problem, settings, scene)
         if settings.duration_s / made.tick_for(placement.devices) > TICKS:

@@ -12,8 +12,8 @@ from benchmarks.hardening.campaigns.writers.writing_command import WritingComman
 from benchmarks.hardening.harness.forks import Ended, Forks, temporaries
 from benchmarks.hardening.harness.rows import Row
 
-REFUSED = "another run of streamplace writes into it"
-OVER = "holds a run; see --resume"  # the message if the other process has already ended
+REFUSED = "another run of streamplace is writing into this folder"
+OVER = "already contains a run; see --resume"  # if the other process has already ended
 TRIES = 40  # attempts until two writes coincide, which depends on the machine
 LOOK_S = 0.0002
 

@@ -59,7 +59,7 @@ def read_only_row(forks: Forks, commands: list[WritingCommand], count: int) -> R
         with _disk(command):
             make_read_only(command.folder)
             ended = forks.run(*command.words, limit_s=LIMIT_S)
-            return Attempt("read-only", list(_faults(command, ended, "cannot be written")))
+            return Attempt("read-only", list(_faults(command, ended, "cannot write")))
 
     faults, _ = make_attempts(commands, count, attempt)
     return Row(READ_ONLY, count, {"not clean": len(faults)}, {}, faults)

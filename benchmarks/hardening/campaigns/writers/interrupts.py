@@ -84,7 +84,7 @@ def faults(
         if ended.out or ended.err:
             yield f"was ended by the signal itself after it printed {ended.out + ended.err!r}"
     else:
-        trained = command.name == "train" and "go on with --resume" in ended.err
+        trained = command.name == "train" and "resume with --resume" in ended.err
         message = MESSAGES[signal.SIGINT] if trained else MESSAGES[number]
         if ended.code != (CODE[signal.SIGINT] if trained else CODE[number]):
             yield f"exit {ended.code}: {ended.err!r}"

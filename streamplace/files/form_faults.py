@@ -1,0 +1,190 @@
+"""Messages about JSON values that do not match a form, in place of pydantic's own."""
+
+from collections.abc import Callable
+from itertools import islice
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from streamplace.files.schema_fields import Place, fields_at, without_tags
+from streamplace.util.suggest import closest_match, did_you_mean
+
+LONGEST_SHOWN = 40
+MOST_COMPARED = 100  # unknown fields that are compared with a missing one
+KEY = "[key]"  # pydantic's last part of the place of a key in a map
+
+MESSAGES = {  # for the kinds of pydantic's errors that need no number
+    "dict_type": "must be an object",
+    "model_type": "must be an object",
+    "model_attributes_type": "must be an object",
+    "list_type": "must be a list",
+    "tuple_type": "must be a list",
+    "string_type": "must be a string",
+    "string_unicode": "is not valid Unicode",
+    "string_too_short": "must not be empty",
+    "bool_type": "must be true or false",
+    "float_type": "must be a number",
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "finite_number": "must be a finite number",
+    "none_required": "must be null",
+}
+BOUNDS = {  # kind: message, and the name of the number in the error's context
+    "greater_than": ("must be greater than {}", "gt"),
+    "greater_than_equal": ("must be at least {}", "ge"),
+    "less_than": ("must be less than {}", "lt"),
+    "less_than_equal": ("must be at most {}", "le"),
+    "multiple_of": ("must be a multiple of {}", "multiple_of"),
+    "literal_error": ("must be {}", "expected"),
+    "string_pattern_mismatch": ("must match {}", "pattern"),
+    "string_too_long": ("must have at most {} characters", "max_length"),
+}
+ITEMS = {  # field: what its list holds, where "value" would not do
+    "operators": "operator",
+    "streams": "stream",
+    "devices": "device",
+    "networks": "network",
+    "nodes": "node",
+    "orders": "order",
+    "problems": "[[problems]] table",
+    "stage": "[[stage]] table",
+}
+
+
+def first_fault(
+    error: ValidationError,
+    form: type[BaseModel],
+    within: str = "",
+    origin: Callable[[Place], Place] | None = None,
+    *,
+    toml: bool = False,
+) -> str:
+    """Return the first fault that pydantic found in a JSON value, with its place, as one line.
+
+    A missing field of which a misspelt one is present counts as one fault: the misspelt field.
+
+    Parameters
+    ----------
+    form
+        The form that the value does not match.
+    within
+        The place of the value itself, if it is a part of another.
+    origin
+        See `reading.check`.
+    toml
+        Whether the value comes from a TOML file.
+    """
+    faults: list[Any] = error.errors(include_url=False)
+    first = _of_tag(faults[0])
+    misspelt = _misspelt(first, faults, form)
+    fault, more = (misspelt, len(faults) - 2) if misspelt else (first, len(faults) - 1)
+    suffix = f" (and {more:,} more fault{'s' if more > 1 else ''})" if more else ""
+    place = without_tags(form, fault["loc"])
+    place = origin(place) if origin else place
+    place, message = _place_and_message(fault, place, form, toml)
+    return f"{_text_of((within, *place) if within else place)}{message}{suffix}"
+
+
+def _misspelt(first: Any, faults: list[Any], form: type[BaseModel]) -> Any:
+    """Return the fault of an unknown field that misspells the missing field of the first fault."""
+    if first["type"] != "missing":
+        return None
+    *parent, name = first["loc"]
+    unknown = (
+        fault
+        for fault in faults
+        if fault["type"] == "extra_forbidden" and [*fault["loc"][:-1]] == parent
+    )
+    fields = fields_at(form, tuple(parent))
+    compared = islice(unknown, MOST_COMPARED)
+    return next((f for f in compared if closest_match(f["loc"][-1], fields) == name), None)
+
+
+def _place_and_message(
+    fault: Any, place: Place, form: type[BaseModel], toml: bool
+) -> tuple[Place, str]:
+    """Return the place of a fault, and its message; a field's name belongs to the message."""
+    kind, loc = fault["type"], fault["loc"]
+    if kind == "missing" and place:
+        return place[:-1], f"missing field {_shown(place[-1])}"
+    if kind == "extra_forbidden" and place:
+        known = did_you_mean(str(loc[-1]), fields_at(form, tuple(loc[:-1])))
+        return place[:-1], f"unknown field {_shown(place[-1])}{known}"
+    if place[-1:] == (KEY,):
+        return place[:-2], f"key {_shown(place[-2])}: {_message(fault)}"
+    if toml and kind == "list_type" and _is_object(fault) and fields_at(form, (*loc, 0)):
+        return place, f"must be a list of tables: write [[{place[-1]}]], not [{place[-1]}]"
+    return place, _message(fault)
+
+
+def _message(fault: Any) -> str:
+    """Return the message about a value, with the value where it is short."""
+    kind, value, context = fault["type"], fault["input"], fault.get("ctx", {})
+    if kind == "too_short":
+        return _too_short(fault["loc"], context["min_length"], len(value))
+    if kind == "too_long":
+        return f"must have at most {context['max_length']:,} values (got {len(value):,})"
+    message = MESSAGES.get(kind, fault["msg"].removeprefix("Value error, "))
+    message = message.replace("Input should", "must")
+    if kind in BOUNDS:
+        text, name = BOUNDS[kind]
+        message = text.format(_number(context[name]))
+    elif kind == "float_type" and isinstance(value, int) and not isinstance(value, bool):
+        message = "is too large"  # for a float
+    shown = _shown(value)
+    complete = kind in ("string_unicode", "string_too_short")
+    if kind == "value_error":
+        complete = isinstance(value, dict | list) or (isinstance(value, str) and shown in message)
+    return message if complete else f"{message} (got {shown})"
+
+
+def _too_short(loc: Place, least: int, length: int) -> str:
+    names = [part for part in loc if isinstance(part, str)]
+    if least == 1:
+        return f"needs at least one {ITEMS.get(names[-1] if names else '', 'value')}"
+    return f"needs at least {least:,} values (got {length:,})"
+
+
+def _is_object(fault: Any) -> bool:
+    return isinstance(fault["input"], dict)
+
+
+def _of_tag(fault: Any) -> Any:
+    """Return a fault in the tag of a union as a fault of the field that holds the tag."""
+    if fault["type"] not in ("union_tag_not_found", "union_tag_invalid"):
+        return fault
+    field = fault["ctx"]["discriminator"].strip("'")
+    own = {**fault, "loc": (*fault["loc"], field)}
+    if fault["type"] == "union_tag_not_found":
+        return own | {"type": "missing"}
+    *others, last = fault["ctx"]["expected_tags"].split(", ")
+    expected = f"{', '.join(others)} or {last}"
+    return own | {
+        "type": "literal_error",
+        "ctx": {"expected": expected},
+        "input": fault["input"][field],
+    }
+
+
+def _number(limit: object) -> str:
+    if isinstance(limit, int):
+        return f"{limit:,}"
+    return f"{limit:g}" if isinstance(limit, float) else str(limit)
+
+
+def _shown(value: object) -> str:
+    """Return a value as its file writes it, cut to `LONGEST_SHOWN` letters."""
+    words = {dict: "an object", list: "a list", type(None): "null"}
+    if type(value) in words:
+        return words[type(value)]
+    text = repr(value)
+    if isinstance(value, bool):
+        text = text.lower()
+    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
+
+
+def _text_of(place: Place) -> str:
+    text = ""
+    for part in place:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return f"{text.lstrip('.')}: " if text else ""

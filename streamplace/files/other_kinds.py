@@ -1,0 +1,68 @@
+"""Files that `info` does not summarise, recognised so that the error can say what they are."""
+
+from pathlib import Path
+from typing import Any
+
+from streamplace.errors import FormatError
+from streamplace.files.training_logs import LOG
+from streamplace.util.suggest import closest_match
+
+READ = "info reads graphs, datasets, clusters, placements, checkpoints and policy weights"
+WEIGHTS = "policy.safetensors"
+RUN_FILES = (WEIGHTS, "checkpoint.safetensors", LOG)
+FORMATS = {
+    "streamplace-scene": "a scene, which simulate --scene reads",
+    "streamplace-trace": "a trace, which simulate --trace writes",
+}
+CONFIG = "a training configuration, which train --config reads"
+FIELDS = (
+    ({"policy", "stage"}, CONFIG),
+    ({"policy", "sampling"}, CONFIG),  # of version 0.2
+    ({"step", "epoch", "reward"}, "a training log, which curves reads"),
+    ({"step", "epoch", "loss"}, "a training log, which curves reads"),
+    ({"dataset", "graphs", "rows"}, "the result of compare"),
+    ({"properties", "type"}, "a JSON Schema"),
+)
+SUMMARISED = (
+    "format",
+    "operators",
+    "connections",
+    "streams",
+    "devices",
+    "assignment",
+    "placements",
+)
+"""Fields of files that `info` does summarise."""
+
+
+def refuse_other_folder(folder: Path, where: str) -> None:
+    """Refuse the folder of a training run, or one that compare has written.
+
+    Raises
+    ------
+    FormatError
+        If it is one; for a run folder, the message names the file to read instead.
+    """
+    if (folder / "compare.json").is_file():
+        raise FormatError(f"{where}: is a folder of results of compare; {READ}")
+    if any((folder / name).is_file() for name in RUN_FILES):
+        raise FormatError(f"{where}: is a run folder; read {folder / WEIGHTS} instead")
+
+
+def refuse_other_kind(value: Any, where: str) -> None:
+    """Refuse the JSON value of a file that is neither a graph, a cluster nor a placement.
+
+    Raises
+    ------
+    FormatError
+        If it is another kind of file; the message names the kind if it is a known one.
+    """
+    if not isinstance(value, dict):
+        return
+    kind = FORMATS.get(str(value.get("format")))
+    if kind is None:
+        kind = next((name for fields, name in FIELDS if fields <= value.keys()), None)
+    if kind is not None:
+        raise FormatError(f"{where}: is {kind}; {READ}")
+    if not any(field in value or closest_match(field, value) for field in SUMMARISED):
+        raise FormatError(f"{where}: is none of the files that info reads; {READ}")

@@ -1,0 +1,101 @@
+"""The command `info`: its text output, and files that it does not summarise."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streamplace.cli.facts import print_facts
+from tests.support.cli import Capture, refused, succeeds
+from tests.support.input_files import CLUSTER, GRAPH, InputFiles
+
+READ = "info reads graphs, datasets, clusters, placements, checkpoints and policy weights"
+OTHER_KINDS: list[tuple[Any, str]] = [
+    (
+        {"format": "streamplace-scene", "version": 1},
+        f"is a scene, which simulate --scene reads; {READ}",
+    ),
+    (
+        {"format": "streamplace-trace", "version": 1, "devices": [], "operators": []},
+        f"is a trace, which simulate --trace writes; {READ}",
+    ),
+    (
+        {"policy": {}, "problems": [], "stage": []},
+        f"is a training configuration, which train --config reads; {READ}",
+    ),
+    (
+        {"policy": {}, "sampling": {}},
+        f"is a training configuration, which train --config reads; {READ}",
+    ),
+    ({"dataset": "d", "graphs": 1, "rows": []}, f"is the result of compare; {READ}"),
+    ({"type": "object", "properties": {}}, f"is a JSON Schema; {READ}"),
+    ({"a": 1}, f"is none of the files that info reads; {READ}"),
+]
+
+
+@pytest.mark.parametrize(("value", "expected"), OTHER_KINDS)
+def test_other_kinds_of_files(value: Any, expected: str, tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "x.json"
+    file.write_text(json.dumps(value))
+    assert refused(capsys, "info", file) == f"streamplace: {file}: {expected}"
+
+
+def test_a_training_log(tmp_path: Path, capsys: Capture) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text("".join(f'{{"step": {i}, "epoch": 0, "loss": 1.0}}\n' for i in range(2)))
+    message = refused(capsys, "info", log)
+    assert message == f"streamplace: {log}: is a training log, which curves reads; {READ}"
+
+
+def test_a_run_folder(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+    shutil.copy(inputs.graph, tmp_path / "config.json")
+    (tmp_path / "policy.safetensors").touch()
+    message = refused(capsys, "info", tmp_path)
+    weights = tmp_path / "policy.safetensors"
+    assert message == f"streamplace: {tmp_path}: is a run folder; read {weights} instead"
+
+
+def test_a_folder_of_compare(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "compare.json").write_text("{}")
+    message = refused(capsys, "info", tmp_path)
+    assert message == f"streamplace: {tmp_path}: is a folder of results of compare; {READ}"
+
+
+def test_a_misspelt_field_is_still_a_graph(tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "x.json"
+    file.write_text('{"opertors": []}')
+    message = refused(capsys, "info", file)
+    assert "did you mean 'operators'?" in message
+    assert "info reads" not in message
+
+
+def test_facts_of_a_placement(tmp_path: Path, capsys: Capture) -> None:
+    """Keys keep their underscores, since some are names of devices."""
+    cluster, graph, placement = (tmp_path / f"{name}.json" for name in "cgp")
+    cluster.write_text(json.dumps({**CLUSTER, "devices": [{"name": "my_dev", "mips": 2500}]}))
+    graph.write_text(json.dumps(GRAPH))
+    succeeds(capsys, "place", graph, "--cluster", cluster, "-o", placement)
+    lines = succeeds(capsys, "info", placement).splitlines()
+    assert "source_rate: 1000" in lines
+    assert "target_utilisation: 1" in lines
+    assert "  my_dev: a, b, c" in lines
+    assert "  constraints: no" in lines
+    assert "  unknown: none" in lines
+
+
+def test_a_list_of_tables_is_printed_as_blocks(capsys: Capture) -> None:
+    stages = [{"algorithm": "imitation", "sizes": [1, 2]}, {"only_better": True, "limit": None}]
+    print_facts({"stage": stages, "orders": [0, 1], "pairs": [[1, 2], [3, 4]], "rate": 1e-3})
+    assert capsys.readouterr().out.splitlines() == [
+        "stage[0]:",
+        "  algorithm: imitation",
+        "  sizes: 1, 2",
+        "stage[1]:",
+        "  only_better: yes",
+        "  limit: none",
+        "orders: 0, 1",
+        "pairs: 1, 2, 3, 4",
+        "rate: 0.001",
+    ]

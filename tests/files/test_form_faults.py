@@ -1,0 +1,125 @@
+"""Messages about JSON values that do not match a form."""
+
+from typing import Any, Literal
+
+import pytest
+from pydantic import BaseModel, Field
+
+from benchmarks.hardening.corpus.documents import CLUSTER, GRAPH
+from streamplace.errors import FormatError
+from streamplace.files.clusters import cluster_from
+from streamplace.files.graphs import graph_from
+from streamplace.files.reading import check
+from streamplace.training import read_config
+from tests.support.errors import fault_of
+
+OPERATOR: dict[str, Any] = {"name": "a", "instructions": 1}
+
+
+class Kinds(BaseModel, extra="forbid", strict=True):
+    """A form with one field for each kind of message."""
+
+    flag: bool = False
+    text: str = Field("", max_length=3, pattern="^a*$")
+    count: int = Field(4, ge=2, le=1_000_000, multiple_of=2)
+    share: float = Field(0.5, gt=0, lt=1e30)
+    few: list[float] = Field([], max_length=2)
+    pair: list[int] = Field([1, 2], min_length=2)
+    word: Literal["one", "two"] = "one"
+    nothing: None = None
+    tags: tuple[str, ...] = ()
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ({"flag": 1}, "flag: must be true or false (got 1)"),
+        ({"text": None}, "text: must be a string (got null)"),
+        ({"text": "aaaa"}, "text: must have at most 3 characters (got 'aaaa')"),
+        ({"text": "b"}, "text: must match ^a*$ (got 'b')"),
+        ({"count": "x"}, "count: must be a whole number (got 'x')"),
+        ({"count": 1.5}, "count: must be a whole number (got 1.5)"),
+        ({"count": 0}, "count: must be at least 2 (got 0)"),
+        ({"count": 2_000_000}, "count: must be at most 1,000,000 (got 2000000)"),
+        ({"count": 3}, "count: must be a multiple of 2 (got 3)"),
+        ({"share": 0}, "share: must be greater than 0 (got 0)"),
+        ({"share": 1e31}, "share: must be less than 1e+30 (got 1e+31)"),
+        ({"share": []}, "share: must be a number (got a list)"),
+        ({"share": False}, "share: must be a number (got false)"),
+        ({"share": 10**400}, f"share: is too large (got 1{'0' * 38}…)"),
+        ({"few": [1, 2, 3]}, "few: must have at most 2 values (got 3)"),
+        ({"few": {"a": 1}}, "few: must be a list (got an object)"),
+        ({"pair": [1]}, "pair: needs at least 2 values (got 1)"),
+        ({"word": "three"}, "word: must be 'one' or 'two' (got 'three')"),
+        ({"nothing": 0}, "nothing: must be null (got 0)"),
+        ({"tags": "a"}, "tags: must be a list (got 'a')"),
+        ({"flga": True}, "unknown field 'flga'; did you mean 'flag'?"),
+        ({"flag": 1, "count": 0}, "flag: must be true or false (got 1) (and 1 more fault)"),
+        (
+            {"flag": 1, "count": 0, "few": 0},
+            "flag: must be true or false (got 1) (and 2 more faults)",
+        ),
+    ],
+)
+def test_messages(value: dict[str, Any], message: str) -> None:
+    with pytest.raises(FormatError) as caught:
+        check(Kinds, value, "x")
+    assert fault_of(caught.value, "x") == message
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ({"operators": []}, "operators: needs at least one operator"),
+        ({"operatrs": [OPERATOR]}, "unknown field 'operatrs'; did you mean 'operators'?"),
+        ({"streams": []}, "missing field 'operators'"),
+        ({"operators": [{"name": "a"}]}, "operators[0]: missing field 'instructions'"),
+        (
+            {"operators": [{"name": "a", "instruction": 1, "colour": 2}]},
+            "operators[0]: unknown field 'instruction'; did you mean 'instructions'? "
+            "(and 1 more fault)",
+        ),
+        (
+            {"operators": [OPERATOR], "constraints": {"pins": {"": "d0"}}},
+            "constraints.pins: key '': must not be empty",
+        ),
+    ],
+)
+def test_graphs(value: dict[str, Any], message: str) -> None:
+    with pytest.raises(FormatError) as caught:
+        graph_from(value, "graph.json")
+    assert fault_of(caught.value, "graph.json") == message
+
+
+def test_devices() -> None:
+    with pytest.raises(FormatError, match=r"^x: devices: needs at least one device$"):
+        cluster_from({**CLUSTER, "devices": []}, "x")
+
+
+def test_a_bad_key_and_its_bad_value_are_two_faults() -> None:
+    with pytest.raises(FormatError, match=r"pins: key '': must not be empty \(and 1 more fault\)$"):
+        graph_from({**GRAPH, "constraints": {"pins": {"": ""}}}, "x")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            "[[problems]]",
+            "[problems]",
+            "problems: must be a list of tables: write [[problems]], not",
+        ),
+        ("[[stage]]", "[stage]", "stage: must be a list of tables: write [[stage]], not [stage]"),
+        ("[[stage]]", "[[stages]]", "stages: write [[stage]], not [[stages]]"),
+    ],
+)
+def test_tables_of_configs(old: str, new: str, message: str, tmp_path: Any) -> None:
+    text = '[policy]\nkind = "device-scorer"\n[[problems]]\n'
+    text += '[[stage]]\nalgorithm = "reinforce"\nepochs = 1\n'
+    file = tmp_path / "config.toml"
+    file.write_text(text)
+    read_config(str(file))
+    file.write_text(text.replace(old, new))
+    with pytest.raises(FormatError) as caught:
+        read_config(str(file))
+    assert fault_of(caught.value, file).startswith(message)

@@ -1,0 +1,24 @@
+"""A guard that ends what hangs."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+HANG_S = 120
+"""Far above what any guarded block takes, even on a loaded machine: no test measures time."""
+
+
+@contextmanager
+def hang_guard(seconds: float = HANG_S) -> Iterator[None]:
+    """Fail a block that does not end; guarded blocks do not nest."""
+
+    def fail(number: int, frame: object) -> None:
+        raise AssertionError(f"has not ended after {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, fail)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

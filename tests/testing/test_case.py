@@ -1,0 +1,34 @@
+"""Cases of policies that cannot be checked, and the count of evaluations."""
+
+import numpy as np
+import pytest
+
+from streamplace.errors import UsageError
+from streamplace.scoring.throughput import throughput
+from streamplace.testing import CHECKS, PolicyCase
+from streamplace.testing.counting import counted_evaluations
+from tests.support.policies import SCRIPTING
+
+pytestmark = pytest.mark.filterwarnings(SCRIPTING)
+
+
+def test_an_unknown_kind_is_refused() -> None:
+    with pytest.raises(ValueError, match="unknown policy 'device-scorr'"):
+        PolicyCase("device-scorr").policy()
+
+
+def test_a_policy_that_cannot_place_the_problems_says_so() -> None:
+    sizes = {"length": 12, "device_length": 4, "devices": 4}
+    case = PolicyCase("encoder-decoder", sizes, ordered_devices=True)
+    with pytest.raises(UsageError, match="requires 4 devices"):
+        CHECKS["samples"](case)
+
+
+def test_evaluations_are_counted_by_placement() -> None:
+    problem = PolicyCase("device-scorer").problems()[0]
+    rows = np.zeros((5, len(problem.graph.names)), dtype=np.int32)
+    with counted_evaluations() as counted:
+        throughput(problem, rows)
+        throughput(problem, rows[0])
+    throughput(problem, rows)
+    assert counted.placements == 6

@@ -1,0 +1,22 @@
+"""Every check finds the defects that it is for."""
+
+import pytest
+
+from streamplace.policy.device_scorer.network import DeviceScorer
+from streamplace.testing import CHECKS
+from tests.support.defects import DEFECTS
+from tests.support.defects.case import case_of
+
+
+def test_every_check_has_a_defect() -> None:
+    assert {check for _, check, _ in DEFECTS} == set(CHECKS)
+
+
+@pytest.mark.parametrize(
+    ("policy", "check", "fault"), DEFECTS, ids=lambda x: getattr(x, "__name__", None)
+)
+def test_defects_are_found(
+    policy: type[DeviceScorer], check: str, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(AssertionError, match=f"^tested: {check}: .*{fault}"):
+        CHECKS[check](case_of(policy, monkeypatch))
