@@ -34,8 +34,8 @@ SHIFT = 31
 def numbers_of(name: str, share: float) -> list[int]:
     """Return the numbers of the bad files of a share, evenly spread over all.
 
-    At most a third are malformed texts, bombs and other encodings. Each reader gets other ones of
-    these, so that even a small share of all readers covers all of them.
+    At most a third are malformed texts, bombs and other encodings. Which of these are chosen differs
+    between readers, so that even a small share of all readers covers all of them.
     """
     count = max(1, round(COUNT * share))
     few = min(count // 3, CUT_AT)
