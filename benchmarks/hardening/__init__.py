@@ -1,1 +1,1 @@
-"""The hardening campaign: quality assurance whose parts count what they try."""
+"""The hardening campaign: robustness tests that count their tries and their faults."""

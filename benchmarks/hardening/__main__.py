@@ -1,7 +1,7 @@
-"""The command of the hardening campaign.
+"""Command line of the hardening campaign.
 
-python -m benchmarks.hardening PART …   run whole parts; `all` runs every part
-python -m benchmarks.hardening report   print the counts
+python -m benchmarks.hardening PART …   run parts of the campaign; `all` runs every part
+python -m benchmarks.hardening report   print the results
 """
 
 import argparse
@@ -32,14 +32,14 @@ PARTS = (
 
 
 class Part(Protocol):
-    """The module `campaign` of a part."""
+    """Interface of the module `campaign` of each part."""
 
     def run(self, share: float = 1.0, seed: int = 0, **of: Sequence[str]) -> Iterator[Row]:
-        """Yield rows; a smaller share tries less on the same code paths."""
+        """Yield rows; a smaller share makes fewer tries on the same code paths."""
 
 
 def main() -> int:
-    """Run parts, or report their counts; return 1 if anything is wrong."""
+    """Run parts or report their results; return 1 if anything is wrong."""
     arguments = _parsed()
     if arguments.parts == ["report"]:
         return report(arguments.folder, arguments.write)
@@ -68,7 +68,7 @@ def run(name: str, arguments: argparse.Namespace) -> bool:
 
 
 def _all_of(rows: Iterator[Row]) -> Iterator[Row]:
-    """Yield rows, and a row for the exception if one ends the part."""
+    """Yield the rows of a part; if an exception ends it, yield a row for the exception."""
     try:
         yield from rows
     except Exception:
@@ -77,7 +77,7 @@ def _all_of(rows: Iterator[Row]) -> Iterator[Row]:
 
 
 def report(folder: Path, write: bool) -> int:
-    """Print the last counts, or write them; return 1 if the table is incomplete."""
+    """Print or write the saved results; return 1 if the table is incomplete."""
     if write:
         for path, text in report_files(folder, PARTS).items():
             write_text(path, text)
@@ -96,14 +96,20 @@ def _parsed() -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("parts", nargs="+", choices=[*PARTS, "all", "report"])
-    parser.add_argument("--share", type=float, default=1.0, help="share of the whole campaign")
+    parser.add_argument(
+        "--share", type=float, default=1.0, help="fraction of the whole campaign to run, 0 to 1"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
-        "--only", nargs="+", metavar="READER", help="readers, for parts that try readers"
+        "--only",
+        nargs="+",
+        metavar="READER",
+        help="try only these readers (in readers, command_line, fuzzing)",
     )
     parser.add_argument("-o", type=Path, default=FOLDER, dest="folder")
-    into = "write the report into RESULTS.md and docs/reliability.md"
-    parser.add_argument("--write", action="store_true", help=into)
+    parser.add_argument(
+        "--write", action="store_true", help="write the report to RESULTS.md, docs/reliability.md"
+    )
     return parser.parse_args()
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.hardening.harness.orphans import left
+from benchmarks.hardening.harness.orphans import survivors
 from streamplace.errors import BackendError
 from streamplace.execution.parallel import each
 from tests.support.cli import ENVIRONMENT
@@ -97,9 +97,9 @@ def test_workers_end_with_their_parent(tmp_path: Path) -> None:
         until = time.monotonic() + 60
         while len(list(tmp_path.iterdir())) < 2 and time.monotonic() < until:
             time.sleep(0.02)
-        assert len(left(process.pid, 0.0)) >= 3
+        assert len(survivors(process.pid, 0.0)) >= 3
         process.kill()
-    assert left(process.pid, 10.0) == []
+    assert survivors(process.pid, 10.0) == []
 
 
 def test_processes_start_with_ctrl_c_blocked() -> None:

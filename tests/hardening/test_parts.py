@@ -1,4 +1,4 @@
-"""Failures of a part, which are reported with its counts and do not stop other parts."""
+"""Failures of a part, which are reported together with its rows."""
 
 import sys
 from collections.abc import Iterator

@@ -11,8 +11,8 @@ from benchmarks.hardening.__main__ import PARTS
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "benchmarks" / "hardening"
-ROOMS = ("harness", "corpus", "mutation", "targets", "supply", "campaigns")
-"""From the bottom to the top: a room imports itself and rooms below it."""
+LAYERS = ("harness", "corpus", "mutation", "targets", "supply", "campaigns")
+"""From bottom to top: a sub-package may import itself and those below it."""
 SOURCES = sorted(PACKAGE.glob("*/**/*.py"))
 SEARCHED = [
     *sorted(ROOT.glob("*.md")),
@@ -39,14 +39,14 @@ def test_the_root_holds_the_command_and_its_results() -> None:
         "__init__.py", "__main__.py", "RESULTS.md"
     }  # fmt: skip
     folders = {path.name for path in PACKAGE.iterdir() if path.is_dir()}
-    assert folders - {"__pycache__"} == {*ROOMS, "results"}
+    assert folders - {"__pycache__"} == {*LAYERS, "results"}
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_a_room_imports_rooms_below_it(path: Path) -> None:
-    room, *inside = path.relative_to(PACKAGE).parts
+def test_a_sub_package_imports_only_those_below_it(path: Path) -> None:
+    layer, *inside = path.relative_to(PACKAGE).parts
     for module in imported(path):
-        assert ROOMS.index(module[0]) <= ROOMS.index(room), module
+        assert LAYERS.index(module[0]) <= LAYERS.index(layer), module
         if module[0] == "campaigns":
             assert module[1] == inside[0], "one part imports another"
 
@@ -56,7 +56,7 @@ def test_every_part_is_a_package() -> None:
 
 
 def test_named_modules_exist() -> None:
-    """Commands in documents and strings in the source name modules by their paths."""
+    """Documents and strings in the source refer to modules by their dotted names."""
     for path in SEARCHED:
         if path.suffix not in (".md", ".py", ".yml", ""):
             continue

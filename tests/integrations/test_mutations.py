@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.hardening.corpus.document import Document
 from benchmarks.hardening.corpus.engine_documents import DOCUMENTS
-from benchmarks.hardening.mutation.numbered_documents import spoilt
+from benchmarks.hardening.mutation.numbered_documents import bad_document
 from streamplace.errors import FormatError, GraphError
 from streamplace.files.graphs import graph_from, graph_to
 from streamplace.files.reading import decode
@@ -65,7 +65,7 @@ def read_many_corrupted(kind: str, documents: tuple[str, ...], count: int) -> No
     read = 0
     files = tuple(Document("file", text.encode()) for text in documents)
     for number in range(count):
-        data = spoilt(files, number * EVERY).data
+        data = bad_document(files, number * EVERY).data
         with hang_guard():
             read += read_corrupted(kind, data)
     assert 0 < read < count, "expected valid and invalid documents"

@@ -1,1 +1,1 @@
-"""The parts of the campaign; `campaign.py` of each yields the rows of its table."""
+"""The parts of the campaign; the module `campaign` of each part yields its rows."""

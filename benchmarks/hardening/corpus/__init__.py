@@ -1,1 +1,1 @@
-"""Good inputs, and inputs that are bad from the start."""
+"""Valid input files to mutate, and hand-made invalid ones."""

@@ -1,4 +1,4 @@
-"""A checkpoint of a tiny run, and its loading as `train --resume` loads it."""
+"""A checkpoint of a tiny training run, and a reader that loads it like `train --resume`."""
 
 from functools import cache
 from pathlib import Path
@@ -19,7 +19,7 @@ RUN: dict[str, Any] = {"problems": "0a1b", "processes": 1, "config": {"run": {"s
 
 @cache
 def written(folder: Path) -> bytes:
-    """Return the bytes of a checkpoint after one step."""
+    """Write a checkpoint after one training step; return its bytes."""
     loop = _loop()
     loop.begin()
     policy = loop.learner.policy
@@ -36,7 +36,7 @@ def written(folder: Path) -> bytes:
 
 
 def resume(path: str) -> Position:
-    """Load a checkpoint into a fresh loop; return its position."""
+    """Load a checkpoint into a fresh training loop; return the position of the loop."""
     loop = _loop()
     load_checkpoint(Path(path), loop, RUN)
     return loop.position

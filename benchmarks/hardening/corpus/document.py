@@ -1,4 +1,4 @@
-"""A file as its name and its bytes."""
+"""The name and content of a file."""
 
 from dataclasses import dataclass
 

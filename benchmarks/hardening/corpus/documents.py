@@ -1,4 +1,4 @@
-"""Small good documents of our own formats, as JSON values."""
+"""Small valid documents in streamplace's own formats, as JSON values."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A graph of three operators in a line, for inputs that need a graph beside them."""
+"""A chain of three operators, for inputs that are read together with a graph."""
 
 from streamplace.problem.graph import StreamGraph
 

@@ -1,4 +1,4 @@
-"""Documents that are bad as a whole: bombs, and deeply nested or unfinished ones."""
+"""Malformed documents: decompression and entity bombs, deep nesting, unfinished texts."""
 
 import gzip
 from collections.abc import Callable
@@ -44,9 +44,9 @@ MALFORMED: tuple[str, ...] = (
     *('<?xml version="1.0" encoding="UTF-16"?><a/>', '<?xml version="1.0" encoding="no"?><a/>'),
     *("a: !!python/object/apply:os.system ['exit 7']", "!!set {a, b}", "a: !!timestamp x"),
 )
-"""Texts that are no good document of any format."""
+"""Texts that are not valid documents in any format."""
 
-BOMB = 640  # members of gzip, each of 16 MiB unzipped
+BOMB = 640  # gzip members, each 16 MiB when decompressed
 
 
 def _bomb(text: bytes) -> Callable[[], bytes]:

@@ -1,4 +1,4 @@
-"""Good files of our own formats as bytes, made by our own writers."""
+"""Valid files in streamplace's own formats, as bytes from its own writers."""
 
 import gzip
 import io
@@ -110,7 +110,7 @@ def placement() -> Placement:
 
 @cache
 def files() -> dict[str, tuple[Document, ...]]:
-    """Return reader -> good files, without weights and checkpoints, which need torch."""
+    """Return reader -> valid files, without weights and checkpoints, which need torch."""
     full, lines = json.dumps(GRAPH), f"{json.dumps(GRAPH)}\n{PLAIN}\n{PLAIN}\n"
     placed = placement_to(placement(), placer="single", bound=1000.0, gap=0.5, score={"a": [1]})
     constrained = json.loads(full)["constraints"]
@@ -140,14 +140,14 @@ def files() -> dict[str, tuple[Document, ...]]:
 
 
 def columns() -> bytes:
-    """Return a graph as .npz."""
+    """Return a graph as the bytes of an .npz file."""
     file = io.BytesIO()
     write_columns(graph_from(GRAPH, "good"), file)
     return file.getvalue()
 
 
 def weights() -> bytes:
-    """Return the weights of a tiny network."""
+    """Return the weights file of a tiny network."""
     import torch  # noqa: PLC0415 - heavy
 
     from streamplace.policy.registry import make_policy  # noqa: PLC0415

@@ -1,6 +1,6 @@
-"""Malicious files that make a folder if their content is executed.
+"""Malicious files that create a folder if their content is executed.
 
-Each comes with the unsafe reader that executes it, so that a test can show that it is harmful.
+Each has an unsafe reader that does execute it, so that a test can show that the file is harmful.
 """
 
 import base64
@@ -25,14 +25,14 @@ import yaml
 
 from streamplace.policy.signed_tensors import packed, unpacked
 
-MARK = "sprung"  # the folder that an executed payload makes in the current folder
+MARK = "sprung"  # the folder that an executed payload creates in the current folder
 MODULE = "evil_module"
 SOURCE = f"__import__('os').mkdir({MARK!r})"
 TAG = f"!!python/object/apply:os.mkdir [{MARK!r}]"
 
 
 class Trap:
-    """An object that makes a folder when it is unpickled."""
+    """An object that creates a folder when it is unpickled."""
 
     def __reduce__(self) -> tuple[object, tuple[str]]:
         return os.mkdir, (MARK,)
@@ -50,16 +50,16 @@ class Payload:
 def payloads(
     policy: bytes, graph: Path, config: dict[str, Any], placement: dict[str, Any]
 ) -> list[Payload]:
-    """Return every kind of payload, some of them inside good files.
+    """Return every kind of payload, some of them inside valid files.
 
     Parameters
     ----------
     policy
-        The bytes of good weights.
+        The bytes of a valid weights file.
     graph
-        The path of a good .npz graph.
+        The path of a valid .npz graph.
     config, placement
-        A good training config, and a good placement.
+        A valid training config, and a valid placement.
     """
     state = {"network.read.weight": Trap()}
     pickles = [
@@ -91,14 +91,17 @@ def payloads(
 
 
 def is_harmful(payload: Payload) -> bool:
-    """Return whether its unsafe reader executes a payload; the current folder needs the module."""
+    """Return whether the payload's unsafe reader executes it.
+
+    The current folder must contain the module of `write_module`.
+    """
     with suppress(TypeError, ValueError, AttributeError, OSError):  # raised after the execution
         payload.unsafe_read(payload.data)
     return was_executed()
 
 
 def was_executed() -> bool:
-    """Return whether a payload was executed, and remove the traces."""
+    """Return whether a payload was executed, and remove the folder that it created."""
     sys.modules.pop(MODULE, None)
     found = Path(MARK).is_dir()
     if found:
@@ -107,7 +110,7 @@ def was_executed() -> bool:
 
 
 def write_module(folder: Path) -> None:
-    """Write the module that some payloads name."""
+    """Write the module that some payloads import by name."""
     (folder / f"{MODULE}.py").write_text(f"{SOURCE}\nEvil = object\n")
 
 
@@ -130,7 +133,7 @@ def _npy() -> bytes:
 
 
 def _npz(graph: Path, columns: tuple[str, ...]) -> bytes:
-    """Return a graph whose named columns, or all if none is named, are arrays of objects."""
+    """Return a graph in which some columns, by default all, are arrays of objects."""
     with np.load(graph, allow_pickle=False) as stored:
         found = {name: stored[name] for name in stored.files}
     objects = {name: np.array([Trap()] * 3, dtype=object) for name in columns or found}

@@ -1,4 +1,4 @@
-"""Archives of the inputs that fuzzing found worth keeping, one per reader."""
+"""Archives of fuzzing inputs that are kept as seeds, one archive per reader."""
 
 import gzip
 import io
@@ -30,7 +30,7 @@ def pack(name: str, folder: Path) -> int:
     while len(gzip.compress(data := _archive(found[:count]))) > MOST_BYTES:
         count = count * 9 // 10
     with atomic(FOLDER / f"{name}.tar.gz") as file:
-        file.write(data)  # which compresses it because of the suffix
+        file.write(data)  # `atomic` compresses it because of the suffix
     return count
 
 

@@ -1,4 +1,4 @@
-"""Paths that are no readable regular file: folders, broken links, devices, pipes, odd names."""
+"""Paths other than readable regular files: folders, links, devices, pipes, unusual names."""
 
 import os
 import threading
@@ -8,7 +8,7 @@ from pathlib import Path
 
 CLOSED = "a file that may not be read"
 Maker = Callable[[Path, bytes], str]
-"""A function that makes something in an empty folder, given good data, and returns its path."""
+"""A function of an empty folder and valid data that creates a path in the folder and returns it."""
 
 
 def _link(to: str) -> Maker:
@@ -25,14 +25,14 @@ def _folder(folder: Path, good: bytes) -> str:
 
 
 def _pipe(written: bytes | None) -> Maker:
-    """Return a maker of a pipe with a writer; None writes the good data."""
+    """Return a maker of a pipe with a writer; None means that it writes the valid data."""
 
     def made(folder: Path, good: bytes) -> str:
         pipe = folder / "pipe"
         os.mkfifo(pipe)
 
         def write() -> None:
-            with suppress(OSError), open(pipe, "wb") as file:  # if nobody reads it
+            with suppress(OSError), open(pipe, "wb") as file:  # raised if the pipe is never read
                 file.write(good if written is None else written)
 
         threading.Thread(target=write, daemon=True).start()
@@ -84,16 +84,16 @@ SPECIAL_FILES: dict[str, Maker] = {
     "a link to a good file": _good_link,
     "a folder": _folder,
     "an empty file": _empty,
-    "a file of 1 TiB of nothing": _sparse,
+    "a sparse file of 1 TiB": _sparse,
     CLOSED: _closed,
     "a file below a file": _below,
     "a pipe": _pipe(None),
-    "a pipe with nothing in it": _pipe(b""),
+    "an empty pipe": _pipe(b""),
     "a name with a NUL": _named("a\0b"),
-    "a name with half a surrogate": _named("a\udc80b"),
-    "a name with a new line": _named("a\nb"),
-    "a name too long": _named("n" * 300),
-    "a path too long": _named("n/" * 5000),
-    "no name": lambda folder, good: "",
+    "a name with a lone surrogate": _named("a\udc80b"),
+    "a name with a newline": _named("a\nb"),
+    "a name that is too long": _named("n" * 300),
+    "a path that is too long": _named("n/" * 5000),
+    "an empty path": lambda folder, good: "",
 }
 """Description -> maker."""

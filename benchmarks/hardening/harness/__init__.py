@@ -1,1 +1,1 @@
-"""Child processes with limits, and the rows that they are counted in."""
+"""Child processes with limits, and the rows of results that the campaign saves."""

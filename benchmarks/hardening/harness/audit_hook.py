@@ -14,7 +14,7 @@ EXECUTIONS = (
     *("os.system", "os.exec", "os.posix_spawn", "os.fork", "os.startfile", "subprocess.Popen"),
     *("pty.spawn", "pickle.find_class", "os.kill", "os.putenv", "os.chdir", "os.fchdir"),
 )
-"""Events of executing something, or of changing the process itself."""
+"""Events of executing code or programs, or of changing the process itself."""
 CONNECTIONS = (
     "socket.connect",
     "socket.bind",
@@ -28,9 +28,9 @@ DISK_CHANGES = (
     *("os.chmod", "os.chown", "os.utime", "os.setxattr", "os.removexattr", "os.chflags"),
     *("shutil.", "tempfile."),
 )
-"""Events of changes on the disk; `os` raises one event per function."""
+"""Events of changes to the disk; `os` raises one event per function."""
 READABLE = (sys.prefix, sys.base_prefix, str(ROOT), "/proc/self/", "/proc/thread-self/")
-"""Folders of Python, its packages and this process, which may always be read."""
+"""Folders of Python, its packages and this process, which a reader may always read."""
 WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 """Flags that open a file for more than reading."""
 
@@ -41,7 +41,7 @@ class AuditHook:
     Parameters
     ----------
     folder
-        Where files may be opened for reading, besides `READABLE`.
+        The folder in which files may be opened for reading, in addition to `READABLE`.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -70,7 +70,7 @@ class AuditHook:
             self._effects.append(f"{event} {arguments!r:.100}")
 
     def _is_elsewhere(self, path: Any) -> bool:
-        """Whether a file is outside the folders that may be read."""
+        """Return whether a file is outside the folders that may be read."""
         if isinstance(path, int) or path == os.devnull:  # already open
             return False
         whole = os.path.join(os.path.abspath(os.fsdecode(path)), "")
@@ -78,14 +78,14 @@ class AuditHook:
 
 
 def _writes(path: Any, mode: str | None, flags: int = 0) -> bool:
-    """Whether `open` (mode and flags) or `os.open` (flags) opens a file for writing."""
+    """Return whether `open` (mode and flags) or `os.open` (flags) opens a file for writing."""
     if path == os.devnull:
         return False
     return bool((mode or "")[:1] in ("w", "a", "x") or "+" in (mode or "") or flags & WRITE_FLAGS)
 
 
 def _by_numba() -> bool:
-    """Whether numba is loading cached kernels, which it tries to write to their folder."""
+    """Return whether numba is loading cached kernels, when it tries to write to their folder."""
     frame = inspect.currentframe()
     while frame is not None:
         if frame.f_globals.get("__name__") == "numba.core.caching":

@@ -1,4 +1,4 @@
-"""The count of tries and faults that becomes a row."""
+"""Counts of tries and faults, from which a row is made."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from benchmarks.hardening.harness.rows import MOST_FAULTS, Row
 
 @dataclass
 class Count:
-    """Counts that become a row of the table.
+    """Counts from which a row of the table is made.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ class Count:
     faults
         Descriptions of the first faults.
     group
-        The group of rows that count the same.
+        The group of rows that are summed in docs/reliability.md; empty for a row without a group.
     """
 
     what: str

@@ -8,5 +8,5 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def environment(variables: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return this environment with the repository on PYTHONPATH, and with further variables."""
+    """Return this process's environment with the repository on PYTHONPATH and further variables."""
     return {**os.environ, "PYTHONPATH": str(ROOT), **(variables or {})}

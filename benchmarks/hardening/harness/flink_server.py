@@ -1,4 +1,4 @@
-"""A server on loopback that answers as Flink's REST API, from one file that may be bad."""
+"""A loopback server that imitates Flink's REST API, with responses from one, perhaps bad, file."""
 
 import json
 from collections.abc import Iterator
@@ -9,7 +9,9 @@ from typing import Any
 
 
 class Server(ThreadingHTTPServer):
-    """A server of the parts of one file. A file that is not a JSON object is served whole.
+    """A server whose responses are parts of one file.
+
+    A file that is not a JSON object is served whole.
 
     Attributes
     ----------
@@ -25,11 +27,11 @@ class Server(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """The address."""
+        """The address of the server."""
         return f"http://127.0.0.1:{self.server_port}"
 
     def answer(self, path: str) -> bytes | None:
-        """Return the answer for a path, or None if there is none."""
+        """Return the response for a path; None if the file has none."""
         try:
             whole = json.loads(self.file)
         except (ValueError, RecursionError):
@@ -63,7 +65,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(found or b"")
 
     def log_message(self, *arguments: Any) -> None:
-        """Say nothing."""
+        """Write no log."""
 
 
 def _key(path: str) -> str:

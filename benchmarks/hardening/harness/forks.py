@@ -1,7 +1,7 @@
-"""Processes of the command line that start at once, as forks of a process with loaded imports.
+"""Command-line processes that start quickly, as forks of a process with loaded imports.
 
-A fork has its own memory, files, limits and exit code like any process. It saves the second that
-imports take. The process that forks has a single thread.
+A fork has its own memory, files, limits and exit code like any process, but skips the imports,
+which take about a second. The forking process has a single thread.
 """
 
 import json
@@ -36,7 +36,7 @@ class Ended:
     pid
         The id of the process, of its group, and of the session of its children.
     asleep_seconds
-        Wall time in which it neither computed nor waited for a processor.
+        Wall time during which it neither computed nor waited for a processor.
     """
 
     out: str
@@ -51,14 +51,14 @@ class Ended:
 
 
 class Forks:
-    """A fork server that runs one command line after the other; ``with`` starts and ends it.
+    """A fork server, which runs one command line at a time; ``with`` starts and ends it.
 
     Parameters
     ----------
     variables
-        Environment variables, besides those of this process.
+        Environment variables to add to those of this process.
     modules
-        Modules to import before the first fork, besides the command line.
+        Modules to import before the first fork, in addition to the command line.
     """
 
     def __init__(
@@ -102,30 +102,30 @@ class Forks:
         data_bytes: int | None = None,
         closed: bool = False,
     ) -> Ended:
-        """Run the command line to its end.
+        """Run one command line and wait for its end.
 
         Parameters
         ----------
         folder
             The current folder of the process.
         number, after_s
-            The signal that the process group gets after so many seconds, if it still runs.
+            The signal to send to the process group after that many seconds, if it is still running.
         once, nth
-            A folder; the seconds count from its n-th new temporary file.
+            A folder; `after_s` is then counted from the nth new temporary file in it.
         alone
-            Whether the process gets the signal without its children.
+            Whether to signal the process without its children.
         limit_s
-            Seconds after which it is killed and counts as hung.
+            Seconds after which the process is killed and counts as hung.
         data_bytes
-            The limit of its data memory.
+            The limit of its data memory (RLIMIT_DATA); None for no limit.
         closed
-            Whether it runs without root's right to open every file.
+            Whether to run without root's permission to open every file.
         """
         assert self._process is not None
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         out, err = (Path(self._folder.name) / name for name in ("out", "err"))
-        asked = {
+        request = {
             "arguments": [str(argument) for argument in arguments],
             "folder": str(folder or ROOT),
             "out": str(out),
@@ -139,17 +139,17 @@ class Forks:
             "data_bytes": data_bytes,
             "closed": closed,
         }
-        self._process.stdin.write(json.dumps(asked) + "\n")
+        self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
         line = self._process.stdout.readline()
         if not line:
-            raise RuntimeError("the process that forks has ended")
-        told = json.loads(line)
-        return Ended(out.read_text(errors="replace"), err.read_text(errors="replace"), **told)
+            raise RuntimeError("the fork server has ended")
+        answer = json.loads(line)
+        return Ended(out.read_text(errors="replace"), err.read_text(errors="replace"), **answer)
 
 
 def temporaries(folder: str | Path) -> set[str]:
-    """Return the names of temporary files in a folder, those of killed processes among them."""
+    """Return the names of temporary files in a folder, including those left by killed processes."""
     try:
         return {name for name in os.listdir(folder) if name.startswith(TEMPORARY)}
     except FileNotFoundError:

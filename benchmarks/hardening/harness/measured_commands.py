@@ -1,4 +1,4 @@
-"""Command lines in processes of their own, and the memory and CPU time that they use."""
+"""Command lines run as separate processes, with their memory and CPU time."""
 
 import json
 import subprocess
@@ -20,11 +20,11 @@ process = subprocess.Popen(command)
 if data is not None:
     resource.prlimit(process.pid, resource.RLIMIT_DATA, (data, data))
 _, status, used = os.wait4(process.pid, 0)
-told = [os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime, used.ru_maxrss]
-os.write(int(sys.argv[2]), json.dumps(told).encode())
+usage = [os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime, used.ru_maxrss]
+os.write(int(sys.argv[2]), json.dumps(usage).encode())
 """
-"""A launcher with little memory: the kernel counts the memory of the launching process as a
-program's own.
+"""A launcher that uses little memory, since the kernel includes the memory of the launching process
+in the peak of the program.
 """
 EVERY_S = 0.05
 KIB = 1024
@@ -33,7 +33,7 @@ MIB = KIB * KIB
 
 @dataclass(frozen=True)
 class Usage:
-    """The output, exit code and resource use of a program.
+    """The output, exit code and resource usage of a program.
 
     Parameters
     ----------
@@ -57,50 +57,50 @@ def run_measured(
     variables: Mapping[str, str] | None = None,
     data_bytes: int | None = None,
 ) -> Usage:
-    """Run the command line to its end.
+    """Run the command line and wait for its end.
 
     Parameters
     ----------
     data_bytes
         The limit of data memory (RLIMIT_DATA) of each of its processes.
     """
-    asked = json.dumps([data_bytes, *COMMAND, *map(str, arguments)])
+    arguments_json = json.dumps([data_bytes, *COMMAND, *map(str, arguments)])
     with (
         tempfile.TemporaryFile() as out,
         tempfile.TemporaryFile() as err,
-        tempfile.TemporaryFile() as told,
+        tempfile.TemporaryFile() as report,
     ):
         process = subprocess.Popen(
-            [sys.executable, "-c", LAUNCHER, asked, str(told.fileno())],
+            [sys.executable, "-c", LAUNCHER, arguments_json, str(report.fileno())],
             env=environment(variables),
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=err,
-            pass_fds=[told.fileno()],
+            pass_fds=[report.fileno()],
             start_new_session=True,
         )
-        ended, most = threading.Event(), [0]
-        watch = threading.Thread(target=_watch, args=(process.pid, ended, most))
+        ended, peak = threading.Event(), [0]
+        watch = threading.Thread(target=_watch, args=(process.pid, ended, peak))
         watch.start()
         process.wait()
         ended.set()
         watch.join()
-        said = []
-        for file in (out, err, told):
+        texts = []
+        for file in (out, err, report):
             file.seek(0)
-            said.append(file.read().decode(errors="replace"))
-    code, cpu, kib = json.loads(said[2])
-    largest = kib * KIB  # of the program, or of a child it has waited for
-    return Usage(said[0], said[1], code, cpu, largest, max(most[0], largest))
+            texts.append(file.read().decode(errors="replace"))
+    code, cpu, kib = json.loads(texts[2])
+    largest = kib * KIB  # of the program, or of a child that it waited for
+    return Usage(texts[0], texts[1], code, cpu, largest, max(peak[0], largest))
 
 
-def _watch(session: int, ended: threading.Event, most: list[int]) -> None:
+def _watch(session: int, ended: threading.Event, peak: list[int]) -> None:
     while not ended.wait(EVERY_S):
-        most[0] = max(most[0], sum(map(_proportional_bytes, members(session))))
+        peak[0] = max(peak[0], sum(map(_proportional_bytes, members(session))))
 
 
 def _proportional_bytes(process: int) -> int:
-    """Return the proportional set size of a process: an n-th of what n processes share."""
+    """Return the proportional set size of a process: 1/n of the memory that n processes share."""
     try:
         lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""Limits of the memory that reading may take."""
+"""Limits of the memory that a reader may use."""
 
 import subprocess
 import sys
@@ -19,17 +19,17 @@ print(peak() - before)
 
 @cache
 def torch_bytes() -> int:
-    """Return the memory of torch itself, measured in a process that loads it and an optimiser."""
-    told = [sys.executable, "-W", "ignore", "-c", _TORCH]
-    return int(subprocess.run(told, capture_output=True, text=True, check=True).stdout)
+    """Return the memory of torch in bytes, measured in a process that loads it and an optimiser."""
+    command = [sys.executable, "-W", "ignore", "-c", _TORCH]
+    return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
-def most_bytes(torch: bool) -> int:
-    """Return the memory limit of a process: 300 MB, and the memory of torch where it is used."""
+def memory_limit(torch: bool) -> int:
+    """Return the memory limit of a process in bytes: 300 MB, plus the memory of torch if used."""
     return MOST_BYTES + (torch_bytes() if torch else 0)
 
 
 def memory_text(peak: int, torch: bool) -> str:
-    """Return peak memory as text, with the limit where it is not 300 MB."""
-    limit = f" of {most_bytes(torch) // MEGABYTE} with torch" if torch else ""
+    """Return peak memory as text, with the limit if that is not 300 MB."""
+    limit = f" of {memory_limit(torch) // MEGABYTE} with torch" if torch else ""
     return f"{-(-peak // MEGABYTE)} MB{limit}"

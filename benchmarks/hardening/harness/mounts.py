@@ -1,4 +1,4 @@
-"""Small disks of this process alone; they disappear with the process or at the end of the block."""
+"""Small disks that only this process sees; they vanish with it or at the end of the block."""
 
 import ctypes
 import os
@@ -31,17 +31,17 @@ def own_mounts() -> Iterator[bool]:
 
 
 def mount(folder: Path, size_bytes: int) -> None:
-    """Mount an empty disk of a given size."""
+    """Mount an empty disk of `size_bytes`."""
     _call("mount", b"tmpfs", os.fsencode(folder), b"tmpfs", 0, f"size={size_bytes}".encode())
 
 
 def make_read_only(folder: Path) -> None:
-    """Make a disk read-only, for root too."""
+    """Make a disk read-only, even for root."""
     _call("mount", b"tmpfs", os.fsencode(folder), None, REMOUNT | READ_ONLY, None)
 
 
 def unmount(folder: Path) -> None:
-    """Remove a disk and its files."""
+    """Unmount a disk, which deletes its files."""
     _call("umount2", os.fsencode(folder), 2)
 
 

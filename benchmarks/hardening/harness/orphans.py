@@ -1,4 +1,4 @@
-"""Processes of a session, and those that outlive the process that started them."""
+"""Detection of processes that outlive the process that started their session."""
 
 import time
 from pathlib import Path
@@ -12,15 +12,15 @@ def members(session: int) -> list[int]:
             continue
         try:
             fields = (entry / "stat").read_text().rpartition(")")[2].split()
-        except OSError:  # the process has ended meanwhile
+        except OSError:  # the process has ended in the meantime
             continue
         if fields[0] not in "ZX" and int(fields[3]) == session:
             found.append(int(entry.name))
     return found
 
 
-def left(session: int, seconds: float) -> list[int]:
-    """Return the processes of a session that still run after a number of seconds."""
+def survivors(session: int, seconds: float) -> list[int]:
+    """Wait until a session has no running process, at most `seconds`; return those that remain."""
     until = time.monotonic() + seconds
     while (found := members(session)) and time.monotonic() < until:
         time.sleep(0.02)

@@ -1,6 +1,6 @@
-"""Root's right to open files whatever their mode, and giving it up.
+"""Dropping root's permission to open files regardless of their mode.
 
-The user id stays the same, so that a process can still read its own libraries.
+The user id does not change, so that the process can still read its own libraries.
 """
 
 import ctypes
@@ -14,8 +14,8 @@ PR_CAPBSET_DROP = 24
 
 
 @contextmanager
-def given_up() -> Iterator[None]:
-    """Drop the right in the block."""
+def override_dropped() -> Iterator[None]:
+    """Drop the permission for the block."""
     if os.geteuid():
         yield
         return
@@ -27,8 +27,8 @@ def given_up() -> Iterator[None]:
         _set_effective(before)
 
 
-def give_up() -> None:
-    """Drop the right for good, for child processes too."""
+def drop_override() -> None:
+    """Drop the permission permanently, also for child processes."""
     if os.geteuid():
         return
     for one in OVERRIDES:
@@ -41,7 +41,7 @@ def _mask() -> int:
 
 
 def _read() -> tuple[ctypes.Array[ctypes.c_uint32], ctypes.Array[ctypes.c_uint32]]:
-    """Return a header, and the effective, permitted and inheritable sets of capabilities."""
+    """Return the header and the effective, permitted and inheritable sets of capget(2)."""
     header, sets = (ctypes.c_uint32 * 2)(VERSION, 0), (ctypes.c_uint32 * 6)()
     _check(ctypes.CDLL(None, use_errno=True).capget(header, sets))
     return header, sets

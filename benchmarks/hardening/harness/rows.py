@@ -1,4 +1,4 @@
-"""Rows of counts, and the run that counted them, kept as JSON."""
+"""Rows of results and the runs that produced them, stored as JSON."""
 
 import json
 import subprocess
@@ -13,9 +13,9 @@ from streamplace.files import write_json
 
 MOST_FAULTS = 20
 NOT_RUN = "not run"
-"""The figure that says why nothing was tried for a row."""
+"""The figure that states why a row has no tries."""
 UNREACHABLE = "service not reachable"
-"""The reason that leaves the table complete all the same: it is beyond our control."""
+"""A reason outside the project's control, with which the table still counts as complete."""
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,10 @@ class Row:
     figures
         Further measurements with their units: ``{"longest": "0.41 s"}``.
     faults
-        Descriptions by which the first faults can be reproduced.
+        Descriptions of the first faults, from which they can be reproduced.
     group
-        The line of docs/reliability.md that sums rows which count the same; empty for a separate
-        line.
+        The line of the table in docs/reliability.md that sums this row with others; empty for a
+        separate line.
     """
 
     what: str
@@ -48,7 +48,7 @@ class Row:
 
     @property
     def good(self) -> bool:
-        """Whether something was tried, and nothing went wrong."""
+        """Whether something was tried and nothing went wrong."""
         return self.tried > 0 and not any(self.wrong.values())
 
     def __str__(self) -> str:
@@ -59,12 +59,12 @@ class Row:
 
 @dataclass(frozen=True)
 class Run:
-    """The run that counted a row, with the command that repeats it.
+    """The run that produced a row, with the command that repeats it.
 
     Parameters
     ----------
     share
-        The share of the whole campaign.
+        The fraction of the whole campaign, 0 to 1.
     commit
         The commit, with ``-dirty`` if the tree had changes.
     """
@@ -77,7 +77,7 @@ class Run:
 
     @classmethod
     def of(cls, words: str, share: float, seed: int) -> Self:
-        """Return a run that begins now.
+        """Return a run that starts now.
 
         Parameters
         ----------
@@ -96,12 +96,12 @@ Counted = tuple[Row, Run]
 
 
 def save_rows(path: Path, counted: Iterable[Counted], *, only: bool = False) -> None:
-    """Write rows, each with its run, into the file of a part.
+    """Write rows, each with its run, to the file of a part.
 
     Parameters
     ----------
     only
-        Whether to drop all earlier rows; otherwise rows of the same names are replaced.
+        Whether to drop all earlier rows; otherwise only rows with the same names are replaced.
     """
     kept = (
         {} if only or not path.exists() else {row.what: (row, run) for row, run in read_rows(path)}
@@ -111,15 +111,15 @@ def save_rows(path: Path, counted: Iterable[Counted], *, only: bool = False) -> 
 
 
 def read_rows(path: Path) -> list[Counted]:
-    """Return the rows that `save_rows` wrote; none if there is no file."""
+    """Return the rows that `save_rows` wrote; an empty list if the file does not exist."""
     found = json.loads(path.read_text()) if path.exists() else []
     return [(Row(**row), Run(**run)) for row in found if (run := row.pop("run"))]
 
 
 @cache
 def _commit() -> str:
-    """Return the commit of the code that is running; it is read once."""
-    told = ["git", "describe", "--always", "--dirty"]
+    """Return the commit of the running code, which is determined once."""
+    command = ["git", "describe", "--always", "--dirty"]
     return subprocess.run(
-        told, capture_output=True, text=True, check=False, cwd=Path(__file__).parent
+        command, capture_output=True, text=True, check=False, cwd=Path(__file__).parent
     ).stdout.strip()

@@ -1,16 +1,16 @@
-"""CPU time and sleep of a process, told from waiting for a processor."""
+"""CPU time and sleep of a process; waiting for a processor is neither."""
 
 import time
 from pathlib import Path
 
 
 def scheduled_s(pid: int | None = None) -> float | None:
-    """Return the seconds that a process has computed or waited for a processor, if known.
+    """Return the seconds that a process has computed or waited for a processor; None if unknown.
 
     Parameters
     ----------
     pid
-        A process, which may have ended but must not be reaped yet; None means this thread.
+        A process, which may have ended but must not have been reaped; None means this thread.
     """
     name = "thread-self" if pid is None else str(pid)
     try:
@@ -20,9 +20,9 @@ def scheduled_s(pid: int | None = None) -> float | None:
 
 
 def asleep_s(wall_s: float, cpu_s: float, scheduled: float | None) -> float:
-    """Return the seconds in which a process has neither computed nor waited for a processor.
+    """Return the seconds during which a process neither computed nor waited for a processor.
 
-    Waiting for a processor on a busy machine is not sleep. Where the kernel does not report
+    On a busy machine, waiting for a processor is not sleep. If the kernel does not report
     `scheduled_s`, sleep is the wall time beyond ten times the CPU time plus 4 seconds.
     """
     if scheduled is None:
@@ -31,14 +31,14 @@ def asleep_s(wall_s: float, cpu_s: float, scheduled: float | None) -> float:
 
 
 class Stopwatch:
-    """A stopwatch that starts when it is made."""
+    """A stopwatch that starts when it is created."""
 
     def __init__(self) -> None:
         self._wall, self._cpu = time.monotonic(), time.process_time()
         self._scheduled = scheduled_s()
 
     def since(self) -> tuple[float, float]:
-        """Return the CPU time since the start, and the sleep of this thread."""
+        """Return seconds since the start: CPU time of the process, and sleep of the thread."""
         wall, cpu = time.monotonic() - self._wall, time.process_time() - self._cpu
         now = scheduled_s()
         known = None if now is None or self._scheduled is None else now - self._scheduled

@@ -1,1 +1,1 @@
-"""Faults that turn good inputs into bad ones."""
+"""Mutations that turn valid inputs into bad ones."""

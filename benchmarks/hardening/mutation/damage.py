@@ -1,4 +1,4 @@
-"""Damage to the bytes of a file, as disks, memory, networks and editors cause it."""
+"""Damage to the bytes of a file, such as disks, memory, networks and editors cause."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-LENGTH_BYTES = 8  # of the length before a safetensors header
+LENGTH_BYTES = 8  # of the length field before a safetensors header
 SECTORS = (64, 512, 4096)  # bytes that are lost or swapped together
 
 
@@ -23,23 +23,23 @@ Damage = Callable[[bytes, int, np.random.Generator], Iterator[Damaged]]
 
 
 def flipped_bits(data: bytes, count: int, rng: np.random.Generator) -> Iterator[Damaged]:
-    """Flip one bit: all of the header's length first, then of header and body in turn."""
+    """Flip one bit: first each bit of the length field, then bits of header and body in turn."""
     for number in range(count):
         place, bit = _bit(data, number, rng)
-        yield Damaged(f"bit {bit} of byte {place} flipped", _turned(data, (place, bit)))
+        yield Damaged(f"bit {bit} of byte {place} flipped", _flipped(data, (place, bit)))
 
 
 def two_flipped_bits(data: bytes, count: int, rng: np.random.Generator) -> Iterator[Damaged]:
-    """Flip two bits; a sum of bytes would not notice half of the pairs."""
+    """Flip two bits; for about half of the pairs, a sum of the bytes would not change."""
     for number in range(count):
         place, bit = _bit(data, number, rng)
         other = int(rng.integers(len(data))) if number % 2 else min(place + 1, len(data) - 1)
         pair = (place, bit), (other, bit if other != place else (bit + 1) % 8)
-        yield Damaged(f"bits {pair} flipped", _turned(data, *pair))
+        yield Damaged(f"bits {pair} flipped", _flipped(data, *pair))
 
 
 def truncations(data: bytes, count: int, rng: np.random.Generator) -> Iterator[Damaged]:
-    """Cut off the end: near every boundary of the format first, then anywhere."""
+    """Cut off the end: first near every boundary of the format, then anywhere."""
     header = header_end(data)
     begins = (range(LENGTH_BYTES + 2), range(header - 8, header + 9))
     near = [*chain(*begins), *range(len(data) - 9, len(data))]
@@ -49,7 +49,7 @@ def truncations(data: bytes, count: int, rng: np.random.Generator) -> Iterator[D
 
 
 def zeroed_pages(data: bytes, count: int, rng: np.random.Generator) -> Iterator[Damaged]:
-    """Zero a page, as file systems do with pages that were not yet written."""
+    """Zero a page, as file systems do for pages that were never written."""
     for begin, end in _sectors(data, count, rng):
         yield Damaged(f"bytes {begin} to {end} zeroed", _with(data, begin, bytes(end - begin)))
 
@@ -74,7 +74,7 @@ def appended(data: bytes, count: int, rng: np.random.Generator) -> Iterator[Dama
 
 
 def shifted(data: bytes, count: int, rng: np.random.Generator) -> Iterator[Damaged]:
-    """Delete or insert one byte, which shifts all that follow."""
+    """Delete or insert one byte, which shifts all later bytes."""
     for number in range(count):
         place = _bit(data, number, rng)[0]
         if number % 2:
@@ -89,15 +89,15 @@ OTHERS: Mapping[str, Damage] = MappingProxyType(
         "zeroed pages": zeroed_pages,
         "swapped blocks": swapped_blocks,
         "appended bytes": appended,
-        "a byte lost or won": shifted,
+        "a byte deleted or inserted": shifted,
     }
 )
 
 
 def damaged(damage: Damage, data: bytes, count: int, rng: np.random.Generator) -> Iterator[Damaged]:
-    """Yield a number of damaged files, all of them different from the original."""
+    """Yield `count` damaged files, all of which differ from the original."""
     left = count
-    while left:  # two swapped blocks may be equal
+    while left:  # some damage changes nothing: two swapped blocks may be equal
         for one in damage(data, left, rng):
             if one.data != data:
                 left -= 1
@@ -110,7 +110,7 @@ def header_end(data: bytes) -> int:
 
 
 def _bit(data: bytes, number: int, rng: np.random.Generator) -> tuple[int, int]:
-    """Return the position of a byte, and a bit in it."""
+    """Return the position of a byte, and the number of a bit in it."""
     if number < 8 * LENGTH_BYTES:
         return number % LENGTH_BYTES, number // LENGTH_BYTES
     header = header_end(data)
@@ -118,7 +118,7 @@ def _bit(data: bytes, number: int, rng: np.random.Generator) -> tuple[int, int]:
     return int(rng.integers(*ends)), int(rng.integers(8))
 
 
-def _turned(data: bytes, *bits: tuple[int, int]) -> bytes:
+def _flipped(data: bytes, *bits: tuple[int, int]) -> bytes:
     changed = bytearray(data)
     for place, bit in bits:
         changed[place] ^= 1 << bit

@@ -1,4 +1,4 @@
-"""Good documents in other encodings, with other line ends, and with zero bytes in them."""
+"""Changes of a valid document's encoding, line ends, and padding."""
 
 import gzip
 from collections.abc import Callable
@@ -15,7 +15,7 @@ ENCODINGS: tuple[Callable[[bytes], bytes], ...] = (
     *(lambda d: d.replace(b"\n", b"\r"), lambda d: d.replace(b" ", b"\xc2\xa0")),
     *(lambda d: d + b"\0" * 1000, lambda d: b"\0" + d, lambda d: d.replace(b"a", b"\0")),
 )
-"""Functions that encode a good document in another way."""
+"""Functions that encode a valid document in another way."""
 
 
 def _text(data: bytes) -> str:

@@ -1,4 +1,4 @@
-"""Faults of JSON values: wrong types, extreme numbers, wrong names."""
+"""Mutations of JSON values: wrong types, extreme numbers, wrong names."""
 
 import copy
 import json
@@ -27,14 +27,14 @@ OTHERS: tuple[Any, ...] = (
 
 
 def mutated(value: Any, chance: random.Random) -> Any:
-    """Return a JSON value with one fault, for `json_text` to write."""
+    """Return a JSON value with one random mutation, for `json_text` to write."""
     holder = [copy.deepcopy(value)]
     chance.choice(FAULTS)(holder, chance)
     return holder[0]
 
 
 def json_text(value: Any) -> str:
-    """Return a value as JSON text, with placeholders replaced by their raw text."""
+    """Return a value as JSON text, with the placeholders of `RAW` replaced by their texts."""
     text = json.dumps(value)
     for mark, raw in RAW.items():
         if mark in text:
@@ -43,7 +43,7 @@ def json_text(value: Any) -> str:
 
 
 def _places(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield the container and key of every value inside."""
+    """Yield the container and key of every nested value."""
     here = [value]
     while here:
         one = here.pop()
@@ -81,13 +81,13 @@ def _type(holder: list[Any], chance: random.Random) -> None:
 
 
 def _raw(holder: list[Any], chance: random.Random) -> None:
-    """Replace any value by text that is no JSON, or at the edge of it."""
+    """Replace any value by text that is not JSON, or a corner case of it."""
     if place := _some(holder, chance):
         place[0][place[1]] = chance.choice(tuple(RAW))
 
 
 def _name(holder: list[Any], chance: random.Random) -> None:
-    """Replace a string by another of the document: cycles, loops, duplicates, unknown names."""
+    """Replace a string by another one of the document: cycles, loops, duplicates, unknown names."""
     one, other = _some(holder, chance, str), _some(holder, chance, str)
     if one and other:
         one[0][one[1]] = other[0][other[1]]

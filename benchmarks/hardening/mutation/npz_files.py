@@ -1,4 +1,4 @@
-"""Faults of .npz files: valid archives with wrong content."""
+"""Mutations of .npz files, most of which are valid archives with wrong content."""
 
 import io
 import json
@@ -28,18 +28,18 @@ class UnpickledFile:
 
 
 def _npz(change: Callable[[Arrays, random.Random], None], *, packed: bool = False) -> Fault:
-    """Return a fault that changes the arrays of an archive."""
+    """Return a mutation that changes the arrays of an archive."""
 
     def fault(data: bytes, chance: random.Random) -> bytes:
         try:
-            # numpy would allocate the memory that an earlier fault claims
+            # numpy would allocate the size that an earlier mutation claims; `read_arrays` does not
             arrays: Arrays = {name: array.copy() for name, array in read_arrays(data).items()}
             change(arrays, chance)
-            made = io.BytesIO()
-            (np.savez_compressed if packed else np.savez)(made, **arrays)
+            file = io.BytesIO()
+            (np.savez_compressed if packed else np.savez)(file, **arrays)
         except Exception:
             return data
-        return made.getvalue()
+        return file.getvalue()
 
     return fault
 
@@ -52,8 +52,8 @@ def _numbers(arrays: Arrays, chance: random.Random) -> None:
             if column.dtype.kind == "f":
                 column.flat[where] = chance.choice(NUMBERS)
             else:
-                told = np.iinfo(column.dtype)
-                column.flat[where] = chance.choice((0, 1, 2, 3, told.min, told.max))
+                limits = np.iinfo(column.dtype)
+                column.flat[where] = chance.choice((0, 1, 2, 3, limits.min, limits.max))
 
 
 def _every_number(arrays: Arrays, chance: random.Random) -> None:
@@ -97,17 +97,17 @@ def _header(arrays: Arrays, chance: random.Random) -> None:
 
 
 def _claim(data: bytes, chance: random.Random) -> bytes:
-    """Replace an array by a numpy header with a false shape or type, or with code."""
+    """Replace an array by a numpy header with a false shape or type, or by one with code."""
     text = f"{{'descr': {_quoted(chance.choice(TYPES))}, 'fortran_order': False, 'shape': "
     text += f"{chance.choice(SHAPES)}, }}"
     text = chance.choice((text, text, text, "(" * 9000, "{" * 9000, "[1if 1else 2]", "{'a': 1}"))
     head = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode()
-    made = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(made, "w") as new:
-        spoilt = chance.choice(old.namelist())
+    file = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(file, "w") as new:
+        replaced = chance.choice(old.namelist())
         for name in old.namelist():
-            new.writestr(zipfile.ZipInfo(name), head if name == spoilt else old.read(name))
-    return made.getvalue()
+            new.writestr(zipfile.ZipInfo(name), head if name == replaced else old.read(name))
+    return file.getvalue()
 
 
 def _quoted(descr: str) -> str:
@@ -115,25 +115,25 @@ def _quoted(descr: str) -> str:
 
 
 def _bomb(data: bytes, chance: random.Random) -> bytes:
-    """Add a member that decompresses to far more, or repeats a name."""
-    made = io.BytesIO(data)
+    """Add a member that decompresses to a large size, or that repeats a name."""
+    file = io.BytesIO(data)
     kind = chance.choice((zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA))
-    with zipfile.ZipFile(made, "a") as archive:
-        member = zipfile.ZipInfo("names.npy")  # without a time: always the same bytes
+    with zipfile.ZipFile(file, "a") as archive:
+        member = zipfile.ZipInfo("names.npy")  # without a date: the bytes never vary
         archive.writestr(member, bytes(chance.choice((0, 100, 2**24))), kind)
-    return made.getvalue()
+    return file.getvalue()
 
 
 def _if_readable(fault: Fault) -> Fault:
-    """Return a fault that leaves an archive alone if an earlier fault broke it."""
+    """Return a mutation that does nothing if an earlier one broke the archive."""
 
-    def made(data: bytes, chance: random.Random) -> bytes:
+    def checked(data: bytes, chance: random.Random) -> bytes:
         try:
             return fault(data, chance)
         except Exception:
             return data
 
-    return made
+    return checked
 
 
 NPZ_FAULTS: tuple[Fault, ...] = (
@@ -148,4 +148,4 @@ NPZ_FAULTS: tuple[Fault, ...] = (
         _if_readable(_bomb),
     ),
 )
-"""Faults of .npz files."""
+"""Mutations of .npz files."""

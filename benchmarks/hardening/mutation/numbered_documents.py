@@ -1,4 +1,4 @@
-"""Bad documents by number: reader, number and seed are enough to make one again."""
+"""Bad documents by number: each can be regenerated from its reader, number and seed."""
 
 import gzip
 import random
@@ -12,25 +12,32 @@ from benchmarks.hardening.mutation.text_files import TEXT_FAULTS, Fault
 from streamplace.files.bounded import GZIP
 
 COUNT = 20_000
-"""Bad documents of each reader in the whole campaign."""
+"""Number of bad documents of each reader in the whole campaign."""
 MOST_OFFSETS = 6000
 BOMBS_AT = len(MALFORMED)
 ENCODINGS_AT = BOMBS_AT + len(BOMBS)
 CUT_AT = ENCODINGS_AT + len(ENCODINGS)
-"""The first numbers of bombs, of other encodings, and of truncated documents."""
+"""The first numbers of bombs, of other encodings, and of truncated documents, respectively."""
 
 
-def spoilt(
+def bad_document(
     documents: tuple[Document, ...],
     number: int,
     seed: int = 0,
     faults: tuple[Fault, ...] | None = None,
 ) -> Document:
-    """Return a bad document, which differs from all good ones.
+    """Return a bad document, which differs from all valid ones.
 
-    The numbers begin with `MALFORMED` and bombs; the first document in other encodings and the
-    truncations of `cuts` follow. All further documents are good ones with one to three random
-    faults, and so are those of numbers whose fault changes nothing.
+    The first numbers are those of `MALFORMED` and `BOMBS`; then follow the first document in other
+    encodings, and the truncations of `cuts`. All further numbers are those of valid documents with
+    one to three random mutations, as are numbers whose change has no effect.
+
+    Parameters
+    ----------
+    documents
+        The valid documents of a reader.
+    faults
+        The mutations; None means those of text.
     """
     good = {(document.name, document.data) for document in documents}
     for attempt in count():
@@ -38,15 +45,16 @@ def spoilt(
         made = made or _faulty(documents, random.Random(f"{seed}:{number}:{attempt}"), faults)
         if (made.name, made.data) not in good:
             return made
-    raise AssertionError("there is always another fault")
+    raise AssertionError("unreachable: the loop is endless")
 
 
 @cache
 def cuts(documents: tuple[Document, ...]) -> list[tuple[Document, int]]:
-    """Return the documents and offsets at which they are cut off, at most 6,000.
+    """Return the documents to truncate, each with an offset: at most 6,000 pairs.
 
-    The smallest document is cut at every offset, and larger ones too while the limit allows. If
-    the smallest is longer than the limit, it is cut at 6,000 evenly spaced offsets.
+    The smallest document is truncated at every offset, and so are larger ones while the limit
+    allows. If the smallest one is longer than the limit, it is truncated at 6,000 evenly spaced
+    offsets.
     """
     found: list[tuple[Document, int]] = []
     for one in sorted(documents, key=lambda document: len(document.data)):
@@ -60,13 +68,13 @@ def cuts(documents: tuple[Document, ...]) -> list[tuple[Document, int]]:
 
 
 def cut_numbers(documents: tuple[Document, ...]) -> range:
-    """Return the numbers of truncations of the smallest document."""
+    """Return the numbers of the truncations of the smallest document."""
     smallest = min(len(document.data) for document in documents)
     return range(CUT_AT, CUT_AT + min(smallest, MOST_OFFSETS))
 
 
 def _listed(documents: tuple[Document, ...], number: int) -> Document | None:
-    """Return the document of a number, or None if its faults are random."""
+    """Return the document of a number; None if it has random mutations."""
     name = documents[0].name
     if number < BOMBS_AT:
         return Document(name, MALFORMED[number].encode(errors="surrogatepass"))

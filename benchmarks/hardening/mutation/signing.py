@@ -1,7 +1,7 @@
-"""Bad files of weights with correct lengths and a correct hash.
+"""Bad weights files with correct lengths and a correct hash.
 
-Without them nearly every change would be refused for its hash, and the code behind that check would
-not be reached.
+Nearly every other change would be refused because of the hash, and the code behind that check would
+never run.
 """
 
 import json
@@ -20,8 +20,8 @@ def signed(data: bytes) -> bytes:
     Parameters
     ----------
     data
-        A header as JSON, and the bytes of tensors, which may be too few or too many. Other data
-        becomes a file with a correct length alone.
+        A header as JSON, and the bytes of tensors, which may be too few or too many. For any other
+        data, only the length is correct.
     """
     text = data.decode("latin-1")
     try:
@@ -30,14 +30,14 @@ def signed(data: bytes) -> bytes:
             (one["data_offsets"][1] for name, one in header.items() if name != METADATA_KEY),
             default=0,
         )
-        begin = end + -end % 8  # of tensors, behind padding
+        begin = end + -end % 8  # of the tensors, after padding
         begin = end if data[end:begin].strip() else begin
         body = data[begin : begin + claimed].ljust(min(claimed, MOST_BYTES), b"\0")
         whole = _file(text[:end].encode("latin-1"), body)
         words = dict(header[METADATA_KEY])
         words.pop("sha256", None)
         return packed(safetensors.torch.load(whole), words)
-    except Exception:  # of any kind; reporting it is the reader's task
+    except Exception:  # any error: the reader must report what is wrong
         return _file(data, b"")
 
 

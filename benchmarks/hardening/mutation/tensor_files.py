@@ -1,4 +1,4 @@
-"""Faults of .safetensors files; those of the content come with a hash that fits."""
+"""Mutations of .safetensors files; those of the content update the hash."""
 
 import json
 import random
@@ -11,7 +11,7 @@ from benchmarks.hardening.mutation.text_files import BYTE_FAULTS, Fault
 
 
 def _signed(change: Callable[[Arrays, dict[str, str], random.Random], None]) -> Fault:
-    """Return a fault that changes the content of a file of weights, and its hash to fit."""
+    """Return a mutation that changes the content of a weights file and updates its hash."""
 
     def fault(data: bytes, chance: random.Random) -> bytes:
         from streamplace.policy.signed_tensors import packed, unpacked  # noqa: PLC0415 - torch is heavy
@@ -76,7 +76,7 @@ def _own_header(data: bytes, chance: random.Random) -> bytes:
     try:
         value = json.loads(data[8 : 8 + length])
         header = json_values.json_text(json_values.mutated(value, chance)).encode()
-    except (ValueError, RecursionError):  # broken by an earlier fault
+    except (ValueError, RecursionError):  # broken by an earlier mutation
         return data
     return struct.pack("<Q", len(header)) + header + data[8 + length :]
 
@@ -86,4 +86,4 @@ TENSOR_FAULTS: tuple[Fault, ...] = (
     *(_signed(_words), _signed(_words), _signed(_words), _signed(_tensors), _signed(_tensors)),
     *(_signed(_tensor_names), _length, _own_header, _own_header),
 )
-"""Faults of .safetensors files."""
+"""Mutations of .safetensors files."""

@@ -1,4 +1,4 @@
-"""Faults of text, and of the bytes of any file."""
+"""Mutations of text, and of the bytes of any file."""
 
 import gzip
 import json
@@ -26,7 +26,7 @@ JUNK = (
     *("\ufeff", "\u2028", "\ud7ff", "\U0001f600", "a\nb", "\\", '"', "'", "]]>", "<!--", "/*"),
     *("nobody", "9999999", "__x", "$x$", ":type", "id", "name"),
 )
-"""Replacements of a word."""
+"""Replacements for a word."""
 
 
 Fault = Callable[[bytes, random.Random], bytes]
@@ -85,13 +85,13 @@ def _swap_words(data: bytes, chance: random.Random) -> bytes:
 
 
 def _change_value(data: bytes, chance: random.Random) -> bytes:
-    """Apply a fault of `json_values` to JSON; replace a word in other text."""
+    """Apply a mutation of `json_values` to JSON; in other text, replace a word."""
     before, line, after = _line_of(data, chance)
     return before + _change_json(line, chance) + after
 
 
 def _line_of(data: bytes, chance: random.Random) -> tuple[bytes, bytes, bytes]:
-    """Return what precedes, is, and follows a random line of JSON lines; other text is one line."""
+    """Split JSON lines at a random line: before, line, after. Other text is a single line."""
     if not data.startswith(b"{") or b"}\n{" not in data:
         return b"", data, b""
     lines = data.split(b"\n")
@@ -106,10 +106,7 @@ def _change_json(data: bytes, chance: random.Random) -> bytes:
         return _replace_word(data, chance)
     try:
         return json_values.json_text(json_values.mutated(value, chance)).encode()
-    except (
-        ValueError,
-        RecursionError,
-    ):  # an earlier fault made a number too long, or nested too deeply
+    except (ValueError, RecursionError):  # a number is too long, or the nesting too deep
         return data[: len(data) // 2]
 
 
@@ -121,16 +118,16 @@ def _nest(data: bytes, chance: random.Random) -> bytes:
 
 
 def _zip(data: bytes, chance: random.Random) -> bytes:
-    """Compress with gzip, and change bytes of half of the results."""
+    """Compress with gzip; in half of the cases, also change some bytes of the result."""
     zipped = gzip.compress(data, 1, mtime=0)
     return zipped if chance.random() < 0.5 else _flip(zipped, chance)
 
 
 BYTE_FAULTS: tuple[Fault, ...] = (_flip, _truncate, _remove, _repeat, _nest, _zip)
-"""Faults of any file."""
+"""Mutations of any file."""
 TEXT_FAULTS: tuple[Fault, ...] = (
     *BYTE_FAULTS,
     *(_replace_word, _replace_word, _swap_words, _swap_words),
     *(_change_value, _change_value, _change_value, _change_value, _change_value, _change_value),
 )
-"""Faults of text."""
+"""Mutations of text."""

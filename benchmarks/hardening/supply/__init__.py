@@ -1,1 +1,1 @@
-"""Locks, licences, tested versions, and releases."""
+"""Locks, licences, tests with other dependency versions, and releases."""

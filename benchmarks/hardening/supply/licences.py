@@ -33,8 +33,8 @@ FILE = ROOT / "LICENSES.md"
 VENDORED = ROOT / "streamplace" / "report" / "page" / "vendor" / "README.md"
 USERS = "users"
 UNKNOWN = "UNKNOWN"
-READ = {"atheris": "Apache-2.0"}  # read in the package, whose metadata has no licence
-LONGEST = 60  # letters of a licence's name; longer strings are its text
+READ = {"atheris": "Apache-2.0"}  # found in the package: its metadata state no licence
+LONGEST = 60  # characters of a licence's name; a longer string is the text of the licence
 TOP = """# Licences
 
 `make locks` generates this file from the metadata of the packages. streamplace itself is licensed
@@ -56,7 +56,7 @@ installs the others.
 
 @dataclass(frozen=True, order=True)
 class Licence:
-    """The licence of a package, and who needs the package."""
+    """The licence of a package, and what needs the package."""
 
     package: str
     version: str
@@ -68,14 +68,16 @@ class Licence:
 
 
 def licence_of(metadata: dict[str, Any]) -> str:
-    """Return the licence that a package states, or `UNKNOWN`.
+    """Return the licence that the metadata of a package state, or `UNKNOWN`.
 
-    It is the licence expression, the classifiers, or the free-text field if that is short.
+    It comes from the licence expression, else the classifiers, else the free-text field if short.
     """
     if metadata.get("license_expression"):
         return str(metadata["license_expression"])
-    told = [c.rpartition(" :: ")[2] for c in metadata.get("classifier", []) if "License ::" in c]
-    named = [name for name in told if name != "OSI Approved"]
+    classifiers = [
+        c.rpartition(" :: ")[2] for c in metadata.get("classifier", []) if "License ::" in c
+    ]
+    named = [name for name in classifiers if name != "OSI Approved"]
     if named:
         return ", ".join(named)
     text = (metadata.get("license") or "").strip()
@@ -97,14 +99,14 @@ def needed_by_users(metadata: dict[str, dict[str, Any]]) -> set[str]:
 
 
 def listed(text: str) -> list[Licence]:
-    """Return the packages that LICENSES.md lists."""
+    """Return the packages that the text of LICENSES.md lists."""
     rows = [line.strip("| \n").split(" | ") for line in text.splitlines() if line.startswith("| ")]
     head = rows.index(["package", "version", "licence", "needed by"])
     return [Licence(*row) for row in rows[head + 1 :]]
 
 
 def vendored() -> str:
-    """Return the table of vendored files from their card."""
+    """Return the table of vendored files from their README."""
     lines = VENDORED.read_text().splitlines()
     return "".join(line + "\n" for line in lines if line.startswith("|"))
 
@@ -130,7 +132,7 @@ def main() -> None:
 
 
 def _joined(lines: Iterable[Licence]) -> list[Licence]:
-    """Return one line for each version of a package."""
+    """Merge the lines of each version of a package into one."""
     found: dict[tuple[str, str], Licence] = {}
     for line in sorted(lines):
         before = found.get((line.package, line.version))
@@ -144,8 +146,8 @@ def _metadata(locked: list[Entry]) -> dict[str, dict[str, Any]]:
     with TemporaryDirectory() as folder:
         report, pins = Path(folder, "report.json"), Path(folder, "pins.txt")
         pins.write_text("".join({f"{entry.name}=={entry.public_version}\n": 0 for entry in locked}))
-        told = ["--dry-run", "--no-deps", "--ignore-installed", "-q", "--report", str(report)]
-        pip = [tool("python"), "-m", "pip", "install", *told, "-r", str(pins)]
+        options = ["--dry-run", "--no-deps", "--ignore-installed", "-q", "--report", str(report)]
+        pip = [tool("python"), "-m", "pip", "install", *options, "-r", str(pins)]
         subprocess.run(pip, check=True, stderr=subprocess.DEVNULL)
         found = json.loads(report.read_text())["install"]
     return {normal(one["metadata"]["name"]): one["metadata"] for one in found}

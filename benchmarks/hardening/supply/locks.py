@@ -1,19 +1,19 @@
-"""Locks: every file that the Makefile installs, by its hash.
+"""Lock files: the version and the hashes of every package that the Makefile installs.
 
-python -m benchmarks.hardening.supply.locks   make the locks from pyproject.toml and constraints.txt
+python -m benchmarks.hardening.supply.locks   write the locks from pyproject.toml, constraints.txt
 
-constraints.txt holds all versions. For another version change its line, for the newest remove the
-line, and make the locks. They hold the hashes of all files of a version on all platforms.
-locks/dev.txt is what `dev` installs but for torch, and locks/EXTRA.txt is what another extra adds.
-supply.txt and flink.txt belong to virtual environments of their own. Flink needs older versions of
-many packages, which its lock holds.
+constraints.txt lists the version of every package. To change a version, edit its line; to get the
+newest version, remove the line; then make the locks. They list the hashes of all files of a version
+on all platforms. locks/dev.txt is what the extra `dev` installs except torch, and locks/EXTRA.txt
+is what another extra adds. supply.txt and flink.txt are for separate virtual environments. Flink
+needs older versions of many packages, which its lock lists.
 
-locks/torch.txt stands apart, because the CPU builds of torch for Linux are on an index of their
-own: locks/install_torch.py installs them by hash where pip finds them (PIP_FIND_LINKS,
-PIP_EXTRA_INDEX_URL), and another build of torch elsewhere. The lock keeps the hashes of the CPU
-builds that it has, and `make locks` adds that of the machine it runs on.
+torch has a separate lock, locks/torch.txt, because the CPU builds of torch for Linux are on a
+separate index: locks/install_torch.py installs them by hash if pip finds them (PIP_FIND_LINKS,
+PIP_EXTRA_INDEX_URL), and otherwise another build of torch. The lock keeps the hashes of CPU builds
+that it already has, and `make locks` adds the hash for the machine that runs it.
 
-uv resolves; its UV_… variables name the index of packages.
+uv resolves the versions; its UV_… variables name the package index.
 """
 
 import hashlib
@@ -39,7 +39,7 @@ ALONE = {
 }
 OWN_VERSIONS = ("flink",)
 BASE, TORCH = "dev", "torch"
-PYTHON = "3.11.5"  # the oldest on which all of these versions run
+PYTHON = "3.11.5"  # the oldest version on which all of these packages run
 ELSEWHERE = "sys_platform != 'linux'"
 HERE = (
     f"sys_platform == '{sys.platform}' and platform_machine == '{platform.machine()}'"
@@ -57,7 +57,7 @@ class Entry:
     Parameters
     ----------
     marker
-        The environment marker of the machines that install it.
+        The environment marker of the machines that install this version.
     hashes
         The hashes of its files, ``sha256:…``.
     """
@@ -88,27 +88,27 @@ def normal(name: str) -> str:
 
 
 def entries(text: str) -> list[Entry]:
-    """Return the entries of a lock, or of a file of versions.
+    """Return the entries of a lock file or of constraints.txt.
 
     Raises
     ------
     ValueError
-        If a line is not a pin, a hash, a comment, or the name of a lock below it.
+        If a line is not a pin, a hash, a comment, or a reference to the base lock.
     """
     found: list[tuple[str, str, str, list[str]]] = []
     for line in text.splitlines():
-        told = line.strip()
-        if told.startswith("--hash="):
-            found[-1][3].append(told.removeprefix("--hash=").removesuffix("\\").strip())
-        elif (match := _ENTRY.match(told)) is not None:
+        stripped = line.strip()
+        if stripped.startswith("--hash="):
+            found[-1][3].append(stripped.removeprefix("--hash=").removesuffix("\\").strip())
+        elif (match := _ENTRY.match(stripped)) is not None:
             found.append((match[1], match[2], (match[3] or "").strip(), []))
-        elif told and not told.startswith(("#", "-r ")):
-            raise ValueError(f"not the line of a lock: {line!r:.80}")
+        elif stripped and not stripped.startswith(("#", "-r ")):
+            raise ValueError(f"not a line of a lock: {line!r:.80}")
     return [Entry(name, version, marker, tuple(hashes)) for name, version, marker, hashes in found]
 
 
 def lock_names() -> list[str]:
-    """Return the names of all locks: `dev`, `torch`, what extras add, and independent ones."""
+    """Return the names of all locks: `dev`, `torch`, those of other extras, and separate ones."""
     extras = project()["optional-dependencies"]
     known = set(extras[BASE])
     return [BASE, TORCH, *(name for name in extras if not set(extras[name]) <= known), *ALONE]
@@ -122,12 +122,12 @@ def project() -> dict[str, Any]:
 
 
 def read_lock(name: str) -> list[Entry]:
-    """Return the entries of a lock, without those of the lock below it."""
+    """Return the entries of a lock, without those of the base lock that it refers to."""
     return entries((LOCKS / f"{name}.txt").read_text())
 
 
 def main() -> None:
-    """Make all locks, and complete constraints.txt."""
+    """Write all locks, and add missing versions to constraints.txt."""
     LOCKS.mkdir(exist_ok=True)
     base = _resolved(BASE)
     locks = {
@@ -150,19 +150,19 @@ def main() -> None:
 
 
 def _resolved(name: str) -> list[Entry]:
-    """Resolve a lock; return all its entries."""
-    told: list[str] = ["--universal", "--generate-hashes", "--no-annotate", "--no-header", "-q"]
-    told += ["--python-version", PYTHON]
-    given = "\n".join(ALONE.get(name, ()))
+    """Resolve the packages of a lock; return all entries, including those of the base lock."""
+    options: list[str] = ["--universal", "--generate-hashes", "--no-annotate", "--no-header", "-q"]
+    options += ["--python-version", PYTHON]
+    requirements = "\n".join(ALONE.get(name, ()))
     if name not in OWN_VERSIONS:
-        told += ["--constraint", str(VERSIONS)]
+        options += ["--constraint", str(VERSIONS)]
     if name in ALONE:
-        told += ["-"]
+        options += ["-"]
     else:
-        told += ["pyproject.toml", "--extra", BASE, "--extra", name]
+        options += ["pyproject.toml", "--extra", BASE, "--extra", name]
     run = subprocess.run(
-        [tool("uv"), "pip", "compile", *told],
-        input=given,
+        [tool("uv"), "pip", "compile", *options],
+        input=requirements,
         capture_output=True,
         text=True,
         cwd=ROOT,
@@ -182,11 +182,11 @@ def tool(name: str) -> str:
         If it is missing.
     """
     path = ROOT / ".venv-supply" / "bin" / name
-    return str(path) if path.exists() else sys.exit(f"{path} is missing: make locks installs it")
+    return str(path) if path.exists() else sys.exit(f"{path}: no such file; make locks installs it")
 
 
 def _builds(entry: Entry) -> list[Entry]:
-    """Return the entries of torch: the default build outside Linux, and every known CPU build."""
+    """Return the entries of torch: the default build outside Linux, and all known CPU builds."""
     path = LOCKS / f"{TORCH}.txt"
     before = read_lock(TORCH) if path.exists() else []
     version = f"{entry.version}+cpu"
@@ -198,7 +198,7 @@ def _builds(entry: Entry) -> list[Entry]:
 
 
 def _cpu_build(version: str) -> tuple[str, ...]:
-    """Return the hash of the CPU build of torch for this machine, if it is available."""
+    """Return the hash of the CPU build of torch for this machine; empty if it is unavailable."""
     with tempfile.TemporaryDirectory() as folder:
         command = ["pip", "download", "-q", "--no-deps", "-d", folder, f"{TORCH}=={version}"]
         run = [sys.executable, "-m", *command]

@@ -1,6 +1,6 @@
-"""A release: checked, built, and tried in a bare virtual environment. Nothing is uploaded.
+"""A release: it is checked, built, and tried in an empty virtual environment, but not uploaded.
 
-python -m benchmarks.hardening.supply.release   make dist/, or report what is missing
+python -m benchmarks.hardening.supply.release   build dist/, or report what prevents a release
 """
 
 import hashlib
@@ -31,44 +31,47 @@ COMMANDS = (
     ("report", "placement.json", "-o", "report.html"),
 )
 NEXT = """
-dist/ is ready. What is left, by hand:
+dist/ is ready. The remaining steps are manual:
   git tag -s v{version} && git push origin v{version}
-  upload dist/* where packages are published
-  open the next section of CHANGELOG.md
+  upload dist/* to the package index
+  start the next section of CHANGELOG.md
 """
 
 
 def version_faults(released: bool = False) -> list[str]:
-    """Return the places whose version differs from that of pyproject.toml.
+    """Return the files whose version differs from that of pyproject.toml.
 
     Parameters
     ----------
     released
-        Whether the changelog must name the day.
+        Whether the changelog must state the release date.
     """
     version = project()["version"]
     cited = re.search(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
     first = re.search(r"^## (\S+)(.*)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
     faults = []
     if cited is None or cited[1] != version:
-        faults.append(f"CITATION.cff is not of version {version}")
+        faults.append(f"CITATION.cff does not state version {version}")
     if first is None or first[1] != version:
-        faults.append(f"CHANGELOG.md does not begin with version {version}")
+        faults.append(f"CHANGELOG.md does not start with version {version}")
     elif released and not re.search(r"\d{4}-\d\d-\d\d$", first[2]):
-        faults.append(f"CHANGELOG.md gives no day to version {version}")
+        faults.append(f"CHANGELOG.md states no date for version {version}")
     return faults
 
 
 def main() -> None:
-    """Make a release of the commit; exit with code 1 and the obstacles if there are any."""
+    """Build a release of the commit, or exit with code 1 and the reasons why that is impossible."""
     changed = _output("git", "status", "--porcelain")
-    faults = [*version_faults(released=True), *(["the tree has changes"] if changed else [])]
+    faults = [
+        *version_faults(released=True),
+        *(["the working tree has uncommitted changes"] if changed else []),
+    ]
     if faults:
         sys.exit("no release: " + "; ".join(faults))
     shutil.rmtree(DIST, ignore_errors=True)
     with TemporaryDirectory(prefix="streamplace-release-") as folder:
         if len(set(wheel_hashes(Path(folder)))) != 1:
-            sys.exit("no release: the wheel is not the same every time")
+            sys.exit("no release: repeated builds give different wheels")
         wheel = next(Path(folder, "1").glob("*.whl"))
         try_out(wheel, Path(folder, "bare"))
         shutil.copytree(Path(folder, "1"), DIST)
@@ -89,7 +92,7 @@ def wheel_hashes(folder: Path) -> list[str]:
 
 
 def try_out(wheel: Path, folder: Path) -> None:
-    """Install a wheel into a new virtual environment as a user would, and use it.
+    """Install a wheel into a new virtual environment like a user, and run it.
 
     Raises
     ------
@@ -108,13 +111,13 @@ def try_out(wheel: Path, folder: Path) -> None:
     for command in commands:
         subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, check=True)
     where = _output(str(python), "-c", TRY, folder=folder, environment=environment)
-    told = _output(str(python.with_name("streamplace")), "--version", folder=folder)
-    if not where.startswith(str(folder)) or project()["version"] not in told:
-        sys.exit(f"no release: what was tried is {told} at {where}")
+    version = _output(str(python.with_name("streamplace")), "--version", folder=folder)
+    if not where.startswith(str(folder)) or project()["version"] not in version:
+        sys.exit(f"no release: tried {version} at {where} instead of the new wheel")
 
 
 def _built(tree: Path, folder: Path) -> Path:
-    """Build sdist and wheel with the date of the last commit; return the wheel."""
+    """Build sdist and wheel, dated like the last commit; return the path of the wheel."""
     dated = {**os.environ, "SOURCE_DATE_EPOCH": _output("git", "log", "-1", "--format=%ct")}
     words = [sys.executable, "-m", "hatchling", "build", "-d", str(folder)]
     subprocess.run(words, cwd=tree, env=dated, capture_output=True, check=True)

@@ -1,4 +1,4 @@
-"""Tests with the oldest and the newest versions that pyproject.toml allows; torch stays as locked.
+"""Test runs with the oldest and newest versions that pyproject.toml allows, and the locked torch.
 
 python -m benchmarks.hardening.supply.versions oldest|newest [TEST …]
 
@@ -25,17 +25,17 @@ from benchmarks.hardening.supply.locks import BASE, PYTHON, VERSIONS, entries, n
 TORCH = "torch"
 KINDS = ("oldest", "newest")
 IGNORED_WARNINGS = ("pyparsing.warnings.PyparsingDeprecationWarning",)
-"""Warnings of old matplotlib with new pyparsing, which Python hides by default."""
+"""Warnings of old matplotlib with new pyparsing, which Python hides by default but pytest shows."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a run of the tests.
+    """The outcome of a test run.
 
     Parameters
     ----------
     collected
-        The number of tests that pytest collects.
+        The number of tests that pytest collected.
     versions
         The installed versions by name.
     """
@@ -74,18 +74,18 @@ class Outcome:
 
 def requirements() -> list[Requirement]:
     """Return the requirements of streamplace and of its tests."""
-    told = project()
-    texts = [*told["dependencies"], *told["optional-dependencies"][BASE]]
+    table = project()
+    texts = [*table["dependencies"], *table["optional-dependencies"][BASE]]
     return [Requirement(text) for text in texts]
 
 
 def oldest() -> list[str]:
-    """Return requirements of the oldest allowed versions."""
+    """Return requirements that pin the oldest allowed versions."""
     bound = [str(one) for one in requirements() if normal(one.name) != TORCH]
-    told = ["pip", "compile", "-q", "--resolution", "lowest-direct", "--python-version", PYTHON]
+    options = ["pip", "compile", "-q", "--resolution", "lowest-direct", "--python-version", PYTHON]
     text = "\n".join([*bound, _torch()])
     run = subprocess.run(
-        [tool("uv"), *told, "--no-annotate", "--no-header", "-"],
+        [tool("uv"), *options, "--no-annotate", "--no-header", "-"],
         input=text,
         capture_output=True,
         text=True,
@@ -100,17 +100,17 @@ def oldest() -> list[str]:
 
 
 def newest() -> list[str]:
-    """Return requirements without bounds."""
+    """Return the requirements without version bounds."""
     return [one.name for one in requirements() if normal(one.name) != TORCH]
 
 
 def run_tests(kind: str, *tests: str) -> Outcome:
-    """Run the tests on a copy of the tree in a new virtual environment.
+    """Run the tests on a copy of the working tree in a new virtual environment.
 
     Parameters
     ----------
     tests
-        The tests to run; all by default.
+        The tests to run, as arguments of pytest; all by default.
     """
     wanted = oldest() if kind == "oldest" else newest()
     with tempfile.TemporaryDirectory(prefix=f"{kind}-versions-") as name:
@@ -134,27 +134,28 @@ def run_tests(kind: str, *tests: str) -> Outcome:
 def _outcome(pytest: list[str], tree: Path, folder: Path) -> Outcome:
     """Collect the tests, then run them."""
     around = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    told = ["--collect-only", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    options = ["--collect-only", "-p", "no:cacheprovider", "-p", "no:xdist"]
     run = subprocess.run(
-        [*pytest, *told], cwd=tree, env=around, capture_output=True, text=True, check=False
+        [*pytest, *options], cwd=tree, env=around, capture_output=True, text=True, check=False
     )
     report = folder / "report.xml"
     options = ["-n", "2", "--dist", "loadfile", "-p", "no:cacheprovider"]
     options += [f"--junitxml={report}", f"--basetemp={folder / 'pytest'}"]
     subprocess.run([*pytest, *options], cwd=tree, env=around, stdout=sys.stderr, check=False)
-    return Outcome(_collected(run.stdout), *_told(report), {})
+    return Outcome(_collected(run.stdout), *_results(report), {})
 
 
 def _torch() -> str:
-    """Return the locked version of torch: CPU builds of other versions are hard to find."""
+    """Return a requirement for the locked torch: CPU builds of other versions are hard to find."""
     (version,) = (e.version for e in entries(VERSIONS.read_text()) if e.key == TORCH)
     return f"{TORCH}=={version}"
 
 
 def _copied(folder: Path) -> Path:
-    """Copy the tracked files, without compiled kernels, which belong to one version of numba.
+    """Copy the tracked files, but no compiled kernels, since these belong to one version of numba.
 
-    The copy is a repository, since tests ask git for its files, and has the shared data beside it.
+    The copy is a git repository, since some tests ask git for its files. The shared data lie next
+    to it.
     """
     tree = folder / "tree"
     if (beside := ROOT.parent / "shared").exists():
@@ -174,22 +175,22 @@ def _uv(*words: str) -> None:
     subprocess.run([tool("uv"), *words], cwd=ROOT, check=True)
 
 
-def _collected(said: str) -> int:
+def _collected(output: str) -> int:
     """Return the number of tests that pytest reports as collected."""
-    found = re.search(r"^(\d+)(?:/\d+)? tests? collected", said, re.MULTILINE)
+    found = re.search(r"^(\d+)(?:/\d+)? tests? collected", output, re.MULTILINE)
     return int(found[1]) if found else 0
 
 
-def _told(report: Path) -> tuple[int, int, list[str]]:
+def _results(report: Path) -> tuple[int, int, list[str]]:
     """Return the numbers of passed and skipped tests, and the failed tests with their errors."""
     if not report.exists():
-        return 0, 0, ["pytest did not come to its end"]
+        return 0, 0, ["pytest did not finish"]
     passed, skipped, faults = 0, 0, []
     for case in parse(report).iter("testcase"):
         bad = [child for child in case if child.tag in ("failure", "error")]
         if bad:
-            said = (bad[0].get("message") or "").splitlines() or [""]
-            faults.append(f"{case.get('classname')}::{case.get('name')}: {said[0]:.200}")
+            output = (bad[0].get("message") or "").splitlines() or [""]
+            faults.append(f"{case.get('classname')}::{case.get('name')}: {output[0]:.200}")
         elif any(child.tag == "skipped" for child in case):
             skipped += 1
         else:

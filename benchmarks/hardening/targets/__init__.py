@@ -1,1 +1,1 @@
-"""The readers and commands that are given inputs."""
+"""The readers and commands that the campaign tests."""

@@ -1,4 +1,4 @@
-"""The commands that read each kind of file, and the good files that they read besides."""
+"""The commands that read each kind of file, and the valid files that they also need."""
 
 import json
 from collections.abc import Mapping
@@ -21,25 +21,25 @@ SCORED = ("--source-rate", "100", "--placers", "greedy", "--jobs", "1")
 
 @dataclass(frozen=True)
 class Command:
-    """A command that reads a bad file.
+    """A command that reads the file under test.
 
     Parameters
     ----------
-    of
-        The numbers of the reader's good files that the command accepts; None means all.
+    accepts
+        The indices of the reader's valid files that the command accepts; None means all.
     """
 
     words: tuple[str, ...]
-    of: tuple[int, ...] | None = None
+    accepts: tuple[int, ...] | None = None
 
     @property
-    def of_server(self) -> bool:
-        """Whether it reads a server's answers; its errors must name the address."""
+    def reads_server(self) -> bool:
+        """Whether it reads the responses of a server, whose address its errors must name."""
         return self.words[:2] == ("profile", "flink")
 
     @property
     def trains(self) -> bool:
-        """Whether it trains; a valid config decides how long that takes, and how much memory."""
+        """Whether it trains, with a run time and memory that depend on the config."""
         return self.words[0] == "train"
 
 
@@ -53,12 +53,12 @@ def _first(*words: str) -> Command:
 
 @dataclass(frozen=True)
 class GoodFiles:
-    """The paths of good files by their placeholders: ``GRAPH``, ``CLUSTER``, …"""
+    """The paths of valid files by placeholder: ``GRAPH``, ``CLUSTER``, …"""
 
     paths: Mapping[str, str]
 
     def filled(self, words: tuple[str, ...], bad: str, out: str) -> list[str]:
-        """Return the words of a command with paths in place of placeholders."""
+        """Return the words of a command with its placeholders replaced by paths."""
         known = {**self.paths, BAD: bad, OUT: out}
         return [_put(word, known) for word in words]
 
@@ -70,7 +70,7 @@ def _put(word: str, known: Mapping[str, str]) -> str:
 
 
 def write_good_files(folder: Path) -> GoodFiles:
-    """Write the good files."""
+    """Write the valid files into a folder."""
     own = own_files.files()
     data = {
         "GRAPH": own_files.PLAIN.encode(),
@@ -157,6 +157,6 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
     "info-weights": (_plain("info", BAD, "--json"),),
     "checkpoint": (_plain("train", "GRAPH", "--config", "CONFIG", "-o", "RUN", "--resume"),),
 }
-"""Reader -> the commands that read such a file."""
+"""Reader -> the commands that read such files."""
 WITH_TORCH = ("weights", "info-weights", "checkpoint")
-"""Readers whose commands load torch; the command of configs loads it for valid configs only."""
+"""Readers whose commands load torch. `train` loads it too, but only after it accepts its config."""

@@ -1,4 +1,4 @@
-"""What commands do with values after reading: placing, scoring and writing them."""
+"""Uses of values after reading, as in commands: placing, scoring and writing them."""
 
 import json
 from contextlib import suppress
@@ -25,17 +25,17 @@ SOURCE_RATE = 100.0
 MOST_EXPANDED = 1000
 CLUSTER = Cluster([Device("d0", 2500.0), Device("d1", 2500.0, labels=("gpu",))])
 DEFAULT_COSTS = Costs(default=CostForm(instructions=1000.0, payload_bytes=10.0, selectivity=1.0))
-"""Costs for the jobs of engines, whose documents seldom hold all numbers."""
+"""Costs for engine jobs, whose documents seldom contain all of them."""
 
 
 class InconsistencyError(AssertionError):
-    """A value that was read is inconsistent, or its score is not a number."""
+    """A value from a file is inconsistent, or its score is not a number."""
 
 
 def use_graph(
     graph: StreamGraph, cluster: Cluster | None = None, rules: Constraints | None = None
 ) -> None:
-    """Place a graph and score the placement; write the graph and read it again.
+    """Place a graph and score the placements; write the graph and read it again.
 
     Raises
     ------
@@ -44,7 +44,7 @@ def use_graph(
     """
     again = graph_from(json.loads(json.dumps(graph_to(graph), allow_nan=False)), "again")
     if (again.sha256, again.source_rate) != (graph.sha256, graph.source_rate):
-        raise InconsistencyError("what is written is not what was read")
+        raise InconsistencyError("the value changed when it was written and read again")
     if len(graph.names) > MOST_EXPANDED:
         return
     rate = SOURCE_RATE if graph.source_rate is None else None
@@ -61,7 +61,7 @@ def use_graphs(graphs: list[StreamGraph]) -> None:
 
 
 def use_cluster(cluster: Cluster) -> None:
-    """Place a graph on a cluster, unless it is large."""
+    """Place a graph on a cluster, unless the cluster is large."""
     if len(cluster.devices) < MOST_EXPANDED // 10:
         use_graph(line_graph(), cluster)
 
@@ -72,7 +72,7 @@ def use_rules(rules: Constraints) -> None:
 
 
 def use_placement(placement: Placement) -> None:
-    """Score a placement, and write and read it.
+    """Score a placement, write it, and read it again.
 
     Raises
     ------
@@ -87,13 +87,15 @@ def use_placement(placement: Placement) -> None:
         raise InconsistencyError("a score that is not a number") from None
     least, most = -1e-9, placement.problem.source_rate * (1 + 1e-9)
     if not least <= score.throughput <= most:
-        raise InconsistencyError(f"a throughput of {score.throughput} at {most}")
+        raise InconsistencyError(
+            f"a throughput of {score.throughput}, above the source rate {most}"
+        )
     if placement_from(json.loads(text), "again").assignment != placement.assignment:
-        raise InconsistencyError("what is written is not what was read")
+        raise InconsistencyError("the value changed when it was written and read again")
 
 
 def use_job(job: LogicalGraph) -> None:
-    """Use the graph of an engine's job, and its expansion into instances if they are few."""
+    """Use the graph of an engine job, and its expansion into instances unless that is large."""
     job = DEFAULT_COSTS.of(job)
     use_graph(to_operators(job))
     if sum(job.parallelism.values()) < MOST_EXPANDED:

@@ -1,4 +1,4 @@
-"""Entry points for files of users: functions and commands."""
+"""Entry points that read users' files: functions and commands."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -39,9 +39,9 @@ class EntryPoint:
     Parameters
     ----------
     file
-        The path in a folder that also holds good files.
+        The path of the file, in a folder that also holds valid files.
     read
-        A function of the path, or the arguments of a command.
+        A function that takes the path, or the arguments of a command.
     """
 
     name: str
@@ -50,7 +50,7 @@ class EntryPoint:
 
 
 def functions() -> list[EntryPoint]:
-    """Return the functions that read files; run/ is the folder of a training run."""
+    """Return the functions that read files; the folder run/ holds a training run."""
     found = [EntryPoint(f"read_graph {ending}", f"bad{ending}", read_graph) for ending in GRAPHS]
     found += [
         EntryPoint(f"read_dataset, folder, {ending}", f"bad/graph{ending}", _folder)
@@ -73,8 +73,8 @@ def functions() -> list[EntryPoint]:
         "PolicyPlacer": ("bad.safetensors", _placed),
         "summary of a policy": ("bad.safetensors", summary_of_policy),
         "load_checkpoint": ("bad.safetensors", Parts("device-scorer").load),
-        "a run taken up": (f"run/{CHECKPOINT}", _resumed),
-        "PyTorch Geometric, what is kept": ("bad.safetensors", read_all),
+        "resumed run": (f"run/{CHECKPOINT}", _resumed),
+        "PyTorch Geometric, stored graphs": ("bad.safetensors", read_all),
         "PyTorch Geometric, pre_transform.pt": ("bad/processed/pre_transform.pt", _pyg),
         "PyTorch Geometric, data.pt": ("bad/processed/data.pt", _pyg),
     }
@@ -103,8 +103,8 @@ def commands() -> list[EntryPoint]:
         "import document --from dot -o new.json --costs": ("bad.toml", "bad.csv"),
     }
     found = [
-        EntryPoint(f"{told} {file}", file, (*told.split(), file))
-        for told, some in files.items()
+        EntryPoint(f"{words} {file}", file, (*words.split(), file))
+        for words, some in files.items()
         for file in some
     ]
     weights = "policy:file=bad.safetensors"
@@ -117,7 +117,7 @@ def commands() -> list[EntryPoint]:
         "curves run": "run/log.jsonl",
         "simulate bad.json placement.json": "bad.json",
     }
-    return found + [EntryPoint(told, file, tuple(told.split())) for told, file in others.items()]
+    return found + [EntryPoint(words, file, tuple(words.split())) for words, file in others.items()]
 
 
 def _folder(path: Path) -> object:

@@ -1,4 +1,4 @@
-"""The reader of Flink's REST API, with all answers taken from one file."""
+"""The reader of Flink's REST API, with all responses taken from one file."""
 
 import json
 from typing import Any
@@ -30,15 +30,15 @@ TEXT = json.dumps(ANSWERS)
 
 
 class Answers(Server):
-    """A server that answers from a file; counters grow from one second to the next."""
+    """A server whose responses come from a file; its counters grow from one second to the next."""
 
     def __init__(self, file: str) -> None:
         super().__init__(WHERE)
         self._whole = parse_answer(read_bytes(file), WHERE)
-        self._asked = 0
+        self._calls = 0
 
     def get(self, path: str, within_s: float) -> Any:
-        """Return the answer for a path."""
+        """Return the response for a path."""
         whole = self._whole if isinstance(self._whole, dict) else {}
         if path.endswith("/plan"):
             return whole.get("plan")
@@ -48,26 +48,26 @@ class Answers(Server):
             return whole.get("vertex")
         if path == "/taskmanagers":
             return whole.get("taskmanagers")
-        self._asked += 1
-        return _later(whole.get("job"), self._asked)
+        self._calls += 1
+        return _later(whole.get("job"), self._calls)
 
 
 def read(file: str) -> LogicalGraph:
-    """Poll a job for three readings, and return the job fitted to them."""
+    """Poll a job for three readings, and return the graph fitted to them."""
     watched = Watch(Answers(file), "job", timeout_s=0.0, every_s=0.0).run(1e-3)
     return fit(watched.plan, watched.readings[:3], 2500.0).logical
 
 
-def _later(job: Any, asked: int) -> Any:
-    """Return an answer with larger counters and a later time."""
+def _later(job: Any, calls: int) -> Any:
+    """Return a job's response with larger counters and a later time."""
     try:
         vertices = [
             {
                 **v,
-                "metrics": {k: x * asked if type(x) is int else x for k, x in v["metrics"].items()},
+                "metrics": {k: x * calls if type(x) is int else x for k, x in v["metrics"].items()},
             }
             for v in job["vertices"]
         ]
-        return {**job, "now": job["now"] + 1000 * asked, "vertices": vertices}
+        return {**job, "now": job["now"] + 1000 * calls, "vertices": vertices}
     except (TypeError, KeyError, AttributeError):
         return job

@@ -1,4 +1,4 @@
-"""Compilation of all kernels before measurements, which it would slow and enlarge."""
+"""Compilation of all numba kernels, before it could distort measurements of time and memory."""
 
 import subprocess
 import sys
@@ -7,6 +7,6 @@ from benchmarks.hardening.harness.environment import ROOT, environment
 
 
 def compile_all() -> None:
-    """Run good commands in a process, which leaves compiled kernels in the cache on the disk."""
+    """Run valid commands in a process, which stores the compiled kernels in the cache on disk."""
     command = [sys.executable, "-c", "import benchmarks.hardening.targets.warm_up.reading"]
     subprocess.run(command, cwd=ROOT, env=environment(), check=True)

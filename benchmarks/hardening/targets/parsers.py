@@ -1,4 +1,4 @@
-"""Every reader: its good files, its function, and the use that commands make of its result."""
+"""Every reader: its valid files, its function, and what commands do with its result."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -58,22 +58,22 @@ def nothing(value: Any) -> None:
 
 @dataclass(frozen=True)
 class Parser:
-    """A reader.
+    """A reader under test.
 
     Parameters
     ----------
     documents
-        Returns good files; some take a while to make.
+        Returns valid files; creating some takes a while.
     read
-        Reads a path.
+        Reads the file at a path.
     use
-        Does what commands do with the value next.
+        Uses the value like a command that has read it.
     faults
-        The faults of its files; None means those of text.
+        The mutations of its files; None means those of text.
     torch
-        Whether it loads torch, which raises the memory limit.
-    of_folder
-        Whether it is given the folder of the file.
+        Whether the reader loads torch, which raises the memory limit.
+    takes_folder
+        Whether the reader takes the folder of the file instead of the file.
     """
 
     name: str
@@ -82,7 +82,7 @@ class Parser:
     use: Callable[[Any], None] = nothing
     faults: tuple[Fault, ...] | None = None
     torch: bool = False
-    of_folder: bool = False
+    takes_folder: bool = False
 
 
 def _own(name: str, read: Callable[[str], Any], use: Callable[[Any], None], **more: Any) -> Parser:
@@ -102,7 +102,7 @@ def _scene(path: str) -> Any:
 def _run_scene(scene: Any) -> None:
     found = engine.run(own_files.placement(), SHORT, scene)
     if not np.isfinite(found.throughput):
-        raise InconsistencyError("a throughput that is no number")
+        raise InconsistencyError("a throughput that is not a number")
 
 
 def _costs(path: str) -> LogicalGraph:
@@ -162,7 +162,7 @@ PARSERS: dict[str, Parser] = {
         ),
         _own("scene", _scene, _run_scene),
         _own("config", read_config, _use_config),
-        _own("log", read_log, use_facts, of_folder=True),
+        _own("log", read_log, use_facts, takes_folder=True),
         _own("costs", _costs, use_job),
         *map(_engine, READERS),
         Parser(

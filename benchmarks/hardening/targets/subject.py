@@ -1,4 +1,4 @@
-"""A good file together with the function that reads it."""
+"""A valid file together with the function that reads it."""
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
@@ -9,15 +9,15 @@ State = Callable[[], Hashable]
 
 @dataclass(frozen=True)
 class Subject:
-    """A good file and its reader.
+    """A valid file and its reader.
 
     Parameters
     ----------
     load
         Reads a file; raises if it refuses the file.
     state
-        Returns the state that files are loaded into; a refused file must leave it unchanged. None
-        means that a file is not loaded into existing state.
+        Returns the state into which files are loaded; a refused file must leave it unchanged. None
+        means that the reader has no such state.
     """
 
     name: str

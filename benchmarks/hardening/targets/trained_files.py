@@ -1,4 +1,4 @@
-"""Short real trainings of both kinds of network, and their files."""
+"""Short real training runs of both kinds of network, and their files."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -20,20 +20,20 @@ PUBLISHED = Path(__file__).parents[2] / "weights" / "b-f1-f2.safetensors"
 
 @dataclass(frozen=True)
 class TrainedFiles:
-    """Runs of six steps on six graphs with a memory, each in a folder of its own."""
+    """Training runs of six steps on six graphs with a memory, each in its own folder."""
 
     folder: Path
 
     @classmethod
     def create(cls, folder: Path) -> "TrainedFiles":
-        """Train both kinds of network, with weights written in 32 and in 16 bits."""
+        """Train both kinds of network, and write their weights with 32 and with 16 bits."""
         write_dataset(folder / "graphs.jsonl", graphs())
         write_dataset(folder / "graph.json", graphs()[:1])
         found = cls(folder)
         for kind in KINDS:
             for half in (False, True):
-                wanted = config(of_kind(kind), run={"half": half})
-                train(graphs(), wanted, found.run(kind, half))
+                settings = config(of_kind(kind), run={"half": half})
+                train(graphs(), settings, found.run(kind, half))
         return found
 
     def run(self, kind: str, half: bool = False) -> Path:
@@ -45,7 +45,7 @@ class TrainedFiles:
         return [checkpoint_of(kind, self.run(kind) / CHECKPOINT) for kind in KINDS]
 
     def weights(self) -> list[Subject]:
-        """Return the trained weights in 32 and 16 bits, and the shipped ones."""
+        """Return the trained weights (32 and 16 bits), the shipped and the published ones."""
         found = {
             f"{kind} of {16 if half else 32} bits": self.run(kind, half) / POLICY
             for kind in KINDS
@@ -56,7 +56,7 @@ class TrainedFiles:
 
 
 def checkpoint_of(kind: str, path: Path) -> Subject:
-    """Return a checkpoint with a reader that loads it into a policy, an optimiser and a memory."""
+    """Return a checkpoint and a reader that loads it into a policy, an optimiser and a memory."""
     parts = Parts(kind, shapes_in(path))
 
     def state() -> Hashable:

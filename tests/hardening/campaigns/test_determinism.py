@@ -1,4 +1,4 @@
-"""The same bytes for a seed and a limit by count, in all surroundings."""
+"""Determinism: the same bytes in all surroundings, and differences are counted."""
 
 import os
 import sys
@@ -20,8 +20,8 @@ from benchmarks.hardening.harness.measured_commands import COMMAND
 from benchmarks.hardening.harness.rows import Row
 from streamplace.execution.parallel import ITEMS_PER_PROCESS
 
-PROCESSES = 2  # of which the second has other threads and another folder
-ON_WORKERS = len(JOBS)  # a process for each number of workers
+PROCESSES = 2  # the second has another number of threads and another folder
+ON_WORKERS = len(JOBS)  # one process for each number of workers
 FAST = "greedy,random"
 
 
@@ -35,15 +35,15 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(11)
 
 
-def test_graphs(tmp_path: Path, rng: np.random.Generator) -> None:
+def test_generate(tmp_path: Path, rng: np.random.Generator) -> None:
     check(campaign.generate_row(tmp_path, ON_WORKERS, rng, ["layered"]), 2 * ON_WORKERS)
 
 
-def test_compared(tmp_path: Path, rng: np.random.Generator) -> None:
+def test_compare(tmp_path: Path, rng: np.random.Generator) -> None:
     check(campaign.compare_row(tmp_path, ON_WORKERS, rng, FAST), ON_WORKERS)
 
 
-def test_as_many_workers_as_are_asked_for_have_work() -> None:
+def test_the_graphs_occupy_all_workers() -> None:
     assert JOBS == (1, 2, 4)
     assert max(JOBS) <= GRAPHS // ITEMS_PER_PROCESS
 
@@ -74,7 +74,7 @@ def by_python(program: str) -> Callable[[Surroundings], bytes]:
         ("print('the same')", 0),
     ],
 )
-def test_what_depends_on_its_surroundings_is_noticed(
+def test_a_result_that_depends_on_its_surroundings_is_noticed(
     program: str, at_least: int, tmp_path: Path, rng: np.random.Generator
 ) -> None:
     row = differences_row("x", [("program", by_python(program))], 5, tmp_path, rng)
@@ -88,7 +88,7 @@ def test_each_result_is_compared_with_itself(tmp_path: Path, rng: np.random.Gene
     assert differences_row("x", same, 2, tmp_path, rng).good
 
 
-def test_a_failure_is_no_result(tmp_path: Path, rng: np.random.Generator) -> None:
+def test_failures_are_counted(tmp_path: Path, rng: np.random.Generator) -> None:
     def place(around: Surroundings) -> bytes:
         return around.run(*COMMAND, "place", "nobody.json").encode()
 
@@ -97,7 +97,7 @@ def test_a_failure_is_no_result(tmp_path: Path, rng: np.random.Generator) -> Non
     assert "nobody.json: no such file" in row.faults[0]
 
 
-def test_processes_are_fresh_and_see_what_was_drawn(
+def test_processes_are_fresh_and_get_the_drawn_variables(
     tmp_path: Path, rng: np.random.Generator
 ) -> None:
     around = Surroundings.drawn(tmp_path, 3, rng)
@@ -110,6 +110,6 @@ def test_processes_are_fresh_and_see_what_was_drawn(
     assert len(seeds) == 10
 
 
-def test_times_are_left_out_and_nothing_else() -> None:
+def test_only_the_named_fields_are_left_out() -> None:
     value = {"rows": [{"placer": "metis", "seconds": 3.0}], "seconds": 1, "mean": 0.5}
     assert without_fields(value, ("seconds",)) == {"rows": [{"placer": "metis"}], "mean": 0.5}

@@ -1,4 +1,4 @@
-"""Fuzzing for a moment where atheris is installed; seeds are read everywhere."""
+"""Fuzzing for a moment if atheris is installed, and the seeds of earlier fuzzing."""
 
 from pathlib import Path
 
@@ -17,8 +17,10 @@ needs_atheris = pytest.mark.skipif(
 
 @needs_atheris
 def test_one_reader_is_fuzzed_for_a_moment() -> None:
+    """Hangs are not checked, since they are measured times; libFuzzer ends what hangs."""
     (row,) = campaign.run(3 / campaign.SECONDS, readers=["kafka-streams"], keep=False)
-    assert row.good, row.faults
+    assert row.tried > 0
+    assert row.wrong["crashes"] == 0, row.faults
 
 
 def test_without_atheris_nothing_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,8 +32,10 @@ def test_without_atheris_nothing_is_tried(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_crash_is_reported_with_its_input(tmp_path: Path) -> None:
     (tmp_path / "crash-0a1b").write_bytes(b"bad")
-    said = " === Uncaught Python exception: ===\nKeyError: 'x'\nTraceback\nstat::peak_rss_mb: 90\n"
-    assert campaign._fault(said, tmp_path) == (
+    output = (
+        " === Uncaught Python exception: ===\nKeyError: 'x'\nTraceback\nstat::peak_rss_mb: 90\n"
+    )
+    assert campaign._fault(output, tmp_path) == (
         "crash: KeyError: 'x'",
         "crash: KeyError: 'x': b'bad'",
     )
@@ -48,8 +52,8 @@ def test_inputs_and_files_convert_both_ways(name: str) -> None:
         assert document_of(names, input_of(names, document)) == document
 
 
-def test_the_code_behind_the_hash_is_reached(tmp_path: Path) -> None:
-    """Changes of metadata, with a wrong length too, are refused by the reader of metadata."""
+def test_the_code_behind_the_check_of_the_hash_is_reached(tmp_path: Path) -> None:
+    """Changed metadata, even in a file of wrong length, are refused by the reader of metadata."""
     parser = PARSERS["weights"]
     (document,) = parser.documents()
     for old, new in ((b"device-scorer", b"device-scorar"), (b'"hidden', b'"higher')):
@@ -65,19 +69,19 @@ def test_the_code_behind_the_hash_is_reached(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", seed_archives.readers_with_seeds())
 def test_seeds_are_read_or_refused(name: str, tmp_path: Path) -> None:
-    """Every later version reads the inputs that an earlier one reached."""
+    """Inputs that fuzzing found with earlier versions cause no unexpected error."""
     parser = PARSERS[name]
     names, inputs = names_of(parser), tmp_path / "inputs"
     inputs.mkdir()
     assert seed_archives.unpack(name, inputs) > 0
     for path in sorted(inputs.iterdir()):
         document = document_of(names, path.read_bytes())
-        there = tmp_path / document.name
-        there.write_bytes(document.data)
-        said = "read"
+        path_read = tmp_path / document.name
+        path_read.write_bytes(document.data)
+        output = "read"
         try:
-            parser.use(parser.read(str(tmp_path if parser.of_folder else there)))
+            parser.use(parser.read(str(tmp_path if parser.takes_folder else path_read)))
         except StreamplaceError as error:
-            said = str(error)
-        assert len(said.splitlines()) == 1
-        there.unlink()
+            output = str(error)
+        assert len(output.splitlines()) == 1
+        path_read.unlink()

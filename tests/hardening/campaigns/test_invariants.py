@@ -1,4 +1,4 @@
-"""Invariants of 500 problems; and violations are counted."""
+"""Invariants of 500 problems hold, and violations are counted."""
 
 from typing import Any
 
@@ -66,7 +66,7 @@ def test_a_closed_form_that_is_slightly_off_is_noticed(model: Model) -> None:
 def test_a_page_that_is_slightly_off_is_noticed() -> None:
     with in_node() as evaluate:
         if evaluate is None:
-            pytest.skip("there is no Node.js")
+            pytest.skip("Node.js is not installed")
 
         def off(batch: list[Any]) -> list[Any]:
             scores = evaluate(batch)
@@ -85,7 +85,7 @@ def test_without_a_browser_engine_nothing_is_tried(monkeypatch: pytest.MonkeyPat
     assert row.figures["not run"] == "no Chromium, no Node.js"
 
 
-def ran() -> RunMetrics:
+def run_metrics() -> RunMetrics:
     problem, rows = drawn(5, 0)
     return engine.run(Placement(remade(problem, model="engine"), rows[0]), Settings(duration_s=3.0))
 
@@ -97,15 +97,15 @@ def ran() -> RunMetrics:
         ("sources", "offered"),
     ],
 )  # fmt: skip
-def test_tuples_that_are_lost_are_missed(part: str, column: str) -> None:
-    found = ran()
+def test_lost_tuples_are_noticed(part: str, column: str) -> None:
+    found = run_metrics()
     assert largest_difference(balances(found, Scene())) <= EXACT
     getattr(found.trace.end, part)[column][0] *= SLIGHT
     assert largest_difference(balances(found, Scene())) > EXACT
 
 
-def test_tuples_that_come_from_nowhere_are_noticed() -> None:
-    found = ran()
+def test_additional_tuples_are_noticed() -> None:
+    found = run_metrics()
     assert above_offered(found) <= EXACT
     found.trace.arrived[-1] *= 1e6
     assert above_offered(found) > EXACT
@@ -125,7 +125,7 @@ def test_differences_after_a_change_are_noticed(change: Any, model: Model) -> No
     assert difference(one, score_of(one), Placement(faster, other.devices), change) > EXACT
 
 
-def test_a_model_that_gives_more_than_is_offered_is_noticed(
+def test_throughput_above_the_source_rate_is_noticed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def twice(scored: ClosedFormEvaluator, flow: Flow, rows: Ints) -> Floats:
@@ -137,7 +137,7 @@ def test_a_model_that_gives_more_than_is_offered_is_noticed(
     assert wrong == {"throughput within the source rate: closed forms"}
 
 
-def test_a_placer_that_reads_names_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_placer_that_depends_on_names_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     def ready(name: str, model: Model) -> Placer:
         return lambda problem, rng, start=None: Placement(
             problem, np.full(len(problem.graph.names), int("new" in problem.graph.names[0]))
@@ -154,21 +154,21 @@ def test_a_placer_that_reads_names_is_noticed(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize(
-    ("with_scene", "said"),
+    ("with_scene", "message"),
     [
         (False, "scene: no tuple ever reaches a sink"),
         (True, "source_rate: expected at least one rate (got none)"),
     ],
 )
 def test_an_engine_that_refuses_what_it_should_run_is_noticed(
-    with_scene: bool, said: str, monkeypatch: pytest.MonkeyPatch
+    with_scene: bool, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without a scene there is always something to measure; a scene may offer nothing."""
+    """Without a scene there is always something to measure; with one, the sources may be silent."""
     simulation = engine.simulation
 
     def refuses(problem: Problem, settings: Settings, scene: Scene | None = None) -> Simulation:
         if (scene != Scene()) is with_scene:
-            raise ProblemError(said)
+            raise ProblemError(message)
         return simulation(problem, settings, scene)
 
     monkeypatch.setattr(engine, "simulation", refuses)
@@ -176,7 +176,7 @@ def test_an_engine_that_refuses_what_it_should_run_is_noticed(
     draw_problems(checks, 0, 50, check_engine)
     tally = checks.tallies[ANSWERED]
     assert tally.violations == 1
-    assert said in tally.faults[0]
+    assert message in tally.faults[0]
 
 
 def test_runs_that_are_all_skipped_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,7 +195,7 @@ def test_a_few_may_be_skipped(skipped: int, good: bool) -> None:
     for _ in range(8):
         tally.record(0.0)
     for _ in range(skipped):
-        tally.skip("it is Sunday")
+        tally.skip("a reason")
     assert tally.row().good is good
 
 
@@ -227,11 +227,11 @@ def test_an_unexpected_error_is_a_violation() -> None:
 
 
 def test_all_problems_of_a_block_are_drawn() -> None:
-    def any_will_do(checks: Checks, case: Case, data: st.DataObject) -> None:
+    def always_holds(checks: Checks, case: Case, data: st.DataObject) -> None:
         checks.record("drawn", 0.0)
 
     checks = Checks()
-    draw_problems(checks, 0, 50, any_will_do)
+    draw_problems(checks, 0, 50, always_holds)
     assert checks.tallies["drawn"].tried >= 50
 
 

@@ -1,4 +1,4 @@
-"""Bounded memory and lost workers; and faults of both are counted."""
+"""Memory stays bounded, killed workers change nothing, and faults of both are counted."""
 
 from pathlib import Path
 
@@ -35,7 +35,7 @@ def test_memory_is_that_of_all_processes(tmp_path: Path) -> None:
     words = ("compare", dataset, "--placers", "metis,greedy", "-o", tmp_path / "table")
     used = run_measured(*words, "--jobs", 2)
     assert used.code == 0
-    assert used.together_bytes > used.largest_bytes + 30 * MIB  # libraries are shared
+    assert used.together_bytes > used.largest_bytes + 30 * MIB  # shared libraries count once
 
 
 def test_memory_is_that_of_the_command() -> None:
@@ -48,7 +48,7 @@ def test_memory_is_that_of_the_command() -> None:
 def test_the_limit_of_data_is_enforced(tmp_path: Path) -> None:
     words = ("generate", "layered", "--operators", 100_000, "-o", tmp_path / "graph.npz")
     bounded = run_measured(*words, data_bytes=40 * MIB)
-    assert bounded.code  # 1, or that of a library that ends the process
+    assert bounded.code  # 1, or the exit code of a library that ends the process
     assert list(tmp_path.iterdir()) == []
     assert run_measured(*words).code == 0
 

@@ -1,4 +1,4 @@
-"""Rows on supply; and disagreements of locks, licences and installs are counted."""
+"""Software supply: the checks pass; faults of locks, licences and installs are counted."""
 
 from pathlib import Path
 
@@ -29,11 +29,11 @@ def test_the_quick_rows_are_good() -> None:
 def test_faults_of_locks_are_noticed(
     fault: str, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def spoilt(name: str) -> list[Entry]:
+    def faulty_lock(name: str) -> list[Entry]:
         found = [entry for entry in read_lock(name) if entry.key != "click"]
         return [*found, *entries(fault)] if name == "dev" else found
 
-    monkeypatch.setattr(campaign, "read_lock", spoilt)
+    monkeypatch.setattr(campaign, "read_lock", faulty_lock)
     assert campaign.locks_row().wrong[kind] == 1
 
 
@@ -57,7 +57,7 @@ def test_faults_of_licences_are_noticed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "asked", "wrong"),
+    ("output", "answered", "wrong"),
     [
         ("no json", 0, {}),
         ('{"dependencies": [{"name": "a", "skip_reason": "x"}]}', 0, {}),
@@ -79,20 +79,24 @@ def test_faults_of_licences_are_noticed() -> None:
     ],
 )
 def test_advisories_that_do_not_answer_are_not_counted(
-    said: str, asked: int, wrong: dict[str, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    output: str,
+    answered: int,
+    wrong: dict[str, int],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A row without an answer says so and is not good, nor is one with some answers missing."""
+    """A row without answers says so and is not good; nor is one with some answers missing."""
     audit = tmp_path / "pip-audit"
     monkeypatch.setattr(campaign, "AUDIT", audit)
     monkeypatch.setattr(campaign, "lock_names", lambda: ["fuzz"])
     assert campaign.advisories_row().figures == {"not run": "make harden installs pip-audit"}
-    audit.write_text(f"#!/bin/sh\necho '{said}'\n")
+    audit.write_text(f"#!/bin/sh\necho '{output}'\n")
     audit.chmod(0o755)
     row = campaign.advisories_row()
-    assert (row.tried, row.wrong) == (asked, wrong)
-    assert row.figures == ({} if asked else {"not run": "service not reachable"})
-    assert row.good is (asked > 0 and not any(wrong.values()))
+    assert (row.tried, row.wrong) == (answered, wrong)
+    assert row.figures == ({} if answered else {"not run": "service not reachable"})
+    assert row.good is (answered > 0 and not any(wrong.values()))
 
 
-def test_an_empty_part_is_not_good() -> None:
+def test_a_row_without_tries_is_not_good() -> None:
     assert not Row("packages", 0, {"without a hash": 0}).good

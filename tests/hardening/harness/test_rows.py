@@ -1,4 +1,4 @@
-"""Rows: nothing is good that was not tried, and rows are saved with their run."""
+"""Rows: only rows with tries can be good, and rows are saved with their run."""
 
 from pathlib import Path
 

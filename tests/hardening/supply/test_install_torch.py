@@ -1,7 +1,7 @@
-"""The installer of torch: which candidates it tries in environments with various indexes.
+"""The installer of torch: the candidates that it tries with various package indexes.
 
-Wheels of a made-up package called torch stand in for the real one, whose builds take gigabytes; pip
-and the virtual environment are real.
+Wheels of a dummy package called torch replace the real builds, which take gigabytes. pip and the
+virtual environment are real.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""Licences in the metadata of packages."""
+"""Licences from the metadata of packages."""
 
 import pytest
 

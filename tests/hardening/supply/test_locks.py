@@ -1,4 +1,4 @@
-"""Locks: they are read as written, cover every extra, and are all that anything installs."""
+"""Locks: they are parsed as written, cover every extra, and are the only source of installs."""
 
 import re
 import subprocess
@@ -21,7 +21,7 @@ torch==2.13.0 ; sys_platform == 'linux' \\
 """
 
 
-def test_a_lock_is_read_as_it_is_written() -> None:
+def test_a_lock_is_parsed_as_written() -> None:
     read = entries(LOCK)
     assert read == [
         Entry("click", "8.5.1", "", ("sha256:aa", "sha256:bb")),
@@ -29,7 +29,7 @@ def test_a_lock_is_read_as_it_is_written() -> None:
     ]
     assert "".join(map(str, read)) == "".join(LOCK.splitlines(keepends=True)[2:])
     for line in ("click>=8", "click @ file:///x", "--index-url somewhere", "click"):
-        with pytest.raises(ValueError, match="not the line of a lock"):
+        with pytest.raises(ValueError, match="not a line of a lock"):
             entries(line)
 
 
@@ -40,7 +40,7 @@ def test_every_extra_is_locked() -> None:
         assert {locks.normal(re.split(r"[\[>=<]", text)[0]) for text in texts} <= locked
 
 
-def test_torch_has_a_lock_of_its_own_and_linux_gets_cpu_builds() -> None:
+def test_torch_has_a_separate_lock_with_cpu_builds_for_linux() -> None:
     builds = read_lock(locks.TORCH)
     (elsewhere,) = (entry for entry in builds if entry.marker == locks.ELSEWHERE)
     cpu = [entry for entry in builds if entry is not elsewhere]
@@ -52,23 +52,23 @@ def test_torch_has_a_lock_of_its_own_and_linux_gets_cpu_builds() -> None:
     assert not [e for e in read_lock(locks.BASE) if str(e).startswith(unwanted)]
 
 
-def test_advisories_are_asked_for_where_they_answer() -> None:
-    """The public repository asks once a week and after every change of a lock."""
+def test_advisories_are_checked_in_the_public_repository() -> None:
+    """Its workflow checks once a week and after every change of a lock."""
     audit = (ROOT / ".github" / "workflows" / "audit.yml").read_text()
     assert "- run: make audit" in audit
     assert "schedule:" in audit
     makefile = (ROOT / "Makefile").read_text()
-    assert "pip-audit --strict" in makefile  # which fails where nobody answers
+    assert "pip-audit --strict" in makefile  # fails if the service does not answer
 
 
 def test_every_dependency_has_a_lower_bound() -> None:
-    told = project()
-    extras = [text for texts in told["optional-dependencies"].values() for text in texts]
-    unbound = [text for text in (*told["dependencies"], *extras) if ">=" not in text]
+    table = project()
+    extras = [text for texts in table["optional-dependencies"].values() for text in texts]
+    unbound = [text for text in (*table["dependencies"], *extras) if ">=" not in text]
     assert unbound == []
 
 
-def test_workflows_run_what_is_pinned() -> None:
+def test_workflows_use_pinned_actions_and_existing_targets() -> None:
     assert WORKFLOWS
     for path in WORKFLOWS:
         used = re.findall(r"uses: (\S+)", path.read_text())
@@ -78,7 +78,7 @@ def test_workflows_run_what_is_pinned() -> None:
         assert targets <= set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
 
 
-def test_no_index_of_packages_is_named() -> None:
+def test_no_file_names_a_package_index() -> None:
     run = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
     for name in run.stdout.splitlines():
         path = ROOT / name

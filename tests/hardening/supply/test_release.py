@@ -1,4 +1,4 @@
-"""Releases; and what keeps a tree from being one."""
+"""Releases, and the conditions that prevent one."""
 
 import subprocess
 import sys
@@ -12,7 +12,7 @@ from benchmarks.hardening.supply import release
 from benchmarks.hardening.supply.locks import project
 
 
-def test_a_release_needs_a_day_and_one_version(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_release_needs_a_date_and_a_single_version(monkeypatch: pytest.MonkeyPatch) -> None:
     assert release.version_faults() == []
     monkeypatch.setattr(release, "project", lambda: {"version": "9.9.9"})
     faults = release.version_faults(released=True)
@@ -20,7 +20,7 @@ def test_a_release_needs_a_day_and_one_version(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize(("day", "good"), [("2026-11-21", True), ("unreleased", False)])
-def test_a_release_has_a_day(
+def test_a_release_needs_a_date(
     day: str, good: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "CITATION.cff").write_text("version: 9.9.9\n")
@@ -30,46 +30,46 @@ def test_a_release_has_a_day(
     assert (release.version_faults(released=True) == []) is good
 
 
-def test_a_release_is_of_what_is_committed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_release_needs_a_clean_working_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(release, "version_faults", lambda released: [])
     monkeypatch.setattr(release, "_output", lambda *command: " M sim/flow.py")
-    with pytest.raises(SystemExit, match="no release: the tree has changes"):
+    with pytest.raises(SystemExit, match="no release: the working tree has uncommitted changes"):
         release.main()
 
 
-def test_a_release_whose_wheel_differs_is_none(
+def test_a_release_needs_reproducible_wheels(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(release, "DIST", tmp_path / "dist")
     monkeypatch.setattr(release, "version_faults", lambda released: [])
     monkeypatch.setattr(release, "_output", lambda *command: "")
     monkeypatch.setattr(release, "wheel_hashes", lambda folder: ["a", "a", "b"])
-    with pytest.raises(SystemExit, match="the wheel is not the same every time"):
+    with pytest.raises(SystemExit, match="repeated builds give different wheels"):
         release.main()
     assert not (tmp_path / "dist").exists()
 
 
-def test_a_wheel_holds_what_is_to_be_shipped_and_no_more(tmp_path: Path) -> None:
+def test_a_wheel_contains_exactly_the_files_to_ship(tmp_path: Path) -> None:
     wheel = release._built(ROOT, tmp_path)
     with ZipFile(wheel) as archive:
         names = archive.namelist()
         metadata = archive.read(next(n for n in names if n.endswith("/METADATA"))).decode()
-    told = f"streamplace-{project()['version']}.dist-info"
-    assert {name.partition("/")[0] for name in names} == {"sim", "streamplace", told}
+    info = f"streamplace-{project()['version']}.dist-info"
+    assert {name.partition("/")[0] for name in names} == {"sim", "streamplace", info}
     assert not [name for name in names if name.endswith((".pyc", ".nbi", ".nbc"))]
     wanted = {"sim/py.typed", "streamplace/py.typed", "streamplace/policy/shipped/best.safetensors"}
-    assert wanted | {f"{told}/licenses/LICENSE"} <= set(names)
+    assert wanted | {f"{info}/licenses/LICENSE"} <= set(names)
     shipped = {p.relative_to(ROOT).as_posix() for p in (ROOT / "datasets").rglob("*.json")}
     assert {f"streamplace/{name}" for name in shipped} <= set(names)
     assert f"Version: {project()['version']}\n" in metadata
 
 
 def test_the_commands_that_try_a_wheel_work(tmp_path: Path) -> None:
-    """The commands that try a release work in this tree."""
-    told = {"cwd": tmp_path, "env": environment(), "capture_output": True, "text": True}
+    """The commands that try out a release also work in the working tree."""
+    options = {"cwd": tmp_path, "env": environment(), "capture_output": True, "text": True}
     for words in release.COMMANDS:
         command = [sys.executable, "-m", "streamplace.cli.main", *words]
-        run = subprocess.run(command, **told, check=False)  # type: ignore[call-overload]
+        run = subprocess.run(command, **options, check=False)  # type: ignore[call-overload]
         assert run.returncode == 0, (words, run.stderr)
-    run = subprocess.run([sys.executable, "-c", release.TRY], **told, check=True)  # type: ignore[call-overload]
+    run = subprocess.run([sys.executable, "-c", release.TRY], **options, check=True)  # type: ignore[call-overload]
     assert run.stdout.strip() == str(ROOT / "streamplace" / "__init__.py")

@@ -1,4 +1,4 @@
-"""Tests with other versions; and failures and missing results are counted."""
+"""Test runs with other dependency versions: failures and missing results are counted."""
 
 from pathlib import Path
 
@@ -9,20 +9,20 @@ from benchmarks.hardening.supply import versions
 
 def test_tests_that_fail_with_other_versions_are_noticed(tmp_path: Path) -> None:
     report = tmp_path / "report.xml"
-    assert versions._told(report)[2] == ["pytest did not come to its end"]
+    assert versions._results(report)[2] == ["pytest did not finish"]
     report.write_text(
         '<testsuites><testsuite><testcase classname="a" name="b"/>'
         '<testcase classname="a" name="c"><failure message="no"/></testcase>'
         '<testcase classname="a" name="d"><skipped/></testcase></testsuite></testsuites>'
     )
-    assert versions._told(report) == (1, 1, ["a::c: no"])
+    assert versions._results(report) == (1, 1, ["a::c: no"])
 
 
 @pytest.mark.parametrize(("collected", "missing"), [(4, 0), (5, 1), (3853, 3849), (0, 0)])
 def test_a_run_that_is_cut_off_is_not_good(
     collected: int, missing: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Collected tests without a result are faults; so is an empty collection."""
+    """Collected tests without a result count as faults, and so does an empty collection."""
     monkeypatch.setattr(versions, "requirements", list)
     row = versions.Outcome(collected, 3, 1, [], {}).row("oldest")
     assert row.wrong == {"failures": 0, "never run": missing, "never collected": not collected}
@@ -30,7 +30,7 @@ def test_a_run_that_is_cut_off_is_not_good(
 
 
 @pytest.mark.parametrize(
-    ("said", "count"),
+    ("output", "count"),
     [
         ("tests/a.py: 3\n4462 tests collected in 20.31s\n", 4462),
         ("1 test collected in 0.1s", 1),
@@ -39,5 +39,5 @@ def test_a_run_that_is_cut_off_is_not_good(
         ("12 tests collected, 1 error in 0.1s", 12),
     ],
 )
-def test_what_pytest_collects_is_counted(said: str, count: int) -> None:
-    assert versions._collected(said) == count
+def test_the_number_of_collected_tests_is_parsed(output: str, count: int) -> None:
+    assert versions._collected(output) == count

@@ -1,4 +1,4 @@
-"""Readers with one fault each, and the kind of fault that the campaign must count."""
+"""Readers with one fault each, and the kind of fault that the campaign must count for each."""
 
 import os
 import socket
@@ -7,8 +7,10 @@ import time
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
+from benchmarks.hardening.campaigns.readers.limits import GENEROUS, LIMITS, Limits
 from benchmarks.hardening.campaigns.readers.process import observe_reader
 from benchmarks.hardening.corpus.document import Document
 from benchmarks.hardening.mutation.numbered_documents import COUNT
@@ -45,13 +47,14 @@ def _names_nothing(path: str) -> None:
     raise FormatError("is bad")
 
 
-def _takes_long(path: str) -> None:
+def _computes(path: str) -> None:
+    """Use some CPU time: any is too long under the limits of this reader."""
     began = time.process_time()
-    while time.process_time() - began < 1.2:
+    while time.process_time() == began:
         pass
 
 
-def _goes_on(path: str) -> None:
+def _never_ends(path: str) -> None:
     while True:
         pass
 
@@ -114,17 +117,17 @@ def _changes_its_mode(path: str) -> None:
 
 
 def _makes_a_pipe(path: str) -> None:
-    """Make a pipe, which raises no audit event and is found in the folder."""
+    """Make a pipe, which raises no audit event but is found in the folder."""
     os.mkfifo("executed")
 
 
 def _calls(path: str) -> None:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
-        asked.connect(("127.0.0.1", 9))
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as connection:
+        connection.connect(("127.0.0.1", 9))
 
 
 def _sleeps(path: str) -> None:
-    time.sleep(1.5)
+    time.sleep(3600)
 
 
 def _ends(path: str) -> None:
@@ -141,8 +144,8 @@ BAD: dict[Callable[[str], None], str] = {
     _ignores: "tracebacks",
     _says_two_lines: "unclear messages",
     _names_nothing: "unclear messages",
-    _takes_long: "hangs",
-    _goes_on: "hangs",
+    _computes: "hangs",
+    _never_ends: "hangs",
     _takes_memory: "over 300 MB",
     _runs: "acts",
     _reads_another: "acts",
@@ -164,22 +167,30 @@ BAD: dict[Callable[[str], None], str] = {
 }
 
 
+PATIENT = LIMITS[GENEROUS]
+IMPATIENT: dict[Callable[[str], None], Limits] = {
+    _computes: replace(PATIENT, hang_s=0.0),
+    _never_ends: replace(PATIENT, stop_s=1.0),
+    _sleeps: replace(PATIENT, blocked_s=3.0),
+}
+"""Reader -> the limit that ends it; all other readers have generous limits."""
 FEW = Parser("few", lambda: GOOD, lambda path: None, faults=(lambda data, _: data + b" ",))
-"""A reader with few different bad files, since its faults are all the same."""
+"""A reader with few different bad files, since all its mutations are the same."""
 
 
 def report() -> None:
-    """Let each read one bad file, and print the faults counted."""
+    """Let each reader read one bad file, and print the kinds of faults that are counted."""
     for read in BAD:
         PARSERS["bad"] = bad(read)
-        seen = observe_reader("bad", 1 / COUNT, 0)
-        print(f"{read.__name__}: {', '.join(seen.wrong)}")  # noqa: T201
+        observations = observe_reader("bad", 1 / COUNT, 0, IMPATIENT.get(read, PATIENT))
+        print(f"{read.__name__}: {', '.join(observations.wrong)}")  # noqa: T201
     PARSERS[FEW.name] = FEW
-    print(f"{FEW.name}: {', '.join(observe_reader(FEW.name, 20 / COUNT, 0).wrong)}")  # noqa: T201
+    observations = observe_reader(FEW.name, 20 / COUNT, 0, PATIENT)
+    print(f"{FEW.name}: {', '.join(observations.wrong)}")  # noqa: T201
 
 
 def bad(read: Callable[[str], None]) -> Parser:
-    """Return a reader that treats good files correctly."""
+    """Return a reader that reads valid files correctly, and bad files with `read`."""
 
     def careful(path: str) -> None:
         if path.endswith("file.json") and Path(path).read_bytes() != GOOD[0].data:

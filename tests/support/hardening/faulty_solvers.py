@@ -9,12 +9,12 @@ from benchmarks.hardening.campaigns.solvers.odd_problems import NoProblemError
 from streamplace.errors import PlacementError
 
 BAD = 3
-"""The number of the problem at which the fault shows."""
+"""The number of the problem at which the fault occurs."""
 SLOW_S = 6.0
 
 
 def library(fails: bool = False) -> None:
-    """Stand for the library of a solver, whose calls are counted."""
+    """Stand in for the library of a solver, whose calls are counted."""
     if fails:
         raise RuntimeError("bad input")
 
@@ -27,7 +27,7 @@ def aborts(number: int, seed: int) -> str | None:
 
 
 def leaves(number: int, seed: int) -> str | None:
-    """End the process, as a library that calls `exit` does."""
+    """End the process, like a library that calls `exit`."""
     library()
     if number == BAD:
         os._exit(0)
@@ -68,7 +68,7 @@ def complains(number: int, seed: int) -> str | None:
 def hangs(number: int, seed: int) -> str | None:
     library()
     if number == BAD:
-        time.sleep(60)
+        time.sleep(3600)
     return None
 
 
@@ -76,18 +76,6 @@ def computes(number: int, seed: int) -> str | None:
     library()
     while number == BAD:
         pass
-    return None
-
-
-def is_slow(number: int, seed: int) -> str | None:
-    """Compute for a tenth of the time, as on a busy machine."""
-    library()
-    end = time.monotonic() + SLOW_S
-    while number == BAD and time.monotonic() < end:
-        began = time.process_time()
-        while time.process_time() - began < 0.05:
-            pass
-        time.sleep(0.45)
     return None
 
 
@@ -105,7 +93,7 @@ def refuses(number: int, seed: int) -> str | None:
     return None
 
 
-def is_given_none(number: int, seed: int) -> str | None:
+def is_not_a_problem(number: int, seed: int) -> str | None:
     if number == BAD:
         raise NoProblemError("a cycle")
     library()
@@ -125,12 +113,12 @@ def does_without(number: int, seed: int) -> str | None:
     return None
 
 
-def never_asks(number: int, seed: int) -> str | None:
+def never_calls(number: int, seed: int) -> str | None:
     return None
 
 
-def tells_of_failure(number: int, seed: int) -> str | None:
-    """Turn an exception of the library into an error of ours."""
+def reports_failure(number: int, seed: int) -> str | None:
+    """Turn an exception of the library into a streamplace error."""
     try:
         library(fails=number == BAD)
     except RuntimeError as error:

@@ -1,1 +1,1 @@
-"""Bad files given to commands."""
+"""Commands that read bad files."""

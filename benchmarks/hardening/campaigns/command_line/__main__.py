@@ -1,4 +1,4 @@
-"""One command line with a bad file, run again as a shell runs it.
+"""Reproduction of one try of the campaign: a command line with a bad file, run like in a shell.
 
 python -m benchmarks.hardening.campaigns.command_line READER NUMBER [SEED]
 """
@@ -17,7 +17,7 @@ def main() -> int:
         ended = run_process(case)
         print(*case.words)
         print(ended.err or ended.out)
-        print(f"exit {ended.code}, left {case.left()}")
+        print(f"exit code {ended.code}, added files {case.added_files()}")
     return ended.code
 
 

@@ -1,6 +1,6 @@
-"""Bad files given to commands: 300 for each reader, each in a process of its own.
+"""Commands that read bad files: 300 files for each reader, each in a separate process.
 
-Every command reads the file as valid, or ends with one line and exit code 2.
+Every command must read the file as valid, or end with a message of one line and exit code 2.
 """
 
 import json
@@ -14,21 +14,21 @@ from benchmarks.hardening.campaigns.command_line.execution import forks_row, run
 from benchmarks.hardening.campaigns.command_line.judgement import Verdicts
 from benchmarks.hardening.harness.flink_server import serving
 from benchmarks.hardening.harness.forks import Forks
-from benchmarks.hardening.harness.memory_limits import most_bytes
+from benchmarks.hardening.harness.memory_limits import memory_limit
 from benchmarks.hardening.harness.rows import Row
 from benchmarks.hardening.targets import warm_up
 from benchmarks.hardening.targets.commands import COMMANDS, WITH_TORCH, write_good_files
 from benchmarks.hardening.targets.kernel_cache import compile_all
 
-EXECUTED = 30
+EXECUTED = 30  # command lines that are also run as fresh processes
 SHIFT = 31
 
 
 def numbers_of(name: str, share: float) -> list[int]:
     """Return the numbers of the cases of a share, evenly spread over all.
 
-    The first number differs between readers, so that a small share of all readers has some of each
-    kind of bad file.
+    The first number differs between readers, so that even a small share of all readers contains
+    each kind of bad file.
     """
     count = max(1, round(COUNT * share))
     first = SHIFT * [*COMMANDS].index(name)
@@ -36,15 +36,26 @@ def numbers_of(name: str, share: float) -> list[int]:
 
 
 def run(
-    share: float = 1.0, seed: int = 0, readers: Sequence[str] = tuple(COMMANDS)
+    share: float = 1.0,
+    seed: int = 0,
+    readers: Sequence[str] = tuple(COMMANDS),
+    *,
+    timed: bool = True,
 ) -> Iterator[Row]:
-    """Yield one row per reader, and one that compares forks with fresh processes."""
+    """Yield one row per reader, and one that compares forks with fresh processes.
+
+    Parameters
+    ----------
+    timed
+        Whether commands may use a limited CPU time only; otherwise only a command that must be
+        killed counts as a hang.
+    """
     compile_all()
-    most_bytes(torch=True)  # measured before the machine is busy
+    memory_limit(torch=True)  # measured and cached before the machine is busy
     with ready() as (cases, plain, torch):
         for name in readers:
             heavy = name in WITH_TORCH
-            forks, verdicts = torch if heavy else plain, Verdicts(heavy)
+            forks, verdicts = torch if heavy else plain, Verdicts(heavy, timed)
             _run_on_good_files(verdicts, name, cases, forks, share)
             for number in numbers_of(name, share):
                 with cases.case(name, number, seed) as case:
@@ -57,7 +68,7 @@ def run(
 def _run_on_good_files(
     verdicts: Verdicts, name: str, cases: CaseFactory, forks: Forks, share: float
 ) -> None:
-    """Run each command on good files, to see that bad ones are refused for their faults."""
+    """Run each command on valid files: only then do refusals of bad files mean anything."""
     for command in COMMANDS[name]:
         documents = cases.documents(name, command)
         for document in documents[: max(1, round(share * len(documents)))]:
@@ -69,7 +80,7 @@ def _run_on_good_files(
 
 @contextmanager
 def ready() -> Iterator[tuple[CaseFactory, Forks, Forks]]:
-    """Yield a maker of cases, and two fork servers, the second with torch loaded."""
+    """Yield a factory of cases, and two fork servers, the second of which has loaded torch."""
     with (
         tempfile.TemporaryDirectory(prefix="streamplace-cli-") as made,
         Forks(modules=warm_up.READING) as plain,
@@ -77,16 +88,16 @@ def ready() -> Iterator[tuple[CaseFactory, Forks, Forks]]:
         serving() as server,
     ):
         folder = Path(made)
-        given, run = write_good_files(folder), folder / "run"
-        told = ["train", given.paths["GRAPH"], "--config", given.paths["CONFIG"], "-o", run, "-q"]
-        if (ended := torch.run(*told)).code:
+        good_files, run = write_good_files(folder), folder / "run"
+        graph, config = good_files.paths["GRAPH"], good_files.paths["CONFIG"]
+        if (ended := torch.run("train", graph, "--config", config, "-o", run, "-q")).code:
             raise RuntimeError(f"training ended with {ended.code}: {ended.err}")
         _remove_time(run / CHECKPOINT)
-        yield CaseFactory(folder, given, run, server), plain, torch
+        yield CaseFactory(folder, good_files, run, server), plain, torch
 
 
 def _remove_time(checkpoint: Path) -> None:
-    """Set the time in a checkpoint to 0: the rest is the same in every run."""
+    """Set the run time in a checkpoint to 0, so that it is the same in every campaign."""
     from streamplace.policy.signed_tensors import packed, unpacked  # noqa: PLC0415 - torch is heavy
 
     tensors, words = unpacked(checkpoint.read_bytes(), checkpoint.name)

@@ -1,4 +1,4 @@
-"""Cases: a command line in a folder of its own with a bad file."""
+"""Cases: command lines with a bad file, each in its own folder."""
 
 import random
 import shutil
@@ -11,16 +11,16 @@ from pathlib import Path
 from benchmarks.hardening.corpus.document import Document
 from benchmarks.hardening.corpus.special_files import CLOSED, SPECIAL_FILES
 from benchmarks.hardening.harness.flink_server import Server
-from benchmarks.hardening.mutation.numbered_documents import BOMBS_AT, CUT_AT, spoilt
+from benchmarks.hardening.mutation.numbered_documents import BOMBS_AT, CUT_AT, bad_document
 from benchmarks.hardening.mutation.numbered_documents import COUNT as DOCUMENTS
 from benchmarks.hardening.targets.commands import COMMANDS, Command, GoodFiles
 from benchmarks.hardening.targets.parsers import PARSERS
 
 COUNT = 300
 CHECKPOINT = "checkpoint.safetensors"
-OUT_NAME = "out.json"  # every command accepts the suffix
+OUT_NAME = "out.json"  # a suffix that every command accepts
 NO_PATH = ("checkpoint", "flink-rest")
-"""Readers that are given no path of a file, but the folder of a run, or an address."""
+"""Readers that take the folder of a run or an address instead of the path of a file."""
 
 
 @dataclass(frozen=True)
@@ -32,47 +32,52 @@ class Case:
     bad
         The path or address of the bad file.
     there
-        The content of the folder before the run.
+        The paths in the folder before the run.
     closed
-        Whether it runs without root's right to open every file.
+        Whether to run without root's permission to open every file.
     """
 
     command: Command
     words: list[str]
     bad: str
     folder: Path
-    there: frozenset[Path]
+    before: frozenset[Path]
     closed: bool = False
 
-    def left(self) -> list[str]:
+    def added_files(self) -> list[str]:
         """Return the names of the files that were added to the folder."""
-        return sorted(path.name for path in {*self.folder.rglob("*")} - self.there)
+        return sorted(path.name for path in {*self.folder.rglob("*")} - self.before)
 
 
 class CaseFactory:
-    """A maker of cases.
+    """A factory of cases.
 
     Parameters
     ----------
     folder
-        A folder for the cases alone.
+        A folder that holds nothing but the current case.
     trained
-        The folder of a finished run, whose checkpoint gets faults.
+        The folder of a finished training run, whose checkpoint is mutated.
     """
 
-    def __init__(self, folder: Path, given: GoodFiles, trained: Path, server: Server) -> None:
-        self.folder, self.given, self.trained, self.server = folder, given, trained, server
+    def __init__(self, folder: Path, good_files: GoodFiles, trained: Path, server: Server) -> None:
+        self.folder, self.good_files, self.trained, self.server = (
+            folder,
+            good_files,
+            trained,
+            server,
+        )
 
     def documents(self, name: str, command: Command) -> tuple[Document, ...]:
-        """Return the good files of a reader that a command accepts."""
+        """Return the valid files of a reader that a command accepts."""
         if name == "checkpoint":
             return (Document(CHECKPOINT, (self.trained / CHECKPOINT).read_bytes()),)
         found = PARSERS[name].documents()
-        return found if command.of is None else tuple(found[i] for i in command.of)
+        return found if command.accepts is None else tuple(found[i] for i in command.accepts)
 
     @contextmanager
     def case(self, name: str, number: int, seed: int = 0) -> Iterator[Case]:
-        """Make the case of a number, with the bad file that `bad_file_of` names."""
+        """Create the case of a number, with the file of `bad_file_of`; delete it afterwards."""
         chance = random.Random(f"{seed}:{name}:{number}")
         command = chance.choice(COMMANDS[name])
         documents, what = self.documents(name, command), bad_file_of(name, number)
@@ -83,12 +88,12 @@ class CaseFactory:
                 return
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                document = spoilt(documents, what, seed, PARSERS[name].faults)
+                document = bad_document(documents, what, seed, PARSERS[name].faults)
             yield self._made(command, self._put(name, document, inside), inside)
 
     @contextmanager
     def good(self, name: str, command: Command, document: Document) -> Iterator[Case]:
-        """Make the case of a command and a good file."""
+        """Create the case of a command and a valid file; delete it after the block."""
         with self._folder(name) as inside:
             yield self._made(command, self._put(name, document, inside), inside)
 
@@ -104,15 +109,15 @@ class CaseFactory:
             shutil.rmtree(inside, ignore_errors=True)
 
     def _put(self, name: str, document: Document, inside: Path) -> str:
-        """Put a file where it is read; return its path or address."""
+        """Put a file where the command reads it; return its path or address."""
         (inside / document.name).write_bytes(document.data)
         self.server.file = document.data
         if name == "flink-rest":
             return self.server.url
-        return str(inside if PARSERS[name].of_folder else inside / document.name)
+        return str(inside if PARSERS[name].takes_folder else inside / document.name)
 
     def _made(self, command: Command, bad: str, inside: Path, closed: bool = False) -> Case:
-        paths = {**self.given.paths, "RUN": str(inside), "URL": self.server.url}
+        paths = {**self.good_files.paths, "RUN": str(inside), "URL": self.server.url}
         words = GoodFiles(paths).filled(command.words, bad, str(inside / OUT_NAME))
         return Case(command, words, bad, inside, frozenset(inside.rglob("*")), closed)
 
@@ -120,8 +125,8 @@ class CaseFactory:
 def bad_file_of(name: str, number: int) -> str | int:
     """Return the bad file of a case: the name of a special file, or the number of a document.
 
-    All special files come first, for readers that are given a path. All bombs and encodings and
-    every third malformed text follow. The rest is evenly spread over all documents.
+    For readers that take a path, all special files come first. Then follow all bombs, all encodings
+    and every third malformed text. The remaining numbers are evenly spread over all documents.
     """
     first: list[str | int] = [] if name in NO_PATH else [*SPECIAL_FILES]
     first += [*range(BOMBS_AT, CUT_AT), *range(0, BOMBS_AT, 3)]

@@ -1,4 +1,4 @@
-"""Runs of a case as a fresh process, and as a fork."""
+"""Execution of a case as a fresh process or as a fork."""
 
 import os
 import subprocess
@@ -9,24 +9,24 @@ from collections.abc import Sequence
 from benchmarks.hardening.campaigns.command_line.cases import COUNT, OUT_NAME, Case, CaseFactory
 from benchmarks.hardening.harness.environment import ROOT
 from benchmarks.hardening.harness.forks import Ended, Forks
-from benchmarks.hardening.harness.privileges import give_up
+from benchmarks.hardening.harness.privileges import drop_override
 from benchmarks.hardening.harness.rows import Row
 
-ENDED_S = 60.0
-TRAIN_S = 2.0  # after the config of the run was written
-TRAIN_BYTES = 4 * 2**30  # so that one bad file does not stop the campaign
+KILL_S = 120.0  # wall time after which a command is killed
+TRAIN_S = 2.0  # after the run's config is written
+TRAIN_BYTES = 4 * 2**30  # one bad file must not stop the campaign
 
 
 def run_process(case: Case) -> Ended:
     """Run a command line in a fresh process."""
     begin = time.monotonic()
-    told = [sys.executable, "-m", "streamplace.cli.main", *case.words]
+    command = [sys.executable, "-m", "streamplace.cli.main", *case.words]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
-        told,
+        command,
         cwd=case.folder,
         env=environment,
-        preexec_fn=give_up if case.closed else None,  # noqa: PLW1509 - it takes no lock
+        preexec_fn=drop_override if case.closed else None,  # noqa: PLW1509 - it takes no lock
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -39,13 +39,16 @@ def run_process(case: Case) -> Ended:
 
 
 def run_fork(case: Case, forks: Forks, *, to_its_end: bool = False) -> Ended:
-    """Run a command line in a fork; stop training a while after its start, or not at all."""
+    """Run a command line in a fork.
+
+    Unless `to_its_end`, training is killed soon after it has started.
+    """
     trains = case.command.trains and not to_its_end
     return forks.run(
         *case.words,
         folder=case.folder,
         closed=case.closed,
-        limit_s=ENDED_S,
+        limit_s=KILL_S,
         once=case.folder / OUT_NAME if trains else None,
         after_s=TRAIN_S if trains else None,
         data_bytes=TRAIN_BYTES if trains else None,
@@ -55,16 +58,18 @@ def run_fork(case: Case, forks: Forks, *, to_its_end: bool = False) -> Ended:
 def forks_row(
     cases: CaseFactory, forks: Forks, readers: Sequence[str], count: int, seed: int
 ) -> Row:
-    """Compare the end of commands as forks with their end as fresh processes."""
+    """Compare the results of commands run as forks and as fresh processes."""
     faults, tried = [], 0
     for i in range(count):
         name, number = readers[i % len(readers)], (i * 7 + 22) % COUNT
-        said = []
+        results = []
         for start in (lambda case: run_fork(case, forks), run_process):
             with cases.case(name, number, seed) as case:
                 ended = start(case)
-                said.append((ended.code, ended.out, ended.err, case.left()))
+                results.append((ended.code, ended.out, ended.err, case.added_files()))
         tried += 1
-        if said[0] != said[1]:
-            faults.append(f"{name} {number} (seed {seed}): {said[0]!r:.200} not {said[1]!r:.200}")
+        if results[0] != results[1]:
+            fork, process = results
+            both = f"{fork!r:.200} as a fork, {process!r:.200} as a process"
+            faults.append(f"{name} {number} (seed {seed}): {both}")
     return Row("command line, processes beside forks", tried, {"differ": len(faults)}, {}, faults)

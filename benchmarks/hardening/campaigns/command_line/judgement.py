@@ -1,4 +1,4 @@
-"""Judgement of the end of a command that was given a bad file."""
+"""Assessment of how a command ended that read a bad file."""
 
 import json
 import os
@@ -10,19 +10,19 @@ from typing import Any
 
 from benchmarks.hardening.campaigns.command_line.cases import Case
 from benchmarks.hardening.harness.forks import Ended
-from benchmarks.hardening.harness.memory_limits import memory_text, most_bytes
+from benchmarks.hardening.harness.memory_limits import memory_limit, memory_text
 from benchmarks.hardening.harness.rows import Row
 from streamplace.errors import StreamplaceError
 from streamplace.problem.objective import MODELS
 from streamplace.training.config import read_config
 from streamplace.util.text import printable
 
-CONFIG = "config.json"  # training writes it at its start
+CONFIG = "config.json"  # training writes it when it starts
 
-HANG_S = 1.0  # of CPU time, or of sleep, where a file is refused
-WORK_S = 10.0  # where the file is valid and the command goes on
+HANG_S = 1.0  # of CPU time, or of sleep, if the file is refused
+WORK_S = 10.0  # the same if the file is valid and the command continues
 GROUP = "command lines with bad files"
-SHOWN = 40  # letters of a long name that a message shows at least
+SHOWN = 40  # the fewest characters of a long name that a message must show
 UNREAD, NOT_NAMED, EXIT_1 = "good files refused", "not named", "exit 1"
 WRONG = (
     *("tracebacks", "unclear messages", NOT_NAMED, "hangs", "over 300 MB", "files left"),
@@ -30,31 +30,34 @@ WRONG = (
 )
 FAILED, REFUSED = 1, 2
 WORKS = ("place", "simulate", "compare", "plan", "train")
-"""Commands whose work may fail after valid input."""
+"""Commands that may fail although their input is valid."""
 FAILURES = re.compile(
     r"found no placement that obeys|no single device may run every operator|METIS failed: "
     rf"|: ({'|'.join(MODELS)}): "
     r"|is not finite|gradients in a row were not finite"
 )
-"""Messages of such failures, with exit code 1: no placement, no score, no policy."""
-NO_MEMORY = "streamplace: out of memory"  # for a policy of the size in a config
+"""The messages of such failures, which have exit code 1: no placement, no score, no policy."""
+NO_MEMORY = "streamplace: out of memory"  # a config may ask for a policy of any size
 
 
 @dataclass
 class Verdicts:
-    """Counts of the ends of one reader's commands.
+    """Counts of how the commands of one reader ended.
 
     Parameters
     ----------
     torch
         Whether the commands load torch.
+    timed
+        Whether the CPU time and sleep of a command are limited.
     good
-        The number of good files that were given to them.
+        The number of valid files that they were run on.
     longest
         The longest CPU time in seconds, by whether the file was refused.
     """
 
     torch: bool
+    timed: bool = True
     good: int = 0
     tried: int = 0
     codes: Counter[int] = field(default_factory=Counter)
@@ -64,29 +67,29 @@ class Verdicts:
     peak_bytes: int = 0
 
     def judge_good(self, which: str, ended: Ended) -> None:
-        """Count a good file, and a fault if it was refused."""
+        """Count a valid file, and a fault if it was refused."""
         self.good += 1
         if ended.code:
             self._blame(UNREAD, which, ended, [])
 
     def judge(self, which: str, case: Case, ended: Ended) -> None:
-        """Count a bad file, and the faults in the end of its command."""
-        left = case.left()
+        """Count a bad file, and the faults in how its command ended."""
+        added = case.added_files()
         self.tried += 1
-        self.codes[0 if was_training(case, ended, left) else ended.code] += 1
+        self.codes[0 if was_training(case, ended, added) else ended.code] += 1
         refused = ended.code == REFUSED
-        if not has_begun(case, ended, left):
+        if not has_begun(case, ended, added):
             self.peak_bytes = max(self.peak_bytes, ended.peak_bytes)
             self.longest[refused] = max(self.longest[refused], ended.cpu_seconds)
-        for what in faults_of(case, ended, left, self.torch):
-            self._blame(what, which, ended, left)
+        for what in faults_of(case, ended, added, self.torch, timed=self.timed):
+            self._blame(what, which, ended, added)
 
-    def _blame(self, what: str, which: str, ended: Ended, left: list[str]) -> None:
+    def _blame(self, what: str, which: str, ended: Ended, added: list[str]) -> None:
         self.wrong[what] += 1
-        said = " ".join((ended.err or ended.out).split())[-300:]
+        message = " ".join((ended.err or ended.out).split())[-300:]
         used = f"{ended.cpu_seconds:.2f} s, {ended.asleep_seconds:.2f} s asleep"
-        used += f", {ended.peak_bytes:,} bytes, left {left}"
-        self.faults.append(f"{which}: {what}: exit {ended.code}, {used}: {said}")
+        used += f", {ended.peak_bytes:,} bytes, added {added}"
+        self.faults.append(f"{which}: {what}: exit {ended.code}, {used}: {message}")
 
     def row(self, what: str) -> Row:
         """Return the row of the table."""
@@ -103,32 +106,42 @@ class Verdicts:
         return Row(what, self.tried, wrong, figures, self.faults, GROUP)
 
 
-def faults_of(case: Case, ended: Ended, left: list[str], torch: bool = False) -> list[str]:
-    """Return the faults in the end of a command with a bad file.
+def faults_of(
+    case: Case, ended: Ended, added: list[str], torch: bool = False, *, timed: bool = True
+) -> list[str]:
+    """Return the faults in how a command with a bad file ended.
 
     Parameters
     ----------
-    left
-        The files that it left behind.
+    added
+        The names of the files that it added to its folder.
+    torch
+        Whether the command loads torch.
+    timed
+        Whether its CPU time and sleep are limited; a killed command is a fault in any case.
     """
-    if was_training(case, ended, left):
+    if was_training(case, ended, added):
         return []
-    found, begun = [], has_begun(case, ended, left)
+    found, begun = [], has_begun(case, ended, added)
     lines, refused = ended.err.splitlines(), ended.code == REFUSED
     if ended.code not in (0, FAILED, REFUSED) or _is_traceback(ended.err):
         found.append("tracebacks")
     elif ended.code and not (len(lines) == 1 and lines[0].startswith("streamplace: ")):
         found.append("unclear messages")
-    elif (refused or (ended.code and case.command.of_server)) and not is_named(case.bad, lines[0]):
+    elif (refused or (ended.code and case.command.reads_server)) and not is_named(
+        case.bad, lines[0]
+    ):
         found.append(NOT_NAMED)
     if ended.code == FAILED and not (lines and may_fail(case, lines[0], begun)):
         found.append(EXIT_1)
     limit_s = WORK_S if begun or not ended.code else HANG_S
-    if ended.hung or max(ended.cpu_seconds, ended.asleep_seconds) > limit_s:
+    too_long = timed and max(ended.cpu_seconds, ended.asleep_seconds) > limit_s
+    if ended.hung or too_long:
         found.append("hangs")
-    if ended.peak_bytes > most_bytes(torch) and not begun:
+    if ended.peak_bytes > memory_limit(torch) and not begun:
         found.append("over 300 MB")
-    if (refused and (left or ended.out)) or (ended.code == FAILED and _unnamed(case, left, lines)):
+    failed = ended.code == FAILED
+    if (refused and (added or ended.out)) or (failed and _unnamed(case, added, lines)):
         found.append("files left")
     if ended.code == 0 and ended.out[:1] in ("{", "[") and not _is_json(ended.out):
         found.append("bad output")
@@ -136,24 +149,24 @@ def faults_of(case: Case, ended: Ended, left: list[str], torch: bool = False) ->
 
 
 def may_fail(case: Case, line: str, begun: bool) -> bool:
-    """Whether a message justifies exit code 1: the work failed, not the reading."""
-    if case.command.of_server:
-        return True  # that it names the address is checked apart
+    """Return whether a message justifies exit code 1: the work failed, not the reading."""
+    if case.command.reads_server:
+        return True  # whether it names the address is checked elsewhere
     if begun and line == NO_MEMORY:
         return True
     return case.command.words[0] in WORKS and FAILURES.search(line) is not None
 
 
-def has_begun(case: Case, ended: Ended, left: list[str]) -> bool:
-    """Whether a config with faults was read as valid, so that torch was loaded.
+def has_begun(case: Case, ended: Ended, added: list[str]) -> bool:
+    """Return whether a mutated config was read as valid, so that torch was loaded.
 
     A valid config may still be refused because it does not fit the graphs or the run.
     """
     if not case.command.trains:
         return False
-    if ended.code == 0 or CONFIG in left:
+    if ended.code == 0 or CONFIG in added:
         return True
-    if case.closed or not os.path.isfile(case.bad):  # False for a name too long
+    if case.closed or not os.path.isfile(case.bad):  # False if the name is too long
         return False
     try:
         read_config(case.bad)
@@ -162,23 +175,27 @@ def has_begun(case: Case, ended: Ended, left: list[str]) -> bool:
     return True
 
 
-def _unnamed(case: Case, left: list[str], lines: list[str]) -> list[str]:
-    """Return the files that a failed command left without naming them; training may leave any."""
+def _unnamed(case: Case, added: list[str], lines: list[str]) -> list[str]:
+    """Return the files that a failed command added but did not name; training may add any."""
     if case.command.trains:
         return []
-    return [name for name in left if name not in " ".join(lines)]
+    return [name for name in added if name not in " ".join(lines)]
 
 
-def was_training(case: Case, ended: Ended, left: list[str]) -> bool:
-    """Whether a config with faults was valid, and its training was stopped on purpose."""
+def was_training(case: Case, ended: Ended, added: list[str]) -> bool:
+    """Return whether a mutated config was valid, so that its training was killed on purpose."""
     stopped = ended.code == -signal.SIGKILL and not ended.hung
-    return case.command.trains and stopped and CONFIG in left
+    return case.command.trains and stopped and CONFIG in added
 
 
 def is_named(bad: str, line: str) -> bool:
-    """Whether a line names the bad file, or the beginning of a long name."""
-    told = printable(" ".join(bad.split()))
-    names = (told, repr(bad)[1:-1], told[:SHOWN] if len(told) > 2 * SHOWN else told)
+    """Return whether a line names the bad file, or the beginning of a long name."""
+    shown = printable(" ".join(bad.split()))
+    names = (
+        shown,
+        repr(bad)[1:-1],
+        shown[:SHOWN] if len(shown) > 2 * SHOWN else shown,
+    )
     return any(name in line for name in names)
 
 

@@ -1,4 +1,4 @@
-"""Corruption: damaged files are not loaded, and malicious files do no harm."""
+"""Corruption: damaged files must not be loaded, and malicious files must do no harm."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
@@ -30,11 +30,11 @@ from benchmarks.hardening.targets.subject import Subject
 from benchmarks.hardening.targets.trained_files import KINDS, TrainedFiles
 from streamplace.training.run import CHECKPOINT, CONFIG, POLICY
 
-FLIPS, CUTS, OTHER, COMMANDS = 5000, 1000, 200, 25  # of each file
+FLIPS, CUTS, OTHER, COMMANDS = 5000, 1000, 200, 25  # tries per file
 
 
 def run(share: float = 1.0, seed: int = 0) -> Iterator[Row]:
-    """Damage checkpoints and weights, replace them by others, and try malicious files."""
+    """Damage checkpoints and weights, replace them by other files, and read malicious files."""
     with TemporaryDirectory(prefix="streamplace-corruption-") as name:
         trained = TrainedFiles.create(Path(name))
         yield from damage_rows(trained, share, seed)
@@ -67,7 +67,7 @@ def damage_row(
     rng: np.random.Generator,
     folder: Path,
 ) -> Row:
-    """Damage each subject a number of times in each way."""
+    """Damage each subject `count` times in each way, and check that every result is refused."""
     refusals = Refusals(what)
     for subject in subjects:
         every = chain.from_iterable(damaged(way, subject.data, count, rng) for way in ways.values())
@@ -76,7 +76,7 @@ def damage_row(
 
 
 def impostors_row(trained: TrainedFiles) -> Row:
-    """Replace checkpoints and weights by sound files of another kind or run."""
+    """Replace checkpoints and weights by undamaged files of another kind or run."""
     refusals = Refusals("sound files of another kind or run under their name")
     for kind in KINDS:
         for subject, files in (
@@ -93,7 +93,7 @@ def impostors_row(trained: TrainedFiles) -> Row:
 def commands_row(
     trained: TrainedFiles, forks: Forks, share: float, seed: int, kinds: Sequence[str] = KINDS
 ) -> Row:
-    """Give damaged files to commands: exit code 2, one line, and an unchanged run."""
+    """Run commands on damaged files: exit code 2, one line, and an unchanged run folder."""
     refusals, count = Refusals("damaged files given to commands"), _part(COMMANDS, share)
     rng = np.random.default_rng(seed)
     graphs, graph = trained.folder / "graphs.jsonl", trained.folder / "graph.json"
@@ -123,7 +123,7 @@ def _any_damage(data: bytes, count: int, rng: np.random.Generator) -> Iterator[D
 
 
 def _fault_of(ended: Ended) -> tuple[str | None, str]:
-    """Return the kind of a fault in the refusal of a file, and the output."""
+    """Return the kind of fault in the refusal of a file (None without a fault), and the output."""
     if ended.code == 0:
         return LOADED, ended.out
     if ended.code != 2 or "Traceback" in ended.err:

@@ -1,4 +1,4 @@
-"""Sound files that are not what their name says."""
+"""Undamaged files of another kind or run than their name suggests."""
 
 import json
 import shutil
@@ -23,7 +23,7 @@ from streamplace.training.run import CHECKPOINT, POLICY
 OTHER_RUNS: dict[str, Sections] = {
     "another seed": {"run": {"seed": 1}},
     "other samples": {"stage": {"samples": 4}},
-    "another rate of learning": {"optimiser": {"rate": 2e-3}},
+    "another learning rate": {"optimiser": {"rate": 2e-3}},
     "other networks between devices": {"problems": {"networks": ["pair"]}},
     "more held out": {"run": {"held_out": 2}},
     "a smaller memory": {"memory": {"size": 1}},
@@ -31,8 +31,8 @@ OTHER_RUNS: dict[str, Sections] = {
 
 
 def checkpoint_of_run(kind: str, trained: TrainedFiles) -> Subject:
-    """Return a checkpoint with the reader of `train --resume`."""
-    wanted, folder = config(of_kind(kind)), trained.folder / f"taken-up-{kind}"
+    """Return a checkpoint, with the reader of `train --resume`."""
+    wanted, folder = config(of_kind(kind)), trained.folder / f"resumed-{kind}"
     shutil.copytree(trained.run(kind), folder)
 
     def load(file: Path) -> None:
@@ -49,7 +49,7 @@ def weights_of(kind: str, trained: TrainedFiles) -> Subject:
 
 
 def checkpoint_impostors(kind: str, trained: TrainedFiles) -> Iterator[Damaged]:
-    """Yield checkpoints of other runs, which differ in one setting each, and other files."""
+    """Yield checkpoints of other runs, each with one other setting, and files of other kinds."""
     for number, (how, sections) in enumerate(OTHER_RUNS.items()):
         run = trained.folder / f"other-{kind}-{number}"
         train(graphs(), config({**of_kind(kind), **sections}), run)
@@ -61,37 +61,40 @@ def checkpoint_impostors(kind: str, trained: TrainedFiles) -> Iterator[Damaged]:
     yield Damaged("the other network", (trained.run(other) / CHECKPOINT).read_bytes())
     yield Damaged("weights", (trained.run(kind) / POLICY).read_bytes())
     yield from _odd((trained.run(kind) / CHECKPOINT).read_bytes(), ("run", "position"))
-    yield from _of_others(trained.folder)
+    yield from _unrelated(trained.folder)
 
 
 def weights_impostors(kind: str, trained: TrainedFiles) -> Iterator[Damaged]:
     """Yield a checkpoint, and files that claim to be weights."""
     yield Damaged("a checkpoint", (trained.run(kind) / CHECKPOINT).read_bytes())
     yield from _odd((trained.run(kind) / POLICY).read_bytes(), ("kind", "sizes", "card"))
-    yield from _of_others(trained.folder)
+    yield from _unrelated(trained.folder)
 
 
 def _odd(data: bytes, words: tuple[str, ...]) -> Iterator[Damaged]:
-    """Yield variants of a file: other metadata or number types, with a correct hash or none."""
-    tensors, said = unpacked(data, "")
-    yield Damaged("no hash", safetensors.torch.save(tensors, said))
-    other = {**said, "sha256": "0" * 64}
+    """Yield variants of a file with other metadata or number types."""
+    tensors, metadata = unpacked(data, "")
+    yield Damaged("no hash", safetensors.torch.save(tensors, metadata))
+    other = {**metadata, "sha256": "0" * 64}
     yield Damaged("the hash of another", safetensors.torch.save(tensors, other))
     yield Damaged("no words", safetensors.torch.save(tensors))
     yield Damaged("no words at all", with_header(data, lambda header: {"__metadata__": None}))
     yield Damaged(
-        "words are none", with_header(data, lambda header: header | {"__metadata__": None})
+        "words are null", with_header(data, lambda header: header | {"__metadata__": None})
     )
     small = {name: x.to(torch.bfloat16) for name, x in tensors.items()}
-    yield Damaged("numbers that numpy has not", safetensors.torch.save(small, other))
+    yield Damaged("a number type unknown to numpy", safetensors.torch.save(small, other))
     for word in words:
-        yield Damaged(f"{word} nested deeply", packed(tensors, {**said, word: "[" * DEEP}))
-        yield Damaged(f"{word} is a number", packed(tensors, {**said, word: "7"}))
-        yield Damaged(f"no {word}", packed(tensors, {k: v for k, v in said.items() if k != word}))
+        deep = packed(tensors, {**metadata, word: "[" * DEEP})
+        yield Damaged(f"{word} nested deeply", deep)
+        yield Damaged(f"{word} is a number", packed(tensors, {**metadata, word: "7"}))
+        yield Damaged(
+            f"no {word}", packed(tensors, {k: v for k, v in metadata.items() if k != word})
+        )
 
 
-def _of_others(folder: Path) -> Iterator[Damaged]:
-    """Yield files of other purposes."""
+def _unrelated(folder: Path) -> Iterator[Damaged]:
+    """Yield files that are neither checkpoints nor weights."""
     write(folder / "pyg.safetensors", [to_pyg(graph) for graph in graphs()])
     yield Damaged("graphs of PyTorch Geometric", (folder / "pyg.safetensors").read_bytes())
     yield Damaged("one tensor", safetensors.torch.save({"x": torch.zeros(3)}))

@@ -28,7 +28,7 @@ RAN, TRACEBACK, UNREAD, NO_TRAP = "ran", "tracebacks", "not read", "traps that a
 
 
 def malicious_rows(trained: TrainedFiles, forks: Forks, share: float = 1.0) -> Iterator[Row]:
-    """Give payloads to functions and commands; the whole gives every payload to each."""
+    """Let functions and commands read payloads; the whole campaign tries every pair."""
     folder = trained.folder / "traps"
     traps = write_files(folder, trained)
     step = max(1, round(1 / share))
@@ -40,7 +40,7 @@ def malicious_rows(trained: TrainedFiles, forks: Forks, share: float = 1.0) -> I
 
 
 def write_files(folder: Path, trained: TrainedFiles) -> list[Payload]:
-    """Write good files of every kind into a folder, and return the payloads."""
+    """Write valid files of every kind into a folder; return the payloads."""
     folder.mkdir()
     shutil.copytree(trained.run("device-scorer"), folder / "run")
     shutil.copy(folder / "run" / CONFIG, folder / "config.json")
@@ -61,7 +61,13 @@ def write_files(folder: Path, trained: TrainedFiles) -> list[Payload]:
 def trap_row(
     what: str, pairs: Iterable[tuple[Payload, EntryPoint]], none: list[str], forks: Forks
 ) -> Row:
-    """Let entry points read payloads in the current folder, and count executions and errors."""
+    """Let entry points read payloads in the current folder; count executions and errors.
+
+    Parameters
+    ----------
+    none
+        The names of payloads that turned out to be harmless; each is a fault of the campaign.
+    """
     wrong = Counter({RAN: 0, TRACEBACK: 0, UNREAD: 0, NO_TRAP: len(none)})
     kinds, readers, faults, tried = set(), set(), list(none), 0
     for payload, entry_point in pairs:
@@ -69,16 +75,16 @@ def trap_row(
         kinds.add(payload.name)
         readers.add(entry_point.name)
         failed = _read(entry_point, payload.data, forks)
-        for kind, said in (*failed.items(), *[(RAN, "")] * was_executed()):
+        for kind, detail in (*failed.items(), *[(RAN, "")] * was_executed()):
             wrong[kind] += 1
             if len(faults) < MOST_FAULTS:
-                faults.append(f"{payload.name} read by {entry_point.name}: {kind} {said}")
+                faults.append(f"{payload.name} read by {entry_point.name}: {kind} {detail}")
     figures = {"kinds": str(len(kinds)), "readers": str(len(readers))}
     return Row(what, tried, dict(wrong), figures, faults)
 
 
 def _read(entry_point: EntryPoint, data: bytes, forks: Forks) -> dict[str, str]:
-    """Let an entry point read data; return the faults, none if it accepts or refuses the data."""
+    """Let an entry point read data; return its faults. It may either accept or refuse the data."""
     path = Path(entry_point.file)
     path.parent.mkdir(parents=True, exist_ok=True)
     good = path.read_bytes() if path.exists() else None

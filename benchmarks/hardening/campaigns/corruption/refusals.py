@@ -1,4 +1,4 @@
-"""Refusals of bad files: each takes one line, and changes no state."""
+"""Refusals of bad files, which must take one line and change no state."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable
@@ -21,20 +21,20 @@ class Refusals(Count):
     kinds: tuple[str, ...] = (LOADED, TRACEBACK, LINES)
     by: Counter[str] = field(default_factory=Counter)
 
-    def add(self, label: str, how: str, wrong: str | None = None, said: str = "") -> None:
+    def add(self, label: str, how: str, wrong: str | None = None, message: str = "") -> None:
         """Count one file, and its fault if there is one."""
         self.tried += 1
         self.by[label] += 1
         if wrong is not None:
-            self.blame(label, how, wrong, said)
+            self.blame(label, how, wrong, message)
 
-    def blame(self, label: str, how: str, wrong: str, said: str = "") -> None:
+    def blame(self, label: str, how: str, wrong: str, message: str = "") -> None:
         """Count the fault of a file."""
         self.wrong[wrong] += 1
-        self.add_fault(f"{label}, {how}: {wrong} {said}".rstrip())
+        self.add_fault(f"{label}, {how}: {wrong} {message}".rstrip())
 
     def compare(self, label: str, how: str, before: Hashable, after: Hashable) -> None:
-        """Count a change of state; the first comparison adds the column of the row."""
+        """Count a change of state; the first comparison adds this kind of fault to the row."""
         if CHANGED not in self.kinds:
             self.kinds = (*self.kinds, CHANGED)
         if before != after:
@@ -49,18 +49,19 @@ class Refusals(Count):
 def count_refusals(
     refusals: Refusals, subject: Subject, files: Iterable[Damaged], folder: Path
 ) -> None:
-    """Give bad files to the reader of a subject, and count the outcomes."""
+    """Let the reader of a subject read bad files, and count the outcomes."""
     path = folder / "other.safetensors"
     path.write_bytes(subject.data)
-    subject.load(path)  # a refusal means nothing unless the good file is accepted
+    subject.load(path)  # a refusal means nothing unless the valid file is accepted
     before = subject.state() if subject.state else None
     for one in files:
         path.write_bytes(one.data)
         try:
             subject.load(path)
         except CheckpointError as error:
-            said = str(error)
-            refusals.add(subject.name, one.how, None if said.isprintable() else LINES, repr(said))
+            message = str(error)
+            fault = None if message.isprintable() else LINES
+            refusals.add(subject.name, one.how, fault, repr(message))
         except Exception as error:  # any other exception is a fault
             refusals.add(subject.name, one.how, TRACEBACK, f"{type(error).__name__}: {error}")
         else:

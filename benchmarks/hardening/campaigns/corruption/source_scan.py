@@ -31,8 +31,8 @@ ATTRIBUTES = (
     "importlib.",
     "builtins.",
 )
-NUMPY = ("load", "NpzFile", "read_array", "fromregex")  # they unpickle objects if allowed
-BY_NAME = {  # these may import modules by names from the code or from the user
+NUMPY = ("load", "NpzFile", "read_array", "fromregex")  # unpickle objects if allowed
+BY_NAME = {  # files that may import modules whose names come from the code or the user
     "streamplace/__init__.py",
     "streamplace/util/moved.py",
     "streamplace/util/plugins.py",
@@ -42,7 +42,7 @@ BY_NAME = {  # these may import modules by names from the code or from the user
 
 
 def source_row(root: Path = ROOT) -> Row:
-    """Scan the whole source."""
+    """Scan all source files."""
     paths = sorted(path for name in ("sim", "streamplace") for path in (root / name).rglob("*.py"))
     faults = []
     for path in paths:
@@ -54,7 +54,7 @@ def source_row(root: Path = ROOT) -> Row:
 
 
 def calls_that_execute(source: str, by_name: bool = False) -> Iterator[tuple[int, str]]:
-    """Yield line and name of every call that could execute the content of a file.
+    """Yield the line and name of every call that could execute the content of a file.
 
     Parameters
     ----------
@@ -79,11 +79,11 @@ def calls_that_execute(source: str, by_name: bool = False) -> Iterator[tuple[int
 
 def _unsafe(call: ast.Call, whole: str) -> str:
     """Return the unsafe arguments of a call as text; empty if there are none."""
-    told = [k.value for k in call.keywords if k.arg == "allow_pickle"]
-    may = [getattr(value, "value", None) for value in told] != [False]
+    flags = [k.value for k in call.keywords if k.arg == "allow_pickle"]
+    may = [getattr(value, "value", None) for value in flags] != [False]
     if whole.startswith("numpy.") and whole.rpartition(".")[2] in NUMPY and may:
         return f"{whole} without allow_pickle=False"
-    if told and may:
+    if flags and may:
         return f"{whole} with allow_pickle"
     if whole in LIBRARIES and [getattr(x, "value", "") for x in call.args] != [None]:
         return f"{whole} of more than this process"
@@ -91,7 +91,7 @@ def _unsafe(call: ast.Call, whole: str) -> str:
 
 
 def _imported(tree: ast.AST) -> Iterator[tuple[int, str, str]]:
-    """Yield line, local name and full name of every import."""
+    """Yield the line, local name and full name of every import."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:

@@ -1,1 +1,1 @@
-"""The same results from fresh processes."""
+"""Identical results of fresh processes."""

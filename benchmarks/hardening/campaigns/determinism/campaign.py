@@ -1,4 +1,4 @@
-"""Determinism: a seed and a limit by count give the same bytes in every process."""
+"""Determinism: with a seed and no time limit, every process produces the same bytes."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -45,7 +45,7 @@ COMPARED = "metis,fuser,greedy,search:evaluations=2000,auto:evaluations=2000,pol
 
 
 def run(share: float = 1.0, seed: int = 0) -> Iterator[Row]:
-    """Repeat everything in fresh processes; a smaller share starts fewer processes."""
+    """Repeat each command in fresh processes; a smaller share starts fewer processes."""
     processes = max(len(JOBS), round(PROCESSES * share))
     rng = np.random.default_rng(seed)
     with TemporaryDirectory(prefix="streamplace-determinism-") as name:
@@ -69,14 +69,14 @@ def generate_row(
     """Generate datasets on 1, 2 and 4 worker processes, and one graph per preset."""
 
     def many(preset: str, around: Surroundings) -> bytes:
-        told = ("generate", preset, "--count", count, "--seed", 7)
-        around.run(*COMMAND, *told, "--jobs", around.jobs, "-o", "graphs.jsonl.gz")
+        words = ("generate", preset, "--count", count, "--seed", 7)
+        around.run(*COMMAND, *words, "--jobs", around.jobs, "-o", "graphs.jsonl.gz")
         return (around.folder / "graphs.jsonl.gz").read_bytes()
 
     def one(preset: str, around: Surroundings) -> bytes:
         size = () if preset == "dream" else ("--operators", 2000)
-        told = ("generate", preset, *size, "--seed", 7)
-        around.run(*COMMAND, *told, "-o", "graph.npz")
+        words = ("generate", preset, *size, "--seed", 7)
+        around.run(*COMMAND, *words, "-o", "graph.npz")
         return (around.folder / "graph.npz").read_bytes()
 
     results = [(f"{preset}, a dataset", partial(many, preset)) for preset in presets]
@@ -92,8 +92,8 @@ def place_row(
     graph = folder / "graph.json"
     write_dataset(graph, [Recipe("layered", 1, range(80, 81), seed=3).graph(0)])
 
-    def place(told: tuple[object, ...], around: Surroundings) -> bytes:
-        command = ("place", graph, "--source-rate", 1e4, *told, "--json", "--seed", 5)
+    def place(words: tuple[object, ...], around: Surroundings) -> bytes:
+        command = ("place", graph, "--source-rate", 1e4, *words, "--json", "--seed", 5)
         return without_times(around.run(*COMMAND, *command))
 
     results = [(placer, partial(place, ("--placer", placer))) for placer in placers]
@@ -109,7 +109,7 @@ def compare_row(
     placers: str = COMPARED,
     count: int = GRAPHS,
 ) -> Row:
-    """Compare on 1, 2 and 4 worker processes, with input files written in varying order."""
+    """Compare on 1, 2 and 4 worker processes; write the input files in varying order."""
     recipe = Recipe("layered", count, range(10, 40), seed=2)
     graphs = [recipe.graph(number) for number in range(count)]
 
@@ -118,10 +118,10 @@ def compare_row(
         here.mkdir()
         for number in rng.permutation(count):
             write_dataset(here / f"{number:03d}.json", [graphs[number]])
-        told = ("compare", "graphs", "--placers", placers, "--source-rate", "1e4,2e4", "--seed", 5)
+        words = ("compare", "graphs", "--placers", placers, "--source-rate", "1e4,2e4", "--seed", 5)
         rest = ("--jobs", around.jobs, "-o", "found", "--plots", "none", "--json")
-        said = without_times(around.run(*COMMAND, *told, *rest))
-        return said + (around.folder / "found" / "graphs.csv").read_bytes()
+        table = without_times(around.run(*COMMAND, *words, *rest))
+        return table + (around.folder / "found" / "graphs.csv").read_bytes()
 
     varied = f"{ON_WORKERS}, order in which files were written"
     results = [("compare", compare)]

@@ -1,4 +1,4 @@
-"""Fresh processes in surroundings that vary as they do between machines and days."""
+"""Fresh processes in surroundings that vary like those of different machines and days."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ from streamplace.execution.parallel import ITEMS_PER_PROCESS
 
 VARIED = "PYTHONHASHSEED, threads of OpenMP, BLAS and numba 1|2, current folder, LC_ALL, TZ"
 JOBS = (1, 2, 4)  # worker processes, in turn
-GRAPHS = ITEMS_PER_PROCESS * JOBS[-1]  # fewer would not occupy four processes
+GRAPHS = ITEMS_PER_PROCESS * JOBS[-1]  # with fewer graphs, not all four processes would have work
 ON_WORKERS = f"{VARIED}, --jobs {'|'.join(map(str, JOBS))} in turn"
 TIMES = ("seconds", "seconds_per_graph")
 LIMIT_S = 600
@@ -41,7 +41,7 @@ class Surroundings:
 
     @classmethod
     def drawn(cls, folder: Path, number: int, rng: np.random.Generator) -> "Surroundings":
-        """Draw surroundings; those of successive processes differ in everything."""
+        """Draw surroundings; those of successive processes differ in every respect."""
         place = folder / ("here" if number % 2 else f"un autre endroit {number}") / str(number)
         place.mkdir(parents=True)
         threads = str(1 + number % 2)
@@ -59,7 +59,7 @@ class Surroundings:
 
     @property
     def jobs(self) -> int:
-        """The number of worker processes to ask for."""
+        """The number of worker processes to use."""
         return JOBS[self.number % len(JOBS)]
 
     def run(self, *arguments: object) -> str:
@@ -96,12 +96,12 @@ def differences_row(
     *,
     varied: str = VARIED,
 ) -> Row:
-    """Compute every result in fresh processes, and count the differences.
+    """Compute every result in several fresh processes, and count the differences.
 
     Parameters
     ----------
     results
-        Name -> function whose bytes must be the same in all surroundings.
+        Pairs of a name, and a function whose result must be the same in all surroundings.
     varied
         A description of what varies between the processes.
     """
@@ -138,5 +138,5 @@ def without_fields(value: Any, dropped: Sequence[str]) -> Any:
 
 
 def without_times(text: str) -> bytes:
-    """Return JSON text without the fields of run times."""
+    """Return JSON text without the fields that contain run times."""
     return json.dumps(without_fields(json.loads(text), TIMES)).encode()

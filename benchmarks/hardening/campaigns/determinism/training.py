@@ -1,4 +1,4 @@
-"""Repeated training in fresh processes, which ends in the same state to the last bit."""
+"""Repeated training in fresh processes, which must end in the same state, bit for bit."""
 
 import shutil
 import sys
@@ -25,8 +25,8 @@ from streamplace.policy.signed_tensors import unpacked
 from streamplace.training.run import CHECKPOINT, CONFIG, POLICY
 
 STEPS = 200
-TORCHRUN = (2, 4)  # processes of one run
-PER_STEP = 2 * TORCHRUN[-1]  # problems of a step: the same number for each process
+TORCHRUN = (2, 4)  # processes per run
+PER_STEP = 2 * TORCHRUN[-1]  # problems per step, the same number in each process
 
 
 def training_row(
@@ -40,23 +40,23 @@ def training_row(
     dataset = _dataset(folder, 12)
     results = []
     for kind in kinds:
-        wanted = config(of_kind(kind), stage={"epochs": steps // 2, "problems_per_step": 6})
-        told = folder / f"{kind}.json"
-        write_json(told, wanted.model_dump(mode="json"))
-        results.append((kind, partial(_train, (dataset, "--config", told), COMMAND, steps)))
+        settings = config(of_kind(kind), stage={"epochs": steps // 2, "problems_per_step": 6})
+        file = folder / f"{kind}.json"
+        write_json(file, settings.model_dump(mode="json"))
+        results.append((kind, partial(_train, (dataset, "--config", file), COMMAND, steps)))
     return differences_row(f"train: state after {steps} steps", results, processes, folder, rng)
 
 
 def teacher_row(folder: Path, processes: int, rng: np.random.Generator, count: int = GRAPHS) -> Row:
     """Train with a teacher that places on 1, 2 and 4 worker processes."""
-    dataset, told = _dataset(folder, count + 1), folder / "taught.json"
+    dataset, file = _dataset(folder, count + 1), folder / "taught.json"
     teacher = {"placer": "search:evaluations=500", "epochs": 1}
-    wanted = config(teacher=teacher, stage={"epochs": 1, "problems_per_step": 16})
+    settings = config(teacher=teacher, stage={"epochs": 1, "problems_per_step": 16})
     steps = 2 * count // 16
-    write_json(told, wanted.model_dump(mode="json"))
+    write_json(file, settings.model_dump(mode="json"))
 
     def train(around: Surroundings) -> bytes:
-        return _train((dataset, "--config", told, "--jobs", around.jobs), COMMAND, steps, around)
+        return _train((dataset, "--config", file, "--jobs", around.jobs), COMMAND, steps, around)
 
     what = "train with a teacher: state at the end"
     return differences_row(what, [("teacher", train)], processes, folder, rng, varied=ON_WORKERS)
@@ -65,26 +65,26 @@ def teacher_row(folder: Path, processes: int, rng: np.random.Generator, count: i
 def torchrun_row(
     folder: Path, processes: int, rng: np.random.Generator, count: int, steps: int = STEPS
 ) -> Row:
-    """Train on a number of processes of torchrun, repeatedly.
+    """Train repeatedly with torchrun on a number of processes.
 
-    Results of different numbers of processes are not compared: gradients are then summed in another
-    order.
+    Results of different numbers of processes are not compared, since these add up gradients in
+    different orders.
     """
-    dataset, told = _dataset(folder, 2 * PER_STEP + 1), folder / "together.json"
-    wanted = config(stage={"epochs": steps // 2, "problems_per_step": PER_STEP})
-    write_json(told, wanted.model_dump(mode="json"))
+    dataset, file = _dataset(folder, 2 * PER_STEP + 1), folder / "together.json"
+    settings = config(stage={"epochs": steps // 2, "problems_per_step": PER_STEP})
+    write_json(file, settings.model_dump(mode="json"))
     torchrun = (sys.executable, "-m", "torch.distributed.run", "--standalone")
     several = (*torchrun, "--nproc-per-node", count, *COMMAND[1:])
-    train = partial(_train, (dataset, "--config", told), several, steps)
+    train = partial(_train, (dataset, "--config", file), several, steps)
     what = f"train on {count} processes of torchrun: state after {steps} steps"
     return differences_row(what, [("torchrun", train)], processes, folder, rng)
 
 
 def _train(
-    told: Sequence[object], program: Sequence[object], steps: int, around: Surroundings
+    options: Sequence[object], program: Sequence[object], steps: int, around: Surroundings
 ) -> bytes:
-    """Train; return all files of the run without times, after checking the number of steps."""
-    around.run(*program, "train", *told, "-o", "run")
+    """Train and check the number of steps; return all files of the run without run times."""
+    around.run(*program, "train", *options, "-o", "run")
     run = around.folder / "run"
     found = [(run / name).read_bytes() for name in (CONFIG, "log.jsonl")]
     for name in (CHECKPOINT, POLICY):
@@ -94,7 +94,7 @@ def _train(
         found += [x.numpy().tobytes() + key.encode() for key, x in sorted(tensors.items())]
     done = len((run / "log.jsonl").read_text().splitlines())
     if done != steps:
-        raise RuntimeError(f"{done} steps and not {steps}")
+        raise RuntimeError(f"{done} steps instead of {steps}")
     shutil.rmtree(run)
     return b"\n".join(found)
 

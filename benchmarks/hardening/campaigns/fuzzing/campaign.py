@@ -1,4 +1,4 @@
-"""Fuzzing guided by coverage with atheris: ten minutes for each reader; new seeds are kept."""
+"""Coverage-guided fuzzing with atheris: ten minutes for each reader; new seeds are kept."""
 
 import importlib.util
 import os
@@ -19,12 +19,12 @@ from benchmarks.hardening.targets.parsers import PARSERS
 
 SECONDS = 600.0
 AGAIN = "STREAMPLACE_FUZZ_AGAIN"
-"""Environment variable: the command by which libFuzzer restarts itself."""
+"""Environment variable with the command by which libFuzzer restarts itself."""
 DELEGATING = frozenset({"dream", "info", "info-weights"})
-"""Readers that only choose another reader."""
+"""Readers that only select another reader, and are not fuzzed."""
 FUZZED = tuple(name for name in PARSERS if name not in DELEGATING)
-MOST_CRASHES = 10  # of a reader, before fuzzing it stops
-SHORT = 4096  # least limit of an input's bytes; else twice the longest good file
+MOST_CRASHES = 10  # of one reader, after which fuzzing it stops
+SHORT = 4096  # bytes; inputs may be this long, or twice as long as the longest valid file
 MISSING = "fuzzing: atheris is not installed (pip install -e '.[fuzz]')"
 WRONG = ("crashes", "hangs")
 GROUP = "executions of the fuzzer"
@@ -42,7 +42,7 @@ def run(
     Parameters
     ----------
     keep
-        Whether to archive the inputs that reach most code as seeds.
+        Whether to archive the inputs that together reach all reached code, as seeds.
     """
     if not installed():
         yield Row(MISSING, 0, dict.fromkeys(WRONG, 0))
@@ -52,28 +52,28 @@ def run(
 
 
 def installed() -> bool:
-    """Whether atheris is installed."""
+    """Return whether atheris is installed."""
     return importlib.util.find_spec("atheris") is not None
 
 
 def fuzz_row(name: str, seconds: float, seed: int = 0, keep: bool = True) -> Row:
-    """Fuzz one reader for a number of seconds, and go on after crashes."""
+    """Fuzz one reader for a number of seconds, and continue after crashes."""
     with tempfile.TemporaryDirectory(prefix="streamplace-corpus-") as made:
         inputs, crashes = Path(made) / "inputs", Path(made) / "crashes"
         inputs.mkdir()
         crashes.mkdir()
         seed_archives.unpack(name, inputs)
-        _write_good_files(name, inputs)  # last, since seeds may hold older good files
+        _write_good_files(name, inputs)  # last: the seeds may include older valid files
         faults: dict[str, str] = {}
         executed, peak, reached = 0, 0, "0"
         began, used = time.monotonic(), _cpu_s()
         until = began + seconds
         while len(faults) < MOST_CRASHES and (left := until - time.monotonic()) > 0:
-            said = _fuzz(name, inputs, crashes, left, seed + executed + 1)
-            executed += _executed(said)
-            peak = max(peak, *map(int, PEAK.findall(said)), 0)
-            reached = (STATUS.findall(said) or [("0", reached)])[-1][1]
-            fault = _fault(said, crashes)
+            output = _fuzz(name, inputs, crashes, left, seed + executed + 1)
+            executed += _executed(output)
+            peak = max(peak, *map(int, PEAK.findall(output)), 0)
+            reached = (STATUS.findall(output) or [("0", reached)])[-1][1]
+            fault = _fault(output, crashes)
             if fault is None:
                 break
             faults.setdefault(fault[0], fault[1])
@@ -95,17 +95,17 @@ def fuzz_row(name: str, seconds: float, seed: int = 0, keep: bool = True) -> Row
 
 
 def _write_good_files(name: str, folder: Path) -> None:
-    told = "from benchmarks.hardening.campaigns.fuzzing.target import *; import sys, pathlib\n"
-    told += "for i, data in enumerate(inputs(PARSERS[sys.argv[1]])):\n"
-    told += "    pathlib.Path(sys.argv[2], f'good-{i}').write_bytes(data)\n"
+    program = "from benchmarks.hardening.campaigns.fuzzing.target import *; import sys, pathlib\n"
+    program += "for i, data in enumerate(inputs(PARSERS[sys.argv[1]])):\n"
+    program += "    pathlib.Path(sys.argv[2], f'good-{i}').write_bytes(data)\n"
     subprocess.run(
-        [sys.executable, "-c", told, name, str(folder)],
+        [sys.executable, "-c", program, name, str(folder)],
         env=_environment(), check=True, capture_output=True,
     )  # fmt: skip
 
 
 def _fuzz(name: str, inputs: Path, crashes: Path, seconds: float, seed: int) -> str:
-    """Fuzz until a crash or the end of the time; return the output."""
+    """Fuzz until a crash or for a number of seconds; return the output."""
     return _target(
         name,
         f"-max_total_time={max(1, int(seconds))}",
@@ -122,8 +122,8 @@ def _fuzz(name: str, inputs: Path, crashes: Path, seconds: float, seed: int) -> 
 def _target(name: str, *options: str) -> str:
     with tempfile.TemporaryDirectory(prefix="streamplace-fuzz-") as folder:
         again = Path(folder) / "fuzz"
-        told = [sys.executable, "-m", "benchmarks.hardening.campaigns.fuzzing.target", name]
-        again.write_text(f'#!/bin/sh\nexec {shlex.join(told)} "$@"\n')
+        command = [sys.executable, "-m", "benchmarks.hardening.campaigns.fuzzing.target", name]
+        again.write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n')
         again.chmod(0o700)
         done = subprocess.run(
             [again, *options],
@@ -136,7 +136,7 @@ def _target(name: str, *options: str) -> str:
 
 
 def _cpu_s() -> float:
-    """Return the CPU time of ended child processes."""
+    """Return the CPU seconds of child processes that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -145,21 +145,21 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(ROOT)}
 
 
-def _executed(said: str) -> int:
-    found = EXECUTED.findall(said) or RUNS.findall(said) or ["0"]
+def _executed(output: str) -> int:
+    found = EXECUTED.findall(output) or RUNS.findall(output) or ["0"]
     return int(found[-1])
 
 
-def _fault(said: str, crashes: Path) -> tuple[str, str] | None:
-    """Return the kind of a fault and its input; None if there was no fault."""
+def _fault(output: str, crashes: Path) -> tuple[str, str] | None:
+    """Return the kind of a fault, and its description with the input; None without a fault."""
     made = sorted(crashes.iterdir(), key=lambda path: path.stat().st_mtime)
     if not made:
-        return None if "stat::" in said else ("no start", said[-300:])
+        return None if "stat::" in output else ("no start", output[-300:])
     data = made[-1].read_bytes()
     kind = made[-1].name.partition("-")[0]
     for path in made:
         path.unlink()
-    lines = [line.strip() for line in said.splitlines()]
+    lines = [line.strip() for line in output.splitlines()]
     at = [i for i, line in enumerate(lines) if "Uncaught Python exception" in line]
     what = lines[at[-1] + 1] if at else kind
     return f"{kind}: {what:.100}", f"{kind}: {what:.200}: {data[:2000]!r}"

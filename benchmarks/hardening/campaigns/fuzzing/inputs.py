@@ -1,7 +1,7 @@
 """Conversion between the files of a reader and the inputs of a fuzzer.
 
-For a reader of several file names, the first byte of an input selects the name. A file with a hash
-is an input without the hash, so that the code behind the hash is reached.
+If a reader has files of several names, the first byte of an input selects the name. The input for a
+file with a hash leaves out the hash, so that the code behind the check of the hash is reached.
 """
 
 from benchmarks.hardening.corpus.document import Document
@@ -22,7 +22,7 @@ def input_of(names: list[str], document: Document) -> bytes:
 
 
 def document_of(names: list[str], data: bytes) -> Document:
-    """Return the file of an input; every input has one."""
+    """Return the file of an input; every input corresponds to a file."""
     name = names[0]
     if len(names) > 1:
         name, data = names[data[0] % len(names) if data else 0], data[1:]

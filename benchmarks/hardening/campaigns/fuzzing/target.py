@@ -1,8 +1,8 @@
-"""The function that atheris calls for each input: a reader, and what commands do with its result.
+"""The function that atheris calls for each input: a reader, and the use of its result.
 
 python -m benchmarks.hardening.campaigns.fuzzing.target READER [OPTION …] [FOLDER …]
 
-Options are libFuzzer's; folders hold inputs.
+The options are those of libFuzzer, and the folders hold inputs.
 """
 
 import importlib
@@ -27,31 +27,33 @@ with atheris.instrument_imports(include=["streamplace"]), warnings.catch_warning
     from streamplace.errors import StreamplaceError
 
     for late in ("policy.weights", "training.config", "training.checkpoint"):
-        importlib.import_module(f"streamplace.{late}")  # readers import them late
+        importlib.import_module(f"streamplace.{late}")  # readers import them only when needed
 
 HANG_S = 1.0  # of CPU time
 STOP_S = 5.0
 
 
 class TooLongError(BaseException):
-    """Reading takes more than a second."""
+    """Reading takes too long."""
 
 
 class Target:
-    """A reader of inputs as files."""
+    """A reader that reads inputs as files."""
 
     def __init__(self, parser: Parser, folder: Path) -> None:
         self.parser, self.folder = parser, folder
         self.names = names_of(parser)
 
     def read(self, document: Document, stop_s: float = STOP_S) -> None:
-        """Read a file; raise unexpected errors. A limit of 0 s is no limit."""
+        """Read a file; raise unexpected errors. With `stop_s` 0, the CPU time is not limited."""
         path = self.folder / document.name
         path.write_bytes(document.data)
         began = time.process_time()
         signal.setitimer(signal.ITIMER_PROF, stop_s)
         try:
-            self.parser.use(self.parser.read(str(self.folder if self.parser.of_folder else path)))
+            self.parser.use(
+                self.parser.read(str(self.folder if self.parser.takes_folder else path))
+            )
         except StreamplaceError as error:
             if len(str(error).splitlines()) != 1:
                 raise ValueError(f"a message of several lines: {error!r}") from None
@@ -66,7 +68,7 @@ class Target:
 
 
 def inputs(parser: Parser) -> list[bytes]:
-    """Return the good files of a reader as inputs."""
+    """Return the valid files of a reader as inputs."""
     names = names_of(parser)
     return [input_of(names, document) for document in parser.documents()]
 
@@ -77,7 +79,7 @@ def main() -> None:
     sys.argv[0] = os.environ.get(AGAIN, sys.argv[0])
     with tempfile.TemporaryDirectory(prefix="streamplace-fuzz-") as folder:
         target = Target(parser, Path(folder))
-        for document in parser.documents():  # loads everything that is loaded once
+        for document in parser.documents():  # loads everything that is loaded only once
             with suppress(TooLongError):
                 target.read(document, stop_s=0)
         signal.signal(signal.SIGPROF, _raise_too_long)

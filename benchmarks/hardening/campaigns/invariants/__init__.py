@@ -1,1 +1,1 @@
-"""Conservation, bounds, and changes that leave a score as it is."""
+"""Conservation of tuples, bounds, and changes that must not affect a score."""

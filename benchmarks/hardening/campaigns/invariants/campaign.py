@@ -1,4 +1,4 @@
-"""Invariants of every problem: conservation, bounds, and changes that keep a score."""
+"""Invariants of every problem: conservation, bounds, and changes that must not affect a score."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from benchmarks.hardening.campaigns.invariants.problem_checks import HURTS_NOBOD
 from benchmarks.hardening.harness.rows import Row
 
 PROBLEMS = 20_000
-PAIRS = 50_000  # of problem and placement
+PAIRS = 50_000  # of a problem and a placement
 BLOCK = 500  # problems per run of Hypothesis
 
 

@@ -1,8 +1,8 @@
-"""More capacity of a device or a link, which never lowers throughput where links are not shared.
+"""More capacity of devices and links, which must not lower throughput unless streams share links.
 
-Under ``path-average`` it can, by design of the model: links exert no backpressure, so tuples that
-one link lets through take capacity from more valuable tuples on another. Where no link carries two
-streams, more capacity never lowers throughput under that model either.
+Under ``path-average``, more capacity can lower throughput by design of the model: links exert no
+backpressure, so the additional tuples that pass one link can take capacity from more valuable
+tuples on another link. If no link carries two streams, this cannot happen.
 """
 
 from collections.abc import Callable
@@ -52,7 +52,7 @@ def less_overhead(problem: Problem, rng: np.random.Generator) -> Problem:
 
 
 def less_gap(problem: Problem, rng: np.random.Generator) -> Problem:
-    """Halve the gap of links between messages."""
+    """Halve the time between messages on all links."""
     return _with_links(problem, "gap_s", 0.5)
 
 
@@ -91,7 +91,7 @@ def throughput_of(case: tuple[Problem, ArrayLike]) -> float:
 
 
 def shares_no_link(problem: Problem, on: list[int]) -> bool:
-    """Return whether no link carries two streams with tuples on them."""
+    """Return whether no link carries two streams that transport tuples."""
     arrays, devices = flow(problem), np.array(on, dtype=np.int32)
     sends, receives = links_crossed(arrays, devices)
     used = [sends, receives] if arrays.nic else [sends]

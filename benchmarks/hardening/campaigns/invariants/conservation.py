@@ -1,4 +1,4 @@
-"""Conservation of tuples in the engine: all input is sent on, waiting, in flight, or dropped."""
+"""Conservation of tuples in the engine: every tuple is processed, waiting, in flight or dropped."""
 
 from collections.abc import Iterator
 
@@ -10,12 +10,16 @@ from streamplace.util.arrays import Floats
 
 
 def balances(found: RunMetrics, scene: Scene) -> Iterator[float]:
-    """Yield the imbalances at the end of a run, as shares of the input.
+    """Yield the imbalances at the end of a run, as fractions of the input.
 
-    They are: by stream, tuples sent against those taken, waiting and in flight; by operator, tuples
-    taken against those processed; on streams of operators without windows, tuples sent against
-    those processed times selectivity; at sinks without windows, tuples processed against those that
-    arrived; and the sum over all streams and sources.
+    They are, in this order:
+
+    - per stream: tuples sent, against tuples taken, waiting and in flight;
+    - per operator: tuples taken, against tuples processed;
+    - per stream from an operator without a window: tuples processed times selectivity, against
+      tuples sent;
+    - per sink without a window: tuples processed, against tuples that arrived;
+    - the sum over all sources and streams.
     """
     flow, end = found.simulation.flow, found.trace.end
     sent, waits = end.streams["sent"], end.streams["waiting"] + end.streams["in_flight"]
@@ -36,9 +40,9 @@ def balances(found: RunMetrics, scene: Scene) -> Iterator[float]:
     yield missing(into[None], (processed.sum() + waits.sum() + lost.sum())[None])
 
 
-def missing(put: Floats, found: Floats) -> float:
-    """Return the largest difference between input and output, as a share of the input."""
-    return largest_difference((np.abs(put - found) / np.maximum(1.0, put)).tolist())
+def missing(sent: Floats, found: Floats) -> float:
+    """Return the largest difference between input and output, as a fraction of the input."""
+    return largest_difference((np.abs(sent - found) / np.maximum(1.0, sent)).tolist())
 
 
 def sources_of(found: RunMetrics) -> list[int]:
@@ -48,9 +52,9 @@ def sources_of(found: RunMetrics) -> list[int]:
 
 
 def above_offered(found: RunMetrics) -> float:
-    """Return the largest excess of arrivals at a sink over what the offered tuples can make there.
+    """Return the largest relative excess of arrivals at a sink over what the sources can cause.
 
-    Arrivals count from the first tick on.
+    Arrivals are counted from the first tick.
     """
     flow, raw = found.simulation.flow, found.trace
     offered = np.zeros(flow.operators)

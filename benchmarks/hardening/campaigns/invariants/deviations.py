@@ -1,4 +1,4 @@
-"""Counts of the tries of an invariant, with its largest deviation."""
+"""Counts of the tries of an invariant, and its largest deviation."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from benchmarks.hardening.harness.rows import Row
 
 EXACT = 1e-9
 VIOLATIONS, TOO_FEW = "violations", "too few"
-MOST_SKIPPED = 0.2  # of all problems; more would leave too few tries
+MOST_SKIPPED = 0.2  # fraction of all problems; with more, too few tries would remain
 
 
 @dataclass
@@ -24,7 +24,7 @@ class Deviations(Count):
     largest
         The largest deviation so far.
     skipped
-        The problems to which it was not applied, by reason.
+        The number of problems to which it was not applied, by reason.
     """
 
     most: float = EXACT
@@ -48,7 +48,7 @@ class Deviations(Count):
         return held
 
     def skip(self, why: str) -> None:
-        """Count one problem to which it is not applied; too many are a fault."""
+        """Count one problem to which the invariant is not applied; too many are a fault."""
         self.skipped[why] += 1
         self.kinds = (VIOLATIONS, TOO_FEW)
 
@@ -64,7 +64,7 @@ class Deviations(Count):
 
 
 def relative_difference(one: float, other: float, least: float = 0.0) -> float:
-    """Return the difference of two numbers, divided by the larger one or by `least`."""
+    """Return the difference of two numbers, divided by the larger magnitude or by `least`."""
     if one == other:
         return 0.0
     return abs(one - other) / max(abs(one), abs(other), least)

@@ -1,4 +1,4 @@
-"""Problems drawn by Hypothesis, and counts of the checks of each."""
+"""Problems drawn by Hypothesis, and counts of the checks on them."""
 
 import json
 from collections.abc import Callable
@@ -25,15 +25,15 @@ class ViolationError(AssertionError):
 
 @dataclass
 class Checks:
-    """Tallies by invariant, while problems are drawn.
+    """Tallies of all invariants while problems are drawn.
 
     Parameters
     ----------
     watched
         Tallies of properties that need not hold.
     counting
-        False after a violation: Hypothesis then shrinks the problem, and its attempts are not
-        further problems.
+        False after a violation: Hypothesis then shrinks the problem, and these attempts must not
+        count as further problems.
     """
 
     tallies: dict[str, Deviations] = field(default_factory=dict)
@@ -49,12 +49,12 @@ class Checks:
             If the invariant is violated.
         """
         tally = self.tallies.setdefault(what, Deviations(what, most))
-        seen = tally if self.counting else Deviations(what, most)
-        if not seen.record(deviation):
+        counter = tally if self.counting else Deviations(what, most)
+        if not counter.record(deviation):
             raise ViolationError(what, deviation)
 
     def skip(self, what: str, why: str) -> None:
-        """Count a problem to which an invariant is not applied."""
+        """Count a problem to which an invariant is not applied, and the reason."""
         if self.counting:
             self.tallies.setdefault(what, Deviations(what)).skip(why)
 
@@ -68,7 +68,7 @@ Check = Callable[[Checks, Case, st.DataObject], None]
 
 
 def draw_problems(checks: Checks, number: int, count: int, checked: Check) -> None:
-    """Draw a block of problems and check each; the block ends at the first violation."""
+    """Draw a block of problems and check each one; the block ends at the first violation."""
     checks.counting = True
     smallest: dict[str, str] = {}
 
@@ -93,7 +93,7 @@ def draw_problems(checks: Checks, number: int, count: int, checked: Check) -> No
             smallest[what] = f"block {number}: off by {deviation:.2g}{because}: {_written(case)}"
             raise
 
-    with suppress(ViolationError, Flaky):  # a violation that does not recur counts as well
+    with suppress(ViolationError, Flaky):  # a violation that does not recur also counts
         draw()
     for what, fault in smallest.items():
         checks.tallies[what].add_fault(fault)

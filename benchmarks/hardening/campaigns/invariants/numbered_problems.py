@@ -1,4 +1,4 @@
-"""Problems and placements drawn by number, faster than by Hypothesis and from wider ranges."""
+"""Problems and placements drawn by number, faster than with Hypothesis and from wider ranges."""
 
 from typing import cast
 
@@ -10,15 +10,15 @@ from streamplace.problem.cluster import NetworkKind
 from streamplace.scoring.flow import flow
 from streamplace.util.arrays import Floats, Ints
 
-PLACEMENTS = 4  # of a problem: the fast kernel takes four at once
+PLACEMENTS = 4  # per problem: the fast kernel scores four at once
 MOST_OPERATORS, MOST_DEVICES = 12, 5
 
 
 def drawn(number: int, seed: int) -> tuple[Problem, Ints]:
     """Return a problem under ``bottleneck`` and placements of it, (PLACEMENTS, V).
 
-    There are several sources and sinks, joins, parallel streams and isolated operators; work,
-    payloads and selectivities of 0; unequal devices, and links of both kinds.
+    The problems have several sources and sinks, joins, parallel streams and isolated operators;
+    work, payloads and selectivities of 0; unequal devices, and networks of both kinds.
     """
     rng = np.random.default_rng((seed, number))
     while True:
@@ -38,7 +38,7 @@ def _graph(rng: np.random.Generator) -> StreamGraph:
     ends = [
         (int(order[u]), int(order[v]))
         for v in range(1, count)
-        for u in rng.integers(v, size=rng.choice([0, 1, 1, 1, 2, 3]))  # perhaps the same one twice
+        for u in rng.integers(v, size=rng.choice([0, 1, 1, 1, 2, 3]))  # repeats are possible
     ]
     streams = len(ends)
     payload = np.where(rng.random(streams) < 0.5, np.nan, _some(rng, streams, 25_000.0))
@@ -62,7 +62,7 @@ def _graph(rng: np.random.Generator) -> StreamGraph:
 
 
 def _some(rng: np.random.Generator, count: int, most: float, often: float = 0.0) -> Floats:
-    """Return numbers up to `most`: a third are round, a tenth are 0, a fifth are `often`."""
+    """Return numbers up to `most`: about 30% are round, 10% are 0, and 20% are `often`."""
     found = rng.uniform(0.0, most, size=count)
     kind = rng.random(count)
     found = np.where(kind < 0.3, np.round(found / most, 1) * most, found)

@@ -1,4 +1,4 @@
-"""The closed forms compared with an independent scorer."""
+"""Comparison of the closed forms with an independent scorer, the oracle."""
 
 from collections.abc import Callable
 
@@ -26,7 +26,7 @@ def against_oracle(pairs: int, seed: int, form: Form = throughput) -> list[Devia
     Parameters
     ----------
     form
-        A function that scores placements of a problem, (K, V).
+        A function of a problem and placements, (K, V), that returns their throughputs, (K,).
     """
     tallies = {
         model: Deviations(f"closed form against the oracle: {model}") for model in CLOSED_FORMS
@@ -50,12 +50,12 @@ def against_oracle(pairs: int, seed: int, form: Form = throughput) -> list[Devia
 
 
 def pair_text(number: int, seed: int, row: Ints) -> str:
-    """Return the call that draws a pair again."""
+    """Return the call that reproduces a pair of problem and placement."""
     return f"numbered_problems.drawn({number}, {seed}), on {row.tolist()}"
 
 
 def difference(problem: Problem, row: Ints) -> float:
-    """Return the largest difference of utilisations from the oracle's."""
+    """Return the largest relative difference between utilisations and those of the oracle."""
     device, link = bottleneck.utilisations(flow(problem), row)
     of_device, of_link = oracle.utilisations(problem, row.tolist())
     names, ends = problem.cluster.names, problem.cluster.link_ends

@@ -1,4 +1,4 @@
-"""The arithmetic of the report page, run in a browser's engine, compared with Python's."""
+"""Comparison of the report page's arithmetic, run in a browser engine, with that of Python."""
 
 import json
 import shutil
@@ -28,13 +28,13 @@ from streamplace.scoring.throughput import simulate
 
 PAGE = Path(report.__file__).parent / "page"
 BATCH = 200  # placements per call
-TIED = 1e-12  # relative: utilisations that rounding may swap
+TIED = 1e-12  # relative difference of utilisations whose order rounding may change
 HEADROOM = 0.75  # target utilisation of every third problem
-SCORES = """(batch) => batch.map(({ graph, sums: told, cluster, setting, assignment, most }) => {
+SCORES = """(batch) => batch.map(({ graph, sums: values, cluster, setting, assignment, most }) => {
   const network = SP.model.networkOf(cluster);
   const sums = graph
     ? SP.model.sumsOf(SP.model.flowOf(graph), assignment, network.count, network.nic)
-    : { ...told, links: new Map(told.links.map(([link, ...load]) => [link, load])) };
+    : { ...values, links: new Map(values.links.map(([link, ...load]) => [link, load])) };
   const score = SP.model.scoreOf(sums, cluster, network, setting, most);
   const links = score.links.map((load) => [SP.model.linkName(load, cluster), load.utilisation]);
   return { ...score, links };
@@ -45,7 +45,7 @@ Evaluate = Callable[[list[Any]], list[Any]]
 
 
 def script() -> str:
-    """Return the script of the page's model, with the shared namespace before it."""
+    """Return the script of the page's model, preceded by the shared namespace."""
     return "const SP = {};\n" + (PAGE / "model.js").read_text()
 
 
@@ -64,7 +64,7 @@ def in_page(page: Any) -> Evaluate:
 
 @contextmanager
 def in_node() -> Iterator[Evaluate | None]:
-    """Yield a function that scores a batch in Node.js, which has Chromium's engine, or None."""
+    """Yield a function that scores a batch in Node.js (with Chromium's engine); None without it."""
     path = shutil.which("node")
     if path is None:
         yield None
@@ -90,7 +90,7 @@ def in_node() -> Iterator[Evaluate | None]:
 
 
 def against_page(pairs: int, seed: int) -> Deviations:
-    """Score pairs in Chromium, or else in Node.js, and in Python."""
+    """Score pairs in Python and in Chromium, or in Node.js if there is no Chromium."""
     for where, started in (("Chromium", in_chromium), ("Node.js", in_node)):
         with started() as evaluate:
             if evaluate is not None:

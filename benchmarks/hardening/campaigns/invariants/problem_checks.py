@@ -29,13 +29,13 @@ from streamplace.scoring import engine
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import bound
 
-PLACED = 0.05  # share of the problems that all placers place
+PLACED = 0.05  # fraction of the problems that are also placed, by all placers
 PLACED_ALIKE = "placers: other names, other order of streams"
 HURTS_NOBODY = "more capacity never hurts: path-average"
 SHARED = "where streams share links it did"
 WITHIN_BOUND = "throughput within the bound"
 LOST = "engine: in = out + queued + lost"
-TICKS = 1_000  # the most of a run
+TICKS = 1_000  # the largest number in a run
 NOTHING = re.compile("nothing that could reach a sink is offered|no tuple ever reaches a sink")
 
 
@@ -63,7 +63,7 @@ def check_same(checks: Checks, case: Case, rng: np.random.Generator) -> None:
 
 
 def check_closed_forms(checks: Checks, case: Case, rng: np.random.Generator) -> None:
-    """Check throughput against source rate and bound, and the effect of more capacity."""
+    """Check throughput against the source rate and the bound, and the effect of more capacity."""
     for model in CLOSED_FORMS:
         problem = remade(case[0], model=model)
         reached = throughput_of((problem, case[1]))
@@ -89,7 +89,7 @@ def check_closed_forms(checks: Checks, case: Case, rng: np.random.Generator) -> 
 
 
 def check_engine(checks: Checks, case: Case, data: st.DataObject) -> None:
-    """Check that the engine neither loses nor creates tuples."""
+    """Check that the engine neither loses nor creates tuples, and its throughput."""
     problem = remade(case[0], model="engine")
     scene = data.draw(_scenes(problem)) if data.draw(st.booleans()) else Scene()
     settings, placement = data.draw(engine_settings()), Placement(problem, case[1])
@@ -108,13 +108,13 @@ def check_engine(checks: Checks, case: Case, data: st.DataObject) -> None:
     checks.record(LOST, lost)
     if not scene.windows:
         checks.record("throughput within the source rate: engine", above_offered(found))
-    if scene == Scene():  # with a scene, tuples offered earlier may be measured as well
+    if scene == Scene():  # with a scene, tuples that were offered earlier may also arrive
         over = relative_excess(found.throughput, found.trace.due.source_rate)
         checks.record("throughput while measured within the source rate: engine", over)
 
 
 def _scenes(problem: Problem) -> st.SearchStrategy[Scene]:
-    """Return scenes without windows at sinks, which send to no operator."""
+    """Return scenes without windows at sinks, which have no outgoing streams."""
     sinks = set(problem.graph.sinks.tolist())
 
     def sendable(scene: Scene) -> Scene:

@@ -1,4 +1,4 @@
-"""Scores under other names, orders and units, which must be the same."""
+"""Invariance of scores to other names, orders and units."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,24 +21,24 @@ from streamplace.scoring.engine_score import EngineScore
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import bound, ceiling, simulate
 
-TIED = 1e-9  # relative: utilisations that rounding may swap
+TIED = 1e-9  # relative difference of utilisations whose order rounding may change
 SETTINGS = Settings(duration_s=6.0)
 
 
 @dataclass(frozen=True)
 class Change:
-    """A change of a case that must keep its score.
+    """A change of a case that must not affect its score.
 
     Parameters
     ----------
     what
         A description of the change.
     change
-        Returns the changed case; the generator makes all random choices.
+        Returns the changed case; all random choices come from the generator.
     models
-        The models under which the score must stay the same.
+        The models under which the score must not change.
     factor
-        The factor by which the change raises rates.
+        The factor by which the change multiplies rates.
     prefix
         The prefix that the change adds to names.
     """
@@ -51,7 +51,7 @@ class Change:
 
 
 def names_and_order(case: Case, rng: np.random.Generator) -> Case:
-    """Rename everything, and shuffle operators and devices."""
+    """Rename operators and devices, and shuffle both."""
     problem, on = case
     operators = rng.permutation(len(on)).tolist()
     devices = rng.permutation(len(problem.cluster.devices)).tolist()
@@ -89,7 +89,8 @@ def difference(one: Placement, score: ThroughputScore, other: Placement, change:
     ]
     if not isinstance(score, EngineScore):
         numbers += [(f(one.problem) * change.factor, f(other.problem)) for f in (bound, ceiling)]
-    least = 1.0 if isinstance(score, EngineScore) else 0.0  # these are differences of large sums
+    # utilisations of the engine are differences of large sums, so they are compared absolutely
+    least = 1.0 if isinstance(score, EngineScore) else 0.0
     loads = loads_of(score, change.prefix), loads_of(second)
     if loads[0].keys() != loads[1].keys() or not same_bottleneck(loads[0], second):
         return inf
@@ -98,14 +99,14 @@ def difference(one: Placement, score: ThroughputScore, other: Placement, change:
 
 
 def score_of(placement: Placement) -> ThroughputScore:
-    """Return the score; that of the engine comes from a short run."""
+    """Return the score of a placement; under ``engine`` it comes from a short run."""
     if placement.problem.model == "engine":
         return score_of_run(*engine.worst_run(placement, SETTINGS))
     return simulate(placement)
 
 
 def loads_of(score: ThroughputScore, prefix: str = "") -> dict[str, float]:
-    """Return utilisations by the names of devices, and of links in use."""
+    """Return the utilisations of devices and used links by name."""
     found = {f"{prefix}{load.name}": load.utilisation for load in score.devices}
     for link in score.links:
         ends = (end and f"{prefix}{end}" for end in (link.source, link.target))
@@ -114,5 +115,5 @@ def loads_of(score: ThroughputScore, prefix: str = "") -> dict[str, float]:
 
 
 def same_bottleneck(loads: dict[str, float], score: ThroughputScore) -> bool:
-    """Return whether the bottleneck of a score is the most loaded, up to rounding."""
+    """Return whether the bottleneck of a score has the largest load, except for rounding."""
     return loads[score.bottleneck.name] >= max(loads.values()) * (1 - TIED) - TIED

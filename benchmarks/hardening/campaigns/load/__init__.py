@@ -1,1 +1,1 @@
-"""Memory of large inputs, and workers that are killed."""
+"""Memory use with large inputs, and comparisons whose workers are killed."""

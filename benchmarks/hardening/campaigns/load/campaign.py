@@ -1,6 +1,6 @@
-"""Load: many graphs, large graphs, and workers that are killed.
+"""Load: many graphs, large graphs, and killed workers.
 
-Memory is that of whole processes, as the kernel counts it, with Python and its libraries.
+Memory is that of whole processes as counted by the kernel, including Python and its libraries.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ GRAPHS = 20_000
 PLACERS = "metis,round-robin"
 COMPARE_MIB, TOGETHER_MIB = 300, 700
 BYTES_PER_GRAPH = 3_000
-"""Bytes of the rows of one graph: its name, and three numbers per placer."""
+"""Bytes for the results of one graph: its name, and three numbers per placer."""
 OPERATORS = 1_000_000
 PLACE_MIB, WRITE_MIB = 1_200, 2_000
 
@@ -31,7 +31,7 @@ def run(share: float = 1.0, seed: int = 0) -> Iterator[Row]:
 
 
 def many_graphs(folder: Path, count: int, seed: int) -> Row:
-    """Compare placers on many graphs, and on a quarter of them, in bounded memory."""
+    """Compare placers on many graphs and on a quarter as many; check that memory is bounded."""
     peaks, faults = [], []
     wrong = {"failures": 0, "over the memory stated": 0, "memory grows with the graphs": 0}
     for number in (count // 4, count):
@@ -61,23 +61,23 @@ def many_graphs(folder: Path, count: int, seed: int) -> Row:
 
 
 def large_graph(folder: Path, count: int, seed: int) -> Iterator[Row]:
-    """Place a large graph, with and without writing the placement, in bounded memory."""
+    """Place a large graph, with and without writing the placement; check that memory is bounded."""
     graph = folder / "layered.npz"
-    asked = ("--operators", count, "--seed", seed, "-o", graph)
-    _run("generate", "layered", "--count", 1, *asked)
+    options = ("--operators", count, "--seed", seed, "-o", graph)
+    _run("generate", "layered", "--count", 1, *options)
     words = ("place", graph, "--devices", "16x2500", "--source-rate", 1e4, "--placer", "multilevel")
-    for more, most in (((), PLACE_MIB), (("-o", folder / "placement.json"), WRITE_MIB)):
-        used = run_measured(*words, *more, data_bytes=most * MIB)
+    for more, limit_mib in (((), PLACE_MIB), (("-o", folder / "placement.json"), WRITE_MIB)):
+        used = run_measured(*words, *more, data_bytes=limit_mib * MIB)
         what = "operators of one place" + (" -o placement.json" if more else "")
         wrong = {
             "failures": int(used.code != 0),
-            "over the memory stated": int(used.together_bytes > most * MIB),
+            "over the memory stated": int(used.together_bytes > limit_mib * MIB),
         }
         faults = [f"exit {used.code}: {used.err.strip()[-300:]}"] if used.code else []
         if wrong["over the memory stated"]:
             faults.append(_peaks(used))
         figures = {
-            "all processes": f"{used.together_bytes // MIB} MiB (at most {most})",
+            "all processes": f"{used.together_bytes // MIB} MiB (at most {limit_mib})",
             "CPU": f"{used.cpu_seconds:.0f} s",
         }
         yield Row(what, count, wrong, figures, faults)
@@ -91,4 +91,4 @@ def _run(*words: object) -> None:
 
 def _peaks(used: Usage) -> str:
     largest, together = used.largest_bytes // MIB, used.together_bytes // MIB
-    return f"{largest} MiB the largest process, {together} MiB all"
+    return f"{largest} MiB in the largest process, {together} MiB in all processes"

@@ -1,4 +1,4 @@
-"""Workers that are killed in the middle of a comparison, whose table stays the same."""
+"""Workers that are killed during a comparison, which must not change its table."""
 
 import os
 import signal
@@ -24,14 +24,14 @@ TIMES = 5
 
 @dataclass(frozen=True)
 class KilledRoundRobin:
-    """Round robin that kills its process once, when it places a certain graph.
+    """A round-robin placer that kills its process once, when it places a certain graph.
 
     Parameters
     ----------
     at
         The name of the graph.
     flag
-        A file that is made just before the kill.
+        A file that is created just before the kill.
     """
 
     at: str
@@ -40,7 +40,7 @@ class KilledRoundRobin:
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
-        """Return a placement, or kill the process the first time."""
+        """Return a placement; kill the process when `at` is placed for the first time."""
         if problem.graph.name == self.at and not Path(self.flag).exists():
             Path(self.flag).touch()
             os.kill(os.getpid(), signal.SIGKILL)
@@ -48,13 +48,13 @@ class KilledRoundRobin:
 
 
 def lost_workers(backend: str, share: float, seed: int) -> Row:
-    """Compare placers on two processes and kill one of them; the table must be the usual one."""
+    """Compare placers on two processes and kill one of them; the table must not change."""
     times = max(1, round(TIMES * share))
     what = f"compare --backend {backend}, a worker killed mid-way"
     wrong = {"tables that differ": 0, "failures": 0}
     if find_spec(BACKENDS[backend]) is None:
-        said = f"{BACKENDS[backend]} is not installed"
-        return Row(f"{what} ({said})", 0, wrong, {"not run": said})
+        reason = f"{BACKENDS[backend]} is not installed"
+        return Row(f"{what} ({reason})", 0, wrong, {"not run": reason})
     faults: list[str] = []
     rng = np.random.default_rng([seed, 7])
     with TemporaryDirectory(prefix="streamplace-loss-") as name:
@@ -69,7 +69,7 @@ def lost_workers(backend: str, share: float, seed: int) -> Row:
 
 
 def _faults(folder: Path, backend: str, at: str, seed: int) -> Iterator[tuple[str, str]]:
-    """Yield the faults after the worker that places a graph is killed."""
+    """Yield the faults of a comparison in which the worker that places a graph is killed."""
     dataset, flag = folder / "dream.jsonl.gz", folder / "killed"
     made = run_measured(
         "generate", "dream", "--count", GRAPHS, "--seed", seed, "--jobs", 1, "-o", dataset
@@ -77,21 +77,21 @@ def _faults(folder: Path, backend: str, at: str, seed: int) -> Iterator[tuple[st
     assert made.code == 0, made.err
     placer = f"benchmarks.hardening.campaigns.load.worker_loss:KilledRoundRobin:at={at}:flag={flag}"
     words = ("compare", dataset, "--placers", f"{placer},greedy", "--plots", "none", "-o")
-    there = run_measured(
-        *words, folder / "there", "--jobs", 2, "--backend", backend, variables=QUIET
+    parallel = run_measured(
+        *words, folder / "parallel", "--jobs", 2, "--backend", backend, variables=QUIET
     )
     if not flag.exists():
-        yield "failures", f"nothing was killed: {_last(there)}"
+        yield "failures", f"nothing was killed: {_last(parallel)}"
         return
-    if there.code:
-        yield "failures", f"exit {there.code}: {_last(there)}"
+    if parallel.code:
+        yield "failures", f"exit {parallel.code}: {_last(parallel)}"
         return
-    here = run_measured(*words, folder / "here", "--jobs", 1)
-    assert here.code == 0, here.err
-    one, other = ((folder / where / "graphs.csv").read_bytes() for where in ("here", "there"))
+    serial = run_measured(*words, folder / "serial", "--jobs", 1)
+    assert serial.code == 0, serial.err
+    one, other = ((folder / where / "graphs.csv").read_bytes() for where in ("serial", "parallel"))
     if one != other:
         yield "tables that differ", "graphs.csv"
 
 
 def _last(used: Usage) -> str:
-    return (used.err.strip().splitlines() or ["says nothing"])[-1][:300]
+    return (used.err.strip().splitlines() or ["no message"])[-1][:300]

@@ -1,4 +1,4 @@
-"""One bad file of a reader, written and read again.
+"""Reproduction of one try of the campaign: a bad file is written, and read by its reader.
 
 python -m benchmarks.hardening.campaigns.readers READER NUMBER [SEED]
 """
@@ -6,7 +6,7 @@ python -m benchmarks.hardening.campaigns.readers READER NUMBER [SEED]
 import sys
 from pathlib import Path
 
-from benchmarks.hardening.mutation.numbered_documents import spoilt
+from benchmarks.hardening.mutation.numbered_documents import bad_document
 from benchmarks.hardening.targets.parsers import PARSERS
 from streamplace.errors import StreamplaceError
 
@@ -16,11 +16,11 @@ def main() -> int:
     name, number, *seed = sys.argv[1:]
     parser = PARSERS[name]
     seeded = int(seed[0]) if seed else 0
-    document = spoilt(parser.documents(), int(number), seeded, parser.faults)
+    document = bad_document(parser.documents(), int(number), seeded, parser.faults)
     Path(document.name).write_bytes(document.data)
     print(f"{document.name}: {len(document.data):,} bytes: {document.data[:300]!r}")
     try:
-        value = parser.read("." if parser.of_folder else document.name)
+        value = parser.read("." if parser.takes_folder else document.name)
         print(f"{value!r:.300}")
         parser.use(value)
     except StreamplaceError as error:

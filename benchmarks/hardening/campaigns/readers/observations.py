@@ -1,4 +1,4 @@
-"""Observations of one reader that reads bad files."""
+"""The results of reading the bad files of one reader."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -7,14 +7,14 @@ from typing import Any
 
 @dataclass
 class Observations:
-    """Counts and measurements of one reader.
+    """The counts and measurements of one reader.
 
     Parameters
     ----------
     repeats
-        Files equal to earlier ones, which are neither read nor counted.
+        The number of files equal to earlier ones, which are neither read nor counted as tried.
     cut, smallest
-        The number of offsets at which the smallest good file was cut off, and its size.
+        The number of offsets at which the smallest valid file was truncated, and its size in bytes.
     """
 
     tried: int = 0
@@ -28,10 +28,10 @@ class Observations:
     peak_bytes: int = 0
     cpu_s: float = 0.0
 
-    def blame(self, what: str, which: str, said: object) -> None:
-        """Count a fault, and describe how to reproduce it."""
+    def blame(self, what: str, which: str, detail: object) -> None:
+        """Count a fault, and note which file caused it."""
         self.wrong[what] += 1
-        self.faults.append(f"{which}: {what}: {' '.join(str(said).split())[:200]}")
+        self.faults.append(f"{which}: {what}: {' '.join(str(detail).split())[:200]}")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the observations as a JSON value."""

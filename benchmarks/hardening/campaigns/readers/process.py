@@ -1,6 +1,6 @@
-"""The process that forks a child for each reader, and kills a child that makes no progress.
+"""A process that forks a child for each reader, and kills a child that makes no progress.
 
-python -m benchmarks.hardening.campaigns.readers.process SHARE SEED READER …
+python -m benchmarks.hardening.campaigns.readers.process SHARE SEED LIMITS READER …
 
 It prints one line of JSON per reader.
 """
@@ -18,24 +18,24 @@ import traceback
 from collections import Counter
 from pathlib import Path
 
+from benchmarks.hardening.campaigns.readers.limits import LIMITS, Limits
 from benchmarks.hardening.campaigns.readers.observations import Observations
 from benchmarks.hardening.campaigns.readers.watcher import observe
 from benchmarks.hardening.corpus.line_graph import line_graph
 from benchmarks.hardening.corpus.special_files import SPECIAL_FILES
-from benchmarks.hardening.harness.memory_limits import most_bytes
+from benchmarks.hardening.harness.memory_limits import memory_limit
 from benchmarks.hardening.mutation.numbered_documents import COUNT, CUT_AT
 from benchmarks.hardening.targets.consumers import use_graph
 from benchmarks.hardening.targets.parsers import PARSERS
 
 SHIFT = 31
-SILENT_S = 90  # on one file: it hangs in code that handles no signal
 
 
 def numbers_of(name: str, share: float) -> list[int]:
     """Return the numbers of the bad files of a share, evenly spread over all.
 
-    At most a third are malformed texts, bombs and other encodings. They differ between readers, so
-    that a small share of all readers covers all of these.
+    At most a third are malformed texts, bombs and other encodings. Which of these are chosen differs
+    between readers, so that even a small share of all readers covers all of them.
     """
     count = max(1, round(COUNT * share))
     few = min(count // 3, CUT_AT)
@@ -45,9 +45,9 @@ def numbers_of(name: str, share: float) -> list[int]:
     return listed + [CUT_AT + i * (COUNT - CUT_AT) // left for i in range(left)]
 
 
-def observe_reader(name: str, share: float, seed: int) -> Observations:
+def observe_reader(name: str, share: float, seed: int, limits: Limits) -> Observations:
     """Read the bad files of one reader in a fork of this process; return the observations."""
-    most_bytes(PARSERS[name].torch)  # cached before the fork
+    memory_limit(PARSERS[name].torch)  # measured and cached before the fork
     answers, writes = os.pipe()
     progress = mmap.mmap(-1, 8)
     child = os.fork()
@@ -57,43 +57,45 @@ def observe_reader(name: str, share: float, seed: int) -> Observations:
             os.close(answers)
             with tempfile.TemporaryDirectory(prefix="streamplace-readers-") as folder:
                 os.chdir(folder)
-                seen = observe(
+                observations = observe(
                     PARSERS[name],
                     Path(folder),
                     numbers_of(name, share),
                     [*SPECIAL_FILES],
                     seed,
+                    limits,
                     progress,
                 )
             with os.fdopen(writes, "w") as file:
-                json.dump(seen.to_dict(), file)
+                json.dump(observations.to_dict(), file)
             code = 0
         except BaseException:
             traceback.print_exc()
         finally:
             os._exit(code)
     os.close(writes)
-    text = _output(answers, child, progress)
+    text = _output(answers, child, progress, limits.silent_s)
     _, status = os.waitpid(child, 0)
     if text:
         found = json.loads(text)
         return Observations(**{**found, "wrong": Counter(found["wrong"])})
-    seen = Observations(tried=struct.unpack("q", progress[:8])[0])
+    observations = Observations(tried=struct.unpack("q", progress[:8])[0])
     code = os.waitstatus_to_exitcode(status)
-    seen.blame("tracebacks", f"{name}, file {seen.tried} of it (seed {seed})", f"ended with {code}")
-    return seen
+    which = f"{name}, after {observations.tried} files (seed {seed})"
+    observations.blame("tracebacks", which, f"the process ended with exit code {code}")
+    return observations
 
 
 def main() -> None:
     """Print the observations of each reader."""
-    share, seed = float(sys.argv[1]), int(sys.argv[2])
-    use_graph(line_graph())  # compiled kernels are loaded once
-    for name in sys.argv[3:]:
-        print(json.dumps(observe_reader(name, share, seed).to_dict()), flush=True)
+    share, seed, limits = float(sys.argv[1]), int(sys.argv[2]), LIMITS[sys.argv[3]]
+    use_graph(line_graph())  # loads the compiled kernels once for all readers
+    for name in sys.argv[4:]:
+        print(json.dumps(observe_reader(name, share, seed, limits).to_dict()), flush=True)
 
 
-def _output(handle: int, child: int, progress: mmap.mmap) -> bytes:
-    """Return the output of a child; kill it if it makes no progress."""
+def _output(handle: int, child: int, progress: mmap.mmap, silent_s: float) -> bytes:
+    """Return the output of a child; kill it if it makes no progress for `silent_s`."""
     text, before, since = b"", progress[:8], time.monotonic()
     while True:
         if select.select([handle], [], [], 1.0)[0]:
@@ -104,7 +106,7 @@ def _output(handle: int, child: int, progress: mmap.mmap) -> bytes:
             text += piece
         if progress[:8] != before:
             before, since = progress[:8], time.monotonic()
-        elif time.monotonic() - since > SILENT_S and not text:
+        elif time.monotonic() - since > silent_s and not text:
             os.kill(child, signal.SIGKILL)
 
 

@@ -1,4 +1,4 @@
-"""The reading of bad files under watch: exceptions, time, memory and side effects."""
+"""Reading of bad files while watching exceptions, time, memory and side effects."""
 
 import mmap
 import resource
@@ -14,23 +14,21 @@ from itertools import count
 from pathlib import Path
 from types import FrameType
 
+from benchmarks.hardening.campaigns.readers.limits import Limits
 from benchmarks.hardening.campaigns.readers.observations import Observations
 from benchmarks.hardening.corpus.document import Document
 from benchmarks.hardening.corpus.special_files import CLOSED, SPECIAL_FILES
 from benchmarks.hardening.harness.audit_hook import AuditHook
-from benchmarks.hardening.harness.memory_limits import most_bytes
-from benchmarks.hardening.harness.privileges import given_up
+from benchmarks.hardening.harness.memory_limits import memory_limit
+from benchmarks.hardening.harness.privileges import override_dropped
 from benchmarks.hardening.harness.stopwatch import Stopwatch
-from benchmarks.hardening.mutation.numbered_documents import cut_numbers, spoilt
+from benchmarks.hardening.mutation.numbered_documents import bad_document, cut_numbers
 from benchmarks.hardening.targets.consumers import InconsistencyError
 from benchmarks.hardening.targets.parsers import Parser
 from streamplace.errors import StreamplaceError
 
-HANG_S = 1.0  # of CPU time, or of sleep, to read a file
-STOP_S = 3  # of CPU time, until reading is stopped
-BLOCKED_S = 20  # of wall time
-MOST_DATA = 4 * 2**30  # so that one bad file does not stop the campaign
-MOST_REPEATS = 5  # numbers tried per new file
+MOST_DATA = 4 * 2**30  # bytes; one bad file must not stop the campaign
+MOST_REPEATS = 5  # further numbers tried per wanted file
 WRONG = (
     *("tracebacks", "unclear messages", "hangs", "over 300 MB", "acts", "wrong figures"),
     "too few",
@@ -38,53 +36,53 @@ WRONG = (
 
 
 class HungError(BaseException):
-    """Reading takes too long; not an Exception, so that no reader catches it."""
+    """Reading takes too long. A BaseException, so that no reader catches it."""
 
 
 class Watcher:
-    """A watcher of a reader that reads one bad file after another.
+    """A watcher of a reader while it reads one bad file after another.
 
     Parameters
     ----------
     folder
-        An empty folder for the files; anything else in it counts as a side effect.
+        An empty folder for the files; any other file in it counts as a side effect.
     """
 
-    def __init__(self, parser: Parser, folder: Path, seed: int) -> None:
-        self.parser, self.folder, self.seed = parser, folder, seed
+    def __init__(self, parser: Parser, folder: Path, seed: int, limits: Limits) -> None:
+        self.parser, self.folder, self.seed, self.limits = parser, folder, seed, limits
         self.documents = parser.documents()
         self._cut = cut_numbers(self.documents)
-        self.seen = Observations(smallest=min(len(document.data) for document in self.documents))
-        self._of_web = parser.name == "flink-rest"  # its messages name an address
+        self.results = Observations(smallest=min(len(document.data) for document in self.documents))
+        self._reads_server = parser.name == "flink-rest"  # its messages name an address, not a file
         self._audit_hook = AuditHook(folder)
-        self._most_bytes = most_bytes(parser.torch)
+        self._memory_limit = memory_limit(parser.torch)
         self._known: set[int] = set()
         signal.signal(signal.SIGPROF, _raise_hung)
         signal.signal(signal.SIGALRM, _raise_hung)
 
     def read_good(self) -> None:
-        """Read the good files, which loads everything that is loaded once."""
+        """Read the valid files, so that everything that is loaded once is loaded."""
         for document in self.documents:
             path = self.folder / document.name
             path.write_bytes(document.data)
-            value = self.parser.read(str(self.folder if self.parser.of_folder else path))
-            with suppress(StreamplaceError):  # some good files do not fit the other inputs
+            value = self.parser.read(str(self.folder if self.parser.takes_folder else path))
+            with suppress(StreamplaceError):  # some valid files do not fit the other inputs
                 self.parser.use(value)
             path.unlink()
 
     def read_numbered(self, number: int) -> bool:
-        """Read a bad file; return False without reading if an equal one was read before."""
+        """Read a bad file; return False, without reading it, if an equal one was read before."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            document = spoilt(self.documents, number, self.seed, self.parser.faults)
-        self.seen.cut += number in self._cut
+            document = bad_document(self.documents, number, self.seed, self.parser.faults)
+        self.results.cut += number in self._cut
         if not self._is_new(document):
-            self.seen.repeats += 1
+            self.results.repeats += 1
             return False
         path = self.folder / document.name
         path.write_bytes(document.data)
         which = f"{self.parser.name} {number} (seed {self.seed})"
-        self._try(str(self.folder if self.parser.of_folder else path), which)
+        self._try(str(self.folder if self.parser.takes_folder else path), which)
         self._check_folder(document.name, which)
         return True
 
@@ -94,7 +92,7 @@ class Watcher:
         inside.mkdir()
         path = SPECIAL_FILES[what](inside, self.documents[0].data)
         which = f"{self.parser.name} {what!r}"
-        with given_up() if what == CLOSED else nullcontext():
+        with override_dropped() if what == CLOSED else nullcontext():
             self._try(path, which)
         shutil.rmtree(inside, ignore_errors=True)
         self._check_folder("", which)
@@ -107,7 +105,7 @@ class Watcher:
         return True
 
     def _try(self, path: str, which: str) -> None:
-        self.seen.tried += 1
+        self.results.tried += 1
         began, reading, hung = Stopwatch(), True, False
         took = asleep = 0.0
         ignored: list[str] = []
@@ -115,35 +113,37 @@ class Watcher:
             try:
                 value = self.parser.read(path)
                 took, asleep, reading = *began.since(), False
-                self.seen.read += 1
+                self.results.read += 1
                 self.parser.use(value)
             except StreamplaceError as error:
-                said = str(error)
-                named = not reading or self._of_web or _names(said, path)
-                if len(said.splitlines()) != 1 or not named:
-                    self.seen.blame("unclear messages", which, said)
+                message = str(error)
+                named = not reading or self._reads_server or _names(message, path)
+                if len(message.splitlines()) != 1 or not named:
+                    self.results.blame("unclear messages", which, message)
             except InconsistencyError as error:
-                self.seen.blame("wrong figures", which, error)
+                self.results.blame("wrong figures", which, error)
             except HungError:
                 hung = True
-                self.seen.blame("hangs", which, f"ended after {STOP_S} s, or {BLOCKED_S} s asleep")
+                detail = f"stopped after {self.limits.stop_s:g} s of CPU time"
+                detail += f" or {self.limits.blocked_s:g} s of wall time"
+                self.results.blame("hangs", which, detail)
             except BaseException as error:
-                self.seen.blame("tracebacks", which, f"{type(error).__name__}: {error}")
+                self.results.blame("tracebacks", which, f"{type(error).__name__}: {error}")
         if reading:
             took, asleep = began.since()
-        self.seen.longest_s = max(self.seen.longest_s, took)
-        if max(took, asleep) > HANG_S and not hung:
-            self.seen.blame("hangs", which, f"{took:.2f} s, and {asleep:.2f} s asleep")
-        for said in ignored:
-            self.seen.blame("tracebacks", which, said)
+        self.results.longest_s = max(self.results.longest_s, took)
+        if max(took, asleep) > self.limits.hang_s and not hung:
+            self.results.blame("hangs", which, f"{took:.2f} s of CPU, {asleep:.2f} s asleep")
+        for message in ignored:
+            self.results.blame("tracebacks", which, message)
         for act in acts:
-            self.seen.blame("acts", which, act)
+            self.results.blame("acts", which, act)
         self._check_memory(which)
 
     @contextmanager
     def _timed(self) -> Iterator[None]:
-        signal.setitimer(signal.ITIMER_PROF, STOP_S)
-        signal.setitimer(signal.ITIMER_REAL, BLOCKED_S)
+        signal.setitimer(signal.ITIMER_PROF, self.limits.stop_s)
+        signal.setitimer(signal.ITIMER_REAL, self.limits.blocked_s)
         try:
             yield
         finally:
@@ -151,10 +151,10 @@ class Watcher:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
     def _check_folder(self, name: str, which: str) -> None:
-        """Empty the folder; another file in it, or a missing one, is a side effect."""
-        there = {path.name for path in self.folder.iterdir()}
-        if there != ({name} if name else set()):
-            self.seen.blame("acts", which, f"left {sorted(there)}")
+        """Empty the folder; an additional or missing file is a side effect."""
+        present = {path.name for path in self.folder.iterdir()}
+        if present != ({name} if name else set()):
+            self.results.blame("acts", which, f"left {sorted(present)}")
         for path in self.folder.iterdir():
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
@@ -162,10 +162,10 @@ class Watcher:
                 path.unlink()
 
     def _check_memory(self, which: str) -> None:
-        before, now = self.seen.peak_bytes, peak_bytes()
-        self.seen.peak_bytes = now
-        if now > self._most_bytes >= before:
-            self.seen.blame("over 300 MB", which, f"{now:,} bytes of {self._most_bytes:,}")
+        before, now = self.results.peak_bytes, peak_bytes()
+        self.results.peak_bytes = now
+        if now > self._memory_limit >= before:
+            self.results.blame("over 300 MB", which, f"{now:,} bytes of {self._memory_limit:,}")
 
 
 def observe(
@@ -174,6 +174,7 @@ def observe(
     numbers: Iterable[int],
     special: Iterable[str],
     seed: int,
+    limits: Limits,
     progress: mmap.mmap,
 ) -> Observations:
     """Read bad files, and return the observations.
@@ -181,33 +182,35 @@ def observe(
     Parameters
     ----------
     numbers
-        The numbers of the files; further numbers replace those of repeated files.
+        The numbers of the files; for each repeated file, a further number is read instead.
     special
-        The descriptions of special files.
+        The names of special files, as in `SPECIAL_FILES`.
     progress
         Shared memory that holds the number of files read so far.
     """
     resource.setrlimit(resource.RLIMIT_DATA, (MOST_DATA, MOST_DATA))
-    watcher = Watcher(parser, folder, seed)
+    watcher = Watcher(parser, folder, seed, limits)
     watcher.read_good()
-    warnings.simplefilter("error")  # a warning on stderr would be no message of ours
+    warnings.simplefilter("error")  # a warning on stderr would not be a message of streamplace
     wanted = [*numbers]
     for number in _numbers_and_more(wanted):
         watcher.read_numbered(number)
-        progress[:8] = struct.pack("q", watcher.seen.tried)
-        if watcher.seen.tried == len(wanted):
+        progress[:8] = struct.pack("q", watcher.results.tried)
+        if watcher.results.tried == len(wanted):
             break
-    if (tried := watcher.seen.tried) < len(wanted):
-        watcher.seen.blame("too few", parser.name, f"{tried:,} of {len(wanted):,} are not the same")
+    if (tried := watcher.results.tried) < len(wanted):
+        watcher.results.blame(
+            "too few", parser.name, f"only {tried:,} of {len(wanted):,} files differ"
+        )
     for what in special:
         watcher.read_special(what)
-        progress[:8] = struct.pack("q", watcher.seen.tried)
-    watcher.seen.cpu_s = time.process_time()
-    return watcher.seen
+        progress[:8] = struct.pack("q", watcher.results.tried)
+    watcher.results.cpu_s = time.process_time()
+    return watcher.results
 
 
 def _numbers_and_more(numbers: list[int]) -> Iterator[int]:
-    """Yield numbers, and then a limited number of larger ones."""
+    """Yield the numbers, then a limited number of larger ones."""
     yield from numbers
     more = count(max(numbers) + 1)
     for _ in range(MOST_REPEATS * len(numbers)):
@@ -215,13 +218,13 @@ def _numbers_and_more(numbers: list[int]) -> Iterator[int]:
 
 
 def peak_bytes() -> int:
-    """Return the peak memory of this process."""
+    """Return the peak memory of this process in bytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 
 
 @contextmanager
 def _unraisable_errors(ignored: list[str]) -> Iterator[None]:
-    """Collect the exceptions that Python cannot raise and prints on stderr."""
+    """Collect the exceptions that Python cannot raise and prints on stderr instead."""
 
     def collect(what: "sys.UnraisableHookArgs") -> None:
         ignored.append(f"Exception ignored: {what.exc_type.__name__}: {what.exc_value}")
@@ -237,6 +240,6 @@ def _raise_hung(number: int, frame: FrameType | None) -> None:
     raise HungError
 
 
-def _names(said: str, path: str) -> bool:
-    """Whether a message names a path, or the beginning of a long one."""
-    return " ".join(path.splitlines()) in said or repr(path)[:60] in said
+def _names(message: str, path: str) -> bool:
+    """Return whether a message names a path, or the beginning of a long one."""
+    return " ".join(path.splitlines()) in message or repr(path)[:60] in message

@@ -1,1 +1,1 @@
-"""METIS and the other solvers on problems of odd shapes."""
+"""METIS and the other solvers on unusual problems."""

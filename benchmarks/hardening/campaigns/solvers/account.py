@@ -1,4 +1,4 @@
-"""The account of one wrapper, whose problems are given to child processes."""
+"""The results of one wrapper, which solves problems in child processes."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from benchmarks.hardening.harness.environment import ROOT, environment
 from benchmarks.hardening.harness.rows import Row
 
 MOST_DRAWN = 20  # problems drawn per problem that must reach the library
-NOT_GIVEN = "not given"  # drawn, but refused as a problem
+NOT_A_PROBLEM = "not a problem"  # the draw was refused as a problem
 PRINTED = "bytes on stdout", "on stderr"
 TOO_FEW, TOO_FEW_PLACED = "too few", "too few placed"
 GROUP = "odd graphs that reach a library"
@@ -27,7 +27,7 @@ KINDS = ("crashes", "hangs", "invalid", "errors", *PRINTED, TOO_FEW, TOO_FEW_PLA
 
 @dataclass
 class Account(Count):
-    """The outcomes of the problems that were given to a wrapper.
+    """The outcomes of the problems of one wrapper.
 
     Problems that reach its library count as tried.
 
@@ -57,29 +57,30 @@ class Account(Count):
         self.tried += 1
 
     def note(self, number: int, answer: dict[str, Any]) -> None:
-        """Count the outcome that a process reports."""
-        came, reached = answer["came"], number == self.reached
-        self.outcomes["failed" if came == "refused" and answer["failed"] else came, reached] += 1
+        """Count the outcome that a child process reports."""
+        outcome, reached = answer["outcome"], number == self.reached
+        kind = "failed" if outcome == "refused" and answer["failed"] else outcome
+        self.outcomes[kind, reached] += 1
         self.slowest = max(self.slowest, answer["seconds"])
-        if came in KINDS:
-            self.blame(number, came, answer["said"])
+        if outcome in KINDS:
+            self.blame(number, outcome, answer["message"])
         out, err = answer["out"], answer["err"]
         self.wrong.update(dict(zip(PRINTED, (out, err), strict=True)))
         if out or err:
             self.fault(number, f"printed {out} and {err} bytes")
 
-    def blame(self, number: int, kind: str, said: str) -> None:
+    def blame(self, number: int, kind: str, message: str) -> None:
         """Count a fault of a kind."""
         self.wrong[kind] += 1
-        self.fault(number, said)
+        self.fault(number, message)
 
-    def fault(self, number: int, said: str) -> None:
-        """Describe a fault and name its problem."""
-        self.add_fault(f"{self.name}: problem {number} of seed {self.seed}: {said}")
+    def fault(self, number: int, message: str) -> None:
+        """Add the description of a fault, with its problem."""
+        self.add_fault(f"{self.name}: problem {number} of seed {self.seed}: {message}")
 
     def row(self) -> Row:
         """Return the row of the table."""
-        before = self.outcomes[NOT_GIVEN, False], self.outcomes["refused", False]
+        before = self.outcomes[NOT_A_PROBLEM, False], self.outcomes["refused", False]
         counts = {
             "placed": self.outcomes["placed", True],
             "refused": self.outcomes["refused", True],
@@ -88,17 +89,17 @@ class Account(Count):
             "refused before": before[1],
             "placed without it": self.outcomes["placed", False],
         }
-        told = {what: f"{count:,}" for what, count in counts.items()}
-        self.figures = {**told, "slowest": f"{self.slowest:.2f} s"}
+        texts = {what: f"{count:,}" for what, count in counts.items()}
+        self.figures = {**texts, "slowest": f"{self.slowest:.2f} s"}
         self.wrong[TOO_FEW] = max(0, self.goal - self.tried)
         self.wrong[TOO_FEW_PLACED] = max(0, -(-self.tried // 2) - self.outcomes["placed", True])
         return super().row()
 
 
 def run_wrapper(name: str, count: int, seed: int, limits: Limits = LIMITS) -> Account:
-    """Give problems to a wrapper until enough of them reached its library.
+    """Try problems with a wrapper until enough of them have reached its library.
 
-    A new process follows every one that ends early.
+    When a process ends early, a new one continues.
     """
     found = Account(f"odd graphs: {name}", name, seed, count, group=GROUP)
     first, end = 0, MOST_DRAWN * count
@@ -109,7 +110,7 @@ def run_wrapper(name: str, count: int, seed: int, limits: Limits = LIMITS) -> Ac
 
 
 def _until_it_ends(found: Account, numbers: range, limits: Limits, folder: Path) -> int:
-    """Give problems to one process; return the first number that it did not reach."""
+    """Try problems in one process; return the first number that it did not try."""
     begun, ended = numbers.start - 1, "crashes"
     with _child(found, numbers, folder) as (process, answers):
         for line in lines_until_hang(answers, process.pid, limits):
@@ -126,13 +127,12 @@ def _until_it_ends(found: Account, numbers: range, limits: Limits, folder: Path)
                 found.note(begun, answer)
                 ended = ""
         code = process.wait()
-    said = (folder / "err").read_text(errors="replace").strip().splitlines()[-1:]
+    message = (folder / "err").read_text(errors="replace").strip().splitlines()[-1:]
     if begun < numbers.start:
-        raise RuntimeError(f"{found.name} does not start: exit code {code} {' '.join(said)}")
+        raise RuntimeError(f"{found.name} does not start: exit code {code} {' '.join(message)}")
     if ended or code:
-        found.blame(
-            begun, ended or "crashes", f"{ended or 'at the end'}: exit code {code} {' '.join(said)}"
-        )
+        when = ended or "after the last problem"
+        found.blame(begun, ended or "crashes", f"{when}: exit code {code} {' '.join(message)}")
     return begun + 1
 
 
@@ -143,12 +143,12 @@ def _child(
     """Start a process that answers through a pipe, with files as stdout and stderr."""
     answers, writes = os.pipe()
     left = found.goal - found.tried
-    told = [found.name, found.seed, numbers.start, numbers.stop, left, writes]
+    arguments = [found.name, found.seed, numbers.start, numbers.stop, left, writes]
     command = [
         sys.executable,
         "-m",
         "benchmarks.hardening.campaigns.solvers.child_process",
-        *map(str, told),
+        *map(str, arguments),
     ]
     try:
         with (folder / "out").open("wb") as out, (folder / "err").open("wb") as err:

@@ -1,6 +1,6 @@
-"""A counter of the calls of a library, since only problems that reach it count.
+"""A counter of calls of a library, since only problems that reach the library count.
 
-A library is named by the places where its functions are looked up, ``module:name`` each.
+A library is specified by the places where its functions are looked up, each ``module:name``.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,13 +10,13 @@ from typing import Any
 
 
 class CallCounter:
-    """A counter of the calls of functions, and of those that raise an exception.
+    """A counter of calls of functions, and of those calls that raise an exception.
 
     Parameters
     ----------
     reached
-        Called at the first call since `begin`, before the function itself, so that a crash inside
-        the function counts as reaching it.
+        Called once at the first call after `begin`, before the function itself, so that a crash
+        inside the function counts as reaching it.
     """
 
     def __init__(self, reached: Callable[[], None]) -> None:

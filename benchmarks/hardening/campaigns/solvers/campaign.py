@@ -1,4 +1,4 @@
-"""METIS and the other solvers on problems of odd shapes, each in a process of its own."""
+"""METIS and the other solvers on unusual problems, each solver in separate processes."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ GRAPHS = 5_000
 
 
 def run(share: float = 1.0, seed: int = 0) -> Iterator[Row]:
-    """Yield one row per wrapper, also for those that are not installed."""
+    """Yield one row per wrapper, including those whose library is not installed."""
     count = max(1, round(GRAPHS * share))
     for name in wrappers():
         if is_installed(name):

@@ -1,4 +1,4 @@
-"""Graphs of odd shapes, as the ends of their streams."""
+"""Graphs of unusual shapes: the number of operators, and the ends of the streams."""
 
 from collections.abc import Callable
 
@@ -39,7 +39,7 @@ def fan_in(rng: np.random.Generator, size: int) -> tuple[int, Ends]:
 
 
 def complete(rng: np.random.Generator, size: int) -> tuple[int, Ends]:
-    """Return all possible streams between at most 50 operators."""
+    """Return a complete graph of at most 50 operators."""
     size = min(size, 50)
     return size, [(u, v) for u in range(size) for v in range(u + 1, size)]
 
@@ -51,7 +51,7 @@ def parallel(rng: np.random.Generator, size: int) -> tuple[int, Ends]:
 
 
 def separate_pairs(rng: np.random.Generator, size: int) -> tuple[int, Ends]:
-    """Return separate pairs of operators."""
+    """Return disconnected pairs of operators."""
     return size, [(v, v + 1) for v in range(0, size - 1, 2)]
 
 

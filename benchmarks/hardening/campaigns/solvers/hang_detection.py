@@ -1,6 +1,6 @@
-"""Detection of hanging processes, by CPU time and sleep rather than by wall time.
+"""Detection of hanging processes by CPU time and sleep instead of wall time.
 
-On a busy machine a process waits for a processor, which is not a hang.
+On a busy machine, a process may wait long for a processor, which is not a hang.
 """
 
 import os
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 LOOK_S = 0.5
-AWAKE = 0.01  # share of wall time; a process that computes less is asleep
-TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
+AWAKE = 0.01  # fraction of wall time; a process that computes for less is asleep
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,9 @@ class Limits:
     Parameters
     ----------
     cpu_s
-        The CPU time of all threads together.
+        The CPU time of all threads together, in seconds.
     asleep_s
-        The wall time without computing.
+        The wall time without computing, in seconds.
     """
 
     cpu_s: float = 120.0
@@ -35,7 +35,7 @@ LIMITS = Limits()
 
 
 def lines_until_hang(answers: int, pid: int, limits: Limits = LIMITS) -> Iterator[bytes | None]:
-    """Yield the lines of a pipe until its end, and None if the process hangs.
+    """Yield the lines of a pipe until its end, and None whenever the process hangs.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def lines_until_hang(answers: int, pid: int, limits: Limits = LIMITS) -> Iterato
 
 
 class HangDetector:
-    """A detector of the hanging of a silent process."""
+    """A detector of whether a process hangs, which must be replaced when the process answers."""
 
     def __init__(self, pid: int, limits: Limits) -> None:
         self._pid, self._limits = pid, limits
@@ -65,7 +65,7 @@ class HangDetector:
         self._awake = time.monotonic()  # the last time at which it was computing
 
     def hangs(self) -> bool:
-        """Whether the process has computed, or slept, for too long."""
+        """Return whether the process has computed or slept for too long."""
         cpu, now = cpu_s(self._pid), time.monotonic()
         if cpu - self._cpu > AWAKE * (now - self._awake):
             self._cpu, self._awake = cpu, now
@@ -79,4 +79,4 @@ def cpu_s(pid: int) -> float:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return 0.0
-    return sum(map(int, fields[11:13])) / TICKS_A_SECOND
+    return sum(map(int, fields[11:13])) / TICKS_PER_SECOND

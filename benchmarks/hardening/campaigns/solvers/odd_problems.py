@@ -1,4 +1,4 @@
-"""Problems for solvers, drawn by number: odd shapes, and numbers from 0 to far too large."""
+"""Unusual problems for solvers, drawn by number: odd shapes, and values from 0 to far too large."""
 
 from collections.abc import Callable
 
@@ -47,22 +47,22 @@ SELECTIVITIES: tuple[Numbers, ...] = (
 
 
 class NoProblemError(Exception):
-    """The draw is refused as a problem, so that no solver gets it."""
+    """The draw is not a valid problem, so no solver can try it."""
 
 
 def odd_problem(number: int, seed: int, largest: int = LARGE) -> Problem:
-    """Return a problem; successive numbers cover all shapes and all kinds of numbers.
+    """Return a problem; successive numbers cover all shapes and all kinds of values.
 
     Parameters
     ----------
     largest
-        The most operators.
+        The largest number of operators.
 
     Raises
     ------
     NoProblemError
-        If the draw is no problem: its constraints contradict one another, its loads overflow, or
-        no tuple ever reaches a sink.
+        If the draw is not a valid problem: its constraints contradict one another, its loads
+        overflow, or no tuple ever reaches a sink.
     """
     try:
         made = _drawn(number, seed, largest)
@@ -91,7 +91,7 @@ def _graph(rng: np.random.Generator, number: int, largest: int) -> StreamGraph:
     large = number % LARGE_EVERY == LARGE_EVERY - 1
     size = min(largest, LARGE) if large else int(rng.choice(SIZES))
     count, ends = SHAPES[number % len(SHAPES)](rng, size)
-    names = rng.permutation(count)  # no shape is in topological order
+    names = rng.permutation(count)  # so that operators are not in topological order
     work = _one_of(NUMBERS, rng, number // len(SHAPES))(rng, count)
     return StreamGraph.from_columns(
         [f"op{v}" for v in range(count)],
@@ -104,7 +104,7 @@ def _graph(rng: np.random.Generator, number: int, largest: int) -> StreamGraph:
 
 
 def _one_of(numbers: tuple[Numbers, ...], rng: np.random.Generator, turn: int = -1) -> Numbers:
-    """Return the kind of numbers of a turn, or a random one."""
+    """Return the kind of numbers for a turn; a random kind for a negative turn."""
     return numbers[turn % len(numbers) if turn >= 0 else int(rng.integers(len(numbers)))]
 
 
@@ -137,7 +137,7 @@ def _cluster(rng: np.random.Generator) -> Cluster:
 def _rules(
     rng: np.random.Generator, operators: tuple[str, ...], devices: tuple[str, ...]
 ) -> Constraints:
-    """Return constraints, mild or absurd: all operators together, or one on every device."""
+    """Return constraints, some of them extreme, such as one device for all operators."""
     some = [operators[v] for v in rng.permutation(len(operators))[: rng.integers(1, 6)]]
     kind = int(rng.integers(5))
     if kind == 0:

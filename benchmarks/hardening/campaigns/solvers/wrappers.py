@@ -1,4 +1,4 @@
-"""Every placer that wraps a library or compiled code, as a function of a problem's number."""
+"""The placers that wrap a library or compiled code, as functions of a problem's number and seed."""
 
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
@@ -59,15 +59,14 @@ CALLED = {
     "KaHIP eco": ("kahip:kaffpa",),
     "Mt-KaHyPar": ("mtkahypar:Graph.partition",),
 }
-"""Wrapper -> places where it calls its library; all others call METIS.
+"""Wrapper -> the places where it calls its library; all other wrappers call METIS.
 
-`exact` searches before it proves, and its search mostly finds an optimum, so CP-SAT is also a
-wrapper of its own.
+CP-SAT is also a separate wrapper, since `exact` first searches and then seldom needs CP-SAT.
 """
 QUADRATIC = {"fuser": 300}
-"""The most operators for wrappers of quadratic time."""
-SMALL = 60  # operators of a problem for CP-SAT alone
-EFFORT, SECONDS = 0.01, 5.0  # the limits of CP-SAT in deterministic time, and in wall time
+"""The largest number of operators for wrappers that take quadratic time."""
+SMALL = 60  # the largest number of operators for the wrapper of CP-SAT
+EFFORT, SECONDS = 0.01, 5.0  # the limits of CP-SAT: deterministic time, and wall time in seconds
 
 
 def wrappers() -> list[str]:
@@ -97,7 +96,7 @@ def attempt_of(name: str) -> Attempt:
 
 
 def try_placer(name: str, number: int, seed: int) -> str | None:
-    """Place a problem; vary the options of partitioners with its number."""
+    """Place a problem; its number determines the options of partitioners."""
     from streamplace.placers.registry import ready_placer  # noqa: PLC0415 - heavy
 
     problem = odd_problem(number, seed, QUADRATIC.get(name, LARGE))
@@ -118,8 +117,8 @@ def answer_fault(placement: object) -> str | None:
 
 
 def try_partitioner(name: str, number: int, seed: int) -> str | None:
-    """Partition a problem with another library, which knows no constraints but groups."""
-    from benchmarks.partitioners import partitioners  # noqa: PLC0415 - the child alone needs it
+    """Partition a problem with another library, which supports no constraints except units."""
+    from benchmarks.partitioners import partitioners  # noqa: PLC0415 - only the child process needs it
 
     problem = odd_problem(number, seed)
     Placement(problem, partitioners()[name](problem))
@@ -141,7 +140,7 @@ def try_cp_sat(number: int, seed: int) -> str | None:
     bracket = Incumbent(problem, Greedy()(problem, np.random.default_rng(number)))
     claim = DecisionProblem(problem, bracket.better)
     if not Model.is_small(claim):
-        raise UsageError("too large a model")
+        raise UsageError("the model is too large")
     outcome = Model(claim, 1, number).search(EFFORT, Budget(SECONDS))
     if outcome.found is None:
         return None
@@ -176,7 +175,7 @@ def try_library(number: int, seed: int, *, recursive: bool) -> str | None:
 
 
 def _weights(rng: np.random.Generator, count: int) -> NDArray[np.int64]:
-    """Return integers whose sum is about a power of 2, sometimes above the limit of METIS."""
+    """Return integers whose sum is about a power of 2, which may exceed the limit of METIS."""
     total = 2 ** int(rng.choice([1, 8, 16, 20, 24, 28, 29, 30, 30, 31, 62]))
     kind = int(rng.integers(4))
     weights = np.zeros(count, dtype=np.int64)

@@ -1,1 +1,1 @@
-"""Rows on locks, licences, builds and versions."""
+"""Checks of locks, licences, builds and dependency versions."""

@@ -1,4 +1,4 @@
-"""Supply: locks, licences, builds, advisories, and the oldest and newest versions."""
+"""Software supply: locks, licences, builds, advisories, oldest and newest dependency versions."""
 
 import hashlib
 import json
@@ -30,7 +30,7 @@ _INSTALL = re.compile(r"pip install|\$\(INSTALL\)|\$\(LOCKED\)")
 
 
 def run(share: float = WHOLE, seed: int = 0) -> Iterator[Row]:
-    """Yield rows on locks, licences and builds, and on advisories and versions in the whole run."""
+    """Yield rows on locks, licences and builds; a whole run adds advisories and versions."""
     yield locks_row()
     yield installs_row((ROOT / "Makefile").read_text())
     yield licences_row((ROOT / "LICENSES.md").read_text())
@@ -43,7 +43,7 @@ def run(share: float = WHOLE, seed: int = 0) -> Iterator[Row]:
 
 
 def locks_row() -> Row:
-    """Check that every package is locked by hashes at its pinned version."""
+    """Check that every package is locked with hashes at its pinned version."""
     pinned = {entry.key: entry.version for entry in entries(VERSIONS.read_text())}
     locks = {name: read_lock(name) for name in lock_names()}
     stray = {path.stem for path in LOCKS.glob("*.txt")} - set(locks)
@@ -67,10 +67,10 @@ def locks_row() -> Row:
 
 
 def installs_row(makefile: str) -> Row:
-    """Check that the Makefile installs from locks, or streamplace itself without dependencies.
+    """Check that the Makefile installs only from locks, and streamplace without dependencies.
 
-    torch is the exception, which SECURITY.md names: its own step installs it by hash where the CPU
-    build is offered.
+    torch is the exception, which SECURITY.md names: its separate step installs it by hash only if
+    the CPU build is available.
     """
     lines = [line.strip() for line in makefile.splitlines()]
     found = [line for line in lines if _INSTALL.search(line) and ":=" not in line]
@@ -84,37 +84,37 @@ def _is_locked(line: str) -> bool:
 
 
 def licences_row(text: str) -> Row:
-    """Check that LICENSES.md lists exactly the locked packages with their licences."""
+    """Check that LICENSES.md lists exactly the locked packages, with their licences."""
     listed = licences.listed(text)
-    there = {(one.package, one.version) for one in listed}
+    listed_versions = {(one.package, one.version) for one in listed}
     wanted = {
         (entry.key, entry.public_version) for name in lock_names() for entry in read_lock(name)
     }
     unknown = [one.package for one in listed if one.licence in (licences.UNKNOWN, "")]
-    missing, stray = sorted(wanted - there), sorted(there - wanted)
+    missing, stray = sorted(wanted - listed_versions), sorted(listed_versions - wanted)
     wrong = {"unknown": len(unknown), "not listed": len(missing), "not locked": len(stray)}
     faults = [*unknown, *(f"{name} {version}" for name, version in [*missing, *stray])]
     return Row("licences of packages", len(wanted), wrong, {}, faults)
 
 
 def vendored_row() -> Row:
-    """Check vendored files against their card and LICENSES.md, and the licences beside them."""
+    """Check the hashes of vendored files in README and LICENSES.md, and their licence files."""
     folder = licences.VENDORED.parent
     card, listed = licences.VENDORED.read_text(), (ROOT / "LICENSES.md").read_text()
     files = [path for path in folder.iterdir() if path.suffix not in (".md", ".LICENSE")]
     faults = []
     for path in sorted(files):
         row = next((line for line in card.splitlines() if f"`{path.name}`" in line), None)
-        told = hashlib.sha256(path.read_bytes()).hexdigest()
-        if row is None or told not in row or row not in listed:
-            faults.append(f"{path.name} is not what was listed")
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        if row is None or digest not in row or row not in listed:
+            faults.append(f"{path.name} differs from its listed hash")
         elif not (folder / f"{path.name.partition('.')[0]}.LICENSE").exists():
-            faults.append(f"{path.name} has no licence beside it")
+            faults.append(f"{path.name} has no licence file next to it")
     return Row("vendored files", len(files), {"unlisted or changed": len(faults)}, {}, faults)
 
 
 def wheels_row() -> Row:
-    """Check that repeated builds, one from the sdist, give the same wheel; check its version."""
+    """Check that repeated builds, one of them from the sdist, give the same wheel and version."""
     faults = release.version_faults()
     with TemporaryDirectory(prefix="streamplace-built-") as folder:
         digests = release.wheel_hashes(Path(folder))
@@ -123,25 +123,25 @@ def wheels_row() -> Row:
 
 
 def advisories_row() -> Row:
-    """Ask for known vulnerabilities of locked packages; say so if the service does not answer."""
+    """Look up known vulnerabilities of locked packages; report a service that does not answer."""
     what = "packages against advisories, pip-audit"
     if not AUDIT.exists():
         return Row(what, 0, {}, {NOT_RUN: "make harden installs pip-audit"})
-    asked, silent, faults = 0, 0, []
+    answered, silent, faults = 0, 0, []
     for name in lock_names():
         words = ["--require-hashes", "--disable-pip", "-f", "json", "--progress-spinner", "off"]
         command = [str(AUDIT), *words, "-r", str(LOCKS / f"{name}.txt")]
         try:
-            told = subprocess.run(
+            run = subprocess.run(
                 command, capture_output=True, text=True, timeout=AUDIT_S, check=False
             )
-            found = json.loads(told.stdout)["dependencies"]
+            found = json.loads(run.stdout)["dependencies"]
         except (subprocess.TimeoutExpired, ValueError):
             silent += len(read_lock(name))
             continue
-        asked += sum("skip_reason" not in one for one in found)
+        answered += sum("skip_reason" not in one for one in found)
         silent += sum("skip_reason" in one for one in found)
         faults += [f"{one['name']}: {bad['id']}" for one in found for bad in one.get("vulns", [])]
-    if not asked:
+    if not answered:
         return Row(what, 0, {}, {NOT_RUN: UNREACHABLE})
-    return Row(what, asked, {"vulnerabilities": len(faults), "no answer": silent}, {}, faults)
+    return Row(what, answered, {"vulnerabilities": len(faults), "no answer": silent}, {}, faults)

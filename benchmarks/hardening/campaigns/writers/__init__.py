@@ -1,1 +1,1 @@
-"""Commands that are stopped while they write."""
+"""Commands that are stopped while they write files."""

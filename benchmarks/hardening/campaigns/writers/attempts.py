@@ -1,4 +1,4 @@
-"""Repeated attempts to hit commands at the right moment."""
+"""Repeated attempts to stop commands at the right moment."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class Attempt:
     faults
         The faults of the command.
     counts
-        Whether the attempt came in time.
+        Whether the attempt came at the right moment.
     """
 
     description: str
@@ -31,15 +31,15 @@ def make_attempts(
     attempt: Callable[[WritingCommand], Attempt],
     tries: int = 1,
 ) -> tuple[list[str], int]:
-    """Make attempts on commands in turn until enough count; return faults, and how many were late.
+    """Make attempts on commands in turn until enough count; return faults and mistimed attempts.
 
     Parameters
     ----------
     tries
-        The number of tries per attempt; it is a fault if none of them counts.
+        The number of tries per attempt that counts; it is a fault if none of them counts.
     """
     faults: list[str] = []
-    late = 0
+    mistimed = 0
     for i in range(count):
         command = commands[i % len(commands)]
         for _ in range(tries):
@@ -47,7 +47,7 @@ def make_attempts(
             faults += [f"{command.name}, {made.description}: {fault}" for fault in made.faults]
             if made.counts:
                 break
-            late += 1
+            mistimed += 1
         else:
-            faults.append(f"{command.name}: comes too late, {tries} times")
-    return faults, late
+            faults.append(f"{command.name}: {tries} attempts at the wrong moment")
+    return faults, mistimed

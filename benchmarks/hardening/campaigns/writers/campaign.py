@@ -1,4 +1,4 @@
-"""Commands stopped while they write: the last good file survives, and a run resumes as before."""
+"""Commands stopped while they write: the last complete file survives, and a run can be resumed."""
 
 import random
 import signal
@@ -27,13 +27,13 @@ TRAIN_KILLS, KILLS, LEADER_KILLS = 200, 50, 30
 CTRL_C, TERMINATED, FULL, READ_ONLY, PAIRS = 50, 50, 20, 20, 20
 ENVIRONMENT = {
     "CUDA_VISIBLE_DEVICES": "",
-    "OMP_NUM_THREADS": "1",  # a fork server has a single thread
+    "OMP_NUM_THREADS": "1",  # a fork server must have a single thread
     "OPENBLAS_NUM_THREADS": "1",
 }
 
 
 def run(share: float = 1.0, seed: int = 0) -> Iterator[Row]:
-    """Stop `train`, `generate`, `compare` and `place` in every way, and check their files."""
+    """Stop `train`, `generate`, `compare` and `place` in all ways, and check their files."""
     chance = random.Random(seed)
     with ExitStack() as later:
         folder = Path(later.enter_context(tempfile.TemporaryDirectory(prefix="streamplace-")))
@@ -51,7 +51,7 @@ def stopped(
     Parameters
     ----------
     mounts
-        Whether this process may mount disks.
+        Whether this process can mount disks.
     """
 
     def some(count: int) -> int:

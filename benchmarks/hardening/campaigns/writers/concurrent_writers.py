@@ -1,4 +1,4 @@
-"""Two processes that write to one place at the same time."""
+"""Two processes that write to the same file or folder at the same time."""
 
 import random
 import threading
@@ -13,8 +13,8 @@ from benchmarks.hardening.harness.forks import Ended, Forks, temporaries
 from benchmarks.hardening.harness.rows import Row
 
 REFUSED = "another run of streamplace is writing into this folder"
-OVER = "already contains a run; see --resume"  # the other process had already ended
-TRIES = 40  # for two writes at the same time, which the machine decides
+OVER = "already contains a run; see --resume"  # if the other process has already ended
+TRIES = 40  # attempts until two writes coincide, which depends on the machine
 LOOK_S = 0.0002
 
 
@@ -35,7 +35,7 @@ class ConcurrentRuns:
 def one_folder(
     forks: tuple[Forks, Forks], commands: list[WritingCommand], expected: str, count: int
 ) -> Row:
-    """Start a command twice with the same folder: one succeeds, the other is refused."""
+    """Start a command twice with the same folder: one process succeeds, the other is refused."""
 
     _ready(forks)
 
@@ -50,7 +50,7 @@ def one_folder(
         elif not found and OVER in lost[0].err:
             return Attempt("one after the other", found, counts=False)
         elif lost[0].err.count("\n") != 1 or REFUSED not in lost[0].err:
-            found.append(f"says {lost[0].err!r}")
+            found.append(f"prints {lost[0].err!r}")
         elif command.name == "train" and parameter_hash(won[0]) != expected:
             found.append("has other parameters")
         return Attempt("two at once", found)
@@ -63,9 +63,9 @@ def one_folder(
 def one_file(
     forks: tuple[Forks, Forks], commands: list[WritingCommand], count: int, chance: random.Random
 ) -> Row:
-    """Let two processes write one file: its content is that of one of them.
+    """Let two processes write the same file, which must end up with the content of one of them.
 
-    An attempt counts if both had temporary files at the same moment.
+    An attempt counts if both processes had temporary files at the same moment.
     """
     firsts = lasts = 0
     _ready(forks)
@@ -80,8 +80,8 @@ def one_file(
         over = command.is_complete()
         if not over:
             found += command.faults()
-        if there := temporaries(command.folder):
-            found.append(f"leaves {there}")
+        if remaining := temporaries(command.folder):
+            found.append(f"leaves {remaining}")
         met = both.half_written > 1
         firsts += met and not over
         lasts += met and over
@@ -99,11 +99,11 @@ def one_file(
 def run_together(
     forks: tuple[Forks, Forks], folder: Path, words: tuple[str, ...], others: tuple[str, ...]
 ) -> ConcurrentRuns:
-    """Run two commands at the same time that write into a folder."""
+    """Run two commands at the same time, both of which write into a folder."""
     over, most = threading.Event(), [0]
 
-    def run(one: Forks, told: tuple[str, ...]) -> Ended:
-        return one.run(*told, limit_s=LIMIT_S)
+    def run(one: Forks, words: tuple[str, ...]) -> Ended:
+        return one.run(*words, limit_s=LIMIT_S)
 
     def watch() -> None:
         while not over.wait(LOOK_S):
@@ -120,6 +120,6 @@ def run_together(
 
 
 def _ready(forks: tuple[Forks, Forks]) -> None:
-    """Wait until both have loaded their imports, so that they start together."""
+    """Wait until both fork servers have loaded their imports, so that commands start together."""
     for one in forks:
         one.run("--version")

@@ -1,4 +1,4 @@
-"""Full disks, and read-only folders."""
+"""Commands that write to full disks and read-only folders."""
 
 import random
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ from benchmarks.hardening.harness.mounts import make_read_only, mount, unmount
 from benchmarks.hardening.harness.rows import Row
 
 PAGE = 4096
-ROOM = 64 * PAGE  # beyond the size of the files
+ROOM = 64 * PAGE  # in addition to the size of the files
 TRIES = 10
 FULL, READ_ONLY = "a full disk", "a read-only folder"
 
@@ -26,7 +26,7 @@ FULL, READ_ONLY = "a full disk", "a read-only folder"
 def full_disk_row(
     forks: Forks, commands: list[WritingCommand], expected: str, count: int, chance: random.Random
 ) -> Row:
-    """Run commands on a disk that is full, or becomes full while they write.
+    """Run commands on a disk that is full, or that fills up while they write.
 
     Parameters
     ----------
@@ -66,14 +66,14 @@ def read_only_row(forks: Forks, commands: list[WritingCommand], count: int) -> R
 
 
 def skipped_rows() -> Iterator[Row]:
-    """Yield the rows of the table where this process may not mount disks."""
+    """Yield the rows for a process that cannot mount disks."""
     for what in (FULL, READ_ONLY):
         yield Row(f"{what} (needs root on Linux)", 0, {"not clean": 0}, {"not run": "is not root"})
 
 
 @contextmanager
 def _disk(command: WritingCommand) -> Iterator[None]:
-    """Mount a small disk where a command writes, with the older files on it."""
+    """Mount a small disk where a command writes, and put its older files there."""
     mount(command.folder, _pages(command.old) + _pages(command.new) + ROOM)
     try:
         command.restore()
@@ -97,13 +97,13 @@ def _fill(folder: Path, free: int) -> None:
         file.truncate(max(0, file.tell() - free))
 
 
-def _faults(command: WritingCommand, ended: Ended, said: str) -> Iterator[str]:
+def _faults(command: WritingCommand, ended: Ended, message: str) -> Iterator[str]:
     if ended.code == 0:
-        yield "says that it is done"
+        yield "reports success"
     elif ended.code != 2 or ended.hung:
         yield f"exit {ended.code}: {ended.err!r}"
-    elif ended.err.count("\n") != 1 or said not in ended.err:
-        yield f"says {ended.err!r}"
+    elif ended.err.count("\n") != 1 or message not in ended.err:
+        yield f"prints {ended.err!r}"
     yield from command.faults()
     if found := temporaries(command.folder):
         yield f"leaves {found}"

@@ -1,4 +1,4 @@
-"""Checks that a file written by a command can be read."""
+"""Checks that a file written by a command is readable."""
 
 import csv
 import json
@@ -50,4 +50,4 @@ def _table(path: Path) -> None:
 
 def _lines(path: Path) -> None:
     if not path.read_text().endswith("\n"):
-        raise ValueError("ends within a line")
+        raise ValueError("does not end with a newline")

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM at random moments, sent to all processes of a command as a terminal does."""
+"""Ctrl-C and SIGTERM at random moments, sent to all processes of a command like by a terminal."""
 
 import random
 import signal
@@ -13,10 +13,10 @@ from benchmarks.hardening.campaigns.writers.training_runs import (
 )
 from benchmarks.hardening.campaigns.writers.writing_command import Entries, WritingCommand
 from benchmarks.hardening.harness.forks import Ended, Forks, temporaries
-from benchmarks.hardening.harness.orphans import left
+from benchmarks.hardening.harness.orphans import survivors
 from benchmarks.hardening.harness.rows import Row
 
-SAID = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+MESSAGES = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
 CODE = {signal.SIGINT: 130, signal.SIGTERM: 143}
 TRIES = 40
 
@@ -29,7 +29,7 @@ def interrupt(
     count: int,
     chance: random.Random,
 ) -> Row:
-    """Interrupt commands in turn, a number of times in all.
+    """Interrupt commands in turn, `count` times in total.
 
     Parameters
     ----------
@@ -46,16 +46,16 @@ def interrupt(
         moment = chance.uniform(0.0, command.seconds)
         ended = forks.run(*command.words, number=number, after_s=moment, limit_s=LIMIT_S)
         early += ended.code == -number
-        counts = ended.code not in (0, -number)  # otherwise the signal came too late, or too early
+        counts = ended.code not in (0, -number)  # otherwise the signal came too late or too early
         if ended.code == 0:
             found = completion_faults(command, ended, before, expected)
-            found += [f"says {ended.err!r}"] if ended.err else []
+            found += [f"prints {ended.err!r}"] if ended.err else []
         else:
             found = list(faults(command, ended, before, number))
         if command.name == "train" and counts and not found:
             found = resumption_faults(forks, command, expected)
-        if left(ended.pid, ORPHANS_S):
-            found.append("a process goes on")
+        if survivors(ended.pid, ORPHANS_S):
+            found.append("a process is still running")
         return Attempt(f"{moment:.4f} s", found, counts)
 
     faults_found, others = make_attempts(commands, count, attempt, TRIES)
@@ -74,28 +74,28 @@ def faults(
     Parameters
     ----------
     before
-        The files at its start.
+        The files when the command started.
     """
     if ended.hung:
         yield "does not end"
     if ended.code == -number:
         if written := command.written_since(before):
-            yield f"is ended by the signal itself, having written {sorted(written)}"
+            yield f"was ended by the signal itself after it wrote {sorted(written)}"
         if ended.out or ended.err:
-            yield f"is ended by the signal itself, having said {ended.out + ended.err!r}"
+            yield f"was ended by the signal itself after it printed {ended.out + ended.err!r}"
     else:
         trained = command.name == "train" and "resume with --resume" in ended.err
-        said = SAID[signal.SIGINT] if trained else SAID[number]
+        message = MESSAGES[signal.SIGINT] if trained else MESSAGES[number]
         if ended.code != (CODE[signal.SIGINT] if trained else CODE[number]):
             yield f"exit {ended.code}: {ended.err!r}"
-        elif not is_line(ended.err, f"streamplace: {said}"):
-            yield f"says {ended.err!r}"
+        elif not is_line(ended.err, f"streamplace: {message}"):
+            yield f"prints {ended.err!r}"
     yield from command.faults()
     if found := temporaries(command.folder):
         yield f"leaves {found}"
 
 
 def is_line(err: str, begins: str) -> bool:
-    """Whether stderr is a single line with this beginning; a newline after ^C may precede it."""
+    """Return whether stderr is one line that starts with `begins`, but for a newline after ^C."""
     line = err.removeprefix("\n")
     return line.startswith(begins) and line.count("\n") == 1 and line.endswith("\n")

@@ -1,4 +1,4 @@
-"""SIGKILL at random moments of a whole run, and of the writing of a file."""
+"""SIGKILL at random moments of a run, or while a file is being written."""
 
 import random
 import signal
@@ -15,13 +15,13 @@ from benchmarks.hardening.campaigns.writers.training_runs import (
 )
 from benchmarks.hardening.campaigns.writers.writing_command import Entries, WritingCommand
 from benchmarks.hardening.harness.forks import Ended, Forks, temporaries
-from benchmarks.hardening.harness.orphans import left, members
+from benchmarks.hardening.harness.orphans import members, survivors
 from benchmarks.hardening.harness.rows import Row
 from streamplace.training.run import CHECKPOINT
 
 WRITES_S = 0.004  # about the time to write a file to the disk
-ORPHANS_S = 5.0
-TRIES = 40  # per kill that counts: some come too early or too late
+ORPHANS_S = 60.0  # the longest wait for child processes to end
+TRIES = 40  # per counted kill: some kills come too early or too late
 FILES = 20  # written by a training run: config, log, and two per checkpoint
 
 
@@ -32,11 +32,11 @@ class Kills:
     Attributes
     ----------
     counted, early, late
-        The kills in the middle of the work, before it and after it. All are checked.
+        The numbers of kills during, before and after the work. The files are checked after each.
     within
-        The counted kills that left a half-written file.
+        The number of counted kills that left a half-written file.
     lost, steps
-        At each kill of training, the steps since the last checkpoint, and all steps.
+        For each kill of training, the number of steps since the last checkpoint, and of all steps.
     """
 
     counted: int = 0
@@ -52,11 +52,11 @@ class Kills:
     def check(self, command: WritingCommand, ended: Ended, wait_s: float = ORPHANS_S) -> None:
         """Check the files and processes that a killed process left."""
         self.faults += [f"{command.name}, {ended.seconds:.3f} s: {f}" for f in command.faults()]
-        if left(ended.pid, wait_s):
-            self.orphans.append(f"{command.name}: a process went on, {ended.seconds:.3f} s")
+        if survivors(ended.pid, wait_s):
+            self.orphans.append(f"{command.name}, {ended.seconds:.3f} s: a process still runs")
 
     def count_kill(self, command: WritingCommand, before: Entries, *, is_over: bool) -> bool:
-        """Count a kill, if it came after the first write and before the last."""
+        """Count a kill if it came between the first and the last write; return whether it did."""
         written = command.written_since(before)
         half = bool(written & temporaries(command.folder))
         self.early += not written
@@ -76,7 +76,7 @@ def run_and_kill(
     *,
     alone: bool = False,
 ) -> Ended | None:
-    """Run a command and kill it; return None if it had ended before."""
+    """Run a command and kill it; return None if it ended before the kill."""
     ended = forks.run(*command.words, **when, alone=alone, limit_s=LIMIT_S)
     if ended.hung:
         raise RuntimeError(f"{command.name} does not end: {ended.err}")
@@ -89,7 +89,7 @@ def run_and_kill(
 
 
 def kill_moment(command: WritingCommand, chance: random.Random, files: int) -> dict[str, Any]:
-    """Draw the time of a kill: anywhere in a run, or within the writing of one of its files."""
+    """Draw the time of a kill: anywhere in a run, or while one of its files is being written."""
     if chance.random() < 0.5:
         return {"after_s": chance.uniform(0.0, command.seconds)}
     within = {"once": command.folder, "nth": chance.randint(1, files)}
@@ -99,7 +99,7 @@ def kill_moment(command: WritingCommand, chance: random.Random, files: int) -> d
 def kill_writers(
     forks: Forks, commands: list[WritingCommand], count: int, chance: random.Random
 ) -> Iterator[Row]:
-    """Kill each command a number of times while it overwrites older files."""
+    """Kill each command `count` times while it overwrites older files."""
     for command in commands:
         tally = Kills()
         for _ in range(TRIES * count):
@@ -117,14 +117,14 @@ def kill_writers(
                 continue
             again = forks.run(*command.words, limit_s=LIMIT_S)
             if again.code or not command.is_complete() or temporaries(command.folder):
-                tally.faults.append(f"{command.name} does not do it again: {again.err}")
+                tally.faults.append(f"{command.name} cannot be repeated: {again.err}")
         yield kills_row(f"SIGKILL of `{command.name}`, after its first write", count, tally)
 
 
 def kill_leaders(
     forks: Forks, commands: list[WritingCommand], count: int, chance: random.Random
 ) -> Iterator[Row]:
-    """Kill the first process alone: its child processes must end by themselves."""
+    """Kill only the first of several processes: its child processes must end by themselves."""
     tally = Kills()
     for _ in range(TRIES * count):
         if tally.counted == count:
@@ -146,10 +146,10 @@ def kill_leaders(
 def kill_training(
     forks: Forks, command: WritingCommand, expected: str, count: int, chance: random.Random
 ) -> Iterator[Row]:
-    """Kill training runs a number of times; after each kill resume a copy and finish it.
+    """Kill training runs `count` times; after each kill, resume a copy and finish it.
 
-    A killed run is resumed and killed again until it ends. Kills before the first step, after the
-    last step, or before the first write are checked but not counted.
+    A killed run is resumed and killed again until it ends. After kills before the first step, after
+    the last step or before the first write, the files are checked, but the kill is not counted.
     """
     tally, run = Kills(), command.target
     command.restore()
@@ -158,19 +158,19 @@ def kill_training(
     for _ in range(TRIES * count):
         if tally.counted == count:
             break
-        goes = (run / CHECKPOINT).exists() and steps_of(run)[0] < total
-        if not goes:
+        resumes = (run / CHECKPOINT).exists() and steps_of(run)[0] < total
+        if not resumes:
             command.restore()
-        taken = replace(command, words=(*command.words, RESUME)) if goes else command
+        resumed = replace(command, words=(*command.words, RESUME)) if resumes else command
         before = command.entries()
-        ended = run_and_kill(forks, taken, kill_moment(command, chance, FILES), tally)
+        ended = run_and_kill(forks, resumed, kill_moment(command, chance, FILES), tally)
         if ended is None:
             continue
         tally.check(command, ended)
         done, saved = steps_of(run)
         tally.lost.append(done - saved)
         if done < saved:
-            tally.faults.append(f"train: a log of {done} steps, and a checkpoint of {saved}")
+            tally.faults.append(f"train: {done} steps in the log, but {saved} in the checkpoint")
         tally.other_hash += resumption_faults(forks, command, expected)
         if not done:
             tally.early += 1
@@ -183,7 +183,7 @@ def kills_row(what: str, count: int, tally: Kills) -> Row:
     """Return a row of the table."""
     faults = list(tally.faults)
     if tally.counted < count:
-        faults.append(f"only {tally.counted} of {count} kills came in time")
+        faults.append(f"only {tally.counted} of {count} kills came during the work")
     wrong = {"unreadable or lost": len(faults), "orphans": len(tally.orphans)}
     figures = {
         "with a file half-written": str(tally.within),

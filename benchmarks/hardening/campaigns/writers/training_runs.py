@@ -18,7 +18,7 @@ from streamplace.files.training_logs import LOG, read_log
 from streamplace.policy.signed_tensors import unpacked
 from streamplace.training.run import CHECKPOINT, WRITTEN
 
-EVERY = 2  # steps per checkpoint
+EVERY = 2  # steps between checkpoints
 LIMIT_S = 120.0
 RESUME = "--resume"
 FILLING = "filling"  # a folder that fills a disk
@@ -49,7 +49,7 @@ def train_command(forks: Forks, inputs: Path, folder: Path) -> tuple[WritingComm
     config = ("--config", str(inputs / "run.toml"))
     words = ("train", str(inputs / "few.jsonl"), *config, "--json", "-q", "-o", str(target))
     check_success(forks.run(*words))
-    shutil.rmtree(target)  # the second run takes as long as all later ones
+    shutil.rmtree(target)  # the first run is slower than all later ones
     begin = time.time()
     ended = check_success(forks.run(*words))
     command = WritingCommand(
@@ -59,7 +59,7 @@ def train_command(forks: Forks, inputs: Path, folder: Path) -> tuple[WritingComm
 
 
 def resume_command(forks: Forks, command: WritingCommand) -> WritingCommand:
-    """Return `train --resume` of an interrupted run."""
+    """Interrupt a run; return `train --resume` for it."""
     for part in (0.5, 0.4, 0.6, 0.3, 0.7):
         command.restore()
         moment = command.seconds * part
@@ -69,11 +69,11 @@ def resume_command(forks: Forks, command: WritingCommand) -> WritingCommand:
             old = {name: (command.target / name).read_bytes() for name in WRITTEN}
             words = (*command.words, RESUME)
             return replace(command, name="train --resume", words=words, old=dict(old))
-    raise RuntimeError(f"train cannot be interrupted half-way: {ended.err}")
+    raise RuntimeError(f"cannot interrupt train between two checkpoints: {ended.err}")
 
 
 def parameter_hash(ended: Ended) -> str:
-    """Return the hash of parameters in the output of `train --json`."""
+    """Return the parameter hash in the output of `train --json`."""
     return str(json.loads(ended.out)["parameter_hash"])
 
 
@@ -85,27 +85,27 @@ def completion_faults(
     Parameters
     ----------
     before
-        The files at its start.
+        The files when the command started.
     expected
         The hash of the parameters at the end of `train`.
     """
     found = command.faults()
     if not command.is_complete():
-        found.append("not all is written")
+        found.append("some files are not written")
     if command.name.startswith("train"):  # its files differ between runs; its parameters do not
         found += _other_parameters(ended, expected)
     elif kept := set(command.new) - command.written_since(before):
         found.append(f"never writes {sorted(kept)}")
-    if there := temporaries(command.folder):
-        found.append(f"leaves {there}")
-    return [f"says that it is done: {fault}" for fault in found]
+    if remaining := temporaries(command.folder):
+        found.append(f"leaves {remaining}")
+    return [f"reports success: {fault}" for fault in found]
 
 
 def _other_parameters(ended: Ended, expected: str) -> list[str]:
     try:
         same = parameter_hash(ended) == expected
     except (ValueError, LookupError, TypeError):
-        return [f"tells no parameters but {ended.out!r}"]
+        return [f"reports no parameter hash: {ended.out!r}"]
     return [] if same else ["other parameters"]
 
 
@@ -126,7 +126,7 @@ def _logged(run: Path) -> list[int]:
 
 
 def resumption_faults(forks: Forks, command: WritingCommand, expected: str) -> list[str]:
-    """Finish a copy of a run that was stopped; return the faults.
+    """Finish a copy of a stopped run; return the faults.
 
     Parameters
     ----------
@@ -145,8 +145,8 @@ def resumption_faults(forks: Forks, command: WritingCommand, expected: str) -> l
     elif other := _other_parameters(ended, expected):
         found += other
     elif (logged := _logged(run)) != list(range(1, len(logged) + 1)):
-        found.append(f"a log of the steps {logged}")
-    elif there := temporaries(run):
-        found.append(f"leaves {there}")
+        found.append(f"the log has the steps {logged}")
+    elif remaining := temporaries(run):
+        found.append(f"leaves {remaining}")
     shutil.rmtree(run)
-    return [f"does not go on as before after step {saved}: {fault}" for fault in found]
+    return [f"does not resume correctly after step {saved}: {fault}" for fault in found]

@@ -1,4 +1,4 @@
-"""The commands `place`, `generate` and `compare`, each over its older output, and their inputs."""
+"""The commands `place`, `generate` and `compare`, their older output, and their inputs."""
 
 from pathlib import Path
 
@@ -26,21 +26,21 @@ def write_inputs(forks: Forks, folder: Path) -> None:
 
 
 def place_command(forks: Forks, inputs: Path, folder: Path) -> WritingCommand:
-    """Return `place` over an existing placement."""
+    """Return `place` that overwrites a placement."""
     words = ("place", str(inputs / "large.json"), "--source-rate", "1e3", "-q", "-o")
     old, new = (("--placer", "random"), ("--placer", "greedy"))
     return measured_command(forks, "place", words, old, new, folder / "place" / "placement.json")
 
 
 def generate_command(forks: Forks, inputs: Path, folder: Path, jobs: int = 1) -> WritingCommand:
-    """Return `generate` over an existing dataset."""
+    """Return `generate` that overwrites a dataset."""
     words = ("generate", "dream", "--count", str(2 * GRAPHS), "--jobs", str(jobs), "-q", "-o")
     target = folder / f"generate-{jobs}" / "graphs.jsonl.gz"
     return measured_command(forks, f"generate --jobs {jobs}", words, ("--seed", "1"), (), target)
 
 
 def compare_command(forks: Forks, inputs: Path, folder: Path, jobs: int = 1) -> WritingCommand:
-    """Return `compare` into the folder of another comparison."""
+    """Return `compare` that overwrites the files of another comparison."""
     dataset = str(inputs / ("many.jsonl" if jobs > 1 else "dream.jsonl"))
     words = ("compare", dataset, "--source-rate", "1e3", "--jobs", str(jobs), "-q", "-o")
     old, new = (("--placers", "single,random"), ("--placers", "greedy,random"))

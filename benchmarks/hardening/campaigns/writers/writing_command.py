@@ -1,4 +1,4 @@
-"""A command that writes files, its older output, and checks of the files that are there now."""
+"""A command that writes files, its older output, and checks of the resulting files."""
 
 import shutil
 import time
@@ -23,11 +23,11 @@ class WritingCommand:
     target
         The file or folder.
     old, new
-        The bytes of the files by name before and after; None if they differ between runs.
+        The bytes of the files before and after, by name; None if they differ between runs.
     seconds
-        The time until the last file is written.
+        The seconds until the last file is written.
     before
-        The arguments that made the older files.
+        The arguments that produced the older files.
     """
 
     name: str
@@ -40,7 +40,7 @@ class WritingCommand:
 
     @property
     def folder(self) -> Path:
-        """The folder of its temporary files."""
+        """The folder in which it writes its temporary files."""
         return self.target if self.target.suffix == "" else self.target.parent
 
     def restore(self) -> None:
@@ -55,25 +55,25 @@ class WritingCommand:
                 (self.folder / name).write_bytes(data)
 
     def entries(self) -> Entries:
-        """Return the identities of the files in the folder: a replaced file has another one."""
+        """Return the identities of the files in the folder; a replaced file has a new identity."""
         found = ((path.name, path.stat()) for path in self.folder.iterdir() if path.is_file())
         return {(name, about.st_ino, about.st_size, about.st_mtime_ns) for name, about in found}
 
     def written_since(self, before: Entries) -> set[str]:
-        """Return the names of the files that were added or replaced since."""
+        """Return the names of the files that were added or replaced since `before`."""
         return {name for name, *_ in self.entries() - before}
 
     def faults(self) -> list[str]:
         """Return the faults of the files in the folder."""
-        there = {path.name for path in self.folder.iterdir() if path.is_file()}
-        there -= temporaries(self.folder)
-        found = [f"{name} is lost" for name in sorted(set(self.old) - there)]
-        for name in sorted(there):
+        existing = {path.name for path in self.folder.iterdir() if path.is_file()}
+        existing -= temporaries(self.folder)
+        found = [f"{name} is lost" for name in sorted(set(self.old) - existing)]
+        for name in sorted(existing):
             path = self.folder / name
             if path.read_bytes() in (self.old.get(name), self.new.get(name)):
                 continue
             if self.new.get(name) is not None:
-                found.append(f"{name} is neither as before nor as after")
+                found.append(f"{name} has neither its old nor its new content")
             elif fault := unreadable(path):
                 found.append(f"{name}: {fault}")
         return found
@@ -95,7 +95,7 @@ def measured_command(
     new: tuple[str, ...],
     target: Path,
 ) -> WritingCommand:
-    """Run a command twice, with old options and with new ones; return what it writes and when.
+    """Run a command with old and then with new options; return it with its files and run time.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def _files(folder: Path) -> dict[str, bytes | None]:
 
 
 def check_success(ended: Ended) -> Ended:
-    """Return the end of a successful command.
+    """Return `ended` if the command succeeded.
 
     Raises
     ------

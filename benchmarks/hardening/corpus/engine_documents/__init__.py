@@ -1,4 +1,4 @@
-"""Small good documents of each engine; none is of a real run."""
+"""Small valid documents of each engine, none of them from a real run."""
 
 import json
 
@@ -34,4 +34,4 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "graphml": (GRAPHML,),
     "dot": (DOT,),
 }
-"""Kind -> good documents."""
+"""Format name -> valid documents."""

@@ -1,4 +1,4 @@
-"""Hand-written documents of Flink: plans of a job before it runs and while it runs."""
+"""Hand-written Flink documents: the plans of a job before and during its execution."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Hand-written documents of IBM Streams: applications in ADL and of streamsx."""
+"""Hand-written IBM Streams documents: applications in ADL and from streamsx."""
 
 from typing import Any
 
@@ -11,11 +11,11 @@ def _primitive(index: int, name: str, inputs: str = "", outputs: str = "") -> st
 
 
 def _port(kind: str, *ends: str, index: int = 0) -> str:
-    """Return a port; each end is an operator's index, a port's kind and the port's index."""
+    """Return a port; each of `ends` is "operator index, port kind, port index"."""
     inside = ""
     for operator, port, number in (end.split() for end in ends):
-        told = f'operIndex="{operator}" portKind="{port}" portIndex="{number}"'
-        inside += f"<connection {told}/>"
+        attributes = f'operIndex="{operator}" portKind="{port}" portIndex="{number}"'
+        inside += f"<connection {attributes}/>"
     return f'<port index="{index}"><{kind}>{inside}</{kind}></port>'
 
 

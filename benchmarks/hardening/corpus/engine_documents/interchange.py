@@ -1,4 +1,4 @@
-"""Hand-written documents in GraphML and DOT."""
+"""Hand-written GraphML and DOT documents."""
 
 GRAPHML = """<?xml version="1.0" encoding="UTF-8"?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns">

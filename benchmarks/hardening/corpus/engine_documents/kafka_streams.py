@@ -1,4 +1,4 @@
-"""Hand-written topologies of Kafka Streams, as Kafka Streams describes them."""
+"""Hand-written topology descriptions in the format of Kafka Streams."""
 
 KAFKA = """\
 some line of a log

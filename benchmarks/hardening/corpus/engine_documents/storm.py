@@ -1,4 +1,4 @@
-"""Hand-written documents of Storm: a topology in Flux, and answers of its UI."""
+"""Hand-written Storm documents: a Flux topology, and responses of the Storm UI."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
-"""Modules that a process imports before it forks, so that a fork takes as long as its own work.
+"""Modules that a fork server imports before it forks, so that a fork spends no time on imports.
 
-Modules of this package run good commands when they are imported.
+The modules of this package run valid commands when they are imported.
 """
 
 WRITING = (f"{__name__}.writing",)

@@ -1,4 +1,4 @@
-"""Good commands, run on import: a process that forks later has loaded what they need."""
+"""Valid commands, run on import, so that a process has loaded all they need before it forks."""
 
 import contextlib
 import io
@@ -19,22 +19,25 @@ REFUSED = 2
 
 
 def _warm(folder: Path) -> None:
-    given: GoodFiles = write_good_files(folder)
-    config = folder / "empty.toml"  # for the readers of configs; training would load torch
+    good_files: GoodFiles = write_good_files(folder)
+    # an empty config loads the reader of configs, but not torch, which training would load
+    config = folder / "empty.toml"
     config.touch()
     with contextlib.redirect_stderr(io.StringIO()):
-        told = ["train", given.paths["GRAPH"], "--config", str(config), "-o", str(folder / "run")]
-        assert main(told) == REFUSED
+        train = ["train", good_files.paths["GRAPH"], "--config", str(config)]
+        assert main([*train, "-o", str(folder / "run")]) == REFUSED
     for name, commands in COMMANDS.items():
         if name in (*WITH_TORCH, "flink-rest", "config"):
             continue
         for i, command in enumerate(commands):
-            document = PARSERS[name].documents()[0 if command.of is None else command.of[0]]
+            document = PARSERS[name].documents()[
+                0 if command.accepts is None else command.accepts[0]
+            ]
             bad = folder / document.name
             bad.write_bytes(document.data)
-            path = str(folder) if PARSERS[name].of_folder else str(bad)
+            path = str(folder) if PARSERS[name].takes_folder else str(bad)
             assert BAD in command.words
-            words = given.filled(command.words, path, str(folder / f"{name}-{i}.json"))
+            words = good_files.filled(command.words, path, str(folder / f"{name}-{i}.json"))
             with contextlib.redirect_stderr(io.StringIO()):
                 assert main(words) == 0, words
 

@@ -1,4 +1,4 @@
-"""Good commands with torch, run on import on one thread, since forks of more threads would hang."""
+"""Valid commands with torch, run on import with one thread: a fork of more threads would hang."""
 
 import contextlib
 import io
@@ -7,7 +7,7 @@ import warnings
 from pathlib import Path
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # of other libraries
+    warnings.simplefilter("ignore")  # warnings of other libraries
     import torch
 
     import streamplace.policy.inspect
@@ -23,8 +23,8 @@ with (
     contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())),
     contextlib.redirect_stderr(io.StringIO()),
 ):
-    given = write_good_files(Path(made)).paths
+    paths = write_good_files(Path(made)).paths
     run = f"{made}/run"
-    main(["train", given["GRAPH"], "--config", given["CONFIG"], "-o", run])
-    main(["place", given["GRAPH"], "--placer", f"policy:file={run}/policy.safetensors"])
+    main(["train", paths["GRAPH"], "--config", paths["CONFIG"], "-o", run])
+    main(["place", paths["GRAPH"], "--placer", f"policy:file={run}/policy.safetensors"])
     main(["info", f"{run}/checkpoint.safetensors"])

@@ -1,6 +1,6 @@
-"""Small commands that write, run on import: libraries and kernels are loaded before the first fork.
+"""Small commands that write, run on import, so that libraries and kernels are loaded before a fork.
 
-No command trains: training starts threads, which forks do not inherit.
+None of them trains: training starts threads, which forks do not inherit.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ from streamplace.training import trainer
 with contextlib.suppress(ImportError):
     from torch.utils.tensorboard import SummaryWriter
 
-torch.optim.Adam([torch.zeros(1)])  # imports the slow half of torch
+torch.optim.Adam([torch.zeros(1)])  # imports the modules of torch that load slowly
 LOADED = (trainer, "SummaryWriter" in globals() and SummaryWriter)
 
 
@@ -42,4 +42,4 @@ def warm() -> None:
 
 
 warm()
-assert len(os.listdir("/proc/self/task")) == 1, "a process that forks has a single thread"
+assert len(os.listdir("/proc/self/task")) == 1, "a fork server must have a single thread"

@@ -1,4 +1,4 @@
-"""Damaged checkpoints and weights: none is loaded, and none changes any state."""
+"""Damaged checkpoints and weights are refused, and change no state."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -41,7 +41,7 @@ from tests.support.policies import SCRIPTING
 
 pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 
-SHARE = 0.02  # 100 flips, 20 truncations of each file
+SHARE = 0.02  # 100 flips and 20 truncations per file
 FOR_COMMANDS = 0.08
 
 
@@ -70,7 +70,7 @@ def subject(
 
 
 def wrong(reader: Subject, folder: Path, damage: Damage = flipped_bits) -> dict[str, int]:
-    """Return the faults counted for 300 damaged files."""
+    """Return the numbers of faults that are counted for 300 damaged files, by kind."""
     refusals = Refusals("files")
     count_refusals(
         refusals, reader, damaged(damage, reader.data, 300, np.random.default_rng(3)), folder
@@ -96,7 +96,7 @@ class TalkativeError(CheckpointError):
     """An error with a message of two lines."""
 
     def __str__(self) -> str:
-        return f"Alas!\n{super().__str__()}"
+        return f"Error:\n{super().__str__()}"
 
 
 def test_a_reader_that_breaks_or_talks_is_noticed(trained: TrainedFiles, tmp_path: Path) -> None:
@@ -115,25 +115,25 @@ def test_a_reader_that_breaks_or_talks_is_noticed(trained: TrainedFiles, tmp_pat
 
 
 def test_a_half_loaded_state_is_noticed(trained: TrainedFiles, tmp_path: Path) -> None:
-    """A change counts for every file, even if the next file reverts it."""
-    seen: list[Path] = []
+    """Every change counts, even if the next file reverts it."""
+    visited: list[Path] = []
 
     def halfway(path: Path) -> None:
-        if seen:
-            seen.clear()
+        if visited:
+            visited.clear()
         else:
-            seen.append(path)
+            visited.append(path)
         read_policy(path)
 
-    reader = subject(halfway, trained, lambda: len(seen))
+    reader = subject(halfway, trained, lambda: len(visited))
     assert wrong(reader, tmp_path) == {CHANGED: 300}
 
 
-@pytest.mark.parametrize("what", ["network", "memory", "best rewards", "a moment of Adam's"])
+@pytest.mark.parametrize("what", ["network", "memory", "best rewards", "moment of Adam"])
 def test_a_change_of_any_loaded_state_is_noticed(
     what: str, trained: TrainedFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A change of the last bit in the middle of a long tensor counts too."""
+    """This includes a change of the last bit in the middle of a long tensor."""
     parts: list[Parts] = []
 
     def kept(kind: str, shapes: Shapes) -> Parts:
@@ -191,7 +191,7 @@ def test_damage_reaches_every_part_of_a_file(how: str, trained: TrainedFiles) ->
 
 
 CHANGES: dict[str, Callable[[dict[str, torch.Tensor], dict[str, str]], object]] = {
-    "card is no object": lambda tensors, words: words.update(card="7"),
+    "card is not an object": lambda tensors, words: words.update(card="7"),
     "card is a list": lambda tensors, words: words.update(card="[]"),
     "card nested deeply": lambda tensors, words: words.update(card="[" * DEEP),
 }
@@ -212,7 +212,7 @@ def test_invalid_cards_are_refused(change: str, trained: TrainedFiles, tmp_path:
 def test_unexpected_metadata_and_number_types_are_refused(
     words: dict[str, str] | None, dtype: torch.dtype
 ) -> None:
-    """Metadata of `null`, and number types unknown to numpy, once caused a traceback."""
+    """Null metadata and number types that numpy does not know must not cause a traceback."""
     whole = safetensors.torch.save({"x": torch.ones(4, dtype=dtype)}, {"sha256": "0"})
     data = impostors.with_header(whole, lambda header: header | {"__metadata__": words})
     with pytest.raises(CheckpointError, match="x: "):

@@ -1,4 +1,4 @@
-"""Malicious files: nothing in them is executed."""
+"""Malicious files: their content is never executed."""
 
 import os
 import pickle
@@ -17,7 +17,7 @@ from tests.support.policies import SCRIPTING
 
 pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 
-SHARE = 0.02  # of the traps
+SHARE = 0.02  # of all payloads and readers
 HARMLESS = Payload("text", b"hello", bytes.decode)
 
 
@@ -59,11 +59,11 @@ def test_nothing_in_the_source_could_execute_a_file() -> None:
         "import os\nos.system(text)",
     ],
 )
-def test_calls_that_execute_are_seen(source: str) -> None:
+def test_calls_that_execute_are_found(source: str) -> None:
     assert list(source_scan.calls_that_execute(source))
 
 
-def test_safe_calls_are_not_seen() -> None:
+def test_safe_calls_are_not_reported() -> None:
     source = """
 import ctypes, io, numpy as np, re, safetensors.torch, yaml
 np.load(file, allow_pickle=False)
@@ -79,9 +79,9 @@ ctypes.CDLL(None)
 
 def test_every_payload_harms_its_unsafe_reader(trained: TrainedFiles, tmp_path: Path) -> None:
     folder = tmp_path / "traps"
-    laid = malicious_files.write_files(folder, trained)
+    traps = malicious_files.write_files(folder, trained)
     with chdir(folder):
-        assert [one.name for one in laid if not is_harmful(one)] == []
+        assert [one.name for one in traps if not is_harmful(one)] == []
         assert not Path(MARK).exists()
 
 
@@ -105,7 +105,7 @@ def test_a_reader_that_unpickles_is_noticed(tmp_path: Path, forks: Forks) -> Non
 
 
 def test_an_unread_payload_is_noticed(tmp_path: Path, forks: Forks) -> None:
-    """A refusal for wrong arguments would leave the payload unread."""
+    """A command that is refused for its arguments never reads the payload."""
     with chdir(tmp_path):
         other, right = (EntryPoint("x", "bad.json", ("place", name)) for name in ("no", "bad.json"))
         row = malicious_files.trap_row("x", [(HARMLESS, other)], [], forks)

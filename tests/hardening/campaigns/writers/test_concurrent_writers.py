@@ -1,4 +1,4 @@
-"""Two processes that write to one place."""
+"""Two processes that write to the same file or folder."""
 
 import random
 from collections.abc import Iterator
@@ -23,19 +23,19 @@ def second() -> Iterator[Forks]:
         yield forks
 
 
-def test_two_into_one_folder(
+def test_two_processes_write_into_one_folder(
     forks: Forks, second: Forks, train: tuple[WritingCommand, str]
 ) -> None:
     row = concurrent_writers.one_folder((forks, second), [train[0]], train[1], FEW)
     assert row.good, row.faults
 
 
-def test_two_into_one_file(forks: Forks, second: Forks, place: WritingCommand) -> None:
+def test_two_processes_write_one_file(forks: Forks, second: Forks, place: WritingCommand) -> None:
     row = concurrent_writers.one_file((forks, second), [place], FEW, random.Random(6))
     assert row.good, row.faults
 
 
-def test_writers_that_never_meet_do_not_count(
+def test_writers_that_never_coincide_do_not_count(
     forks: Forks, second: Forks, place: WritingCommand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def in_turn(both: tuple[Forks, Forks], folder: Path, *jobs: tuple[str, ...]) -> ConcurrentRuns:
@@ -46,7 +46,7 @@ def test_writers_that_never_meet_do_not_count(
     monkeypatch.setattr(concurrent_writers, "TRIES", 2)
     row = concurrent_writers.one_file((forks, second), [place], 1, random.Random(6))
     assert not row.good
-    assert "comes too late, 2 times" in row.faults[0]
+    assert "2 attempts at the wrong moment" in row.faults[0]
     assert row.figures["one after the other"] == "2"
 
 

@@ -1,4 +1,4 @@
-"""Full and read-only disks under commands that write."""
+"""Commands that write to full and read-only disks."""
 
 import os
 import random
@@ -14,7 +14,7 @@ from benchmarks.hardening.campaigns.writers.writing_command import WritingComman
 from benchmarks.hardening.harness.forks import Forks
 
 FEW = 2
-NOBODY = [
+UNPRIVILEGED = [
     sys.executable,
     "-c",
     """
@@ -51,8 +51,8 @@ def test_a_command_that_does_not_write_is_noticed(forks: Forks, place: WritingCo
 
 
 def test_without_root_disks_are_not_tried() -> None:
-    """A process that may not mount goes on without, and the table says so."""
-    ended = subprocess.run(NOBODY, capture_output=True, text=True, check=False)
+    """A process that cannot mount disks continues without them, and the table says so."""
+    ended = subprocess.run(UNPRIVILEGED, capture_output=True, text=True, check=False)
     assert ended.stdout == "False\n", ended.stderr
     rows = list(disks.skipped_rows())
     assert [(row.tried, row.good) for row in rows] == [(0, False)] * 2

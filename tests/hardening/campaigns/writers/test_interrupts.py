@@ -1,4 +1,4 @@
-"""Interrupts of commands that write; and faults of interrupted commands are counted."""
+"""Interrupts of commands that write, and faults of interrupted commands are counted."""
 
 import random
 import signal
@@ -16,7 +16,7 @@ FEW = 2
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_interrupted(
+def test_interrupted_commands(
     number: signal.Signals, forks: Forks, train: tuple[WritingCommand, str], place: WritingCommand
 ) -> None:
     commands = [train[0], place] if number == signal.SIGINT else [place]
@@ -31,21 +31,21 @@ def test_a_signal_that_is_always_late_is_noticed(
     slow = replace(place, seconds=1e6)
     row = interrupt(forks, [slow], "", signal.SIGTERM, 1, random.Random(4))
     assert not row.good
-    assert "comes too late, 3 times" in row.faults[0]
+    assert "3 attempts at the wrong moment" in row.faults[0]
 
 
 def test_training_that_reports_a_false_end_is_noticed(
     forks: Forks, train: tuple[WritingCommand, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its files differ between runs, so the final parameters show whether it did all steps."""
+    """Its files differ between runs, so only the final parameters show whether it did all steps."""
     command, expected = train
     command.restore()
     ended, idle = (check_success(forks.run(*words)) for words in (command.words, ("--version",)))
     assert completion_faults(command, ended, set(), expected) == []
-    (told,) = completion_faults(command, ended, set(), "another")
-    assert told == "says that it is done: other parameters"
-    (told,) = completion_faults(command, idle, set(), expected)
-    assert told.startswith("says that it is done: tells no parameters")
+    (fault_text,) = completion_faults(command, ended, set(), "another")
+    assert fault_text == "reports success: other parameters"
+    (fault_text,) = completion_faults(command, idle, set(), expected)
+    assert fault_text.startswith("reports success: reports no parameter hash")
     monkeypatch.setattr(interrupts, "TRIES", 1)
     slow = replace(command, seconds=1e6)
     row = interrupt(forks, [slow], "another", signal.SIGINT, 1, random.Random(4))
@@ -68,12 +68,12 @@ def test_the_signal_itself_may_end_an_idle_command(forks: Forks, place: WritingC
     before = place.entries()
     ended = replace(check_success(forks.run("--version")), out="", code=-signal.SIGINT)
     assert list(faults(place, ended, before, signal.SIGINT)) == []
-    (told,) = faults(place, replace(ended, err="half a"), before, signal.SIGINT)
-    assert "having said 'half a'" in told
+    (fault_text,) = faults(place, replace(ended, err="half a"), before, signal.SIGINT)
+    assert "after it printed 'half a'" in fault_text
     assert "exit -2" in next(faults(place, ended, before, signal.SIGTERM))
     check_success(forks.run(*place.words))
-    (told,) = faults(place, ended, before, signal.SIGINT)
-    assert "having written ['placement.json']" in told
+    (fault_text,) = faults(place, ended, before, signal.SIGINT)
+    assert "after it wrote ['placement.json']" in fault_text
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Kills of commands that write; and faults of writers are counted."""
+"""Kills of commands that write, and faults of writers are counted."""
 
 import random
 import subprocess
@@ -20,12 +20,12 @@ from benchmarks.hardening.campaigns.writers.training_runs import EVERY
 from benchmarks.hardening.campaigns.writers.workloads import compare_command, generate_command
 from benchmarks.hardening.campaigns.writers.writing_command import WritingCommand
 from benchmarks.hardening.harness.forks import Forks
-from benchmarks.hardening.harness.orphans import left
+from benchmarks.hardening.harness.orphans import survivors
 
 FEW = 2
 
 
-def test_train_killed(forks: Forks, train: tuple[WritingCommand, str]) -> None:
+def test_killed_training(forks: Forks, train: tuple[WritingCommand, str]) -> None:
     (found,) = kill_training(forks, *train, FEW, random.Random(1))
     assert found.good, found.faults
 
@@ -35,12 +35,12 @@ def test_another_hash_is_noticed(forks: Forks, train: tuple[WritingCommand, str]
     assert found.wrong["other hash"] >= 1
 
 
-def test_writers_killed(forks: Forks, place: WritingCommand) -> None:
+def test_killed_place(forks: Forks, place: WritingCommand) -> None:
     (found,) = kill_writers(forks, [place], 2 * FEW, random.Random(2))
     assert found.good, found.faults
 
 
-def test_compare_and_generate_killed(forks: Forks, inputs: Path, folder: Path) -> None:
+def test_killed_compare_and_generate(forks: Forks, inputs: Path, folder: Path) -> None:
     commands = [generate_command(forks, inputs, folder), compare_command(forks, inputs, folder)]
     for found in kill_writers(forks, commands, FEW, random.Random(2)):
         assert found.good, found.faults
@@ -72,7 +72,7 @@ def test_kills_that_all_come_too_early_are_noticed(
     monkeypatch.setattr(kills, "TRIES", 2)
     (found,) = kill_writers(forks, [place], 1, random.Random(2))
     assert not found.good
-    assert found.faults == ["only 0 of 1 kills came in time"]
+    assert found.faults == ["only 0 of 1 kills came during the work"]
 
 
 def test_more_than_an_interval_lost_is_noticed() -> None:
@@ -97,11 +97,11 @@ def test_a_writer_that_is_not_atomic_is_noticed(inputs: Path, tmp_path: Path) ->
     assert tally.faults
 
 
-def test_a_process_that_goes_on_is_noticed() -> None:
+def test_a_surviving_process_is_noticed() -> None:
     with subprocess.Popen(["sleep", "60"], start_new_session=True) as process:
-        assert left(process.pid, 0.1) == [process.pid]
+        assert survivors(process.pid, 0.1) == [process.pid]
         process.kill()
-    assert left(process.pid, 5.0) == []
+    assert survivors(process.pid, 60.0) == []
 
 
 @pytest.mark.parametrize("keep", [0.0, 0.5, 0.99])
@@ -110,7 +110,7 @@ def test_half_of_a_file_is_noticed(keep: float, inputs: Path, place: WritingComm
     assert place.faults() == []
     file = place.folder / "placement.json"
     file.write_bytes(file.read_bytes()[: int(file.stat().st_size * keep)])
-    assert "placement.json is neither as before nor as after" in place.faults()[0]
+    assert "placement.json has neither its old nor its new content" in place.faults()[0]
     assert unreadable(file)
     file.unlink()
     assert place.faults() == ["placement.json is lost"]
