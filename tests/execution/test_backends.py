@@ -114,10 +114,10 @@ def table(folder: Path) -> list[dict[str, str]]:
 
 def test_generate_writes_the_same_bytes(cluster: Options, tmp_path: Path) -> None:
     words = ["generate", "dream", "--count", COUNT, "--seed", 3, "-o"]
-    done(*words, tmp_path / "here.jsonl.gz", "--jobs", 1)
-    assert names_one_file(done(*words, tmp_path / "there.jsonl.gz", *cluster))
-    here, there = ((tmp_path / f"{name}.jsonl.gz").read_bytes() for name in ("here", "there"))
-    assert here == there
+    done(*words, tmp_path / "local.jsonl.gz", "--jobs", 1)
+    assert names_one_file(done(*words, tmp_path / "cluster.jsonl.gz", *cluster))
+    written = [(tmp_path / f"{name}.jsonl.gz").read_bytes() for name in ("local", "cluster")]
+    assert written[0] == written[1]
 
 
 def names_one_file(err: str) -> bool:
@@ -129,9 +129,9 @@ def test_compare_finds_the_same(cluster: Options, tmp_path: Path) -> None:
     recipe = Recipe("dream", 40, seed=11)
     write_dataset(tmp_path / "graphs.jsonl", [recipe.graph(number) for number in range(40)])
     words = ["compare", tmp_path / "graphs.jsonl", "--placers", "random,greedy,metis", "-o"]
-    done(*words, tmp_path / "here", "--jobs", 1)
-    assert done(*words, tmp_path / "there", *cluster) == ""
-    assert table(tmp_path / "here") == table(tmp_path / "there")
+    done(*words, tmp_path / "local", "--jobs", 1)
+    assert done(*words, tmp_path / "cluster", *cluster) == ""
+    assert table(tmp_path / "local") == table(tmp_path / "cluster")
 
 
 def test_a_teacher_gives_the_same_labels(
@@ -142,10 +142,10 @@ def test_a_teacher_gives_the_same_labels(
     imitation = '[[stage]]\nalgorithm = "imitation"\nepochs = 1\nteacher = "random"\n\n[[stage]]'
     taught = SMALL.replace("[[stage]]", imitation).replace("epochs = 2", "epochs = 1")
     (tmp_path / "config.toml").write_text(taught)
-    train(graphs(), read_config(str(tmp_path / "config.toml")), tmp_path / "here", jobs=1)
+    train(graphs(), read_config(str(tmp_path / "config.toml")), tmp_path / "local", jobs=1)
     words = ["train", tmp_path / "graphs.jsonl", "--config", tmp_path / "config.toml", "-o"]
-    done(*words, tmp_path / "there", *cluster)
-    check_same(tmp_path / "here", tmp_path / "there")
+    done(*words, tmp_path / "cluster", *cluster)
+    check_same(tmp_path / "local", tmp_path / "cluster")
 
 
 def test_a_failure_on_the_cluster_is_reported(cluster: Options, tmp_path: Path) -> None:
