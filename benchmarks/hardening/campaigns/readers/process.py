@@ -34,7 +34,7 @@ SHIFT = 31
 def numbers_of(name: str, share: float) -> list[int]:
     """Return the numbers of the bad files of a share, evenly spread over all.
 
-    At most a third are malformed texts, bombs and other encodings. Which of these are chosen differs
+    At most a third are malformed texts, bombs and other encodings. Which ones are chosen differs
     between readers, so that even a small share of all readers covers all of them.
     """
     count = max(1, round(COUNT * share))
