@@ -24,6 +24,7 @@ def test_prints_the_expected_output(expected: Path, tmp_path: Path) -> None:
     assert run.stdout == expected.read_text()
 
 
+@pytest.mark.long
 def test_the_demo_runs(tmp_path: Path) -> None:
     script = (ROOT / "examples" / "demo.py").read_text().replace("--count 600", "--count 40")
     small = tmp_path / "demo.py"
