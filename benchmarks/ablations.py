@@ -4,8 +4,8 @@
 
 Every variant trains on 3,150 generated graphs (`dream`, seed 1) for the same number of steps, over
 which the learning rate falls, and then places 630 other graphs (seed 2). The table has the relative
-throughput of one pass and of the best of 16, at 1e4 and 2e4 tuples/s. Under `bottleneck` the
-training rate is one that no placement sustains, because the ranks of placements are the same at
+throughput of one pass and of the best of 16 samples, at 1e4 and 2e4 tuples/s. Under `bottleneck`
+the training rate is one that no placement sustains, because the ranks of placements are the same at
 every such rate. Under `path-average` the problems use the two rates in turn.
 """
 
@@ -165,10 +165,21 @@ VARIANTS = (
 def main() -> None:
     """Print the table as Markdown."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--model", choices=sorted(TRAINED_AT), default="bottleneck")
-    parser.add_argument("--steps", type=int, default=300)
+    parser.add_argument(
+        "--model", choices=sorted(TRAINED_AT), default="bottleneck", help="default: bottleneck"
+    )
+    parser.add_argument(
+        "--steps", type=int, default=300, help="training steps per variant; default: 300"
+    )
     names = [variant.name for variant in VARIANTS]
-    parser.add_argument("--only", nargs="*", choices=names, default=names)
+    parser.add_argument(
+        "--only",
+        nargs="*",
+        choices=names,
+        default=names,
+        metavar="NAME",
+        help="variants to train; default: all",
+    )
     arguments = parser.parse_args()
     print(f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|")
     for variant in VARIANTS:

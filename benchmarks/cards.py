@@ -25,9 +25,9 @@ FIELDS = ("dataset", "graphs", "problems", "processes", "config", "epoch", "step
 def main() -> None:
     """Rewrite one file atomically."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("weights", type=Path)
-    parser.add_argument("--commit", required=True)
-    parser.add_argument("results", nargs="+", type=result, metavar="NAME=VALUE")
+    parser.add_argument("weights", type=Path, help="weights file to change")
+    parser.add_argument("--commit", required=True, help="commit that trained the weights")
+    parser.add_argument("results", nargs="+", type=result, metavar="NAME=VALUE", help="results")
     arguments = parser.parse_args()
     policy, card = read_policy(arguments.weights)
     tensors, words = unpacked(read(arguments.weights), str(arguments.weights))

@@ -109,9 +109,15 @@ def main() -> None:
         "training": training,
     }
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--problems", type=int, default=1000)
-    parser.add_argument("--shared", type=Path, default=SHARED)
-    parser.add_argument("--only", nargs="*", choices=parts, default=list(parts))
+    parser.add_argument(
+        "--problems", type=int, default=1000, help="number of random problems; default: 1000"
+    )
+    parser.add_argument(
+        "--shared", type=Path, default=SHARED, help="folder that holds CEPSim's reference runs"
+    )
+    parser.add_argument(
+        "--only", nargs="*", choices=parts, default=list(parts), help="parts to run; default: all"
+    )
     arguments = parser.parse_args()
     print(f"{'figure':52} {'measured':>26} {'target':>14}")
     for name in arguments.only:
@@ -221,7 +227,7 @@ def closed_forms(arguments: argparse.Namespace) -> None:
 def settled(placement: Placement, how: Settings) -> RunMetrics:
     """Return a settled run, or the last one if ten times the duration is not enough to settle.
 
-    Without backpressure the queues of links can grow without end, so a steady run is enough there.
+    Without backpressure the queues of links can grow endlessly, so a steady run is enough there.
     """
     found = runs.run(placement, how)
     if not (found.settled if how.backpressure else found.steady):
@@ -230,7 +236,7 @@ def settled(placement: Placement, how: Settings) -> RunMetrics:
 
 
 def random_problems() -> Iterator[tuple[Problem, Ints]]:
-    """Yield random problems on unequal devices, each with a random placement, without end."""
+    """Yield random problems on unequal devices, each with a random placement, endlessly."""
     rng = np.random.default_rng(SEED)
     for i in count():
         preset, size = ("layered", "series-parallel")[i % 2], int(rng.integers(6, 60))
@@ -289,7 +295,7 @@ def difference(one: RunMetrics, two: RunMetrics, operators: list[int]) -> float:
 def speed(arguments: argparse.Namespace) -> None:
     """Measure one run of the default length, and the same run of the plain engine."""
     gc.collect()
-    gc.freeze()  # so that collections do not scan objects that earlier figures left
+    gc.freeze()  # so that garbage collections do not scan the objects of earlier figures
     problem, placement = example()
     simulation = runs.simulation(problem)
     plain = partial(run_plain, problem, placement, simulation)

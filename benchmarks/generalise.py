@@ -62,8 +62,10 @@ SETTINGS = (
 def main() -> None:
     """Print the table as Markdown."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--model", choices=CLOSED_FORMS, default="bottleneck")
-    parser.add_argument("--jobs", type=int)
+    parser.add_argument(
+        "--model", choices=CLOSED_FORMS, default="bottleneck", help="default: bottleneck"
+    )
+    parser.add_argument("--jobs", type=int, help="worker processes; default: one per core")
     arguments = parser.parse_args()
     columns = ["graphs", "number of graphs", *PLACERS, "best of 16 minus METIS oracle"]
     print(f"| {' | '.join(columns)} |\n{'|---' * len(columns)}|")

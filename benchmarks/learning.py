@@ -41,7 +41,12 @@ PRODUCTS = 6
 def main() -> None:
     """Print one line per figure."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser.add_argument(
+        "--threads",
+        type=int,
+        default=torch.get_num_threads(),
+        help="threads of torch; default: those that torch chooses",
+    )
     threads = parser.parse_args().threads
     print(f"{'figure':52} {'measured':>26} {'target':>14}")
     torch.set_num_threads(threads)

@@ -82,10 +82,16 @@ COLUMNS = (
 def main() -> None:
     """Print the tables as Markdown, and draw the figures if `--figures` is set."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("dataset")
-    parser.add_argument("--model", nargs="+", choices=CLOSED_FORMS, default=CLOSED_FORMS[::-1])
-    parser.add_argument("--jobs", type=int)
-    parser.add_argument("--figures", type=Path)
+    parser.add_argument("dataset", help="the graphs to place")
+    parser.add_argument(
+        "--model",
+        nargs="+",
+        choices=CLOSED_FORMS,
+        default=CLOSED_FORMS[::-1],
+        help="default: both",
+    )
+    parser.add_argument("--jobs", type=int, help="worker processes; default: one per core")
+    parser.add_argument("--figures", type=Path, help="folder for Figures 5 and 6")
     arguments = parser.parse_args()
     graphs = read_dataset(arguments.dataset)
     for model in arguments.model:

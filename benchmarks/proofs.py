@@ -59,12 +59,14 @@ class Checked(NamedTuple):
 def main() -> None:
     """Print one line per figure."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("dataset", nargs="?")
-    parser.add_argument("--problems", type=int, default=1000)
+    parser.add_argument("dataset", nargs="?", help="the released graphs, to measure proofs on")
+    parser.add_argument(
+        "--problems", type=int, default=1000, help="number of random problems; default: 1000"
+    )
     parser.add_argument(
         "--every", type=int, default=5, help="use every Nth graph of 20 to 27 operators; default: 5"
     )
-    parser.add_argument("--jobs", type=int)
+    parser.add_argument("--jobs", type=int, help="worker processes; default: one per core")
     arguments = parser.parse_args()
     print(f"{'figure':52} {'measured':>26} {'target':>14}")
     checked = list(each(_checked, range(arguments.problems), arguments.jobs))

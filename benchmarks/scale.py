@@ -83,7 +83,9 @@ def main() -> None:
         metavar="N",
         help="operators of the largest graph; default: 1000000",
     )
-    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument(
+        "--only", nargs="+", choices=PARTS, default=PARTS, help="parts to run; default: all"
+    )
     parser.add_argument("--alone", metavar="JSON", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.alone:
@@ -155,7 +157,7 @@ class Compared:
             spent: dict[str, list[float]] = {name: [] for name in placers}
             for turn in range(ROUNDS[count]):
                 for name, placer in placers.items():
-                    fresh = setting.problem(problem.graph)  # keeps nothing from the last round
+                    fresh = setting.problem(problem.graph)  # a new problem has nothing cached
                     devices, seconds = timed(placer, fresh)
                     spent[name].append(seconds)
                     if turn == 0:

@@ -46,9 +46,9 @@ CHANGES = 20_000
 def main() -> None:
     """Print one line per figure."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("dataset")
+    parser.add_argument("dataset", help="the graphs to place")
     parser.add_argument("--every", type=int, default=1, help="use every Nth graph")
-    parser.add_argument("--jobs", type=int)
+    parser.add_argument("--jobs", type=int, help="worker processes; default: one per core")
     arguments = parser.parse_args()
     graphs = read_dataset(arguments.dataset)[:: arguments.every]
     print(f"{len(graphs)} graphs\n{'figure':52} {'measured':>26} {'target':>14}")

@@ -83,13 +83,13 @@ def linearity() -> None:
 def score_often(
     graph: StreamGraph, cluster: Cluster, placement: NDArray[np.int32], repeats: int
 ) -> None:
-    """Score one placement several times, each time with a new problem, so that nothing is kept."""
+    """Score one placement several times, each with a new problem, so that nothing is cached."""
     for _ in range(repeats):
         throughput(Problem(graph, cluster), placement)
 
 
 def placing() -> None:
-    """Measure the default placer on five devices, with scoring and without making the graph."""
+    """Measure the default placer on five devices, including scoring but not making the graph."""
     place(Recipe("layered", 1).graph(0))
     spent = []
     for size in (10, 100, 1000, 10_000, 100_000):

@@ -1,4 +1,4 @@
-"""The public names of the package, as docs/api.md.
+"""Generator of docs/api.md, the list of the public names of the package.
 
     python -m docs.api_page      # updates the page
 
@@ -24,7 +24,7 @@ LONGEST_DEFAULT = 40  # characters
 INTRODUCTION = """\
 # Python API
 
-`import streamplace as sp` loads nothing but names; the rest is loaded when it is used. Names of the
+`import streamplace as sp` is fast, since modules are loaded only when they are used. Names of the
 form `streamplace.NAME` are available as `sp.NAME`; the others are imported from the module shown.
 `help(NAME)` and the site that `make docs` builds have the full descriptions of parameters, return
 values and errors.
@@ -217,7 +217,7 @@ def _parameter(parameter: inspect.Parameter, annotations: dict[str, str]) -> str
 
 @cache
 def _annotations(item: Callable[..., Any]) -> tuple[dict[str, str], str]:
-    """Return the annotations of parameters, and that of the result, as the source has them."""
+    """Return the annotations of parameters, and that of the result, as written in the source."""
     if not inspect.isclass(item):
         function = ast.parse(dedent(inspect.getsource(item))).body[0]
         assert isinstance(function, ast.FunctionDef)

@@ -1,4 +1,4 @@
-"""The help texts of all commands, as docs/cli.md.
+"""Generator of docs/cli.md, the help texts of all commands.
 
     python -m docs.cli_page      # updates the page
 

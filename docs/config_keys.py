@@ -1,4 +1,4 @@
-"""The keys of training configs, as a table in docs/training.md.
+"""Generator of the table of config keys in docs/training.md.
 
     python -m docs.config_keys      # updates the table
 

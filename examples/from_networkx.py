@@ -1,4 +1,4 @@
-"""Convert a networkx graph, compare placers on it, and print the best mapping as CSV."""
+"""Placers compared on a networkx graph, and the placement by the default placer as CSV."""
 
 import networkx as nx
 

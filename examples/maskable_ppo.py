@@ -1,4 +1,4 @@
-"""Train Stable-Baselines3's maskable PPO to place small graphs, and compare it with random actions.
+"""Maskable PPO of Stable-Baselines3, trained to place small graphs, against random actions.
 
 pip install 'streamplace[rl]'; python examples/maskable_ppo.py [STEPS]
 """

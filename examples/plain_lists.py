@@ -1,4 +1,4 @@
-"""From plain lists to a placement, a score and a plan."""
+"""A placement, a score and a plan for a graph made of plain lists."""
 
 import streamplace as sp
 

@@ -1,4 +1,4 @@
-"""Place a small job on three devices, and print its bottleneck."""
+"""A small job placed on three devices, and its bottleneck."""
 
 import streamplace as sp
 

@@ -1,4 +1,4 @@
-"""Greedy placement: each operator goes where the largest utilisation stays lowest."""
+"""Greedy placement: each operator goes where the largest utilisation is lowest."""
 
 import numpy as np
 from numpy.typing import NDArray

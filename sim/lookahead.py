@@ -63,7 +63,7 @@ class LookaheadBatch(NamedTuple):
     first_link: Ints  # (P + 1,)
     nic: Bools  # (P,)
     reference: Floats  # (P,) utilisation
-    unit: Floats  # (P,) utilisation
+    unit: Floats  # (P,) utilisation that counts as 1 in the `offered` features
     work: Floats  # (V,) instructions/s
     first_end: Ints  # (V + 1,) index of each operator's first stream end
     other: Ints  # (2E,) the operator at the other end
@@ -79,11 +79,11 @@ class LookaheadBatch(NamedTuple):
     gap_s: Floats  # (L,)
     seconds_per_bit: Floats  # (L,)
     overhead_s: Floats  # (L,)
-    leader: Ints  # (V,) operators with the same leader, any one of them, share a device
+    leader: Ints  # (V,) an operator that stands for its colocation group, which shares a device
     first_allowed: NDArray[np.int64]  # (V,) index of the operator's mask of devices in `allowed`
     allowed: Bools
     memory: Floats  # (V,) bytes
-    room: Floats  # (D,) bytes
+    room: Floats  # (D,) bytes of memory
 
 
 class PartialPlacements(NamedTuple):
@@ -91,7 +91,7 @@ class PartialPlacements(NamedTuple):
 
     problem: Ints  # (R,)
     on: Ints  # (R, V) device of each operator, -1 if not placed yet
-    together: Ints  # (R, V) device of the operators with this leader, -1 if none is placed
+    together: Ints  # (R, V) device of the group with this leader, -1 if none of it is placed
     device: Floats  # (R, D) utilisation
     link: Floats  # (R, L) utilisation
     busiest: Floats  # (R, D) largest utilisation of a device's links

@@ -1,4 +1,4 @@
-"""Words that no identifier uses: each hides what a value is behind how it came to be known."""
+"""Words avoided in identifiers, because they do not say what a value is."""
 
 import ast
 import re

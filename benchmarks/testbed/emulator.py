@@ -32,13 +32,13 @@ _made = 0
 
 @contextmanager
 def swept() -> Iterator[None]:
-    """Remove everything that this process creates, whatever ends the block.
+    """Remove everything that this process creates, however the block ends.
 
-    Leftovers of dead processes are removed first. Use it in the main thread only: signals raise an
-    exception in the block, so that its clean-up runs.
+    Leftovers of processes that have ended are removed first. Use it in the main thread only:
+    signals raise an exception in the block, so that its clean-up runs.
     """
     facilities.check()
-    for prefix in leftovers.of_the_dead():
+    for prefix in leftovers.prefixes_of_ended_runs():
         leftovers.remove(prefix)
     before = {number: signal.signal(number, _end) for number in SIGNALS}
     try:

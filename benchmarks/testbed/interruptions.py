@@ -32,8 +32,8 @@ LATEST_S = 3.0  # after the run is ready to create devices
 def main() -> int:
     """Interrupt runs and print what they left; return 0 if they left nothing."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--times", type=int, default=20)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--times", type=int, default=20, help="number of runs; default: 20")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the moments; default: 0")
     arguments = parser.parse_args()
     try:
         check()

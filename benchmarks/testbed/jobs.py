@@ -10,12 +10,12 @@ from benchmarks.testbed.wiring import address
 from streamplace.scoring.flow import flow
 
 QUEUE, SHORTEST = 8, 2
-"""Longest and shortest limit of a stream's queue, in tuples, with those in flight; see `queues`."""
+"""Longest and shortest limit of a stream's queue, in tuples queued and in flight; see `queues`."""
 BACKLOG_S = 0.5  # a source may catch up with the tuples of this many seconds
 
 
 def phases(selectivities: list[float]) -> list[float]:
-    """Return the phases of an operator's streams, with which they take turns.
+    """Return the initial phases of an operator's output streams, which make them take turns.
 
     With selectivities 1/3, 1/3, 1/3 each stream gets one tuple in turn.
     """
@@ -27,11 +27,11 @@ def phases(selectivities: list[float]) -> list[float]:
 
 
 def queues(scaled: Scaled, most: int) -> list[int]:
-    """Return the number of tuples that each stream holds, (E,).
+    """Return the number of tuples that each stream may hold, (E,).
 
-    As in the engine, that is `most` on an operator's busiest input, and on its other inputs a part
-    of it in proportion to their rates. Otherwise full queues would let the rates at which tuples
-    are taken drift from the rates at which they are offered.
+    As in the engine, an operator's busiest input may hold `most`, and the others less, in
+    proportion to their rates. With equal limits, full queues would change the ratio in which an
+    operator takes tuples from its inputs.
     """
     target = scaled.problem.graph.stream_target
     tuples = flow(scaled.problem).stream_tuples
@@ -51,7 +51,7 @@ def documents(
     devices
         (V,) device of each operator.
     number
-        Number of the job, by which connections of an earlier job that failed are recognised.
+        Number of the job, which distinguishes its connections from those of an earlier, failed job.
     seconds
         Length of the run.
     """

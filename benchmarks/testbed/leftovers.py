@@ -13,13 +13,13 @@ from benchmarks.testbed.programs import ip
 NAMESPACES = Path("/run/netns")
 
 
-def of_the_dead() -> list[str]:
-    """Return the prefixes of runs that left something and whose process has ended."""
+def prefixes_of_ended_runs() -> list[str]:
+    """Return the prefixes of runs that left something behind and whose process has ended."""
     return sorted(prefix for prefix in everything() if not is_alive(prefix))
 
 
 def everything() -> dict[str, list[str]]:
-    """Return the namespaces and groups of all runs by prefix."""
+    """Return the network namespaces and cgroups of all runs, by prefix."""
     found: dict[str, list[str]] = {}
     for name in namespaces():
         if prefix := prefix_of(name):
@@ -35,7 +35,7 @@ def namespaces() -> list[str]:
 
 
 def remove(prefix: str) -> None:
-    """Kill the processes of a run; remove its groups and namespaces."""
+    """Kill the processes of a run, and remove its cgroups and namespaces."""
     own = [name for name in namespaces() if prefix_of(name) == prefix]
     for name in own:
         for pid in _inside(name):
@@ -52,7 +52,7 @@ def remove(prefix: str) -> None:
 
 
 def _inside(namespace: str) -> list[int]:
-    """Return the process ids in a namespace; none if the namespace is incomplete."""
+    """Return the process ids in a namespace; empty if the namespace is incomplete."""
     command = ["ip", "netns", "pids", namespace]
     output = subprocess.run(command, capture_output=True, text=True, check=False).stdout
     return [int(pid) for pid in output.split() if int(pid) != os.getpid()]

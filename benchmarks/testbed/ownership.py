@@ -1,6 +1,7 @@
-"""Names that say which process created a thing.
+"""Names of namespaces and cgroups that identify the process that created them.
 
-They are ``streamplace-PID-START-…``. A process id can be reused, but not with the same start time.
+Their form is ``streamplace-PID-START-…``. A process id can be reused, but not with the same start
+time.
 """
 
 import os

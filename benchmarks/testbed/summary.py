@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
     zipped = path / f"{RESULTS}.gz"
     found = by_graph(read(zipped if zipped.exists() else path / RESULTS))
     if not found:
-        print(f"no graph is complete in {path / RESULTS}")
+        print(f"{path / RESULTS}: no graph has results of all placers; run the campaign first")
         return 1
     for line in report_lines(found):
         print(line)
@@ -104,7 +104,7 @@ def taus(found: Results, model: str) -> list[float]:
 
 
 def clear_pairs(found: Results, model: str) -> tuple[int, int]:
-    """Return the pairs that the measurement ranks as the simulation does, and all distinct pairs.
+    """Count the pairs that the measurement ranks as the simulation does, and all distinct pairs.
 
     A pair is distinct if its throughputs differ in simulation by more than a tie.
     """
@@ -121,9 +121,9 @@ def clear_pairs(found: Results, model: str) -> tuple[int, int]:
 
 
 def winners(found: Results, model: str) -> tuple[int, int]:
-    """Return the graphs whose best placer in simulation is the fastest measured: exactly, or tied.
+    """Count graphs whose best placer in simulation is the fastest measured, exactly or up to a tie.
 
-    If several placers are best in simulation (to 1e-6), the one that is measured slowest counts.
+    If several placers are best in simulation (to 1e-6), the slowest one in the measurement counts.
     """
     outright = near = 0
     for placers in found.values():

@@ -156,7 +156,7 @@ class LocalFlink:
         self._wait_for_slots()
 
     def on_cores(self, operators: Iterable[str]) -> tuple[float, float]:
-        """Return how long operators ran and how long they waited for a core, s; 0 if unknown."""
+        """Return the seconds that operators ran and waited for a core; 0 if unknown."""
         ran = waited = 0.0
         names = tuple(name[:15] for name in operators)  # Linux truncates names of threads
         for process in self._processes:

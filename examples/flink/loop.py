@@ -1,4 +1,4 @@
-"""Profile a job on a real Flink, place it, export the mapping, restart it, check where it runs.
+"""The full loop on a real Flink: profile a job, place it, export the mapping, restart it, check.
 
     make flink-loop
 

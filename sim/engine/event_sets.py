@@ -5,8 +5,8 @@ and the source tuples that they stand for, `totals`. CEPSim instead stores a tim
 latency, and adds to the latency whenever the timestamp moves. There, timestamp - latency changes
 only when sets are merged, by a mean weighted by size; with sums, merging is plain addition.
 
-Lists: E queues, E wires, then links. The last list contains the free sets, and its tail is their
-number.
+Lists: E queues, E wires (the tuples of a stream that links have sent and that have not arrived
+yet), then links. The last list contains the free sets, and its tail is their number.
 """
 
 from functools import lru_cache

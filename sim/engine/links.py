@@ -1,4 +1,4 @@
-"""Links between devices, which serve sets in the order of their ticks, sets of one tick evenly.
+"""Links between devices, which serve sets in the order of their ticks, and sets of a tick evenly.
 
 The tuples that a stream sends in one tick travel in one set, and the tuples that the sender's link
 passes on in one tick form one set again, so a tick creates at most three sets per stream.

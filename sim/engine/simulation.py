@@ -112,7 +112,7 @@ class Simulation:
         Raises
         ------
         SceneError
-            If nothing that could reach a sink is offered during the measured time.
+            If no tuple that could reach a sink is offered during the measured time.
         """
         if not self.scene.profiles:
             return self.nominal
@@ -143,7 +143,7 @@ class Simulation:
         ValueError
             If `placement` does not fit the flow.
         SceneError
-            If nothing that could reach a sink is offered during the measured time; raised before
+            If no tuple that could reach a sink is offered during the measured time; raised before
             the first tick.
         EngineError
             If the run could not be finished.

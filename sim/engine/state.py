@@ -12,7 +12,9 @@ from sim.flow import Floats, Ints
 class EngineState(NamedTuple):
     """Records and arrays of V operators, E streams, and S tracked sources."""
 
-    out_stream: NDArray[np.uint32]  # (E,) streams by source; streams themselves are by target
+    out_stream: NDArray[
+        np.uint32
+    ]  # (E,) stream indices sorted by source; streams are sorted by target
     carried: Floats  # (E, S) factor on source tuples per path after a stream; see `Wiring`
     operators: Records  # (V,)
     streams: Records  # (E,)
@@ -44,5 +46,5 @@ class Rules(NamedTuple):
     pushes: bool  # whether backpressure acts over the network
     dynamic: bool  # whether the scheduler is dynamic
     source_queue: float  # tuples, inf: unbounded
-    nic: bool
-    delays: bool  # whether any wire is longer than a tick
+    nic: bool  # whether devices have network interfaces instead of pair links
+    delays: bool  # whether the latency of any link exceeds a tick

@@ -11,7 +11,7 @@ from streamplace.problem.graph_checks import listed
 def print_import(
     graph: StreamGraph, guessed: Sequence[tuple[str, str]], notes: Sequence[str], file: str
 ) -> None:
-    """Print on stderr what was read, what was guessed, and what is not known."""
+    """Print on stderr what was read, what was guessed, and what is unknown."""
     out = console(to_stderr=True)
     counts = f"{len(graph.names):,} operators, {len(graph.streams):,} streams"
     out.print(f"wrote {file}: {counts}" if file != "-" else counts)
@@ -20,13 +20,13 @@ def print_import(
     for note in notes:
         out.print(f"note: {note}")
     for unknown in graph.lacking:
-        out.print(f"not known: {unknown}")
+        out.print(f"unknown: {unknown}")
     if graph.source_rate is None:
-        out.print("not known: source rate; set it in --costs or with place --source-rate")
+        out.print("unknown: source rate; set it in --costs or with place --source-rate")
 
 
 def assumptions(graph: StreamGraph) -> list[str]:
-    """Return the assumptions of an import about facts that documents hardly ever state."""
+    """Return the assumptions of an import about facts that documents rarely state."""
     shares = graph.source_share[graph.sources]
     if len(shares) < 2 or shares.max() > shares.min():  # noqa: PLR2004 - a single source takes the whole rate
         return []

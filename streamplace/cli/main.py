@@ -81,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for step in (partial(cli.main, arguments, "streamplace", standalone_mode=False), _flush):
         try:
             step()
-        except BrokenPipeError:  # the reader of stdout has closed the pipe
+        except BrokenPipeError:  # the program that reads stdout has closed the pipe
             _drop_stdout()
         except (Exception, KeyboardInterrupt, SystemExit) as raised:
             message, failed = _explain(_stop_behind(raised))
@@ -109,9 +109,9 @@ def _drop_stdout() -> None:
 
 
 def _explain(error: BaseException) -> tuple[str, int]:
-    """Return the message and the exit code of an expected error; raise any other again."""
+    """Return the message and the exit code of an expected error; re-raise any other."""
     match error:
-        case SystemExit() if error.code != TERMINATED:  # rich, on a closed pipe; train
+        case SystemExit() if error.code != TERMINATED:  # from rich on a closed pipe, or from train
             return "", int(error.code or 0)
         case SystemExit():
             message, code = "terminated; no incomplete file was left", TERMINATED
@@ -154,7 +154,7 @@ def _usage_message(error: click.ClickException) -> str:
 
 
 def script() -> None:
-    """Run the command line of this process; SIGTERM too leaves no incomplete file."""
+    """Run the command line of this process; like Ctrl-C, SIGTERM leaves no incomplete file."""
     signal.signal(signal.SIGTERM, _terminated)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupted)
@@ -164,7 +164,7 @@ def script() -> None:
     code = None
     with suppress(KeyboardInterrupt, SystemExit):
         code = main()
-        # all output is written, and cleaning up takes a moment
+        # all output is written; a signal must not interrupt the clean-up
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
     sys.exit(_explain(_stops[-1])[1] if code is None else code)
@@ -175,7 +175,7 @@ _stops: list[BaseException] = []
 
 
 def _stop_behind(raised: BaseException) -> BaseException:
-    """Return a signal's exception where a library has replaced it by another exception."""
+    """Return the signal's exception if a library has replaced it with `raised`."""
     error: BaseException | None = raised
     while error is not None:
         if error in _stops:
@@ -194,7 +194,7 @@ def _terminated(number: int, frame: object) -> None:
 
 
 def _stop(error: BaseException) -> None:
-    """Raise a signal's exception; silence errors from finalisers of half-made objects."""
+    """Raise a signal's exception; silence errors from finalisers of half-built objects."""
     sys.unraisablehook = lambda unraisable: None
     _stops.append(error)
     raise error

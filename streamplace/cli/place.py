@@ -96,7 +96,7 @@ def place(
 
     \b
     Placers:
-    auto                       runs several placers below, then improves on the best; 1 s in all
+    auto                       runs several placers below, then improves on the best; 1 s in total
     search                     simulated annealing on the score
     multilevel                 the same on coarsened graphs; for large graphs
     policy                     a trained network; policy:samples=16 keeps the best of 16

@@ -102,7 +102,7 @@ def flink(
     URL is the address of Flink's REST API. The numbers are printed with their standard errors.
     Numbers that cannot be measured stay unknown (null), and the reason is printed. Inside chains
     Flink counts neither bytes nor busy time, so profile the job with chaining off. If the server
-    or the job fails, the measurements up to then are written.
+    or the job fails, the measurements made so far are written.
 
     \b
     Example:
@@ -232,7 +232,7 @@ def _write_placement(
             write_placement(file, current_placement(graph, hosts, slots, mips))
     except ProblemError as error:
         raise BackendError(
-            f"cannot write the current placement: {error} (a .csv file needs no numbers)"
+            f"cannot write the current placement: {error} (a .csv file needs no costs)"
         ) from None
 
 

@@ -9,7 +9,7 @@ from streamplace.problem.graph import StreamGraph
 
 
 def print_profile(profile: Profile, graph: StreamGraph, to_stderr: bool = False) -> None:
-    """Print the measured numbers with their standard errors, and what is not known."""
+    """Print the measured numbers with their standard errors, and what is unknown."""
     out = console(to_stderr)
     out.print(f"source rate {figure(profile.source_rate)} tuples/s ({watched(profile)})")
     print_table(out, _operators(profile))
@@ -22,7 +22,7 @@ def print_profile(profile: Profile, graph: StreamGraph, to_stderr: bool = False)
     for note in profile.logical.notes:
         out.print(f"note: {note}")
     for unknown in graph.lacking:
-        out.print(f"not known: {unknown}")
+        out.print(f"unknown: {unknown}")
 
 
 def _operators(profile: Profile) -> Grid:

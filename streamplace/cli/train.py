@@ -49,8 +49,8 @@ def train(
 ) -> None:
     """Train a placement policy on the graphs of a dataset.
 
-    Ctrl-C saves a checkpoint and stops; --resume continues, with the same results bit for bit as
-    without the interruption. RUN contains config.json, log.jsonl, checkpoint.safetensors,
+    Ctrl-C saves a checkpoint and stops; --resume continues, and the results are bit for bit
+    those of an uninterrupted run. RUN contains config.json, log.jsonl, checkpoint.safetensors,
     policy.safetensors, a TensorBoard log if TensorBoard is installed, and at the end curves.png
     (`streamplace curves` plots it at any time). Use torchrun to train with several processes.
     --jobs, --backend and --address apply to the placements that a teacher computes before

@@ -198,8 +198,8 @@ def host() -> str:
 
 
 def _sync(folder: Path) -> None:
-    """Flush the names in a folder to the disk: a file that lost its name is lost."""
-    with suppress(OSError):  # not every file system can
+    """Flush a folder to the disk; otherwise a power cut may lose the names of its files."""
+    with suppress(OSError):  # not every file system can flush a folder
         handle = folder_handle(folder)
         try:
             os.fsync(handle)

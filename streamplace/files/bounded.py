@@ -124,7 +124,9 @@ def refuse_bomb(unzipped_bytes: int, zipped_bytes: int, most: float = LARGEST) -
     """
     if unzipped_bytes > min(SPARE + MOST_FOLD * zipped_bytes, most):
         sizes = f"{unzipped_bytes:,} bytes or more from {zipped_bytes:,}"
-        raise RefusedError(errno.EFBIG, f"unzips to {sizes}, which no file of graphs does")
+        raise RefusedError(
+            errno.EFBIG, f"unzips to {sizes}, which is too much for a file of graphs"
+        )
 
 
 def read_failure(error: Exception) -> str:

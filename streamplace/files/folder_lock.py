@@ -14,9 +14,9 @@ from streamplace.files.locks import folder_handle, lock
 def held(path: str | Path) -> Iterator[Path]:
     """Lock a folder for this process, and create it if it does not exist.
 
-    Folders created for this that are empty at the end are removed again. The folder itself is
-    locked, so no lock file is left in it, and a killed process leaves nothing locked. Processes on
-    other machines are excluded if the file system shares its locks.
+    Folders that were created for the lock and are still empty at the end are removed. The folder
+    itself is locked, so no lock file is left in it, and a killed process leaves nothing locked.
+    Processes on other machines are excluded if the file system shares its locks.
 
     Raises
     ------

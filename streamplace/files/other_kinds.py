@@ -65,4 +65,4 @@ def refuse_other_kind(value: Any, where: str) -> None:
     if kind is not None:
         raise FormatError(f"{where}: is {kind}; {READ}")
     if not any(field in value or closest_match(field, value) for field in SUMMARISED):
-        raise FormatError(f"{where}: is none of the files that info reads; {READ}")
+        raise FormatError(f"{where}: is not a file that info reads; {READ}")

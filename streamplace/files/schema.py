@@ -45,10 +45,10 @@ class OperatorForm(Form):
 
     name: Name
     instructions: Number | None = Field(
-        description="CPU instructions per tuple it processes; null: not known"
+        description="CPU instructions per tuple it processes; null: unknown"
     )
     payload_bytes: Number | None = Field(
-        0.0, description="size of a tuple it emits, in bytes; null: not known"
+        0.0, description="size of a tuple it emits, in bytes; null: unknown"
     )
     memory_bytes: Number = Field(0.0, description="memory it takes on its device, in bytes")
     requires: list[Name] = Field([], description="labels that its device must have")
@@ -63,7 +63,7 @@ class StreamForm(Form):
     source: Name
     target: Name
     selectivity: Number | None = Field(
-        1.0, description="tuples it carries per tuple its source processes; null: not known"
+        1.0, description="tuples it carries per tuple its source processes; null: unknown"
     )
     payload_bytes: Number | None = Field(
         None, description="size of a tuple, in bytes; null: as its source operator emits"

@@ -1,4 +1,4 @@
-"""Greedy placement: from sources to sinks, each operator where the bottleneck stays lowest."""
+"""Greedy placement from sources to sinks: each operator goes where the bottleneck is lowest."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from streamplace.scoring.flow import flow
 
 @dataclass(frozen=True)
 class Greedy:
-    """Place each operator where the utilisations that it raises stay lowest; see `sim.greedy`."""
+    """Places each operator where the utilisations that it raises are lowest; see `sim.greedy`."""
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None

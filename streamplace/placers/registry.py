@@ -140,7 +140,9 @@ def _oracle(text: str, name: str, options: list[str]) -> Placer:
         raise UsageError(f"placer {text!r}: cannot set 'parts'; it tries every number of parts")
     inner = make_placer(":".join([name.removesuffix("-oracle"), *options]))
     if not isinstance(inner, Partitioner):
-        raise UsageError(f"placer {name!r}: there is no number of parts to try")
+        raise UsageError(
+            f"placer {name!r}: an oracle needs a partitioner, which has a number of parts"
+        )
     return Oracle(inner)
 
 

@@ -53,7 +53,7 @@ G = TypeVar("G", bound=EncodedGraph)
 class GraphBatch(Generic[G]):
     """P problems joined end to end, largest first.
 
-    Sorted by size, the problems that still have operators to place always come first.
+    Problems are sorted by size, so those that still have operators to place come first.
 
     Attributes
     ----------

@@ -24,7 +24,7 @@ class NumberColumn:
     default
         Value if not specified; None if the number is required.
     may_be_unknown
-        Whether NaN may stand for a number that is not known yet.
+        Whether NaN may stand for a number that is not yet known.
     added
         Whether a version after 0.2 added it. Columns of version 0.2 are always hashed.
     """

@@ -7,7 +7,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from streamplace.errors import GraphError
+from streamplace.errors import GraphError, within
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import indices_not_in
@@ -79,7 +79,8 @@ def to_instances(logical: LogicalGraph) -> StreamGraph:
 def to_operators(logical: LogicalGraph) -> StreamGraph:
     """Return the graph in which each operator stays one operator, whatever its parallelism.
 
-    Its memory is that of all its instances together. Its other numbers are per tuple and stay.
+    Its memory is that of all its instances together. Its other numbers, which are per tuple, do not
+    change.
 
     Raises
     ------
@@ -99,14 +100,14 @@ def _counts(logical: LogicalGraph) -> Ints:
     count = [logical.parallelism.get(name, 1) for name in logical.graph.names]
     if sum(count) > MOST_INSTANCES:
         raise GraphError(
-            f"more than {MOST_INSTANCES:,} instances of operators; "
+            f"operators: more than {MOST_INSTANCES:,} instances; "
             "use --fold to keep each operator as one"
         )
     return np.array(count, dtype=np.int32)
 
 
 def _owners(graph: StreamGraph, count: Ints, owner: Ints) -> dict[int, str]:
-    """Return instance -> its operator; a single instance has one only if the graph names it."""
+    """Return instance -> its operator; a single instance has one only if `instance_of` does."""
     return {
         i: graph.names[v] if count[v] > 1 else graph.instance_of[v]
         for i, v in enumerate(owner.tolist())
@@ -127,13 +128,14 @@ def _streams(
     of_target = count[graph.stream_target].tolist()
     if sum(map(_number, distribution, of_source, of_target)) > MOST_STREAMS:
         raise GraphError(
-            f"more than {MOST_STREAMS:,} streams between instances; "
+            f"streams: more than {MOST_STREAMS:,} between instances; "
             "use --fold to keep each operator as one"
         )
     ends = [np.empty((0, 2), dtype=np.int32)]
     shares = [np.empty(0)]
     for e, (u, v) in enumerate(zip(graph.stream_source, graph.stream_target, strict=True)):
-        a, b, share = _pairs(distribution[e], of_source[e], of_target[e])
+        with within(f"streams: {graph.names[u]!r} -> {graph.names[v]!r}"):
+            a, b, share = _pairs(distribution[e], of_source[e], of_target[e])
         ends.append(np.stack([first[u] + a, first[v] + b], axis=1).astype(np.int32))
         shares.append(share)
     sizes = [len(some) for some in shares[1:]]

@@ -48,9 +48,11 @@ class Grouping:
     def __init__(self, graph: StreamGraph, group_of: ArrayLike) -> None:
         values = np.asarray(group_of)
         if values.shape != (len(graph.names),) or values.dtype.kind not in "iu":
-            raise ProblemError(f"a grouping needs {len(graph.names)} group numbers")
+            raise ProblemError(
+                f"groups: expected a whole number for each of {len(graph.names)} operators"
+            )
         if values.min() < 0 or not np.bincount(values).all():
-            raise ProblemError("groups must be numbered 0, 1, … with none empty")
+            raise ProblemError("groups: must be numbered 0, 1, … without empty groups")
         self.graph = graph
         self.group_of: Ints = values.astype(np.int32)
         self.count = int(values.max()) + 1

@@ -47,9 +47,8 @@ class Problem(Displayable):
     Raises
     ------
     ProblemError
-        If numbers of the graph are unknown, if there is no source rate, on an unknown model, a rate
-        or target utilisation that is out of range, or constraints that name unknown operators or
-        devices.
+        If numbers of the graph or the model are unknown, if there is no source rate, if a rate or
+        the target utilisation is out of range, or if constraints name unknown operators or devices.
     InfeasibleError
         If constraints, labels or memory provably allow no placement.
     """
@@ -176,13 +175,13 @@ class Problem(Displayable):
 
 
 def _check_known(graph: StreamGraph, *, has_rate: bool) -> None:
-    """Refuse a graph with unknown numbers; the message includes a missing source rate."""
+    """Refuse a graph with unknown numbers; the message also mentions a missing source rate."""
     unknown = graph.lacking
     if unknown and not has_rate and graph.source_rate is None:
         unknown = [*unknown, f"the source rate ({HOW_TO_SET_RATE})"]
     if unknown:
         fix = "add them to the graph, or import it with --costs"
-        raise ProblemError(f"not known: {'; '.join(unknown)}; {fix}")
+        raise ProblemError(f"unknown: {'; '.join(unknown)}; {fix}")
 
 
 def _check_graph(graph: StreamGraph) -> None:

@@ -53,7 +53,7 @@ def to_pyg(graph: StreamGraph, placement: Placement | Result | None = None) -> D
     Raises
     ------
     GraphError
-        If a number is not known, or too large for 32 bits.
+        If a number is unknown, or too large for 32 bits.
     ProblemError
         If the placement is of another graph, or an argument has another type.
     """
@@ -63,7 +63,7 @@ def to_pyg(graph: StreamGraph, placement: Placement | Result | None = None) -> D
     if placement is not None:
         check_type("to_pyg: placement", placement, Placement, ProblemError)
     if graph.lacking:
-        raise GraphError(f"not known: {'; '.join(graph.lacking)}")
+        raise GraphError(f"unknown: {'; '.join(graph.lacking)}")
     if placement is not None and placement.problem.graph.sha256 != graph.sha256:
         raise ProblemError("the placement is of another graph")
     tuples = run_down(

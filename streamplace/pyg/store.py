@@ -1,4 +1,4 @@
-"""Many `Data` objects in one safetensors file with its hash, which can be read safely."""
+"""Storage of many `Data` objects in one safetensors file, which carries a hash of its content."""
 
 import json
 from collections.abc import Sequence
@@ -37,7 +37,13 @@ def read_all(path: Path) -> list[Data] | None:
         return _graphs(tensors)
     except CheckpointError:
         return None
-    except (KeyError, ValueError, TypeError, RuntimeError, IndexError):  # other tensors
+    except (
+        KeyError,
+        ValueError,
+        TypeError,
+        RuntimeError,
+        IndexError,
+    ):  # the tensors are not those that `write` stores
         return None
 
 

@@ -1,4 +1,4 @@
-"""The check that all evaluations are counted, as searches and policies are compared by them."""
+"""The check that all evaluations are counted, since studies compare methods by that number."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager

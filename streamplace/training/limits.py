@@ -16,5 +16,5 @@ Placements = Annotated[int, Field(ge=0, le=MOST_PLACEMENTS)]
 Share = Annotated[float, Field(ge=0, le=1)]
 PositiveFloat = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NonNegativeFloat = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Rate = Annotated[float, Field(gt=0, le=1e30)]  # 32-bit floats hold little more
+Rate = Annotated[float, Field(gt=0, le=1e30)]  # well below the largest 32-bit float
 Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED)]

@@ -126,7 +126,7 @@ class _OldModule(ModuleType):
 class _Finder:
     """An import hook for modules at old paths, both finder and loader.
 
-    It does without their base classes, whose import would take a tenth of `streamplace --help`.
+    It has no base class of importlib, since the import takes a tenth of `streamplace --help`.
     """
 
     def find_spec(

@@ -39,7 +39,7 @@ def parts_of(text: str) -> tuple[str, list[str]]:
 
 
 def is_missing(module: str) -> bool:
-    """Return whether a module does not exist, which an attempt to import it shows."""
+    """Return whether a module does not exist, by trying to import it."""
     with _current_folder_first():
         try:
             import_module(module)

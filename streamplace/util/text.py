@@ -1,4 +1,4 @@
-"""Safe text: untrusted text, such as names in a file, without terminal control characters."""
+"""Printable forms of untrusted text, such as names in a file."""
 
 from unicodedata import bidirectional, category
 
@@ -8,10 +8,10 @@ DIRECTIONS = "\u061c\u200e\u200f"
 
 
 def printable(text: str) -> str:
-    """Return a text on one line, without characters that control a terminal.
+    """Return text as one line without characters that control a terminal.
 
-    Control characters, including those that change the direction of writing, are replaced by
-    Python's escapes.
+    Control characters, including those that change the writing direction, are replaced with Python
+    escape sequences.
     """
     if text.isprintable():
         return text

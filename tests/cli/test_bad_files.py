@@ -1,4 +1,4 @@
-"""Bad files are refused with exit code 2 and one line that names file, place and fault."""
+"""Bad files: exit code 2, and one line that names the file, the place and the fault."""
 
 import json
 import re

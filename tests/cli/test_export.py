@@ -151,6 +151,6 @@ def test_unknown_numbers_are_listed(words: Path, tmp_path: Path, capsys: Capture
     for command in ("place", "compare", "plan"):
         line = refused(capsys, command, file)
         assert "half.json: " in line
-        assert "not known: instructions of 'lines', 'count', 'sink'; " in line
+        assert "unknown: instructions of 'lines', 'count', 'sink'; " in line
         assert "selectivity of 'lines->count'" in line
     assert json_of(capsys, "info", file)

@@ -31,7 +31,7 @@ OTHER_KINDS: list[tuple[Any, str]] = [
     ),
     ({"dataset": "d", "graphs": 1, "rows": []}, f"is the result of compare; {READ}"),
     ({"type": "object", "properties": {}}, f"is a JSON Schema; {READ}"),
-    ({"a": 1}, f"is none of the files that info reads; {READ}"),
+    ({"a": 1}, f"is not a file that info reads; {READ}"),
 ]
 
 

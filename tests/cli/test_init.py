@@ -45,7 +45,7 @@ def test_a_second_run_refuses_and_changes_nothing(tmp_path: Path, capsys: Captur
     assert (tmp_path / "cluster.json").read_bytes() == before
 
 
-def test_one_file_in_the_way_is_enough(tmp_path: Path, capsys: Capture) -> None:
+def test_nothing_is_written_if_one_file_exists(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "cluster.json").write_text("mine")
     assert "cluster.json" in refused(capsys, "init", tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["cluster.json"]

@@ -66,7 +66,7 @@ def test_the_current_placement_without_numbers(tmp_path: Path, capsys: Capture) 
         done = run("profile", "flink", url, *options, tmp_path / "now.json")
     assert "OP1,10.88.0.2:42743-d7955a" in now.read_text().splitlines()
     assert done.returncode == 1
-    assert "(a .csv file needs no numbers)" in one_line(done.stderr)
+    assert "(a .csv file needs no costs)" in one_line(done.stderr)
     assert not (tmp_path / "now.json").exists()
 
 
@@ -146,7 +146,7 @@ def test_a_topology_of_storm(tmp_path: Path, capsys: Capture) -> None:
     saved.write_text(json.dumps(METRICS))
     printed = succeeds(capsys, "profile", "storm", saved, "--mips", 1000, "-o", graph)
     assert "Storm does not count bytes" in printed
-    assert "not known: payload_bytes" in printed
+    assert "unknown: payload_bytes" in printed
     assert len(json.loads(graph.read_text())["operators"]) == 3
     refused(capsys, "profile", "storm", saved, "--mips", 1000, "--topology", "x")
     saved.write_text("{}")

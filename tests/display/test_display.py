@@ -127,7 +127,7 @@ def test_numbers_are_rounded() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_everything_is_shown_everywhere(kind: str) -> None:
+def test_terminals_and_notebooks_show_the_same(kind: str) -> None:
     value = results(PLAIN)[kind]
     shown, html = in_terminal(value), Tags(value._repr_html_())
     kind_of_title = view_of(value).title.split()[0]

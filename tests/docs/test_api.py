@@ -13,7 +13,7 @@ DOCUMENTED = [path for paths in SECTIONS.values() for path in paths]
 
 
 @pytest.mark.filterwarnings(SCRIPTING)
-def test_the_page_is_that_of_the_code() -> None:
+def test_the_page_is_up_to_date() -> None:
     assert PAGE.read_text() == page(), "run `python -m docs.api_page`"
 
 

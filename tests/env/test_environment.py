@@ -64,7 +64,7 @@ def test_gymnasium_accepts_the_environment(options: dict[str, Any]) -> None:
             _, _, over, _, _ = env.step(env.action_space.sample(mask.astype(np.int8)))
 
 
-def test_the_same_seed_is_the_same_episode() -> None:
+def test_the_same_seed_gives_the_same_episode() -> None:
     def record(seed: int) -> list[Any]:
         env = PlacementEnv(FEW, "3x2500")
         observation, info = env.reset(seed=seed)
@@ -99,7 +99,7 @@ def test_the_reward_is_the_score(problem: sp.Problem) -> None:
 
 @settings(max_examples=60)
 @given(problem=constrained_problems())
-def test_masks_allow_what_the_rules_allow(problem: sp.Problem | None) -> None:
+def test_masks_follow_the_constraints(problem: sp.Problem | None) -> None:
     """An episode within the masks is feasible, or ends in a dead end with reward 0."""
     if problem is None:
         return

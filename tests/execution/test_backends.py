@@ -125,7 +125,7 @@ def names_one_file(err: str) -> bool:
     return err.startswith("wrote ") and err.count("\n") == 1
 
 
-def test_compare_finds_the_same(cluster: Options, tmp_path: Path) -> None:
+def test_compare_gives_the_same_table(cluster: Options, tmp_path: Path) -> None:
     recipe = Recipe("dream", 40, seed=11)
     write_dataset(tmp_path / "graphs.jsonl", [recipe.graph(number) for number in range(40)])
     words = ["compare", tmp_path / "graphs.jsonl", "--placers", "random,greedy,metis", "-o"]

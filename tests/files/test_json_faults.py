@@ -51,7 +51,7 @@ def test_a_line_of_a_file_is_named_once(tmp_path: Path) -> None:
         assert fault_of(caught.value, file).startswith(message)
 
 
-def test_many_lines_of_comments_are_scanned_quickly() -> None:
+def test_many_lines_of_comments_are_scanned() -> None:
     with pytest.raises(
         FormatError, match=r"^x.json: line 3 column 1: not JSON: JSON has no comments"
     ):

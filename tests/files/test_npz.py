@@ -23,7 +23,10 @@ from tests.support.strategies import full_graphs
 
 Columns = dict[str, NDArray[Any]]
 LARGE = {**GRAPH, "streams": [*GRAPH["streams"], {"source": "a", "target": "b"}]}
-LARGE = {**LARGE, "source_shares": {"a": 1.0}}  # three streams: (2, 3) is not (3, 2)
+LARGE = {
+    **LARGE,
+    "source_shares": {"a": 1.0},
+}  # three streams: transposed ends differ in shape
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +54,7 @@ def spoil(folder: Path, change: Callable[[Columns], object]) -> Path:
         columns: Columns = {name: stored[name] for name in stored.files}
     change(columns)
     path = folder / "bad.npz"
-    np.savez(path, **columns)  # type: ignore[arg-type]  # numpy types its own flag as one of them
+    np.savez(path, **columns)  # type: ignore[arg-type]  # mypy applies the type of allow_pickle
     return path
 
 
@@ -185,7 +188,7 @@ def test_invalid_ends_of_streams(ends: NDArray[Any], folder: Path) -> None:
         "deep",
     ],
 )
-def test_names_that_do_not_fit(lengths: Any, names: bytes, folder: Path) -> None:
+def test_names_that_do_not_match_their_lengths(lengths: Any, names: bytes, folder: Path) -> None:
     changed = {"name_lengths": np.array(lengths), "names": np.frombuffer(names, np.uint8)}
     refused(spoil(folder, lambda columns: columns.update(changed)))
 
@@ -212,7 +215,7 @@ def test_names_that_do_not_fit(lengths: Any, names: bytes, folder: Path) -> None
     ],
     ids=str,
 )
-def test_headers_that_are_wrong(change: dict[str, Any], folder: Path) -> None:
+def test_headers_with_invalid_values(change: dict[str, Any], folder: Path) -> None:
     def spoil_header(columns: Columns) -> None:
         header = {**json.loads(columns["header"].tobytes()), **change}
         columns["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)

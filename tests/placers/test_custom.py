@@ -150,7 +150,7 @@ def command(folder: Path, *arguments: object) -> tuple[int, str, str]:
 
 
 @pytest.mark.parametrize(("placer", "device"), FOUND.items())
-def test_the_command_line_finds_them_in_the_current_folder(
+def test_the_command_line_finds_placers_in_the_current_folder(
     placer: str, device: str, answers: Answers
 ) -> None:
     code, out, err = answers[placer]
@@ -160,7 +160,7 @@ def test_the_command_line_finds_them_in_the_current_folder(
     assert found["placer"] == placer
 
 
-def test_compare_finds_them_in_its_processes(folder: Path) -> None:
+def test_worker_processes_of_compare_find_placers(folder: Path) -> None:
     comparing = ("compare", "many.jsonl", "--jobs", 2, "--json", "--placers")
     code, out, err = command(folder, *comparing, "mine:Last,metis,mine:Last:before=1")
     assert (code, err) == (0, "")

@@ -100,7 +100,7 @@ def test_a_lack_of_memory_is_not_a_fault_of_the_file(
         read_policy(files[SCORER])
 
 
-def test_a_pipe_is_message_of(tmp_path: Path) -> None:
+def test_a_pipe_is_refused(tmp_path: Path) -> None:
     """A pipe can be read only once; a second read once waited forever."""
     os.mkfifo(tmp_path / "pipe")
     assert message_of(tmp_path / "pipe") == "must be a regular file (got a pipe)"

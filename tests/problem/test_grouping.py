@@ -67,12 +67,12 @@ def test_expand_rows_and_tables() -> None:
 @pytest.mark.parametrize(
     ("group_of", "message"),
     [
-        ([0, 0, 0], "a grouping needs 4 group numbers"),
-        ([[0, 0, 0, 0]], "a grouping needs 4 group numbers"),
-        ([0.0, 0.0, 0.0, 0.0], "a grouping needs 4 group numbers"),
-        ([0, -1, 0, 0], "groups must be numbered 0, 1"),
-        ([0, 0, 2, 2], "groups must be numbered 0, 1"),
-        ([1, 1, 1, 1], "groups must be numbered 0, 1"),
+        ([0, 0, 0], "groups: expected a whole number for each of 4 operators"),
+        ([[0, 0, 0, 0]], "groups: expected a whole number for each of 4 operators"),
+        ([0.0, 0.0, 0.0, 0.0], "groups: expected a whole number for each of 4 operators"),
+        ([0, -1, 0, 0], "groups: must be numbered 0, 1"),
+        ([0, 0, 2, 2], "groups: must be numbered 0, 1"),
+        ([1, 1, 1, 1], "groups: must be numbered 0, 1"),
     ],
 )
 def test_faults(group_of: list[Any], message: str) -> None:

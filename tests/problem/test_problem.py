@@ -24,7 +24,7 @@ def test_rate_and_constraints_default_to_those_of_the_graph() -> None:
     assert repr(problem).endswith("at 7 tuples/s, bottleneck>")
 
 
-def test_a_problem_may_override_them() -> None:
+def test_arguments_override_the_defaults_of_the_graph() -> None:
     problem = Problem(GRAPH, source_rate=9, constraints=Constraints(), model="path-average")
     assert (problem.source_rate, problem.model) == (9.0, "path-average")
     assert problem.feasibility.is_free

@@ -72,7 +72,7 @@ def test_required_numbers() -> None:
     ]
     with pytest.raises(
         ProblemError,
-        match=r"not known: instructions of 'a'; .*; add them to the graph, or .*--costs",
+        match=r"unknown: instructions of 'a'; .*; add them to the graph, or .*--costs",
     ):
         Problem(graph, Cluster.equal(2))
 

@@ -66,7 +66,7 @@ def test_a_placement_becomes_the_labels() -> None:
 
 
 def test_numbers_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(GraphError, match="not known: instructions of 'a'"):
+    with pytest.raises(GraphError, match="unknown: instructions of 'a'"):
         to_pyg(sp.StreamGraph([("a", float("nan"), 1)]))
     with pytest.raises(GraphError, match="too large for 32 bits"):
         to_pyg(sp.StreamGraph([("a", 1e200, 1)]))

@@ -31,7 +31,7 @@ GRAPHS: list[Fault] = [
     ("graph-instructions-missing.json", "operators[1]", "missing field 'instructions'"),
     ("graph-instructions-text.json", "operators[1].instructions", "'2000'"),
     ("graph-instructions-true.json", "operators[1].instructions", r"must be a number \(got true\)"),
-    ("graph-instructions-null.json", "instructions of", "not known"),
+    ("graph-instructions-null.json", "instructions of", "unknown: "),
     (
         "graph-instructions-list.json",
         "operators[1].instructions",
@@ -158,7 +158,11 @@ PLACEMENTS: list[Fault] = [
     ("placement-unknown-model.json", "problem.model", "'guess'"),
     ("placement-gap-nan.json", "gap", "nan"),
     ("placement-score-nan.json", "score", "contains NaN or Infinity"),
-    ("placement-constraints-contradict.json", "constraints", "are colocated"),
+    (
+        "placement-constraints-contradict.json",
+        "constraints",
+        "must be on different devices, but some of them are colocated",
+    ),
     ("placement-pins-unknown-device.json", "constraints.pins", "'d9'"),
 ]
 

@@ -1,11 +1,11 @@
-"""A guard that ends what hangs."""
+"""A time limit for blocks that might hang."""
 
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 HANG_S = 120
-"""Far above what any guarded block takes, even on a loaded machine: no test measures time."""
+"""Far more than any guarded block takes, even on a loaded machine, since no test measures time."""
 
 
 @contextmanager

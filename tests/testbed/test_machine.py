@@ -42,9 +42,9 @@ def test_missing_programs_are_reported() -> None:
     )
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, which it gives up")
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root in order to drop it")
 def test_missing_root_is_reported() -> None:
-    """The command runs as the user nobody."""
+    """The command runs as the user `nobody`, after dropping root."""
     code = (
         "import os, sys; import benchmarks.testbed.__main__ as m; os.setuid(65534); "
         "sys.argv[1:] = ['short']; sys.exit(m.main())"
@@ -72,7 +72,7 @@ def test_controllers_with_one_mount_point(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 
 @pytest.mark.parametrize("share", [0.9, 0.2, 0.05, 0.04, 0.0123, 0.001])
-def test_a_quota_is_the_share(share: float) -> None:
+def test_quota_over_period_is_the_share(share: float) -> None:
     period, quota = groups.quota_of(share)
     assert quota >= 1000
     assert period <= 1_000_000
@@ -107,7 +107,7 @@ def test_a_name_identifies_its_process() -> None:
 @needs_a_machine
 @pytest.mark.parametrize("kind", ["pair", "nic"])
 def test_a_link_limits_what_arrives(kind: str) -> None:
-    """A link between two devices has the bandwidth for half of the stream."""
+    """The link between the two devices can carry half of the stream."""
     operators = [Operator("a", 100_000, 62_500.0), Operator("b", 100_000, 0)]
     graph = StreamGraph(operators, [Stream("a", "b")], source_rate=4000.0)
     network = Network(kind, bandwidth_mbps=1000.0)  # type: ignore[arg-type]
@@ -133,12 +133,12 @@ def test_an_interrupted_run_leaves_nothing(how: signal.Signals) -> None:
 
 
 @needs_a_machine
-def test_leftovers_of_a_dead_run_are_removed() -> None:
+def test_leftovers_of_an_ended_run_are_removed() -> None:
     dead, alive = f"streamplace-{os.getpid()}-1-1d0", f"{ownership.own_prefix()}9d0"
     subprocess.run(["ip", "netns", "add", dead], check=True)
     try:
         subprocess.run(["ip", "netns", "add", alive], check=True)
-        for prefix in leftovers.of_the_dead():
+        for prefix in leftovers.prefixes_of_ended_runs():
             leftovers.remove(prefix)
         assert dead not in leftovers.namespaces()
         assert alive in leftovers.namespaces()

@@ -1,4 +1,4 @@
-"""The built-in policies pass every check."""
+"""The conformance checks, applied to the built-in policies."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Every check finds the defects that it is for."""
+"""Tests that every check finds the defects it is meant to find."""
 
 import pytest
 

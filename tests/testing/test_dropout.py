@@ -1,4 +1,4 @@
-"""A policy with dropout passes the checks that concern randomness."""
+"""The checks that concern randomness, applied to a policy with dropout."""
 
 import pytest
 import torch

@@ -94,7 +94,7 @@ def test_clusters_are_drawn_from_all_combinations() -> None:
     assert drawn == expected
 
 
-def test_the_model_is_that_of_the_group() -> None:
+def test_groups_set_the_model_of_their_problems() -> None:
     found = problems_of({"model": "path-average"}, {})
     assert [one.model for one in found] == ["path-average"] * COUNT + ["bottleneck"] * COUNT
 

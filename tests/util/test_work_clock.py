@@ -1,4 +1,4 @@
-"""The clock that stops during loading, on a wall clock of the test's own."""
+"""The clock that stops during loading, driven by the test's own wall clock."""
 
 import pytest
 

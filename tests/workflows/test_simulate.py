@@ -45,7 +45,7 @@ def test_invalid_arguments_are_refused() -> None:
     with pytest.raises(UsageError, match="a graph requires an assignment"):
         sp.simulate(two_operator_graph())  # type: ignore[call-overload]  # deliberately wrong
     with pytest.raises(UsageError, match="cannot combine a placement with an assignment"):
-        sp.simulate(result, {"a": "d0"})  # type: ignore[call-overload]  # likewise
+        sp.simulate(result, {"a": "d0"})  # type: ignore[call-overload]
     with pytest.raises(ProblemError, match="operator 'b' has no device"):
         sp.simulate(two_operator_graph(), {"a": "d0"})
     with pytest.raises(ProblemError, match="no device 'd1'"):

@@ -81,7 +81,7 @@ class PlainEngine:
     def _pass(
         self, tick: int, fast: list[float], grant: dict[int, float], used: list[float], first: bool
     ) -> dict[int, float]:
-        """Let every operator work; return the further seconds that each could use."""
+        """Let every operator work; return the additional seconds that each could use."""
         unmet = {}
         for v in self.order:
             d = self.device[v]
@@ -152,7 +152,7 @@ class PlainEngine:
         return fast
 
     def _act(self, v: int, budget: float, tick: int) -> tuple[float, float]:
-        """Let an operator work; return the seconds used, and the further seconds it could use."""
+        """Let an operator work; return the seconds used, and the additional ones it could use."""
         sent, short = self._send_windows(v, budget, tick) if v in self.windows else (0.0, 0.0)
         if v in self.windows and tick >= self.windows[v].due:
             return sent, short
@@ -198,7 +198,7 @@ class PlainEngine:
     def _send_windows(self, v: int, budget: float, tick: int) -> tuple[float, float]:
         """Send the output of a windowed operator, and close a window that is due.
 
-        Returns the seconds used, and the further seconds it could use.
+        Returns the seconds used, and the additional seconds it could use.
         """
         window, used, short = self.windows[v], 0.0, 0.0
         for _ in range(2):

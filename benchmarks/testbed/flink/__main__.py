@@ -1,10 +1,10 @@
-"""T2, T3 and four random graphs with four placements each, on Apache Flink.
+"""Measurements on Apache Flink: the paper's cases T2 and T3, and placements of random graphs.
 
     make testbed-flink
 
 This runs ``python -m benchmarks.testbed.flink FLINK``, where FLINK is the folder of Flink that
-holds ``lib``. The simulation is the closed form. Flink's o is not calibrated; ``--o-us`` sets it,
-and its default is 0.
+holds ``lib``. The simulation is the closed form. The CPU time that Flink needs to send or receive a
+tuple (o in LogP) is not calibrated; ``--o-us`` sets it.
 """
 
 import argparse
@@ -38,16 +38,24 @@ INTERRUPTED = 130
 def main() -> int:
     """Print one line per table row and placement; return 0 if the ranks of T2 and T3 hold."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("home", type=Path)
-    parser.add_argument("-o", type=Path, default=Path("testbed"), dest="folder")
+    parser.add_argument("home", type=Path, help="Flink's folder, which holds lib")
+    parser.add_argument(
+        "-o",
+        type=Path,
+        default=Path("testbed"),
+        dest="folder",
+        help="output folder; default: testbed",
+    )
     parser.add_argument(
         "--o-us",
         type=float,
         default=0.0,
-        help="LogP's o: microseconds of CPU time to send or receive a tuple",
+        help="microseconds of CPU time to send or receive a tuple (LogP's o); default: 0",
     )
-    parser.add_argument("--graphs", type=int, default=GRAPHS)
-    parser.add_argument("--only-graphs", action="store_true")
+    parser.add_argument(
+        "--graphs", type=int, default=GRAPHS, help=f"number of random graphs; default: {GRAPHS}"
+    )
+    parser.add_argument("--only-graphs", action="store_true", help="leave out T2 and T3")
     arguments = parser.parse_args()
     try:
         with swept():
@@ -63,7 +71,7 @@ def main() -> int:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Start Flink and run everything on it."""
+    """Start Flink, and run the tables and the random graphs on it."""
     folder = make_folder(arguments.folder / "flink").resolve()
     home = arguments.home.resolve()
     jar = built(home, folder)
@@ -102,7 +110,7 @@ def built(home: Path, folder: Path) -> Path:
             done = subprocess.run(command, capture_output=True, text=True, check=False)
         except FileNotFoundError:
             raise TestbedError(
-                f"the testbed cannot run Flink: no {command[0]}; install a JDK"
+                f"the testbed cannot run Flink: no program {command[0]!r}; install a JDK"
             ) from None
         if done.returncode:
             raise TestbedError(f"{command[0]}: {' '.join(done.stderr.split())}")

@@ -1,10 +1,10 @@
-"""CPU work: rounds of a hash that use a certain CPU time."""
+"""CPU work: rounds of a hash until a target CPU time is reached."""
 
 import hashlib
 import time
 
 SMOOTHING = 0.1  # weight of a new measurement of the rate
-WORTH_IT_NS = 3_000  # a smaller rest is carried over to the next tuple
+WORTH_IT_NS = 3_000  # a smaller remainder is carried over to the next tuple
 MEASURABLE_NS = 50_000
 clock = time.thread_time_ns
 

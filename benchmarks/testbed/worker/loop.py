@@ -11,15 +11,15 @@ from benchmarks.testbed.worker.wires import Queue, Receiver, Sender
 LONGEST_WAIT_S = 0.05
 SAMPLE_S = 0.1
 SLICE_NS = 500_000
-"""CPU time between two checks of the network. If the network waited for the end of a long tuple,
-links would be idle that a real engine's network threads keep busy."""
+"""CPU time between two checks of the network. A real engine's network threads keep links busy
+during a long tuple; without these checks, the links would be idle."""
 Sample = tuple[float, list[int], int, int, int, int]
 """Seconds since the start, tuples processed by each operator, CPU ns used, CPU ns of operators'
 work, rounds of the hash, CPU ns of the rounds."""
 
 
 class Loop:
-    """Runs operators in one thread. Of those with work, the one with the least CPU time is next.
+    """Runs operators in one thread: the one with work that has used the least CPU time is next.
 
     That is how Linux shares a core between threads (weighted fair queueing). If operators took
     turns tuple by tuple, heavy ones would delay a light one that needs more turns, and throughput
@@ -83,7 +83,7 @@ class Loop:
     def _work(self, target_ns: int) -> int:
         """Work until the CPU clock reaches a time; return the CPU ns of the network meanwhile.
 
-        The time moves on by what the network takes.
+        The target is postponed by the time that the network takes.
         """
         begin, elsewhere_ns = clock(), 0
         while begin + SLICE_NS < target_ns + elsewhere_ns:
@@ -96,7 +96,7 @@ class Loop:
         return elsewhere_ns
 
     def _pick(self, elapsed: float) -> Operator | None:
-        """Return the next operator. An operator without work does not accumulate a claim to CPU."""
+        """Return the next operator. Operators without work do not accumulate unused CPU time."""
         found = None
         for operator in self.operators:
             if not operator.ready(elapsed):

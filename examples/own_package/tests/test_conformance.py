@@ -1,4 +1,4 @@
-"""The policy passes the conformance checks of streamplace."""
+"""The conformance checks of streamplace, applied to the policy of this package."""
 
 import pytest
 

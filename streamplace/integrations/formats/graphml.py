@@ -90,7 +90,7 @@ def _attributes(
         name = keys[key]
         if name in KNOWN[kind]:
             if name in found:
-                raise FormatError(f"{where}: a {kind} has {name!r} twice")
+                raise FormatError(f"{where}: {kind}: attribute {name!r} appears twice")
             found[name] = data.text or ""
     return defaults[kind] | found
 

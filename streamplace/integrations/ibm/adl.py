@@ -161,7 +161,7 @@ def _reached(
                     raise FormatError(f"{where}: operator {end.operator!r:.40} has no {place}")
                 waiting.append((end, copies))
             elif end.kind != "input":
-                fault = f"{end.operator!r:.40}: is fed through a port that is not an input"
+                fault = f"{end.operator!r:.40} is fed through a port that is not an input"
                 raise FormatError(f"{where}: operator {fault}")
             elif kind == PRIMITIVE:
                 yield end, copies

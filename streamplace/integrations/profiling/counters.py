@@ -62,10 +62,10 @@ def usable_readings(readings: Sequence[Reading]) -> list[Reading]:
 
     Flink answers with metrics that it fetched up to ten seconds ago, and a request makes it fetch
     new ones. So a reading that differs from the previous one is dated to the time of the previous
-    one. Readings that repeat the previous one are left out. So are the first one, whose age is
-    unknown, and all readings before a counter fell (the job restarted). If changes come in short
-    bursts with pauses in between, the updates of several TaskManagers arrived one after another,
-    and only the last reading of each burst is complete.
+    one. Readings are left out if they repeat the previous one, and so are the first reading, whose
+    age is unknown, and all readings before a counter fell (the job restarted). If changes come
+    in short bursts with pauses in between, the updates of several TaskManagers arrived one
+    after another, and only the last reading of each burst is complete.
     """
     bursts: list[list[Reading]] = []
     quiet = True

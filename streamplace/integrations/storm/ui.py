@@ -83,7 +83,7 @@ def _offered(
 ) -> tuple[float | None, dict[str, float] | None]:
     """Return the source rate and shares, if the counts of all sources are known.
 
-    A bolt without input and output in the window counts as a source of no tuples.
+    A bolt with neither input nor output in the window counts as a source of no tuples.
     """
     fed = {target for _, _, target in topology.groupings}
     counts = {

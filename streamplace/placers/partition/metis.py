@@ -90,20 +90,20 @@ def vertex_weights(load: Floats) -> NDArray[np.int64]:
     """Return integer vertex weights in proportion to `load`, (G,); all 1 if there is no load."""
     if not load.any():
         return np.ones(len(load), dtype=np.int64)
-    load = _of_some_size(load)
+    load = _large_enough(load)
     return _bounded(np.rint(load * max(1.0, LEAST_MEAN / load.mean())))
 
 
 def edge_weights(traffic: Floats) -> NDArray[np.int64]:
     """Return traffic in kbit per source tuple, at least 1; scaled up if all would round to 1."""
-    weights = _of_some_size(traffic) / TRAFFIC_UNIT_BITS
+    weights = _large_enough(traffic) / TRAFFIC_UNIT_BITS
     largest = weights.max(initial=0.0)
     if 0.0 < largest < 1.0:
         weights = weights * (TRAFFIC_UNIT_BITS / largest)
     return _bounded(np.maximum(1.0, np.rint(weights)))
 
 
-def _of_some_size(weights: Floats) -> Floats:
+def _large_enough(weights: Floats) -> Floats:
     """Return the weights, scaled up in proportion if they are too small to divide by."""
     largest = weights.max(initial=0.0)
     if not 0.0 < largest < TINY:

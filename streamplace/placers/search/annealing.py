@@ -49,7 +49,7 @@ class Budget:
             self._parent.charge(changes, seconds)
 
     def share(self, part: float) -> "Budget":
-        """Return a budget of a part of what is left; charges to it are charged to this one too."""
+        """Return a budget of a share of what is left; its charges also count against this one."""
         evaluations = self.evaluations
         if evaluations is not None:
             evaluations = int(part * (evaluations - self._spent))

@@ -123,9 +123,9 @@ def test_ship_strategies() -> None:
         ("s<br/>+- Sink: Print to Std. Out<br/>", ["w"], {("s", "w")}, 0),
         ("s<br/>+- print: Writer<br/>", ["w"], {("s", "w")}, 0),
         ("s<br/>+- x: Writer<br/>", ["x: Committer"], {("x: Writer", "x: Committer")}, 0),
-        ("s<br/>+- m<br/>   +- Sink: a<br/>", ["w"], {("m", "w")}, 1),  # or s
+        ("s<br/>+- m<br/>   +- Sink: a<br/>", ["w"], {("m", "w")}, 1),  # s might feed w instead
         ("s<br/>+- m<br/>", ["w"], {("m", "w")}, 0),  # m feeds nothing else
-        ("s<br/>+- m<br/>", ["w", "v"], {("m", "w"), ("m", "v")}, 2),  # s may feed one of them
+        ("s<br/>+- m<br/>", ["w", "v"], {("m", "w"), ("m", "v")}, 2),  # s might feed either of them
         ("s<br/>:- m<br/>+- n<br/>", ["w", "v"], {("m", "w"), ("n", "v")}, 2),
         ("s<br/>", ["w", "v"], {("s", "w"), ("s", "v")}, 0),
     ],

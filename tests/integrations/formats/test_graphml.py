@@ -95,7 +95,7 @@ BOMB = """<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;
         ('<node id="b">', "<node>", "<node>: missing attribute 'id'"),
         ('target="b"/>', 'target="z"/>', "'a' -> 'z': unknown node 'z'"),
         ('<data key="d0">', '<data key="d9">', "<data>: unknown key 'd9'"),
-        ('<data key="d1">', '<data key="d0">', "a node has 'instructions' twice"),
+        ('<data key="d1">', '<data key="d0">', "node: attribute 'instructions' appears twice"),
         ("100.5", "1_00", "'a': instructions: must be a finite number"),
         ("100.5", "infinity", "'a': instructions: must be a finite number"),
         ("100.5", "", "'a': instructions: must be a finite number"),

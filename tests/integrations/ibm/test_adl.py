@@ -46,7 +46,7 @@ def test_composites_in_a_cycle() -> None:
         (
             'operIndex="4" portKind="input"',
             'operIndex="4" portKind="output"',
-            "operator '4': is fed",
+            "operator '4' is fed",
         ),
         ('name="Join"', 'name="Sink"', "operators["),
     ],

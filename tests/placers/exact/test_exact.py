@@ -33,7 +33,7 @@ def short_search(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("short_search")
 @pytest.mark.parametrize("model", CLOSED_FORMS)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_brute_force_finds_the_same(model: Model, seed: int) -> None:
+def test_the_optimum_equals_that_of_brute_force(model: Model, seed: int) -> None:
     problem = random_problem(seed, model, MOST[model])
     proof = Exact(seconds=600.0).prove(problem, np.random.default_rng(0))
     best = optimum(problem)
@@ -59,8 +59,8 @@ def test_no_placer_exceeds_the_optimum(model: Model, seed: int) -> None:
 
 
 @pytest.mark.parametrize("model", CLOSED_FORMS)
-def test_without_time_the_bound_still_holds(model: Model) -> None:
-    """The search ignores the limit; without a proof the bound still holds."""
+def test_the_bound_holds_without_time_for_a_proof(model: Model) -> None:
+    """The initial search ignores the time limit, and the bound holds even without a proof."""
     for seed in range(200, 215):
         problem = random_problem(seed, model, MOST[model])
         proof = Exact(seconds=0.0).prove(problem, np.random.default_rng(0))
@@ -76,7 +76,7 @@ def test_without_time_the_bound_still_holds(model: Model) -> None:
 def test_cp_sat_settles_open_decision_problems(
     monkeypatch: pytest.MonkeyPatch, workers: int
 ) -> None:
-    """Without nodes for depth-first search every decision problem goes to CP-SAT."""
+    """If depth-first search may not examine any node, CP-SAT gets every decision problem."""
     monkeypatch.setattr("streamplace.placers.exact.bottleneck.QUICK", 0)
     monkeypatch.setattr("streamplace.placers.exact.bottleneck.SHALLOW", 0)
     monkeypatch.setattr("streamplace.placers.exact.bottleneck.NODES", 0)
@@ -90,7 +90,7 @@ def test_cp_sat_settles_open_decision_problems(
 
 
 def hard() -> Problem:
-    """Return a problem with 27 operators of almost equal work, which takes long to prove."""
+    """Return a problem with 27 operators of almost equal work, which is slow to prove."""
     rng = np.random.default_rng(3)
     graph = StreamGraph.from_columns(
         [f"op{v}" for v in range(27)],

@@ -28,7 +28,7 @@ def moved(old: Placement, new: Placement) -> list[str]:
 
 @settings(max_examples=60)
 @given(st.sampled_from(CLOSED_FORMS).flatmap(cases), st.integers(0, 3))
-def test_best_placement_within_the_moves(case: tuple[Problem, list[int]], most: int) -> None:
+def test_best_placement_within_the_move_limit(case: tuple[Problem, list[int]], most: int) -> None:
     problem, devices = case
     old = Placement(problem, devices)
     new = Migrate(old, max_moves=most, evaluations=CHANGES)(problem, seeded_rng())
@@ -44,12 +44,12 @@ def test_best_placement_within_the_moves(case: tuple[Problem, list[int]], most: 
 
 @pytest.mark.parametrize("model", CLOSED_FORMS)
 @pytest.mark.parametrize("tries_all", [True, False])
-def test_best_within_the_moves_of_any_problem(
+def test_best_within_the_move_limit_on_any_problem(
     model: Model, tries_all: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Cover constraints, memory, both networks and several rates, exhaustively or by search alone.
 
-    The search alone may miss the best in 1 of 50 cases.
+    The search alone may miss the best placement in 1 of 50 cases.
     """
     if not tries_all:
         monkeypatch.setattr("streamplace.placers.search.migrate.FEW", 0)
@@ -72,7 +72,7 @@ def test_best_within_the_moves_of_any_problem(
     assert missed <= (0 if tries_all else count // 50)
 
 
-def test_a_lost_device_is_left_and_little_else() -> None:
+def test_only_operators_of_a_lost_device_move() -> None:
     graph = chain_graph(*[5e5] * 6, payload_bytes=100.0)
     before = Problem(graph, Cluster.equal(3, mips=1100.0))
     old = Placement(before, [0, 0, 1, 1, 2, 2])
@@ -84,7 +84,7 @@ def test_a_lost_device_is_left_and_little_else() -> None:
     assert current_device.tolist() == [0, 0, -1, -1, 1, 1]
 
 
-def test_an_added_device_is_used_within_the_moves() -> None:
+def test_an_added_device_is_used_within_the_move_limit() -> None:
     graph = chain_graph(*[5e5] * 6, payload_bytes=100.0)
     old = Placement(Problem(graph, Cluster.equal(2, mips=1000.0)), [0, 0, 0, 1, 1, 1])
     wider = Problem(graph, Cluster.equal(3, mips=1000.0))
@@ -115,10 +115,10 @@ def test_the_cost_of_a_move_decides_whether_it_is_made() -> None:
     }
     assert len(found[0.0]) >= 1
     assert found[0.1] == found[1.0] == ["b"]
-    assert found[10.0] == []  # a third more throughput is not worth a cost of 0.8
+    assert found[10.0] == []  # a third more throughput does not justify a cost of 0.8
 
 
-def test_constraints_may_force_more_than_the_moves_allowed() -> None:
+def test_constraints_may_force_more_moves_than_the_limit() -> None:
     graph = chain_graph(*[1e5] * 5)
     old = Placement(Problem(graph, Cluster.equal(3)), [0, 0, 0, 1, 1])
     rules = Constraints(pins={"a": "d2"}, colocate=[["c", "d"]])

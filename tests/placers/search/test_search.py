@@ -97,7 +97,7 @@ def test_finds_an_optimum_that_its_starts_miss(model: Model, kind: NetworkKind) 
 
 
 def test_leaves_a_local_optimum() -> None:
-    """From a start at little more than half of the optimum, every single move or swap is worse."""
+    """The start has less than 0.6 of the optimum, and no single move or swap improves it."""
     network = Network(bandwidth_mbps=8.0)
     cluster = Cluster([Device("x", 1000), Device("y", 700), Device("z", 400)], network)
     problem = Problem(chain_graph(8e5, 6e5, 6e5, 8e5, 5e5, payload_bytes=700.0), cluster)
@@ -133,7 +133,7 @@ def test_finds_the_optimum_where_operators_must_be_apart() -> None:
 
 
 @pytest.mark.parametrize("pin", ["x", "y", "z"])
-def test_finds_the_optimum_among_the_feasible(pin: str) -> None:
+def test_finds_the_optimum_under_constraints(pin: str) -> None:
     """The unit of a, d and e overloads every device; b may use x only if c is pinned to x."""
     rules = Constraints(
         pins={"c": pin}, colocate=[["a", "d"], ["d", "e"]], allowed={"b": ["y", "z", pin]}
@@ -188,7 +188,7 @@ def test_options_reach_the_placer() -> None:
     assert make_placer("search:seconds=0.5") == Search(seconds=0.5)
 
 
-def test_no_time_at_all_gives_the_best_start() -> None:
+def test_without_time_the_result_is_the_best_start() -> None:
     problem = Problem(chain_graph(4e5, 5e5, 7e5, 8e5, 1e5), Cluster.equal(3, mips=500.0))
     found = throughput_of_search(problem, Search(seconds=0.0))
     rng = np.random.default_rng(0)
@@ -196,10 +196,10 @@ def test_no_time_at_all_gives_the_best_start() -> None:
     assert found == pytest.approx(max(starts), rel=1e-12)
 
 
-def test_one_draft_that_cannot_be_repaired_does_not_end_it(
+def test_drafts_that_cannot_be_repaired_are_skipped(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A draft that cannot be repaired is skipped; it is an error only if all fail."""
+    """It is an error only if no draft can be repaired."""
     problem = Problem(chain_graph(1.0, 1.0, 1.0, 1.0))
     original = repair.feasible
     calls: list[int] = []

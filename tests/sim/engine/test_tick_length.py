@@ -66,7 +66,7 @@ def test_a_burst_passes() -> None:
 
 
 def test_a_burst_on_a_minor_input_passes() -> None:
-    """One input of a join has a ten-thousandth of the tuples, and then fifty times that."""
+    """One input of a join gets 0.01% of the tuples, and for one second fifty times as many."""
     problem = light_problem("am bm", 1e4, shares={"a": 0.9999, "b": 0.0001})
     scene = Scene({1: Profile((0.0, 30.0, 31.0), (1.0, 50.0, 1.0))})
     found = runs.run(Placement(problem, [0, 1, 2]), scene=scene, every_s=1.0)
@@ -99,7 +99,7 @@ def test_a_faster_device(backpressure: bool, rate: float) -> None:
 
 @pytest.mark.parametrize("tick_s", [0.1, 0.01])
 def test_sources_with_idle_devices_drop_nothing(tick_s: float) -> None:
-    """A tick brings 1,000 tuples and only 100 may wait, but none needs to."""
+    """Each tick brings 1,000 tuples and only 100 may wait, but an idle device takes all of them."""
     problem = light_problem("ab", 1e4)
     found = runs.run(Placement(problem, [0, 1]), Settings(tick_s=tick_s, source_queue=100))
     assert found.dropped == 0.0
@@ -147,7 +147,7 @@ def test_a_link_latency_of_years() -> None:
 
 
 def test_a_single_slow_link_keeps_its_latency() -> None:
-    """An integer latency of the network must not round those of its links."""
+    """If the latency of the network is an integer, those of its links must not be rounded."""
     slow = LinkOverride("d0", "d1", latency_s=0.95)
     network = Network(latency_s=0, overrides=(slow,))
     latency = runs.run(Placement(light_problem("ab", 100.0, network), [0, 1])).latency_s()

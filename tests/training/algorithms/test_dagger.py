@@ -39,7 +39,7 @@ def loss_of(policy: AnyPolicy, problem: Problem, **keys: object) -> float:
 
 @pytest.mark.parametrize("ties", ["any", "each"])
 @pytest.mark.parametrize("name", KINDS)
-def test_a_single_best_device_by_hand(name: str, ties: str) -> None:
+def test_the_loss_with_one_best_device(name: str, ties: str) -> None:
     """The best device for a single operator is the fastest."""
     problem = single_operator("1x1500,1x4000,1x2500")
     policy = policy_of(name)
@@ -48,7 +48,7 @@ def test_a_single_best_device_by_hand(name: str, ties: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["b", "b+f1", "b+f1&f2"])
-def test_two_equal_devices_by_hand(name: str) -> None:
+def test_the_loss_with_two_equal_devices(name: str) -> None:
     """A policy that distinguishes equal devices may choose either."""
     problem = single_operator("2x4000,1x1500")
     first, second, _ = logs_of(policy_of(name), problem)
@@ -60,7 +60,7 @@ def test_two_equal_devices_by_hand(name: str) -> None:
 
 @pytest.mark.parametrize("ties", ["any", "each"])
 @pytest.mark.parametrize("name", ["device-scorer", "b+f1&f2, one name"])
-def test_only_offered_devices_count_among_equal_ones(name: str, ties: str) -> None:
+def test_equal_devices_that_are_not_offered_do_not_count(name: str, ties: str) -> None:
     """A policy that breaks symmetries is offered the first of the two."""
     problem = single_operator("2x4000,1x1500")
     expected = -logs_of(policy_of(name), problem)[0]
