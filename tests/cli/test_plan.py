@@ -37,7 +37,7 @@ def test_a_plan_is_a_table_a_curve_and_json(
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (["--devices", "1x4,1x5"], "devices of one kind"),
+        (["--devices", "1x4,1x5"], "requires equal devices"),
         (
             ["--model", "engine"],
             "plan: does not support the model engine; choose from bottleneck, path-average",

@@ -79,6 +79,6 @@ def test_refusals_of_curves(tmp_path: Path, capsys: Capture) -> None:
     assert "no log.jsonl: no training run has started in this folder" in refused(
         capsys, "curves", tmp_path, "-o", tmp_path / "x.png"
     )
-    assert "ends in .png" in refused(capsys, "curves", tmp_path / "absent", "-o", "x.gif")
+    assert "unknown picture format" in refused(capsys, "curves", tmp_path / "absent", "-o", "x.gif")
     assert "RUN" in refused(capsys, "curves")
     assert list(tmp_path.iterdir()) == []

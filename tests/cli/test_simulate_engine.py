@@ -196,7 +196,7 @@ def test_a_trace_and_a_picture(inputs: InputFiles, tmp_path: Path, capsys: Captu
         (("--queue", "-1"), "--queue: must be finite and at least 0"),
         (("--queue", "nan"), "--queue: must be finite and at least 0"),
         (("--scheduler", "fifo"), "'fifo'"),
-        (("--plot", "run.xyz"), "ends in .png, .svg, .pdf"),
+        (("--plot", "run.xyz"), "unknown picture format 'xyz'; choose from png, svg, pdf"),
         (("--plot", "nowhere/run.png"), "nowhere/run.png: cannot write: no such folder"),
         (("--trace", "nowhere/trace.json"), "nowhere/trace.json: cannot write: no such folder"),
         (("--trace", "."), "is a folder"),

@@ -38,8 +38,8 @@ def test_options_reach_the_placer() -> None:
         ("policy:file=", "file must not be empty"),
         ("policy:samples=0", "samples must be 1 to 1048576 (got 0)"),
         ("policy:samples=1048577", "samples must be 1 to 1048576 (got 1048577)"),
-        ("policy:beam=-1", "policy: beam must be 0 to 1048576 (got -1)"),
-        ("policy:beam=1048577", "policy: beam must be 0 to 1048576 (got 1048577)"),
+        ("policy:beam=-1", "beam must be 0 to 1048576 (got -1)"),
+        ("policy:beam=1048577", "beam must be 0 to 1048576 (got 1048577)"),
         ("policy:samples=1e3", "samples must be a whole number"),
     ],
 )

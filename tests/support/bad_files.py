@@ -158,7 +158,7 @@ PLACEMENTS: list[Fault] = [
     ("placement-unknown-model.json", "problem.model", "'guess'"),
     ("placement-gap-nan.json", "gap", "nan"),
     ("placement-score-nan.json", "score", "contains NaN or Infinity"),
-    ("placement-constraints-contradict.json", "constraints", "together and apart"),
+    ("placement-constraints-contradict.json", "constraints", "must be on different devices"),
     ("placement-pins-unknown-device.json", "constraints.pins", "'d9'"),
 ]
 

@@ -111,7 +111,7 @@ def test_invalid_arguments_are_refused() -> None:
     with pytest.raises(UsageError, match="requires equal devices"):
         plan(GRAPH, unequal)
     override = Network(overrides=(LinkOverride("d0", "d1", bandwidth_mbps=1.0),))
-    with pytest.raises(UsageError, match="requires links of one kind"):
+    with pytest.raises(UsageError, match="requires equal links"):
         plan(GRAPH, Cluster.equal(2, network=override))
     with pytest.raises(UsageError, match="engine"):
         plan(GRAPH, SLOW, model="engine")
