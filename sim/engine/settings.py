@@ -56,6 +56,8 @@ class Settings:
             value = getattr(self, field.name)
             if isinstance(value, int | float) and not 0 <= value < np.inf:
                 raise ValueError(f"{field.name}: must be finite and at least 0 (got {value:g})")
+        if self.duration_s == 0:
+            raise ValueError("duration_s: must be above 0 (got 0)")
         if not 0 < self.tick_s <= self.duration_s:
             raise ValueError(
                 f"tick_s: must be above 0 and at most the duration, {self.duration_s:g} s "

@@ -26,7 +26,7 @@ def export(placement: str, kind: str, output: str, seed: int, as_json: bool) -> 
     csv             a row per operator: operator,device
     flink           Flink: slot-sharing groups, operator=peN
     flink-helper    Flink: the Java class that sets those groups in a job
-    capsys          CAPSys, a patched Flink: schedulercfg, a line per subtask
+    capsys          CAPSys, a patched Flink: a schedulercfg file, a line per subtask
     storm-ras       Storm: constraints and CPU for the Resource Aware Scheduler, YAML
     ibm-spl         IBM Streams: placement clauses for SPL
     ibm-overlay     IBM Streams: job configuration overlay with the number of PEs only

@@ -45,7 +45,8 @@ class WithInstalled(click.Command):
     "--operators",
     callback=sizes,
     metavar="N|MIN-MAX",
-    help="Operators per graph, e.g. 100 or 10-50.  [default: those of the family]",
+    help="Operators per graph, e.g. 100 or 10-50.  [default: 4-27 for dream, 10-50 for the others "
+    "unless your own family sets a range]",
 )
 @click.option(
     "-o",

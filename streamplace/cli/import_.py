@@ -16,7 +16,11 @@ from streamplace.integrations.kinds import READERS
     metavar="KIND",
     help="Format of FILE, one of those above.",
 )
-@options.costs("Numbers by operator that FILE lacks: .csv, otherwise TOML; see above.", "COSTS")
+@options.costs(
+    "File of numbers that FILE lacks, by operator: CSV if its name ends in .csv, otherwise TOML; "
+    "see above.",
+    "COSTS",
+)
 @options.fold
 @options.output("Graph file to write; - is stdout.  [default: -]", "GRAPH")
 @options.common

@@ -13,7 +13,8 @@ def print_import(
 ) -> None:
     """Print on stderr what was read, what was guessed, and what is unknown."""
     out = console(to_stderr=True)
-    counts = f"{len(graph.names):,} operators, {len(graph.streams):,} streams"
+    sizes = {"operator": len(graph.names), "stream": len(graph.streams)}
+    counts = ", ".join(f"{n:,} {what}{'' if n == 1 else 's'}" for what, n in sizes.items())
     out.print(f"wrote {file}: {counts}" if file != "-" else counts)
     if guessed:
         print_line(out, Line("guessed: {}", (Names.of([f"{a} -> {b}" for a, b in guessed]),)))

@@ -26,7 +26,7 @@ def init(folder: str, seed: int, as_json: bool) -> None:
     paths = {make_folder(folder) / name: value for name, value in STARTERS.items()}
     for path in paths:
         if path.exists():
-            raise FormatError(f"{path}: already exists, and is not overwritten")
+            raise FormatError(f"{path}: already exists; delete it, or choose another folder")
     for path, value in paths.items():
         write_json(path, value)
     if as_json:

@@ -148,6 +148,7 @@ def _usage_message(error: click.ClickException) -> str:
             return f"{hint}: {error.message}"
         case _:
             message, close = error.format_message().rstrip("."), None
+            message = message.replace(". Choose from:", "; choose from")
             if message.startswith(("Missing ", "Got ", "Option ")):  # click's own
                 message = message[0].lower() + message[1:]
     return f"{message}; did you mean {close[0]!r}?" if close else message

@@ -36,7 +36,7 @@ def rates(
     try:
         found = tuple(float(part) for part in value.split(","))
     except ValueError:
-        message = f"must be one rate or several, as 1e4 or 1e4,2e4 (got {value!r})"
+        message = f"must be one rate or several, such as 1e4 or 1e4,2e4 (got {value!r})"
         raise click.BadParameter(message, ctx, param) from None
     if not all(0 < rate < inf for rate in found):
         raise click.BadParameter(f"rates must be finite and above 0 (got {value!r})", ctx, param)
@@ -104,14 +104,17 @@ fold = click.option(
 )
 
 
-def model(default: str = "bottleneck") -> Callable[[Command], Command]:
-    """Return the option --model."""
+def model(default: str = "bottleneck", engine: bool = True) -> Callable[[Command], Command]:
+    """Return the option --model; `engine` says whether the help offers the engine."""
+    bottleneck = "bottleneck (the busiest device or link limits the sources)"
+    average = "path-average (as in the published results: busy links do not slow the sources)"
+    simulation = "engine (a simulation over time)"
+    models = f"{bottleneck}, {average} or {simulation}" if engine else f"{bottleneck} or {average}"
     return click.option(
         "--model",
         type=Choice(MODELS),
-        help="How throughput is computed: bottleneck (the busiest device or link limits the "
-        "sources), path-average (as in the published results: busy links do not slow the sources) "
-        f"or engine (a simulation over time).  [default: {default}]",
+        metavar=None if engine else "[bottleneck|path-average]",
+        help=f"How throughput is computed: {models}.  [default: {default}]",
     )
 
 

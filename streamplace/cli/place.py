@@ -31,30 +31,32 @@ if TYPE_CHECKING:
     "e.g. metis:parts=3.",
 )
 @options.time_limit(
-    "Seconds that auto, search or exact may take.  [default: 1 for auto, 10 for exact; search is "
-    "limited by evaluations]"
+    "Seconds that --placer auto, search or exact may take.  [default: 1 for auto, 10 "
+    "for exact; search has a limit of evaluations instead]"
 )
 @click.option(
     "--start",
     callback=options.file_name,
     type=param_types.FILE,
     metavar="FILE",
-    help="Placement file to start from: the one that runs now. Needs --placer auto, search, exact "
-    "or your own.",
+    help="Placement file to improve, usually the placement that runs now. Needs --placer "
+    "auto, search, exact or your own.",
 )
 @click.option(
     "--max-moves",
     type=param_types.Whole(0),
     metavar="M",
-    help="With --start: number of operators that may move, besides those that have to.",
+    help="With --start: number of operators that may move, besides those that have to.  "
+    "[default: unlimited]",
 )
 @click.option(
     "--move-cost",
     type=param_types.NUMBER,
     callback=options.at_least_0,
     metavar="C",
-    help="With --start: relative throughput (throughput / source rate) that must be gained per "
-    "second of moving operator memory over the network, e.g. 0.01.",
+    help="With --start: price of moves. A move is made only if it gains at least this relative "
+    "throughput (throughput / source rate) for each second that sending the operator's memory over "
+    "the network takes, e.g. 0.01.  [default: 0]",
 )
 @click.option(
     "--whole-operators",
@@ -68,7 +70,7 @@ if TYPE_CHECKING:
     callback=options.file_name,
     type=param_types.FILE,
     metavar="FILE",
-    help="Placement file to write; - is stdout.  [default: none, print the score]",
+    help="Placement file to write; - is stdout.  [default: no file, only the score is printed]",
 )
 @options.common
 def place(

@@ -10,14 +10,14 @@ from streamplace.cli import options, param_types
 @options.cluster()
 @options.constraints
 @options.source_rates(several="with several, the plan is for the highest")
-@options.model()
+@options.model(engine=False)
 @options.target_utilisation()
 @click.option(
     "--most",
     type=param_types.Whole(1),
     metavar="N",
-    help="Largest number of devices to try.  [default: until they keep up with the source rate, "
-    "at most 64]",
+    help="Largest number of devices to try.  [default: those of the cluster, then more until "
+    "they keep up with the source rate or more would not help, at most 64]",
 )
 @options.time_limit("Seconds of search for each number of devices.  [default: 1]")
 @click.option(

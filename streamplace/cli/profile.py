@@ -44,8 +44,8 @@ def _measuring(command: Command) -> Command:
         help="Seconds to wait for each answer of the server.",
     )
     costs = options.costs(
-        "Numbers that you know better or that cannot be measured; format as in `streamplace import "
-        "--help`."
+        "File of numbers that you know better or that cannot be measured; format as in "
+        "`streamplace import --help`."
     )
     rest = options.fold(options.output()(options.common(command)))
     return mips(timeout(costs(rest)))
@@ -80,8 +80,8 @@ def profile() -> None:
     callback=options.file_name,
     type=param_types.FILE,
     metavar="FILE",
-    help="File for the current placement: .csv (operator,device), or else JSON, which needs all "
-    "numbers of the graph to be known.",
+    help="File to write the current placement to: .csv (operator,device), or JSON under any other "
+    "name. JSON requires that all numbers of the graph are known.",
 )
 @_measuring
 def flink(
@@ -161,8 +161,8 @@ def storm(
     """Measure a Storm topology and write its graph.
 
     URL is the address of Storm's UI. FILE is a saved answer of /metrics or /visualization, or an
-    object with both and the topology. Storm counts no bytes and does not time spouts, so specify
-    both with --costs.
+    object with both and the topology. Storm counts no bytes and does not time spouts: state
+    payload_bytes, and the instructions of spouts, in the --costs file.
 
     \b
     Examples:

@@ -78,7 +78,12 @@ def _print(out: Console, heads: Row, rows: Sequence[Row], names: Sequence[int]) 
     ]
     for row in zip(*cells, strict=True):
         table.add_row(*row)
-    out.print(table, soft_wrap=False)
+    if out.is_terminal:
+        out.print(table, soft_wrap=False)
+        return
+    for line in out.render_lines(table, pad=False):
+        text = "".join(segment.text for segment in line)
+        out.print(Text(text.rstrip()), soft_wrap=True)  # files get no trailing spaces
 
 
 def _widths(rows: Sequence[Row], names: set[int], room: int) -> list[int]:

@@ -14,8 +14,8 @@ CURVES = "curves.png"
     required=True,
     type=param_types.CONFIG,
     metavar="NAME|FILE",
-    help="Training configuration: a shipped one (best, paper, b, …), a .toml file, or the "
-    "config.json of a run.",
+    help="Training configuration: a shipped one (best, paper, b, b-f1 or b-f1-f2), a .toml "
+    "file, or the config.json of a run.",
 )
 @click.option(
     "-o",

@@ -34,7 +34,7 @@ def read_graph(path: str | Path) -> StreamGraph:
     if first is None:
         raise FormatError(f"{name_of(path)}: holds no graph")
     if next(graphs, None) is not None:
-        raise FormatError(f"{name_of(path)}: holds several graphs (expected one)")
+        raise FormatError(f"{name_of(path)}: contains several graphs (expected one)")
     return first
 
 
@@ -176,7 +176,7 @@ def write_dataset(path: str | Path, graphs: Iterable[StreamGraph]) -> None:
             if len(first) != 1:
                 count = "several" if first else "none"
                 raise FormatError(
-                    f"{path}: must be one graph (got {count}); a .jsonl file holds any number"
+                    f"{path}: holds exactly one graph (got {count}); use .jsonl for any number"
                 )
             if name.endswith(".npz"):
                 write_columns(first[0], file)

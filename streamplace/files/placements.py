@@ -184,7 +184,9 @@ def _from_form(
         with within("problem.graph"):
             graph = graphs.from_form(own.graph)
         if graph.sha256 != own.graph_sha256:
-            raise ProblemError("problem.graph: does not match problem.graph_sha256")
+            raise ProblemError(
+                "problem.graph: does not match problem.graph_sha256, so it was edited after placing"
+            )
     if cluster is None:
         with within("problem.cluster"):
             cluster = clusters.from_form(own.cluster)

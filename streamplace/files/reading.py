@@ -151,7 +151,10 @@ def check(
         raise FormatError(f"{where}: must be an object (got {_kind(value)})")
     wanted = form.model_fields["format"].default if "format" in form.model_fields else None
     if wanted and value.get("format", wanted) != wanted:
-        raise FormatError(f"{where}: format: must be {wanted!r} (got {value['format']!r:.80})")
+        kind = wanted.removeprefix("streamplace-")
+        raise FormatError(
+            f"{where}: format: a {kind} file is expected (got {value['format']!r:.80})"
+        )
     try:
         return form.model_validate(value)
     except ValidationError as error:

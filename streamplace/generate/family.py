@@ -86,7 +86,8 @@ class SizedGraphs:
     def check(self, count: int, sizes: range | None) -> None:
         """Refuse numbers of operators that the family cannot generate."""
         if sizes is not None and not self.least <= sizes.start < sizes.stop <= MOST_OPERATORS + 1:
-            raise UsageError(f"operators must be {self.least} to {MOST_OPERATORS}")
+            got = f"{sizes.start}" if len(sizes) == 1 else f"{sizes.start}-{sizes.stop - 1}"
+            raise UsageError(f"operators must be {self.least} to {MOST_OPERATORS} (got {got})")
 
     def graph(
         self, number: int, count: int, sizes: range | None, rng: np.random.Generator, name: str

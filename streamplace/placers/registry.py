@@ -85,7 +85,11 @@ def make_placer(text: str, from_file: bool = False) -> Placer:
             **read_options(text, options, _types_of(name), custom.NOUN),
         )
     arguments = read_options(text, options, _types_of(name), custom.NOUN)
-    made: Placer = _class_of(name)(**arguments)
+    try:
+        made: Placer = _class_of(name)(**arguments)
+    except UsageError as error:
+        message = str(error).removeprefix(f"{name}: ")
+        raise UsageError(f"{custom.NOUN} {text!r}: {message}") from None
     return made
 
 

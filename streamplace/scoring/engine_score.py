@@ -45,7 +45,9 @@ class EngineScore(ThroughputScore):
         if self.latency_s is None:
             return (Line("nothing arrived at a sink during the measurement"),)
         mean, p50, p99 = (self.latency_s[name] for name in ("mean", "p50", "p99"))
-        lines = [f"latency {mean:.4g} s on average, half within {p50:.4g}, 99% within {p99:.4g}"]
+        lines = [
+            f"latency: mean {mean:.4g} s, median {p50:.4g} s, 99% of tuples within {p99:.4g} s"
+        ]
         if not self.settled:
             growth = f"queues changed by {self.queue_growth:+,.4g} tuples/s"
             lines.append(f"had not settled: {growth}; a longer run may give other results")

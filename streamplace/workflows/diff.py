@@ -83,7 +83,7 @@ class Difference(Displayable):
     def headline(self) -> str:
         """The number of moves, the memory they move, and their gain, in words."""
         moves = "1 move" if len(self.moves) == 1 else f"{len(self.moves)} moves"
-        memory = f" of {self.memory_bytes:,.0f} bytes of memory" if self.memory_bytes else ""
+        memory = f" with {self.memory_bytes:,.0f} bytes of memory" if self.memory_bytes else ""
         before, after = self.throughput
         change = f"throughput {number(before)} -> {number(after)} tuples/s, {after - before:+,.6g}"
         return f"{moves}{memory}; {change}{relative_gain(before, after)}"

@@ -106,7 +106,7 @@ class Explanation(Displayable):
         else:
             busiest = f"the busiest {top.kind}, {{}}, is {at}"
             yield Line(f"nothing limits throughput: {busiest}", (top.name,))
-            yield Line(f"up to {self.rate_factor:.4g} times the source rate would be sustained")
+            yield Line(f"the placement sustains up to {self.rate_factor:.4g} times the source rate")
 
     def _objective_lines(self) -> Iterator[Line]:
         """Yield what a user's objective deducts, if it is not the bottleneck that limits."""
@@ -123,7 +123,7 @@ class Explanation(Displayable):
         if not self.limited and self.score.objective == THROUGHPUT:
             return
         if not self.every_move_tried:
-            tried = "tried only the units that load the bottleneck most"
+            tried = "tried only the operators that load the bottleneck most"
             yield Line(f"too large to try all moves: {tried}")
         yield move_grid(self.moves) if self.moves else Line("no single move helps")
 
@@ -137,5 +137,5 @@ class Explanation(Displayable):
             (kind, "utilisation", "share"),
             len(self.contributions),
             row,
-            left_out="and {} more that contribute less",
+            left_out="and {} more with smaller shares",
         )

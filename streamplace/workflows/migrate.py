@@ -127,7 +127,7 @@ def migrate(
         with within("re-placing"):
             found = limited(problem, np.random.default_rng(seed))
         limit = f"max_moves={max_moves}" if move_cost is None else f"move_cost={move_cost:g}"
-        result = result_of(found, f"replace:{limit}", time.perf_counter() - started)
+        result = result_of(found, f"migrate:{limit}", time.perf_counter() - started)
     moves = moves_between(old, result.placement)
     forced = {move.operator for move in moves_between(old, staying)}
     return Migration(

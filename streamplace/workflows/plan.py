@@ -114,8 +114,8 @@ def _row(
     sustained = full / worst if worst else inf
     if sustained == inf:
         raise ProblemError(
-            "operators: nothing limits the source rate, since instructions times tuple rate is 0 "
-            "for every operator; state their instructions"
+            "operators: nothing limits the source rate, because no operator needs CPU time; "
+            "set their instructions"
         )
     relative = min(1.0, sustained / rate)
     if not throughput_evaluator(problem).linear and relative < 1.0:
@@ -159,9 +159,9 @@ def _is_last(rows: Sequence[PlanRow], problem: Problem) -> bool:
 def _check(cluster: Cluster, model: Model, most: int | None, seed: int) -> None:
     kinds = {replace(device, name="one") for device in cluster.devices}
     if len(kinds) > 1:
-        raise UsageError("plan: requires devices of one kind; those of the cluster differ")
+        raise UsageError("plan: requires equal devices, but those of the cluster differ")
     if cluster.network.overrides:
-        raise UsageError("plan: requires links of one kind; the cluster's network has overrides")
+        raise UsageError("plan: requires equal links, but the cluster's network has overrides")
     if model not in CLOSED_FORMS:
         closed_forms = ", ".join(CLOSED_FORMS)
         raise UsageError(f"plan: does not support the model engine; choose from {closed_forms}")

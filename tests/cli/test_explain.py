@@ -32,7 +32,7 @@ def test_bottleneck_and_helpful_moves(inputs: InputFiles, tmp_path: Path, capsys
     assert found[0][2].split()[:5] == ["d1,", "d2,", "d3", "1,000", "+166.667"]
     assert found[0][2].rstrip().endswith("device d0 at 60.0%")
     short = succeeds(capsys, "explain", file, "--top", "1").splitlines()
-    assert short[4] == "and 2 more that contribute less"
+    assert short[4] == "and 2 more with smaller shares"
     assert short[-1] == "and 2 more that help less"
 
 
@@ -132,7 +132,7 @@ def test_diff_shows_memory_and_gain(heavy: Path, tmp_path: Path, capsys: Capture
     assert found["relative_throughput"] == pytest.approx([1 / 1.2, 1.0])
     assert found["devices_gone"] == found["devices_new"] == []
     assert succeeds(capsys, "diff", *files).splitlines()[-1] == (
-        "2 moves of 6,000,000 bytes of memory; "
+        "2 moves with 6,000,000 bytes of memory; "
         "throughput 833.333 -> 1,000 tuples/s, +166.667 (+20.0%)"
     )
     assert "0 moves; throughput 1,000 -> 1,000 tuples/s, +0 (+0.0%)" in succeeds(

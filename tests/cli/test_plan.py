@@ -37,7 +37,7 @@ def test_a_plan_is_a_table_a_curve_and_json(
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (["--devices", "1x4,1x5"], "devices of one kind"),
+        (["--devices", "1x4,1x5"], "requires equal devices"),
         (
             ["--model", "engine"],
             "plan: does not support the model engine; choose from bottleneck, path-average",
@@ -71,7 +71,7 @@ def test_moves_after_losing_a_device(inputs: InputFiles, tmp_path: Path, capsys:
     assert [move["from"] for move in forced] == ["d2"]
     assert len(found["moves"]) <= 2
     assert found["throughput"] >= found["throughput_without_moves"]
-    assert found["placer"] == "replace:max_moves=1"
+    assert found["placer"] == "migrate:max_moves=1"
     cost = json_of(capsys, *options, "--move-cost", "0.5")
     assert cost["throughput"] >= cost["throughput_without_moves"]
 

@@ -191,7 +191,7 @@ def test_a_trace_and_a_picture(inputs: InputFiles, tmp_path: Path, capsys: Captu
         (("--tick", "0"), "--tick: must be above 0"),
         (("--tick", "100"), "at most the duration, 61 s"),
         (("--tick", "inf"), "--tick: must be finite"),
-        (("--duration", "0"), "at most the duration, 0 s"),
+        (("--duration", "0"), "--duration: must be above 0 (got 0)"),
         (("--duration", "1e12"), "--duration: must be at most 100,000,000 ticks"),
         (("--queue", "-1"), "--queue: must be finite and at least 0"),
         (("--queue", "nan"), "--queue: must be finite and at least 0"),

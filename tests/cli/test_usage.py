@@ -136,7 +136,10 @@ def test_bad_usage(
         (["explain", "p", "--top", "0"], "--top: must be at least 1 (got 0) (see"),
         (["place", "g", "--move-cost", "x"], "--move-cost: must be a number (got 'x') (see"),
         (["place", "g", "-o", ""], "-o: must not be empty (see"),
-        (["place", "g", "--source-rate", "x"], "--source-rate: must be one rate or several, as"),
+        (
+            ["place", "g", "--source-rate", "x"],
+            "--source-rate: must be one rate or several, such as",
+        ),
         (["schema", "graf"], "KIND: unknown choice 'graf'; did you mean 'graph'? (see"),
         (["schema", "x"], "KIND: unknown choice 'x'; choose from graph, cluster, placement, scene"),
     ],

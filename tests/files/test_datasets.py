@@ -74,7 +74,7 @@ def test_gzip_is_recognised_by_its_bytes(tmp_path: Path) -> None:
 
 def test_a_dataset_is_not_a_graph(tmp_path: Path) -> None:
     write_dataset(tmp_path / "x.jsonl", SEVERAL)
-    with pytest.raises(FormatError, match=r"x\.jsonl: holds several"):
+    with pytest.raises(FormatError, match=r"x\.jsonl: contains several"):
         read_graph(tmp_path / "x.jsonl")
 
 

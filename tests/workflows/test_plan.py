@@ -108,10 +108,10 @@ def test_a_row_has_the_bound_of_a_placement() -> None:
 
 def test_invalid_arguments_are_refused() -> None:
     unequal = Cluster([Device("fast", 2000.0), Device("slow", 1000.0)])
-    with pytest.raises(UsageError, match="requires devices of one kind"):
+    with pytest.raises(UsageError, match="requires equal devices"):
         plan(GRAPH, unequal)
     override = Network(overrides=(LinkOverride("d0", "d1", bandwidth_mbps=1.0),))
-    with pytest.raises(UsageError, match="requires links of one kind"):
+    with pytest.raises(UsageError, match="requires equal links"):
         plan(GRAPH, Cluster.equal(2, network=override))
     with pytest.raises(UsageError, match="engine"):
         plan(GRAPH, SLOW, model="engine")

@@ -158,8 +158,8 @@ def _documents(value: Any, where: str) -> Iterator[tuple[str, tuple[Any, str]]]:
             yield name, (document, place)
     else:
         raise FormatError(
-            f"{where}: not a Storm document: expected a visualization, /metrics, or an object "
-            f"with keys among {', '.join(KINDS)}"
+            f"{where}: not a Storm document: expected an answer of /visualization or "
+            f"/metrics, or an object with some of the keys {', '.join(KINDS)}"
         )
 
 

@@ -63,7 +63,7 @@ class Migrate:
             raise UsageError(f"max_moves must be at least 0 (got {self.max_moves})")
         if self.move_cost is not None and not 0 <= self.move_cost < np.inf:
             raise UsageError(f"move_cost must be finite and at least 0 (got {self.move_cost:g})")
-        check_limits("replace", self.seconds, self.evaluations)
+        check_limits("migrate", self.seconds, self.evaluations)
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
