@@ -62,7 +62,7 @@ def compare(
 
     \b
     Examples:
-    streamplace compare dataset:real --placers metis,fuser,greedy,auto
+    streamplace compare dataset:real --devices 3x2500 --placers metis,fuser,greedy,auto
     streamplace compare dream.jsonl.gz --placers metis,metis-oracle --source-rate 1e4,2e4
     streamplace compare dataset:real -o results --plots pdf
     streamplace compare dream.jsonl.gz --backend ray --address 10.0.0.1:6379

@@ -47,7 +47,7 @@ def cli() -> None:
     streamplace init                                  write a starter graph and cluster
     streamplace place graph.json -o placement.json    place the graph
     streamplace report placement.json -o report.html  view the placement, and change it by hand
-    streamplace compare dataset:real --placers metis,fuser,auto
+    streamplace compare dataset:real --devices 3x2500 --placers metis,fuser,auto
     """
 
 

@@ -116,10 +116,11 @@ class Page:
             assert code == 0, command
             return output.getvalue().decode()
         scripts = Path(sys.executable).parent
-        path = {**os.environ, "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
+        environment = {**os.environ, "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
+        environment.pop("COLUMNS", None)  # pytest-xdist sets it, and tables would omit columns
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", command],
-            cwd=self.folder, env=path, capture_output=True, text=True, check=False,
+            cwd=self.folder, env=environment, capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert done.returncode == 0, f"{command}: {done.stderr}"
         return done.stdout

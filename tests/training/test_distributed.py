@@ -41,6 +41,9 @@ class Done:
         return found
 
 
+pytestmark = pytest.mark.long
+
+
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> Done:
     """Train without interruption, then interrupt a run and resume it; see training_process."""
