@@ -117,7 +117,6 @@ class Page:
             return output.getvalue().decode()
         scripts = Path(sys.executable).parent
         environment = {**os.environ, "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
-        environment.pop("COLUMNS", None)  # pytest-xdist sets it, and tables would omit columns
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", command],
             cwd=self.folder, env=environment, capture_output=True, text=True, check=False,
