@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 def curves(runs: tuple[str, ...], output: str, seed: int, as_json: bool) -> None:
     """Plot the training curves of run folders.
 
-    RUN is a folder that `streamplace train` writes; it can be plotted while training runs. The
-    plot shows reward, gap to the best known placement, loss and entropy over steps, read from
+    RUN is a folder that `streamplace train` writes; it can be plotted during training. The plot
+    shows reward, gap to the best known placement, loss and entropy over steps, read from
     log.jsonl. Several runs are drawn side by side.
 
     \b

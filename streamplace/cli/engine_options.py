@@ -31,7 +31,7 @@ OPTIONS = (
         "--tick",
         type=NUMBER,
         metavar="S",
-        help="Engine: seconds per tick; shorter where queues or windows need it.  [default: 0.1]",
+        help="Engine: seconds per tick; shortened if queues or windows require it.  [default: 0.1]",
     ),
     click.option(
         "--scheduler",
@@ -85,7 +85,7 @@ OPTIONS = (
         callback=file_name,
         type=FILE,
         metavar="FILE",
-        help="Engine: plot of the trace to write: .png, .svg or .pdf.",
+        help="Engine: plot file to write (the trace over time): .png, .svg or .pdf.",
     ),
 )
 

@@ -42,12 +42,12 @@ def import_(
     ibm-adl         IBM Streams: an application's ADL, XML
     ibm-streamsx    IBM Streams: the graph of Python's streamsx, JSON
     kafka-streams   Kafka Streams: Topology.describe(), text
-    dream, cepsim   JSON of the benchmarks
+    dream, cepsim   graphs of the paper's benchmark (DREAM) and of CEPSim, JSON
     graphml, dot    graphs of other programs, and files that `streamplace export` writes
 
     An operator of parallelism p becomes p instances operator[0] … operator[p-1]; `streamplace
-    place --whole-operators` keeps them on one device. Numbers that neither FILE nor COSTS has stay
-    unknown (null); `streamplace place` lists those that it needs.
+    place --whole-operators` keeps them on one device. Numbers that are neither in FILE nor in COSTS
+    stay unknown (null); `streamplace place` lists those that it needs.
 
     \b
     Example:

@@ -17,7 +17,9 @@ def print_import(
     counts = ", ".join(f"{n:,} {what}{'' if n == 1 else 's'}" for what, n in sizes.items())
     out.print(f"wrote {file}: {counts}" if file != "-" else counts)
     if guessed:
-        print_line(out, Line("guessed: {}", (Names.of([f"{a} -> {b}" for a, b in guessed]),)))
+        print_line(
+            out, Line("guessed streams: {}", (Names.of([f"{a} -> {b}" for a, b in guessed]),))
+        )
     for note in notes:
         out.print(f"note: {note}")
     for unknown in graph.lacking:

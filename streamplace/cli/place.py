@@ -54,9 +54,9 @@ if TYPE_CHECKING:
     type=param_types.NUMBER,
     callback=options.at_least_0,
     metavar="C",
-    help="With --start: price of moves. A move is made only if it gains at least this relative "
-    "throughput (throughput / source rate) for each second that sending the operator's memory over "
-    "the network takes, e.g. 0.01.  [default: 0]",
+    help="With --start: least gain for which an operator moves, e.g. 0.01. The gain is in relative "
+    "throughput (throughput / source rate) per second that it takes to send the operator's memory "
+    "over the network.  [default: 0]",
 )
 @click.option(
     "--whole-operators",

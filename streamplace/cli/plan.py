@@ -16,8 +16,8 @@ from streamplace.cli import options, param_types
     "--most",
     type=param_types.Whole(1),
     metavar="N",
-    help="Largest number of devices to try.  [default: those of the cluster, then more until "
-    "they keep up with the source rate or more would not help, at most 64]",
+    help="Largest number of devices to try.  [default: the number in the cluster; if these cannot "
+    "keep up with the source rate, up to 64, as long as more devices help]",
 )
 @options.time_limit("Seconds of search for each number of devices.  [default: 1]")
 @click.option(
@@ -25,7 +25,7 @@ from streamplace.cli import options, param_types
     callback=options.file_name,
     type=param_types.FILE,
     metavar="FILE",
-    help="Plot of source rate over devices to write: .png, .svg or .pdf.",
+    help="Plot file to write (source rate over devices): .png, .svg or .pdf.",
 )
 @options.common
 def plan(

@@ -44,7 +44,7 @@ def _measuring(command: Command) -> Command:
         help="Seconds to wait for each answer of the server.",
     )
     costs = options.costs(
-        "File of numbers that you know better or that cannot be measured; format as in "
+        "File of numbers that replace measured ones or cannot be measured; format as in "
         "`streamplace import --help`."
     )
     rest = options.fold(options.output()(options.common(command)))
@@ -142,7 +142,8 @@ def flink(
 @click.option(
     "--window",
     type=param_types.Choice(["600", "10800", "86400"]),
-    help="With a URL: seconds that the counters cover: the last 10 minutes, 3 hours or day.  "
+    help="Period that the counters cover, in seconds: the last 10 minutes, 3 hours or 24 hours. "
+    "Requires a URL.  "
     "[default: since the topology started]",
 )
 @_measuring
@@ -161,8 +162,8 @@ def storm(
     """Measure a Storm topology and write its graph.
 
     URL is the address of Storm's UI. FILE is a saved answer of /metrics or /visualization, or an
-    object with both and the topology. Storm counts no bytes and does not time spouts: state
-    payload_bytes, and the instructions of spouts, in the --costs file.
+    object with the keys topology, metrics and visualization. Storm counts no bytes and does not
+    time spouts: state payload_bytes, and the instructions of spouts, in the --costs file.
 
     \b
     Examples:
@@ -232,7 +233,7 @@ def _write_placement(
             write_placement(file, current_placement(graph, hosts, slots, mips))
     except ProblemError as error:
         raise BackendError(
-            f"cannot write the current placement: {error} (a .csv file needs no costs)"
+            f"cannot write the current placement: {error}; a .csv file can be written without costs"
         ) from None
 
 

@@ -18,7 +18,7 @@ def print_profile(profile: Profile, graph: StreamGraph, to_stderr: bool = False)
     for reason in reasons(profile):
         out.print(reason)
     for source, target in profile.logical.guessed:
-        out.print(f"guessed: {source} -> {target}")
+        out.print(f"guessed stream: {source} -> {target}")
     for note in profile.logical.notes:
         out.print(f"note: {note}")
     for unknown in graph.lacking:
@@ -43,7 +43,7 @@ def _streams(profile: Profile) -> Grid:
 
 
 def watched(profile: Profile) -> str:
-    """Return for how long counters were watched, if that is known."""
+    """Return the text that says how long the counters were watched."""
     if not profile.seconds:
         return "over an unknown time" if profile.intervals else "no tuple was counted"
     several = f"{profile.intervals} intervals, " if profile.intervals > 1 else ""
@@ -61,7 +61,7 @@ def figure(estimate: Estimate) -> str:
 
 
 def reasons(profile: Profile) -> list[str]:
-    """Return why numbers are missing or bounds, each reason with the first number affected."""
+    """Return the reasons why numbers are missing or only bounds, with the first number of each."""
     numbers = [("source rate", profile.source_rate)]
     for each in profile.operators:
         numbers += [(f"instructions of {each.name}", each.instructions)]

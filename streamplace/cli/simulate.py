@@ -32,8 +32,9 @@ def simulate(
 ) -> None:
     """Score a placement of a graph.
 
-    Options that you leave out take their values from the PLACEMENT file. CEPSim's files have none:
-    there the source rate is the graph's, the cluster is 5x2500 and the model is bottleneck.
+    Options that you leave out take their values from the PLACEMENT file. CEPSim's files do
+    not store them; there, the source rate is the graph's, the cluster is 5x2500 and the model is
+    bottleneck.
 
     The options marked "Engine" require --model engine.
 

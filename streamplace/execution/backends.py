@@ -16,7 +16,7 @@ from streamplace.util.suggest import valid_choices
 
 BACKENDS = ("local", "ray", "dask")
 ANSWER_S = 5.0
-OBJECT_STORE_BYTES = 128 * 2**20  # of a local Ray cluster, which writes more to disk
+OBJECT_STORE_BYTES = 128 * 2**20  # of a local Ray cluster; what does not fit is written to disk
 _ADDRESS = re.compile(r"(?:tcp://)?([^\s/:]+):(\d{1,5})")
 
 

@@ -76,8 +76,9 @@ class LinkOverride(StableRepr):
     Parameters
     ----------
     source, target
-        Names of the devices at both ends. With ``nic`` links, one of them is None: ``target`` for
-        the interface on which `source` sends, ``source`` for the one on which `target` receives.
+        Names of the devices at both ends. With ``nic`` links, one of them is None: without a
+        `target`, the link is the interface on which `source` sends; without a `source`, it is the
+        interface on which `target` receives.
     bandwidth_mbps, latency_s, overhead_s, gap_s
         See `Network`.
     """
@@ -102,8 +103,8 @@ class Network(StableRepr):
     bandwidth_mbps
         Bandwidth of a link in Mbit/s; None means no limit.
     latency_s, overhead_s, gap_s
-        Seconds. LogP's L, the latency of a message; o, the time that one core spends on a message
-        at either end; and g, the time that a message occupies a link.
+        LogP's parameters in seconds: L is the latency of a message, o the time that one core
+        spends on a message at either end, and g the time that a message occupies a link.
     overrides
         Links with other values.
 
@@ -124,13 +125,14 @@ class Network(StableRepr):
         if self.kind not in get_args(NetworkKind):
             raise ClusterError(f"network: kind must be pair or nic (got {self.kind!r})")
         object.__setattr__(self, "overrides", tuple(self.overrides))
+        places = ["network", *(f"network.overrides[{i}]" for i in range(len(self.overrides)))]
         parts: tuple[Network | LinkOverride, ...] = (self, *self.overrides)
-        for part in parts:
+        for place, part in zip(places, parts, strict=True):
             if part.bandwidth_mbps is not None:
-                _check("network: bandwidth_mbps", part.bandwidth_mbps, least=LEAST)
+                _check(f"{place}: bandwidth_mbps", part.bandwidth_mbps, least=LEAST)
             for name in ("latency_s", "overhead_s", "gap_s"):
                 if (value := getattr(part, name)) is not None:
-                    _check(f"network: {name}", value)
+                    _check(f"{place}: {name}", value)
 
 
 class Cluster(Displayable):

@@ -1,7 +1,7 @@
-"""The columns of numbers of a graph, and the hash of a graph.
+"""The numeric columns of a graph, and the hash of a graph.
 
-A later version adds a number with one line here. Graphs that do not use it keep their hash, since
-an added column enters the hash only if some value differs from its default.
+To add a number in a later version, add one line here. Graphs that do not use it keep their hash,
+since an added column enters the hash only if some value differs from its default.
 """
 
 import hashlib

@@ -178,7 +178,8 @@ def _in_groups(
 ) -> tuple[Ints, Ints, Floats]:
     if sources % distribution.groups or targets % distribution.groups:
         raise GraphError(
-            f"{distribution.groups} groups do not divide {sources} and {targets} instances evenly"
+            f"cannot divide {sources} source and {targets} target instances into "
+            f"{distribution.groups} equal groups"
         )
     of_source, of_target = sources // distribution.groups, targets // distribution.groups
     a = np.repeat(np.arange(sources), of_target)

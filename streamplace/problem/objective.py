@@ -33,9 +33,9 @@ class Throughput:
         Model that computes the throughput of a placement: ``bottleneck``, ``path-average`` or
         ``engine``.
     target_utilisation
-        Share of every device and link that may be used, above 0 and at most 1. Throughput is that
-        of devices and links of this share of their capacity; reported utilisations refer to the
-        full capacity.
+        Share of every device and link that may be used, above 0 and at most 1. Throughput is
+        computed as if devices and links had only this share of their capacity; reported
+        utilisations refer to the full capacity.
     engine
         Settings of the engine for the model ``engine``; None stands for its defaults. Placement
         files do not store them.

@@ -96,7 +96,7 @@ def only_throughput(objective: Objective, what: str) -> None:
     Parameters
     ----------
     what
-        The beginning of the message, such as ``placer 'exact' proves throughput``.
+        The beginning of the message, such as ``placer 'exact' supports only throughput``.
 
     Raises
     ------

@@ -34,7 +34,7 @@ class ClosedFormEvaluator(ThroughputEvaluator):
         """Return the throughput of K placements of a flow, (K,) tuples/s at its sources."""
 
     def throughput_at(self, problem: Problem, devices: Placements) -> Floats:
-        """Return the throughput of K placements, (K,) tuples/s, in one of the cases."""
+        """Return the throughput of K placements, (K,) tuples/s, at one of the source rates."""
         flow = compiled(problem).flow
         share = self.reached(flow, devices) / flow.source_rate  # the two rates differ by rounding
         return problem.source_rate * share

@@ -1,4 +1,4 @@
-"""The evaluator of throughput by engine runs."""
+"""The evaluator that measures throughput with engine runs."""
 
 from dataclasses import fields
 
@@ -20,7 +20,7 @@ class EngineEvaluator(ThroughputEvaluator):
     gains_from_threads: bool = True
 
     def throughput_at(self, problem: Problem, devices: Placements) -> Floats:
-        """Return the throughput of K placements, (K,) tuples/s, in one of the cases.
+        """Return the throughput of K placements, (K,) tuples/s, at one of the source rates.
 
         Raises
         ------

@@ -56,7 +56,7 @@ class ObjectiveEvaluator(ThroughputEvaluator):
         """
 
     def throughput_at(self, problem: Problem, devices: Placements) -> Floats:
-        """Return the worth of K placements, (K,) tuples/s, in one of the cases.
+        """Return the worth of K placements, (K,) tuples/s, at one of the source rates.
 
         Raises
         ------

@@ -78,7 +78,7 @@ class ThroughputEvaluator(ABC):
 
     @abstractmethod
     def throughput_at(self, problem: Problem, devices: Placements) -> Floats:
-        """Return the throughput of K placements, (K,) tuples/s, in one of the cases."""
+        """Return the throughput of K placements, (K,) tuples/s, at one of the source rates."""
 
     @property
     @abstractmethod

@@ -102,7 +102,7 @@ class Run:
         if not len(own):
             processes = "1 process" if workers.count == 1 else f"{workers.count} processes"
             counts = f"{len(trained)} for {processes}"
-            raise ConfigError(f"config: problems: too few problems match the dataset ({counts})")
+            raise ConfigError(f"config: problems: the dataset gives too few problems ({counts})")
         encoded = encoded_by(policy, trained)
         learner = Learner(policy, encoded, own, config.run.seed, workers, jobs, backend)
         loop = Loop(learner, config.stage, encoded_by(policy, held_out))

@@ -81,7 +81,7 @@ MOVED_NAMES: Mapping[str, str] = {
     "shown.several": "display.text.several",
     "solve.Result": "workflows.result.Result",
 }
-"""Old name -> new name, both relative to ``streamplace``, unless `MOVED_MODULES` covers them."""
+"""Old name -> new name, both relative to ``streamplace``, unless `MOVED_MODULES` has the change."""
 
 ROOT = __name__.partition(".")[0]
 
@@ -126,7 +126,8 @@ class _OldModule(ModuleType):
 class _Finder:
     """An import hook for modules at old paths, both finder and loader.
 
-    It has no base class of importlib, since the import takes a tenth of `streamplace --help`.
+    It does not derive from a class of importlib, since importing that class would take a tenth of
+    the time of `streamplace --help`.
     """
 
     def find_spec(
@@ -137,7 +138,7 @@ class _Finder:
         if root != ROOT or module not in MOVED_MODULES:
             return None
         has_modules = any(old.startswith(f"{module}.") for old in MOVED_MODULES)
-        return ModuleSpec(fullname, self, is_package=has_modules)  # type: ignore[arg-type]  # no base
+        return ModuleSpec(fullname, self, is_package=has_modules)  # type: ignore[arg-type]  # no base class
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """Return an empty module."""

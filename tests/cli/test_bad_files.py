@@ -159,7 +159,7 @@ def test_every_bad_file_is_tested() -> None:
     "file",
     ["graph-cycle.json", "graph-nan.json", "graph-load-overflows.json", "graph-truncated.json.gz"],
 )
-def test_as_a_process(file: str, tmp_path: Path) -> None:
+def test_bad_files_in_a_separate_process(file: str, tmp_path: Path) -> None:
     done = run("place", DATA / file, "-o", tmp_path / "out.json")
     assert (done.returncode, done.stdout) == (2, "")
     assert file in one_line(done.stderr)

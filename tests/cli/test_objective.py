@@ -131,7 +131,7 @@ def test_throughput_is_the_default(folder: Path) -> None:
         (["--objective", "mine:Net:price=high"], "price must be a number"),
         (["--objective", "mine:Worded:word=4"], "its constructor failed: ValueError: letters"),
         (["--objective", "mine:Failing"], "its evaluator failed: RuntimeError: a fault of its own"),
-        (["--objective", "mine:Net", "--placer", "exact"], "'exact' proves throughput, not object"),
+        (["--objective", "mine:Net", "--placer", "exact"], "'exact' supports only throughput, not"),
     ],
 )
 def test_faults_are_one_line(folder: Path, arguments: list[str], message: str) -> None:

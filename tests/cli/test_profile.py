@@ -55,7 +55,7 @@ def test_tables(tmp_path: Path, capsys: Capture) -> None:
     assert "OP1 -> OP3" in out
     assert "±" in out
     assert "profile with chaining off" in out
-    assert "guessed: even -> OP1" in out
+    assert "guessed stream: even -> OP1" in out
 
 
 def test_the_current_placement_without_numbers(tmp_path: Path, capsys: Capture) -> None:
@@ -66,7 +66,7 @@ def test_the_current_placement_without_numbers(tmp_path: Path, capsys: Capture) 
         done = run("profile", "flink", url, *options, tmp_path / "now.json")
     assert "OP1,10.88.0.2:42743-d7955a" in now.read_text().splitlines()
     assert done.returncode == 1
-    assert "(a .csv file needs no costs)" in one_line(done.stderr)
+    assert "a .csv file can be written without costs" in one_line(done.stderr)
     assert not (tmp_path / "now.json").exists()
 
 

@@ -2,8 +2,8 @@
 
     python -m tests.docs.refresh README.md docs/explain.md
 
-Every text block becomes what the block before it prints. A block whose output differs only in times
-that may vary stays as it is. The failing command is named where a page cannot be run.
+Every text block is replaced by what the block before it prints, unless the two differ only in times
+that may vary. If a page cannot be run, the error names the failing command.
 """
 
 import os

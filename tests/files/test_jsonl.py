@@ -129,7 +129,7 @@ def test_a_device_is_refused(tmp_path: Path) -> None:
         list(iter_graphs(path))
 
 
-def test_few_graphs_are_read_once(tmp_path: Path) -> None:
+def test_a_small_dataset_is_kept_in_memory(tmp_path: Path) -> None:
     path = tmp_path / "graphs.jsonl"
     write_dataset(path, GRAPHS)
     stored = open_dataset(path)

@@ -1,4 +1,4 @@
-"""Fields and union tags at places in a form."""
+"""Places in forms (the pydantic models of files): their fields, and removal of union tags."""
 
 from typing import Literal
 

@@ -36,7 +36,7 @@ def test_same_seed_same_placement(name: str, problem: Problem, seed: int) -> Non
 @pytest.mark.parametrize("name", QUICK_NAMES)
 @settings(max_examples=10)
 @given(problem=problems())
-def test_headroom_equals_a_slower_cluster(name: str, problem: Problem) -> None:
+def test_headroom_has_the_effect_of_a_slower_cluster(name: str, problem: Problem) -> None:
     """Halving is exact in floating point, so a placer must choose the same placement."""
     graph, cluster, rate = problem.graph, problem.cluster, problem.source_rate
     half = Problem(graph, cluster, source_rate=rate, target_utilisation=0.5)

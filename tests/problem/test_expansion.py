@@ -99,7 +99,7 @@ def test_streams_between_instances(
 
 @given(st.integers(1, 40), st.integers(1, 40))
 def test_pointwise_agrees_with_flink(sources: int, targets: int) -> None:
-    """The four cases are those of Flink's tests of VertexInputInfoComputationUtils."""
+    """The expected pairs follow the formulas of Flink's VertexInputInfoComputationUtils."""
     a, b, share = expansion._pairs(Distribution.POINTWISE, sources, targets)
     if sources >= targets:
         ranges = [(t, t * sources // targets, (t + 1) * sources // targets) for t in range(targets)]
@@ -122,6 +122,7 @@ def test_pointwise_agrees_with_flink(sources: int, targets: int) -> None:
     ],
 )
 def test_pointwise_by_hand(sources: int, targets: int, feeds: list[list[int]]) -> None:
+    """The four cases are those of Flink's tests of VertexInputInfoComputationUtils."""
     a, b, _ = expansion._pairs(Distribution.POINTWISE, sources, targets)
     assert [a[b == t].tolist() for t in range(targets)] == feeds
 
@@ -135,7 +136,10 @@ def test_groups() -> None:
     assert share.tolist() == [1.0] * 12
     assert expansion._pairs(GroupedDistribution(2), 4, 6)[2].tolist() == [1 / 3] * 12
     assert expansion._number(GroupedDistribution(2), 4, 6) == 12
-    with pytest.raises(GraphError, match=r"^streams: .*: 2 groups do not divide 3 and 2"):
+    with pytest.raises(
+        GraphError,
+        match=r"^streams: .*: cannot divide 3 source and 2 target instances into 2 equal groups",
+    ):
         pair(GroupedDistribution(2), 3, 2)
 
 
@@ -203,7 +207,7 @@ def test_constraints_hold_for_instances() -> None:
     }
 
 
-def test_a_group_without_parallel_operators_stays_one() -> None:
+def test_an_exlocate_group_without_parallel_operators_is_not_split() -> None:
     rules = Constraints(exlocate=[["a", "b", "c"]])
     rows = [Operator(name, 1.0, 0.0) for name in "abcd"]
     got = to_instances(LogicalGraph(StreamGraph(rows, [], constraints=rules), {"d": 2})).constraints

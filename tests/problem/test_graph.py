@@ -59,13 +59,13 @@ FAULTS: dict[str, tuple[list[Operator], list[Stream], dict[str, Any], str]] = {
     "no rate": ([A], [], {"source_rate": 0.0}, r"^source_rate: must be finite and above 0"),
     "nan rate": ([A], [], {"source_rate": float("nan")}, r"^source_rate: .*got nan"),
     "missing share": ([A, B], [], {"source_shares": {"a": 1}}, r"^source_shares: .*'b' is missing"),
-    "share of none": (
+    "share of a non-source": (
         [A, B],
         [Stream("a", "b")],
         {"source_shares": {"a": 0.5, "b": 0.5}},
         r"^source_shares: .*'b' is not one of them",
     ),
-    "share of another": (
+    "share of the wrong operator": (
         [A, B, D],
         [Stream("d", "a")],
         {"source_shares": {"a": 0.5, "b": 0.5}},

@@ -150,7 +150,7 @@ def test_explain_finds_moves_that_raise_the_worth_without_a_bottleneck() -> None
 
 def test_throughput_only_features_refuse_custom_objectives() -> None:
     found = sp.place(small(), "4x1000", objective=Net(), placer="greedy").placement
-    with pytest.raises(UsageError, match="proves throughput, not objective 'tests"):
+    with pytest.raises(UsageError, match="supports only throughput, not objective 'tests"):
         sp.place(small(), objective=Net(), placer="exact")
     with pytest.raises(UsageError, match="report: the page shows throughput, not objective"):
         entry("a title", found)

@@ -1,4 +1,4 @@
-"""Target utilisation: throughput of a slower cluster, utilisations of the full capacity."""
+"""Target utilisation: throughput is that of a slower cluster, utilisations are not."""
 
 from typing import Any
 

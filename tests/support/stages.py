@@ -1,4 +1,4 @@
-"""Values of ``[[stage]]`` tables, small policies and problems, and loops over them in memory."""
+"""Values of ``[[stage]]`` tables, small policies and problems, and training loops over them."""
 
 from collections.abc import Sequence
 from functools import cache

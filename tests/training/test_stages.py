@@ -182,7 +182,7 @@ def test_the_memory_is_passed_to_the_next_stage() -> None:
 
 
 def test_a_last_stage_without_epochs_is_skipped() -> None:
-    """Its teacher does not place, since no later stage could use the placements."""
+    """Its teacher computes no placements, since no later stage could use them."""
     loop = loop_of([dagger(), imitation(epochs=0, teacher="random")])
     assert len(list(loop.steps())) == STEPS_PER_EPOCH
     assert loop.algorithm is not None
@@ -214,7 +214,7 @@ def test_rewards_follow_from_the_model_of_the_stage(model: Model) -> None:
     assert all(0 < record["reward"] <= 1 for record in records)
 
 
-def test_without_a_model_rewards_use_the_problem_s_own() -> None:
+def test_without_a_model_rewards_use_the_model_of_the_problem() -> None:
     own = [under(problem, "path-average") for problem in small_problems()]
     found = []
     for problems, model in ((own, None), (small_problems(), "path-average")):

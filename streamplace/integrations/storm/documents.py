@@ -16,7 +16,12 @@ KINDS = ("visualization", "metrics", "topology")
 
 def _number(value: Any) -> Any:
     """Convert numbers that Storm writes as text."""
-    return float(value) if isinstance(value, str) else value
+    if not isinstance(value, str):
+        return value
+    try:
+        return float(value)
+    except ValueError:
+        raise ValueError(f"must be a number (got {value!r:.40})") from None
 
 
 Amount = Annotated[float, BeforeValidator(_number), Field(ge=0, allow_inf_nan=False)]

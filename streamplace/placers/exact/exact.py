@@ -67,7 +67,7 @@ class Exact:
         PlacementError, InfeasibleError
             If no feasible placement was found, or none exists.
         """
-        only_throughput(problem.objective, "placer 'exact' proves throughput")
+        only_throughput(problem.objective, "placer 'exact' supports only throughput")
         close = PROVERS.get(problem.model)
         if close is None:
             models = " and ".join(PROVERS)

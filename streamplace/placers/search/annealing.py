@@ -16,7 +16,8 @@ from streamplace.util.arrays import Ints
 HOTTEST, COLDEST = 0.2, 0.002  # temperatures of a thorough chain
 WARMING = 5e-4  # starting temperature per change per unit, up to HOTTEST
 THOROUGH = 100.0  # changes per unit from which a chain no longer depends on its start
-ALL_OVER, NEARBY = (0.4, 0.25), (0.1, 0.6)  # shares of swaps and joins: thorough, other chains
+# shares of swaps and of joins (see Schedule), in thorough chains and in others
+ALL_OVER, NEARBY = (0.4, 0.25), (0.1, 0.6)
 
 
 @dataclass
@@ -85,7 +86,7 @@ class Annealer:
     rng
         Seeds all chains.
     headroom
-        Continue below a utilisation of 1, where throughput no longer rises, to the least possible.
+        Whether to reduce the largest utilisation below 1 too, where throughput no longer rises.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""REST addresses: copied from a browser, with a password."""
+"""Addresses of REST servers: copied from a browser, or with a password."""
 
 import base64
 from collections.abc import Iterator
@@ -48,7 +48,7 @@ def test_address_from_a_browser(tail: str, base: str) -> None:
     assert [path for path, _ in requests] == [f"{base}/jobs"]
 
 
-def test_password_is_sent_to_the_server_and_in_no_message() -> None:
+def test_the_password_is_sent_to_the_server_but_not_shown_in_messages() -> None:
     with guarded() as (host, requests):
         with pytest.raises(BackendError, match="HTTP 401") as refused:
             Server(f"http://me:guess-nobody@{host}").get("/jobs", 5)

@@ -83,7 +83,7 @@ def changed(document: dict[str, Any], *path: Any, to: Any) -> str:
         ),
         (
             changed(METRICS, "bolts", 0, "emitted", 0, "value", to="many"),
-            "bolts[0].emitted[0].value: could not convert string to float: 'many'",
+            "bolts[0].emitted[0].value: must be a number (got 'many')",
         ),
         (
             changed(METRICS, "bolts", 0, "executed", 0, "component_id", to="count"),

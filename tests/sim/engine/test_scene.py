@@ -127,7 +127,7 @@ def test_a_stopped_device_is_busy_while_tuples_wait_for_it() -> None:
     )  # nothing arrives in the first tick
     assert found.series.device_utilisation[1:, 1] == pytest.approx(1.0)
     assert found.series.device_utilisation[39, 0] == pytest.approx(0.0, abs=1e-9)
-    assert found.series.device_utilisation[41, 0] == pytest.approx(1.0)  # its source is offered
+    assert found.series.device_utilisation[41, 0] == pytest.approx(1.0)  # its source gets tuples
     unused = engine.run(
         Placement(loaded_chain(0.1, 0.1), [0, 0]), scene=Scene(speeds=(Speed(1, 0.0, 0.0),))
     )

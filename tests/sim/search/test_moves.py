@@ -55,7 +55,7 @@ def test_loads_equal_those_computed_from_scratch(case: Case, seed: int) -> None:
 
 
 @given(cases(), SEEDS)
-def test_annealing_reports_the_largest_load_of_its_best(case: Case, seed: int) -> None:
+def test_annealing_reports_the_largest_load_of_its_best_placement(case: Case, seed: int) -> None:
     problem, devices = case
     instance, arrays = compiled(problem).instance, flow(problem)
     now = search_state(instance, np.array(devices, dtype=np.int32))
@@ -67,7 +67,7 @@ def test_annealing_reports_the_largest_load_of_its_best(case: Case, seed: int) -
 
 
 @given(cases("path-average"), SEEDS)
-def test_annealing_reports_the_throughput_of_its_best(case: Case, seed: int) -> None:
+def test_annealing_reports_the_throughput_of_its_best_placement(case: Case, seed: int) -> None:
     problem, devices = case
     instance, arrays = compiled(problem).instance, flow(problem)
     now = search_state(instance, np.array(devices, dtype=np.int32))
