@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterator
+from typing import Any
 
 import click
 import pytest
@@ -27,6 +28,8 @@ def examples(command: click.Command) -> list[str]:
 
 ALL = {"": cli, **dict(commands(cli))}
 EXAMPLES = [line for command in ALL.values() for line in examples(command)]
+HELP: dict[str, Any] = {"help_option_names": cli.context_settings["help_option_names"]}
+"""Options of every context: click keeps a command's help option as the first context names it."""
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -58,7 +61,7 @@ def test_first_lines_are_complete(group: str) -> None:
     """In the list of commands, no description is cut off on a terminal of 80 columns."""
     command = ALL[group]
     assert isinstance(command, click.Group)
-    context = click.Context(command, info_name=WORD, terminal_width=80)
+    context = click.Context(command, info_name=WORD, terminal_width=80, **HELP)
     output = command.get_help(context).partition("Commands:")[2]
     for name, inner in command.commands.items():
         first = (inner.help or "").partition("\n")[0]
@@ -85,5 +88,6 @@ def test_common_options(name: str) -> None:
 @pytest.mark.parametrize("name", ALL)
 def test_help_fits_a_terminal(name: str) -> None:
     """Unwrapped blocks are not wider than the text that click wraps."""
-    output = ALL[name].get_help(click.Context(ALL[name], max_content_width=100, terminal_width=100))
+    context = click.Context(ALL[name], max_content_width=100, terminal_width=100, **HELP)
+    output = ALL[name].get_help(context)
     assert max(map(len, output.splitlines())) <= 100

@@ -299,7 +299,7 @@ def test_more_sets_can_be_added() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"duration_s": 0.0}, "tick_s"),
+        ({"duration_s": 0.0}, "duration_s: must be above 0"),
         ({"tick_s": 0.0}, "above 0"),
         ({"tick_s": 100.0}, "at most the duration"),
         ({"duration_s": float("inf")}, "finite"),
