@@ -45,14 +45,14 @@ def test_examples_are_valid(line: str) -> None:
     """The arguments of an example are parsed and checked, but the command does not run."""
     words = shlex.split(line)[1:]
     command: click.Command = cli
-    context = click.Context(cli, info_name=WORD)
+    context = click.Context(cli, info_name=WORD, **HELP)
     while isinstance(command, click.Group):
         _, found, words = command.resolve_command(context, words)
         assert found is not None
         command = found
         if not isinstance(command, click.Group):
             break
-        context = click.Context(command, parent=context)
+        context = click.Context(command, parent=context, **HELP)
     command.make_context(command.name, list(words), parent=context).close()
 
 
