@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from streamplace.display.labels import labels
+from streamplace.display.text import counted
 from streamplace.plots.distributions import cumulative, shares_of_devices
 from streamplace.plots.style import NAME, bar, legend_below, line, picture
 from streamplace.util.arrays import Floats
@@ -110,7 +111,7 @@ def _panels(figure: Figure, found: Comparison) -> list[Axes]:
     grid = figure.subplots(rows, columns, squeeze=False).ravel()
     for axes in grid[count:]:
         axes.remove()
-    graphs = "1 graph" if len(found.graphs) == 1 else f"{len(found.graphs):,} graphs"
+    graphs = counted(len(found.graphs), "graph")
     for axes, rate in zip(grid, found.source_rates, strict=False):
         at = "own source rates" if rate is None else f"{rate:,.6g} tuples/s"
         axes.set_title(f"{graphs} at {at} ({found.scored_by})")

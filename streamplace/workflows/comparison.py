@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from streamplace.display.mixins import Displayable, RoundedRepr
-from streamplace.display.text import aligned, number, quoted
+from streamplace.display.text import aligned, counted, number, quoted
 from streamplace.display.view import TABLE_ROWS, Grid, Line, View
 from streamplace.files import write_json
 from streamplace.files.atomic import make_folder, write_text
@@ -143,7 +143,7 @@ class Comparison(Displayable):
     @property
     def headline(self) -> str:
         """A description of the numbers in the table."""
-        graphs = f"{len(self.graphs):,} graph{'s' if len(self.graphs) > 1 else ''}"
+        graphs = counted(len(self.graphs), "graph")
         own = "" if self.objective == THROUGHPUT else f", objective {quoted(self.objective)}"
         return f"relative throughput over {graphs} ({self.model} model{own})"
 

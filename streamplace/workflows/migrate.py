@@ -1,6 +1,5 @@
 """Migration from the current placement to a better one, with few moves."""
 
-import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +15,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput import simulate
+from streamplace.util import work_clock
 from streamplace.workflows.diff import Move, moves_between, relative_gain
 from streamplace.workflows.place import result_of, solve
 from streamplace.workflows.result import Result
@@ -123,11 +123,11 @@ def migrate(
         limited = Migrate(old, max_moves, move_cost, seconds)
         staying, _ = stay(problem, old)
         ready_placer("search:evaluations=1", problem.model)
-        started = time.perf_counter()
+        started = work_clock.now()
         with within("re-placing"):
             found = limited(problem, np.random.default_rng(seed))
         limit = f"max_moves={max_moves}" if move_cost is None else f"move_cost={move_cost:g}"
-        result = result_of(found, f"migrate:{limit}", time.perf_counter() - started)
+        result = result_of(found, f"migrate:{limit}", work_clock.now() - started)
     moves = moves_between(old, result.placement)
     forced = {move.operator for move in moves_between(old, staying)}
     return Migration(
