@@ -96,7 +96,7 @@ class PartialPlacements(NamedTuple):
     link: Floats  # (R, L) utilisation
     busiest: Floats  # (R, D) largest utilisation of a device's links
     open: Floats  # (R, D) traffic to operators not placed yet
-    crew: Ints  # (R, D) number of operators
+    operators_on: Ints  # (R, D) number of operators
     memory: Floats  # (R, D) bytes
     worst: Floats  # (R,) largest utilisation
     worst_device: Floats  # (R,) largest device utilisation
@@ -177,7 +177,7 @@ def nothing_placed(problems: LookaheadBatch, problem: Ints) -> PartialPlacements
         link=np.zeros((rows, int(np.diff(problems.first_link).max()))),
         busiest=np.zeros((rows, columns)),
         open=np.zeros((rows, columns)),
-        crew=np.zeros((rows, columns), np.int32),
+        operators_on=np.zeros((rows, columns), np.int32),
         memory=np.zeros((rows, columns)),
         worst=np.zeros(rows),
         worst_device=np.zeros(rows),
@@ -190,7 +190,7 @@ def nothing_placed(problems: LookaheadBatch, problem: Ints) -> PartialPlacements
 @kernel
 def candidate_features(
     problems: LookaheadBatch,
-    grown: PartialPlacements,
+    partial: PartialPlacements,
     operator: Ints,
     features: Single,
     offered: Bools,
@@ -208,16 +208,16 @@ def candidate_features(
         only the first is offered. At least one device is offered.
     """
     for r in range(operator.shape[0]):
-        _offer(problems, grown, r, operator[r], offered[r])
-        _describe(problems, grown, r, operator[r], features[r])
+        _offer(problems, partial, r, operator[r], offered[r])
+        _describe(problems, partial, r, operator[r], features[r])
 
 
 @kernel
 def _describe(
-    problems: LookaheadBatch, grown: PartialPlacements, r: int, v: int, features: Single
+    problems: LookaheadBatch, partial: PartialPlacements, r: int, v: int, features: Single
 ) -> None:
     """Fill in the features, (D, F), of operator v in row r, ordered as `CANDIDATE_FEATURES`."""
-    p = grown.problem[r]
+    p = partial.problem[r]
     first, g = problems.first_device[p], problems.first_operator[p] + v
     devices = problems.first_device[p + 1] - first
     operators = problems.first_operator[p + 1] - problems.first_operator[p]
@@ -225,19 +225,19 @@ def _describe(
     capacity, least, used = 0.0, np.inf, 0.0
     for d in range(devices):
         capacity += problems.capacity[first + d]
-        least = min(least, grown.device[r, d])
-        used += grown.device[r, d]
+        least = min(least, partial.device[r, d])
+        used += partial.device[r, d]
     mean = used / devices + problems.work[g] / capacity
-    left = (grown.left[r] - problems.work[g]) / capacity
-    ahead = _traffic_ahead(problems, grown, r, v)
+    left = (partial.left[r] - problems.work[g]) / capacity
+    ahead = _traffic_ahead(problems, partial, r, v)
     features[:] = 0.0
     for d in range(devices):
-        highest, highest_device, on_links, local, heaviest, crossing = _put(
-            problems, grown, r, v, d, 1.0
+        highest, highest_device, on_links, local, heaviest, crossing = _change_loads(
+            problems, partial, r, v, d, 1.0
         )
-        then = grown.device[r, d]
-        _put(problems, grown, r, v, d, -1.0)
-        now = grown.device[r, d]
+        then = partial.device[r, d]
+        _change_loads(problems, partial, r, v, d, -1.0)
+        now = partial.device[r, d]
         out = features[d]
         out[0] = squashed(problems.work[g] / problems.capacity[first + d] * scale)
         out[1] = squashed(now * scale)
@@ -246,50 +246,50 @@ def _describe(
         out[4] = squashed((now - least) * scale)
         out[5] = squashed(highest * scale)
         out[6] = squashed(on_links * scale)
-        out[7] = squashed(grown.worst[r] * scale)
-        out[8] = squashed(max(0.0, highest - grown.worst[r]) * scale)
+        out[7] = squashed(partial.worst[r] * scale)
+        out[8] = squashed(max(0.0, highest - partial.worst[r]) * scale)
         out[9] = squashed(local * scale)
         out[10] = squashed(heaviest * scale)
         out[11] = squashed(crossing * scale)
         out[12] = squashed(ahead * scale)
-        out[13] = squashed(grown.open[r, d] * scale)
-        out[14] = squashed((grown.open[r, d] - local + ahead) * scale)
-        out[15] = squashed(grown.busiest[r, d] * scale)
+        out[13] = squashed(partial.open[r, d] * scale)
+        out[14] = squashed((partial.open[r, d] - local + ahead) * scale)
+        out[15] = squashed(partial.busiest[r, d] * scale)
         out[16] = squashed(problems.capacity[first + d] * devices / capacity)
         out[17] = squashed(problems.bandwidth[first + d])
-        out[18] = 1.0 if grown.crew[r, d] == 0 else 0.0
-        out[19] = grown.crew[r, d] / max(1, grown.placed[r])
-        out[20] = 1.0 if grown.last[r] == d else 0.0
+        out[18] = 1.0 if partial.operators_on[r, d] == 0 else 0.0
+        out[19] = partial.operators_on[r, d] / max(1, partial.placed[r])
+        out[20] = 1.0 if partial.last[r] == d else 0.0
         out[21] = squashed(left * scale)
-        out[22] = grown.placed[r] / operators
+        out[22] = partial.placed[r] / operators
         out[23] = 1.0 / devices
         out[24] = squashed(then * unit)
         out[25] = squashed(on_links * unit)
-        out[26] = squashed(max(highest_device, grown.worst_device[r]) * unit)
-        out[27] = squashed(grown.worst[r] * unit)
+        out[26] = squashed(max(highest_device, partial.worst_device[r]) * unit)
+        out[27] = squashed(partial.worst[r] * unit)
 
 
 @kernel
 def place_next(
-    problems: LookaheadBatch, grown: PartialPlacements, operator: Ints, chosen: Ints
+    problems: LookaheadBatch, partial: PartialPlacements, operator: Ints, chosen: Ints
 ) -> None:
     """Place the next operator, (R',), of the first R' placements on the chosen devices, (R',)."""
     for r in range(operator.shape[0]):
         v, d = operator[r], chosen[r]
-        p = grown.problem[r]
-        ahead = _traffic_ahead(problems, grown, r, v)
-        highest, highest_device, _, _, _, _ = _put(problems, grown, r, v, d, 1.0)
-        _close(problems, grown, r, v, d)
-        grown.open[r, d] += ahead
+        p = partial.problem[r]
+        ahead = _traffic_ahead(problems, partial, r, v)
+        highest, highest_device, _, _, _, _ = _change_loads(problems, partial, r, v, d, 1.0)
+        _close(problems, partial, r, v, d)
+        partial.open[r, d] += ahead
         g = problems.first_operator[p] + v
-        grown.on[r, v] = grown.together[r, problems.leader[g]] = d
-        grown.worst[r] = max(grown.worst[r], highest)
-        grown.worst_device[r] = max(grown.worst_device[r], highest_device)
-        grown.left[r] -= problems.work[g]
-        grown.memory[r, d] += problems.memory[g]
-        grown.crew[r, d] += 1
-        grown.placed[r] += 1
-        grown.last[r] = d
+        partial.on[r, v] = partial.together[r, problems.leader[g]] = d
+        partial.worst[r] = max(partial.worst[r], highest)
+        partial.worst_device[r] = max(partial.worst_device[r], highest_device)
+        partial.left[r] -= problems.work[g]
+        partial.memory[r, d] += problems.memory[g]
+        partial.operators_on[r, d] += 1
+        partial.placed[r] += 1
+        partial.last[r] = d
 
 
 @kernel
@@ -313,18 +313,18 @@ def all_squashed(x: Floats) -> Floats:
 
 
 @kernel
-def _put(
-    problems: LookaheadBatch, grown: PartialPlacements, r: int, v: int, b: int, sign: float
+def _change_loads(
+    problems: LookaheadBatch, partial: PartialPlacements, r: int, v: int, b: int, sign: float
 ) -> tuple[float, float, float, float, float, float]:
     """Add operator v to device b, or remove it (sign -1).
 
     Returns the largest utilisation among the resources it loads, that among devices and that among
     links, the traffic within the device, its heaviest stream, and the traffic to other devices.
     """
-    p = grown.problem[r]
+    p = partial.problem[r]
     o, first, base = problems.first_operator[p], problems.first_device[p], problems.first_link[p]
     devices = problems.first_device[p + 1] - first
-    device, link, on = grown.device[r], grown.link[r], grown.on[r]
+    device, link, on = partial.device[r], partial.link[r], partial.on[r]
     device[b] += sign * problems.work[o + v] / problems.capacity[first + b]
     highest, on_links, local, heaviest, crossing = 0.0, 0.0, 0.0, 0.0, 0.0  # highest: devices only
     for i in range(problems.first_end[o + v], problems.first_end[o + v + 1]):
@@ -354,48 +354,48 @@ def _put(
 
 
 @kernel
-def _traffic_ahead(problems: LookaheadBatch, grown: PartialPlacements, r: int, v: int) -> float:
+def _traffic_ahead(problems: LookaheadBatch, partial: PartialPlacements, r: int, v: int) -> float:
     """Return the traffic between operator v and operators not placed yet."""
-    o = problems.first_operator[grown.problem[r]]
+    o = problems.first_operator[partial.problem[r]]
     ahead = 0.0
     for i in range(problems.first_end[o + v], problems.first_end[o + v + 1]):
-        if grown.on[r, problems.other[i]] < 0:
+        if partial.on[r, problems.other[i]] < 0:
             ahead += problems.traffic[problems.stream[i]]
     return ahead
 
 
 @kernel
-def _close(problems: LookaheadBatch, grown: PartialPlacements, r: int, v: int, b: int) -> None:
+def _close(problems: LookaheadBatch, partial: PartialPlacements, r: int, v: int, b: int) -> None:
     """Update the devices at the other ends of the streams of v, which is now on device b.
 
     These streams are no longer open, and the links they cross may be the busiest.
     """
-    p = grown.problem[r]
+    p = partial.problem[r]
     o, devices = problems.first_operator[p], problems.first_device[p + 1] - problems.first_device[p]
     for i in range(problems.first_end[o + v], problems.first_end[o + v + 1]):
-        a = grown.on[r, problems.other[i]]
+        a = partial.on[r, problems.other[i]]
         if a < 0:
             continue
-        grown.open[r, a] = max(0.0, grown.open[r, a] - problems.traffic[problems.stream[i]])
+        partial.open[r, a] = max(0.0, partial.open[r, a] - problems.traffic[problems.stream[i]])
         if a == b:
             continue
         x, y = (b, a) if problems.outward[i] else (a, b)
         sends, receives = ends_of(problems.nic[p], devices, x, y)
-        link, busiest = grown.link[r], grown.busiest[r]
+        link, busiest = partial.link[r], partial.busiest[r]
         busiest[x] = max(busiest[x], link[sends])
         busiest[y] = max(busiest[y], link[receives])
 
 
 @kernel
 def _offer(
-    problems: LookaheadBatch, grown: PartialPlacements, r: int, v: int, offered: Bools
+    problems: LookaheadBatch, partial: PartialPlacements, r: int, v: int, offered: Bools
 ) -> None:
     """Fill in the devices, (D,), that operator v of row r may go to."""
-    p = grown.problem[r]
+    p = partial.problem[r]
     g, first = problems.first_operator[p] + v, problems.first_device[p]
     devices = problems.first_device[p + 1] - first
     offered[:] = False
-    settled = grown.together[r, problems.leader[g]]
+    settled = partial.together[r, problems.leader[g]]
     if settled >= 0:
         offered[settled] = True
         return
@@ -403,9 +403,9 @@ def _offer(
     for d in range(devices):
         if not problems.allowed[problems.first_allowed[g] + d]:
             continue
-        if grown.memory[r, d] + problems.memory[g] > problems.room[first + d]:
+        if partial.memory[r, d] + problems.memory[g] > problems.room[first + d]:
             continue
-        if grown.crew[r, d] == 0 and _has_empty_equal(problems, grown, r, first, d):
+        if partial.operators_on[r, d] == 0 and _has_empty_equal(problems, partial, r, first, d):
             continue
         offered[d] = any_offered = True
     if not any_offered:  # no memory is left anywhere; the placement is repaired later
@@ -415,11 +415,14 @@ def _offer(
 
 @kernel
 def _has_empty_equal(
-    problems: LookaheadBatch, grown: PartialPlacements, r: int, first: int, d: int
+    problems: LookaheadBatch, partial: PartialPlacements, r: int, first: int, d: int
 ) -> bool:
     """Return whether an earlier device of the same kind as d is empty."""
     for equal in range(d):
-        if problems.kind[first + equal] == problems.kind[first + d] and grown.crew[r, equal] == 0:
+        if (
+            problems.kind[first + equal] == problems.kind[first + d]
+            and partial.operators_on[r, equal] == 0
+        ):
             return True
     return False
 

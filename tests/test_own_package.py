@@ -16,6 +16,7 @@ from tests.support.paths import ROOT
 PACKAGE = ROOT / "examples" / "own_package"
 CONFIG = PACKAGE / "toy.toml"
 COUNT = 24
+pytestmark = pytest.mark.long  # installs a package and trains with it
 
 
 @pytest.fixture(scope="module")

@@ -39,12 +39,12 @@ def _in_a_row(room: int) -> Records:
 def more_sets(sets: Records, totals: Floats, lists: Records) -> tuple[Records, Floats]:
     """Return the sets and totals with twice the room; the new sets are free."""
     room = len(sets)
-    grown = np.concatenate([sets, blank(SET, room)])
-    grown["after"][room:] = np.arange(room + 1, 2 * room + 1)
-    grown["after"][-1] = lists[-1]["head"]
+    larger = np.concatenate([sets, blank(SET, room)])
+    larger["after"][room:] = np.arange(room + 1, 2 * room + 1)
+    larger["after"][-1] = lists[-1]["head"]
     lists[-1]["head"] = room
     lists[-1]["tail"] += room
-    return grown, np.concatenate([totals, np.zeros_like(totals)])
+    return larger, np.concatenate([totals, np.zeros_like(totals)])
 
 
 @bare

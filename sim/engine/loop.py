@@ -22,7 +22,7 @@ def run_ticks(state: EngineState, rules: Rules, begin: int, end: int) -> int:
         if rules.delays:
             land(state, tick)
         _offer(state, tick)
-        _wake(state, rules, tick)
+        _begin_tick(state, rules, tick)
         for turn in range(MOST_PASSES if rules.dynamic else 1):
             _run_operators(state, rules, tick, turn == 0)
             if not rules.dynamic or not _share_the_rest(state, rules.tick_s):
@@ -43,7 +43,7 @@ def _offer(state: EngineState, tick: int) -> None:
 
 
 @bare
-def _wake(state: EngineState, rules: Rules, tick: int) -> None:
+def _begin_tick(state: EngineState, rules: Rules, tick: int) -> None:
     """Set every device's seconds and every operator's share of them."""
     row = 0
     while row + 1 < state.speed.shape[0] and state.speed_from[row + 1] <= tick:

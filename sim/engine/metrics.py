@@ -181,7 +181,7 @@ class RunMetrics:
         On every stream, the tuples waiting and in flight may change by 1% of the expected tuples.
         With unbounded queues, or without backpressure over links, an overloaded run never settles.
         """
-        changed = np.abs(self._grown) <= STEADY * self.trace.due.stream_tuples * self.seconds
+        changed = np.abs(self._growth) <= STEADY * self.trace.due.stream_tuples * self.seconds
         return self.steady and bool(changed.all())
 
     @cached_property
@@ -202,10 +202,10 @@ class RunMetrics:
     @cached_property
     def queue_growth(self) -> float:
         """Growth of the tuples waiting and in flight on all streams, in tuples/s."""
-        return float(self._grown.sum()) / self.seconds
+        return float(self._growth.sum()) / self.seconds
 
     @property
-    def _grown(self) -> Floats:
+    def _growth(self) -> Floats:
         """(E,) growth of the tuples waiting and in flight on each stream."""
         return self._gained("streams", "waiting") + self._gained("streams", "in_flight")
 

@@ -8,20 +8,38 @@ from streamplace.display.labels import listed
 from streamplace.display.view import Names
 from streamplace.util.text import printable
 
+LABELS = {
+    "links_that_differ": "links with their own settings",
+    "pes": "operators per device",
+    "source_rate": "source rate, tuples/s",
+    "source_rates": "source rates, tuples/s",
+    "target_utilisation": "target utilisation",
+    "total_mips": "total MIPS",
+    "bandwidth_mbps": "bandwidth, Mbit/s",
+    "devices_used": "devices used",
+    "unknown": "unknown quantities",
+}
+"""Labels of facts whose key in the JSON output does not explain itself."""
+KEYED_BY_NAMES = {"pes"}
 
-def print_facts(facts: dict[str, Any], indent: str = "") -> None:
+
+def print_facts(facts: dict[str, Any], indent: str = "", *, names: bool = False) -> None:
     """Print nested facts, one per line.
 
-    Labels are the keys as they are, since those may be names of operators and devices. A list of
-    dictionaries is printed as one block per item, ``stage[0]``, ``stage[1]``, ….
+    A list of dictionaries is printed as one block per item, ``stage[0]``, ``stage[1]``, ….
+
+    Parameters
+    ----------
+    names
+        Whether the keys are names of operators or devices, which are printed as they are.
     """
     out = console()
     for key, value in facts.items():
-        label = indent + printable(str(key))
+        label = indent + printable(str(key if names else LABELS.get(key, key)))
         room = out.width - len(label) - len(": ")
         if isinstance(value, dict) and value:
             out.print(f"{label}:")
-            print_facts(value, indent + "  ")
+            print_facts(value, indent + "  ", names=key in KEYED_BY_NAMES)
         elif isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
             for i, item in enumerate(value):
                 out.print(f"{label}[{i}]:")

@@ -245,9 +245,13 @@ def the_cluster(cluster_file: str | None, devices: str | None) -> "Cluster | Non
     if cluster_file is not None and devices is not None:
         raise click.UsageError("cannot combine --cluster with --devices")
     if devices is not None:
+        from streamplace.errors import ClusterError  # noqa: PLC0415
         from streamplace.problem.cluster import Cluster  # noqa: PLC0415 - see main
 
-        return Cluster.parse(devices)
+        try:
+            return Cluster.parse(devices)
+        except ClusterError as error:
+            raise ClusterError(f"--devices: {str(error).removeprefix('devices: ')}") from None
     if cluster_file is not None:
         from streamplace.files import read_cluster  # noqa: PLC0415
 

@@ -138,6 +138,9 @@ def place(
         raise click.UsageError("cannot combine --max-moves with --move-cost")
     if output == "-" and as_json:
         raise click.UsageError("cannot combine -o - with --json: both write to stdout")
+    from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415
+
+    load_numba()
     from streamplace.cli.output_files import check_targets, weights_of  # noqa: PLC0415
     from streamplace.cli.terminal import print_result  # noqa: PLC0415
     from streamplace.errors import located  # noqa: PLC0415

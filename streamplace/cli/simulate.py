@@ -45,7 +45,10 @@ def simulate(
     streamplace simulate graph.json placement.json --model engine --scene s.json --trace t.json
     """
     chosen = {name: value for name, value in of_engine.items() if value is not None}
-    from streamplace.cli.terminal import console, print_view  # noqa: PLC0415 - loaded when the command runs
+    from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415 - loaded when the command runs
+
+    load_numba()
+    from streamplace.cli.terminal import console, print_view  # noqa: PLC0415
     from streamplace.errors import (  # noqa: PLC0415
         FormatError,
         OtherGraphError,

@@ -29,11 +29,6 @@ def several(names: Sequence[str], most: int, count: int | None = None) -> str:
     return ", ".join(map(quoted, names[:most])) + (f" and {more:,} more" if more > 0 else "")
 
 
-def counted(count: int, noun: str) -> str:
-    """Return a count and its noun, which takes an s unless the count is 1."""
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")
-
-
 def aligned(rows: Iterable[Sequence[str]]) -> list[str]:
     """Return rows of cells as lines: the first column left-aligned, the others right-aligned."""
     cells = [list(row) for row in rows]

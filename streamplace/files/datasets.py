@@ -34,7 +34,8 @@ def read_graph(path: str | Path) -> StreamGraph:
     if first is None:
         raise FormatError(f"{name_of(path)}: holds no graph")
     if next(graphs, None) is not None:
-        raise FormatError(f"{name_of(path)}: contains several graphs (expected one)")
+        several = "contains several graphs (expected one); `compare` accepts several"
+        raise FormatError(f"{name_of(path)}: {several}")
     return first
 
 

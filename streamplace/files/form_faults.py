@@ -8,6 +8,7 @@ from pydantic import BaseModel, ValidationError
 
 from streamplace.files.schema_fields import Place, fields_at, without_tags
 from streamplace.util.suggest import closest_match, did_you_mean
+from streamplace.util.text import counted
 
 LONGEST_SHOWN = 40
 MOST_COMPARED = 100  # unknown fields that are compared with a missing one
@@ -78,7 +79,7 @@ def first_fault(
     first = _of_tag(faults[0])
     misspelt = _misspelt(first, faults, form)
     fault, more = (misspelt, len(faults) - 2) if misspelt else (first, len(faults) - 1)
-    suffix = f" (and {more:,} more fault{'s' if more > 1 else ''})" if more else ""
+    suffix = f" (and {counted(more, 'more fault')})" if more else ""
     place = without_tags(form, fault["loc"])
     place = origin(place) if origin else place
     place, message = _place_and_message(fault, place, form, toml)
@@ -120,6 +121,8 @@ def _place_and_message(
 def _message(fault: Any) -> str:
     """Return the message about a value, with the value where it is short."""
     kind, value, context = fault["type"], fault["input"], fault.get("ctx", {})
+    if kind == "less_than_equal" and fault["loc"][-1:] == ("version",):
+        return f"is newer than this streamplace, which reads version {context['le']}; update it"
     if kind == "too_short":
         return _too_short(fault["loc"], context["min_length"], len(value))
     if kind == "too_long":

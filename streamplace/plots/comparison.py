@@ -10,10 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from streamplace.display.labels import labels
-from streamplace.display.text import counted
 from streamplace.plots.distributions import cumulative, shares_of_devices
 from streamplace.plots.style import NAME, bar, legend_below, line, picture
 from streamplace.util.arrays import Floats
+from streamplace.util.text import counted
 from streamplace.workflows.comparison import Comparison
 
 PANEL = (4.4, 3.1)  # width and height in inches

@@ -7,7 +7,7 @@ figure at the first source rate, followed by those at the other rates in bracket
 from collections.abc import Callable, Sequence
 
 from streamplace.files.reading import to_csv
-from streamplace.util.text import printable
+from streamplace.util.text import counted, printable
 from streamplace.workflows.comparison import REFERENCE, Comparison, ComparisonRow
 
 COLUMNS: dict[str, Callable[[ComparisonRow], float | None]] = {
@@ -88,7 +88,7 @@ def _caption(found: Comparison) -> str:
     first, *others = (_rate(rate) for rate in found.source_rates)
     unit = "" if found.source_rates == (None,) else " tuples/s"
     at = f"at {first}{unit}" + (f" (in brackets at {', '.join(others)})" if others else "")
-    graphs = f"{len(found.graphs)} graph{'s' if len(found.graphs) > 1 else ''}"
+    graphs = counted(len(found.graphs), "graph")
     return f"relative throughput over {graphs} under {found.scored_by}, {at}"
 
 

@@ -116,7 +116,7 @@ class LeastUtilisation:
     def _with_equals(self, best: Bools) -> Bools:
         """Add the empty devices, (R', D), that are equal to an empty best device."""
         rows = len(best)
-        empty = self._placed.crew[:rows] == 0
+        empty = self._placed.operators_on[:rows] == 0
         kind = self._kind[:rows]
         same = (kind[:, :, None] == kind[:, None, :]) & empty[:, :, None] & empty[:, None, :]
         equal: Bools = best | (same & best[:, None, :]).any(axis=2)

@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamplace.display.mixins import Displayable, StableRepr, TruncatedRepr
-from streamplace.display.text import counted, number
+from streamplace.display.text import number
 from streamplace.display.view import Cell, Grid, Names, View
 from streamplace.errors import ClusterError
 from streamplace.util.arrays import Floats
 from streamplace.util.checks import check_number, check_str, check_type
 from streamplace.util.suggest import did_you_mean
+from streamplace.util.text import counted
 
 LEAST, MOST = 1e-9, 1e15  # limits of speeds and bandwidths; beyond them arithmetic overflows
 MOST_CORES = 10**6

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from streamplace.display.mixins import Displayable
-from streamplace.display.text import counted, number, quoted
+from streamplace.display.text import number, quoted
 from streamplace.display.view import MOST_NAMES, Cell, Grid, Names, View
 from streamplace.errors import GraphError
 from streamplace.problem.coerce import OperatorLike, StreamLike, operator_of, stream_of
@@ -36,6 +36,7 @@ from streamplace.problem.operators import UNKNOWN, Operator, RowView, Stream
 from streamplace.problem.topology import sorted_streams
 from streamplace.util.arrays import Floats, Ints
 from streamplace.util.checks import check_type
+from streamplace.util.text import counted
 
 __all__ = ["UNKNOWN", "Operator", "Stream", "StreamGraph"]
 

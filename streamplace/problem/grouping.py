@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from streamplace.display.text import counted
 from streamplace.errors import ProblemError
 from streamplace.problem.graph import StreamGraph
 from streamplace.util.arrays import Floats, Ints
+from streamplace.util.text import counted
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from streamplace.display.mixins import Displayable
-from streamplace.display.text import counted, quoted, several
+from streamplace.display.text import quoted, several
 from streamplace.display.view import MOST_NAMES, Cell, Grid, Names, View
 from streamplace.errors import ProblemError, UnknownDeviceError
 from streamplace.problem.problem import Problem
@@ -14,6 +14,7 @@ from streamplace.problem.symmetry import interchangeable, relabelled
 from streamplace.util.arrays import Ints
 from streamplace.util.checks import check_str, check_type
 from streamplace.util.suggest import did_you_mean
+from streamplace.util.text import counted
 
 DEVICES_SHOWN, NAMES_SHOWN = 4, 4
 

@@ -19,7 +19,7 @@ from streamplace.problem.objectives import make_objective
 from streamplace.training.limits import (
     LARGEST_SEED,
     Count,
-    CountOrNone,
+    CountOrZero,
     PositiveFloat,
     Seed,
     Share,
@@ -89,7 +89,7 @@ class RunSection(StrictModel):
 
     seed: Seed = Field(0, description="seed of all random choices")
     checkpoint_every: Count = Field(100, description="steps between checkpoints")
-    held_out: CountOrNone = Field(0, description="number of graphs held out for validation")
+    held_out: CountOrZero = Field(0, description="number of graphs held out for validation")
     half: bool = Field(False, description="write the policy's weights as 16-bit floats")
     threads: Annotated[int, Field(ge=0, le=MOST_THREADS)] = Field(
         0, description="threads of torch; 0: one per CPU"

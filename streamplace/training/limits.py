@@ -11,7 +11,7 @@ MOST = 2**53
 """The largest allowed count."""
 
 Count = Annotated[int, Field(ge=1, le=MOST)]
-CountOrNone = Annotated[int, Field(ge=0, le=MOST)]
+CountOrZero = Annotated[int, Field(ge=0, le=MOST)]
 Placements = Annotated[int, Field(ge=0, le=MOST_PLACEMENTS)]
 Share = Annotated[float, Field(ge=0, le=1)]
 PositiveFloat = Annotated[float, Field(gt=0, allow_inf_nan=False)]

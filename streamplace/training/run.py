@@ -178,7 +178,8 @@ def _check(graphs: Sequence[StreamGraph], config: TrainConfig, folder: Path, res
     for teacher in config.teachers:
         ready_placer(teacher, config.problems[0].model)
     if resume != exists(folder / CHECKPOINT):
-        message = "no checkpoint to resume" if resume else "already contains a run; see --resume"
+        existing = "already contains a run; add --resume or choose another folder"
+        message = "no checkpoint to resume" if resume else existing
         raise CheckpointError(f"{folder}: {message}")
     check_target(folder / CHECKPOINT, make=True)
 

@@ -17,7 +17,7 @@ from streamplace.policy.config import MOST_PLACEMENTS, StrictModel
 from streamplace.problem.objective import Model
 from streamplace.training.limits import (
     Count,
-    CountOrNone,
+    CountOrZero,
     NonNegativeFloat,
     Placements,
     PositiveFloat,
@@ -48,7 +48,7 @@ class OptimiserSection(StrictModel):
     schedule: Literal["cosine", "linear"] = Field(
         "cosine", description="shape of the decay from `rate` to `final_rate`"
     )
-    warm_up: CountOrNone = Field(0, description="steps over which the rate first rises linearly")
+    warm_up: CountOrZero = Field(0, description="steps over which the rate first rises linearly")
     largest_gradient: NonNegativeFloat = Field(
         0.0, description="norm at which gradients are clipped; 0: no clipping"
     )
@@ -81,7 +81,7 @@ class Stage(StrictModel):
 
     epochs: Count = Field(description="number of passes over the problems")
     problems_per_step: Count = Field(1, description="problems per step")
-    scores_per_step: CountOrNone = Field(
+    scores_per_step: CountOrZero = Field(
         0,
         description="largest sum of operators x devices in a step, to bound memory; 0: no limit",
     )
@@ -103,7 +103,7 @@ class ImitationStage(Stage):
     """Imitation of a teacher's placements, by maximising their log-likelihood."""
 
     algorithm: Literal["imitation"]
-    epochs: CountOrNone = Field(
+    epochs: CountOrZero = Field(
         description="passes over the problems; 0: only pass the teacher's placements to the "
         "next stage"
     )

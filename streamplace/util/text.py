@@ -20,3 +20,8 @@ def printable(text: str) -> str:
 
 def _is_control(c: str) -> bool:
     return category(c) in CONTROLS or bidirectional(c) in MARKS or c in DIRECTIONS
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a count and its noun, which takes an s unless the count is 1."""
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")

@@ -6,6 +6,7 @@ from typing import Any
 from streamplace.display.mixins import Displayable, RoundedRepr
 from streamplace.display.text import number
 from streamplace.display.view import TABLE_ROWS, Grid, Line, View
+from streamplace.util.text import counted
 
 CLOSE = 1.0 - 1e-9
 ROWS_SHOWN = 12  # in a repr
@@ -89,7 +90,7 @@ class Plan(Displayable):
         lines = [row.headline for row in self.rows[:ROWS_SHOWN]]
         if len(self.rows) > ROWS_SHOWN:
             more = len(self.rows) - ROWS_SHOWN
-            lines.append(f"and {more} more row{'s' if more > 1 else ''}")
+            lines.append(f"and {counted(more, 'more row')}")
         head = ("devices", "sustained, tuples/s", "upper bound", "relative")
         table = Grid(head, len(self.rows), lambda i: self.rows[i].cells(), names=())
         body = (table, Line(self.headline))

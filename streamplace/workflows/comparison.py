@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from streamplace.display.mixins import Displayable, RoundedRepr
-from streamplace.display.text import aligned, counted, number, quoted
+from streamplace.display.text import aligned, number, quoted
 from streamplace.display.view import TABLE_ROWS, Grid, Line, View
 from streamplace.files import write_json
 from streamplace.files.atomic import make_folder, write_text
 from streamplace.files.reading import to_csv
 from streamplace.scoring.score import THROUGHPUT
 from streamplace.util.arrays import Floats
+from streamplace.util.text import counted
 
 TIE = 0.001  # a smaller difference in relative throughput is a tie
 KEEPS_UP = 0.97
@@ -131,9 +132,9 @@ class Comparison(Displayable):
         lines = aligned([HEAD, *(row.in_repr() for row in rows[:ROWS_SHOWN])])
         if len(rows) > ROWS_SHOWN:
             more = len(rows) - ROWS_SHOWN
-            lines.append(f"and {more} more row{'s' if more > 1 else ''}")
+            lines.append(f"and {counted(more, 'more row')}")
         table = Grid(HEAD, len(rows), lambda i: rows[i].cells(), expendable=EXPENDABLE)
-        graphs = f"{len(self.graphs)} graph{'s' if len(self.graphs) > 1 else ''}"
+        graphs = counted(len(self.graphs), "graph")
         line = Line(f"relative throughput over {graphs} ({self.model})")
         if self.objective != THROUGHPUT:
             line = Line(f"worth by {{}}, as {line.text}", (self.objective,))

@@ -115,7 +115,7 @@ def test_a_read_only_folder(inputs: InputFiles, tmp_path: Path, capsys: Capture)
 
 
 @pytest.mark.skipif(
-    not Path("/proc/self").exists(), reason="needs a folder to which nobody can write"
+    not Path("/proc/self").exists(), reason="needs a folder that does not accept files"
 )
 def test_a_folder_in_which_no_file_can_be_created(inputs: InputFiles, capsys: Capture) -> None:
     assert "cannot write" in refused(capsys, *writers(inputs)[1], "/proc/x.jsonl")

@@ -78,7 +78,7 @@ def test_facts_of_a_placement(tmp_path: Path, capsys: Capture) -> None:
     graph.write_text(json.dumps(GRAPH))
     succeeds(capsys, "place", graph, "--cluster", cluster, "-o", placement)
     lines = succeeds(capsys, "info", placement).splitlines()
-    assert "source_rate: 1000" in lines
+    assert "source rate, tuples/s: 1000" in lines
     assert "target_utilisation: 1" in lines
     assert "  my_dev: a, b, c" in lines
     assert "  constraints: no" in lines

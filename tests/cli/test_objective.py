@@ -85,6 +85,7 @@ def installed(folder: Path) -> dict[str, str]:
     return {"PYTHONPATH": f"{ROOT}:{folder}"}
 
 
+@pytest.mark.long
 def test_place_simulate_and_compare_use_it(folder: Path) -> None:
     net = ("--objective", "mine:Net:price=900")
     plain = found(folder, "place", "graph.json", *ON, "-o", "plain.json")
@@ -140,6 +141,7 @@ def test_faults_are_one_line(folder: Path, arguments: list[str], message: str) -
     assert message in one_line(err)
 
 
+@pytest.mark.long
 def test_a_file_that_names_a_module_needs_the_option(folder: Path) -> None:
     net = ("--objective", "mine:Net:price=900")
     assert answer(folder, "place", "graph.json", *ON, *net, "-o", "net.json")[0] == 0
@@ -166,6 +168,7 @@ def test_a_file_that_names_a_module_needs_the_option(folder: Path) -> None:
     assert "--duration: engine options score throughput, not objective 'mine:Net" in one_line(err)
 
 
+@pytest.mark.long
 def test_files_can_name_an_objective_of_an_installed_package(folder: Path) -> None:
     environment = installed(folder)
     elsewhere = folder / "elsewhere"

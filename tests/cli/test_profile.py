@@ -78,6 +78,7 @@ def test_costs_of_unknown_operators(tmp_path: Path, capsys: Capture) -> None:
         assert "'nosuch'" in refused(capsys, "profile", "flink", url, *options)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("bad_answer", "expected"),
     [

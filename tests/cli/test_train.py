@@ -217,6 +217,7 @@ def test_work_that_fails_exits_1(files: Path, tmp_path: Path, capsys: Capture) -
     assert "gradients" in one_line(err.splitlines(keepends=True)[-1])
 
 
+@pytest.mark.long
 def test_out_of_memory(files: Path, tmp_path: Path) -> None:
     """Torch reports a lack of memory by a general error."""
     large = SMALL.replace("hidden = 8", "hidden = 8192")
@@ -267,6 +268,7 @@ def uninterrupted(files: Path, folder: Path) -> str:
     return train(read_dataset(files / "graphs.jsonl"), config, folder).parameter_hash
 
 
+@pytest.mark.long
 def test_ctrl_c_saves_a_checkpoint(files: Path, tmp_path: Path) -> None:
     with start(files, tmp_path / "run") as process:
         try:

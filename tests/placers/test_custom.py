@@ -168,6 +168,7 @@ def test_worker_processes_of_compare_find_placers(folder: Path) -> None:
     assert names == ["mine:Last", "metis", "mine:Last:before=1"]
 
 
+@pytest.mark.long
 def test_a_local_file_does_not_shadow_a_library(folder: Path) -> None:
     code, _, err = command(folder, "compare", "graph.json", "--placers", "mine:Last,policy")
     assert (code, err) == (0, "")
@@ -180,6 +181,7 @@ def test_a_fault_is_reported_in_one_line(placer: str, message: str, answers: Ans
     assert message in one_line(err)
 
 
+@pytest.mark.long
 def test_a_time_limit_needs_the_option_seconds(folder: Path) -> None:
     limited = ("place", "graph.json", "--time-limit", 1, "--placer", "mine:Last")
     code, _, err = command(folder, *limited)
@@ -187,6 +189,7 @@ def test_a_time_limit_needs_the_option_seconds(folder: Path) -> None:
     assert "placer 'mine:Last' does not accept a time limit; these do: auto," in one_line(err)
 
 
+@pytest.mark.long
 def test_an_installed_package_registers_its_placer_by_name(folder: Path) -> None:
     about = folder / "ours-1.0.dist-info"
     about.mkdir()

@@ -52,7 +52,7 @@ class Draft:
         return self.job.flow
 
     @property
-    def crew(self) -> list[int]:
+    def operators_on(self) -> list[int]:
         """The number of operators on each device."""
         return [list(self.on.values()).count(d) for d in range(self.flow.devices)]
 
@@ -155,8 +155,8 @@ class Draft:
         return {name: float(load) / reference for name, load in loads.items()} | {
             "capacity": float(flow.capacity[d]) / float(flow.capacity.mean()),
             "bandwidth": self.bandwidth(d),
-            "empty": float(self.crew[d] == 0),
-            "crowd": self.crew[d] / max(1, len(self.on)),
+            "empty": float(self.operators_on[d] == 0),
+            "crowd": self.operators_on[d] / max(1, len(self.on)),
             "last": float(self.last == d),
             "placed": len(self.on) / flow.operators,
             "devices": 1 / flow.devices,
@@ -189,8 +189,10 @@ class Draft:
             allowed[d]
             and used[d] + job.memory[v] <= job.room[d]
             and (
-                self.crew[d] > 0
-                or not any(self.crew[x] == 0 and job.kind[x] == job.kind[d] for x in range(d))
+                self.operators_on[d] > 0
+                or not any(
+                    self.operators_on[x] == 0 and job.kind[x] == job.kind[d] for x in range(d)
+                )
             )
             for d in devices
         ]
@@ -396,7 +398,7 @@ def test_loads_are_those_of_the_finished_placement(growing: Growing) -> None:
             (grown.busiest, np.array(busiest), worst),
             (grown.open, np.zeros(len(device)), sum(done.traffic)),
             (grown.memory, np.bincount(placement, job.memory, len(device)), 0.0),
-            (grown.crew, np.array(done.crew), 0.0),
+            (grown.operators_on, np.array(done.operators_on), 0.0),
         ):
             values, beyond = np.split(column[r], [len(expected)])
             np.testing.assert_allclose(values, expected, rtol=1e-10, atol=1e-12 * least)

@@ -23,7 +23,11 @@ GRAPHS: list[Fault] = [
     ("graph-second-line-negative.jsonl", "line 2: operators[1].instructions", "-1.0"),
     ("graph-second-of-list-negative.json", "[1]: operators[1].instructions", "-1.0"),
     ("graph-is-a-cluster.json", "format", "streamplace-cluster"),
-    ("graph-version-2.json", "version", r"must be at most 1 \(got 2\)"),
+    (
+        "graph-version-2.json",
+        "version",
+        "is newer than this streamplace, which reads version 1; update it",
+    ),
     ("graph-version-true.json", "version", r"must be a whole number \(got true\)"),
     ("graph-unknown-field.json", "operators[1]", "unknown field 'colour'"),
     ("graph-misspelt-streams.json", "", "unknown field 'strems'"),

@@ -285,7 +285,7 @@ def test_a_resumed_run_may_be_saved_differently(
 def test_a_folder_with_a_run_is_refused(uninterrupted: FinishedRun, tmp_path: Path) -> None:
     wanted, expected = uninterrupted
     shutil.copytree(expected, tmp_path / "run")
-    with pytest.raises(CheckpointError, match="already contains a run; see --resume"):
+    with pytest.raises(CheckpointError, match="already contains a run; add --resume or"):
         train(graphs(), wanted, tmp_path / "run")
     check_same(tmp_path / "run", expected)
 
