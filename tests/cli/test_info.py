@@ -72,17 +72,17 @@ def test_a_misspelt_field_is_still_a_graph(tmp_path: Path, capsys: Capture) -> N
 
 
 def test_facts_of_a_placement(tmp_path: Path, capsys: Capture) -> None:
-    """Keys keep their underscores, since some are names of devices."""
+    """Names of devices keep their underscores; keys of the JSON output get readable labels."""
     cluster, graph, placement = (tmp_path / f"{name}.json" for name in "cgp")
     cluster.write_text(json.dumps({**CLUSTER, "devices": [{"name": "my_dev", "mips": 2500}]}))
     graph.write_text(json.dumps(GRAPH))
     succeeds(capsys, "place", graph, "--cluster", cluster, "-o", placement)
     lines = succeeds(capsys, "info", placement).splitlines()
     assert "source rate, tuples/s: 1000" in lines
-    assert "target_utilisation: 1" in lines
+    assert "target utilisation: 1" in lines
     assert "  my_dev: a, b, c" in lines
     assert "  constraints: no" in lines
-    assert "  unknown: none" in lines
+    assert "  unknown quantities: none" in lines
 
 
 def test_a_list_of_tables_is_printed_as_blocks(capsys: Capture) -> None:

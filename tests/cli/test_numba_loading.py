@@ -1,0 +1,33 @@
+"""Tests of the loading of numba by short commands."""
+
+import subprocess
+import sys
+
+CODE = """
+import sys
+from streamplace.cli.numba_loading import load_numba
+load_numba()
+assert "numba.np.arraymath" in sys.modules
+assert "scipy.linalg" not in sys.modules
+import numba, numpy as np
+products = numba.njit(lambda a, b: (np.dot(a, b), np.convolve(a, b), np.linalg.norm(b)))
+a, b = np.arange(4.0), np.array([3.0, 4.0, 0.0, 0.0])
+dot, convolved, norm = products(a, b)
+assert dot == a @ b and norm == 5.0
+assert np.array_equal(convolved, np.convolve(a, b))
+"""
+
+
+def test_linear_algebra_still_compiles() -> None:
+    subprocess.run([sys.executable, "-c", CODE], check=True, timeout=300)
+
+
+def test_place_does_not_load_scipy_linalg() -> None:
+    code = (
+        "import sys\n"
+        "from streamplace.cli.main import main\n"
+        "assert main(['place', 'dataset:real/yahoo-advertising.json', '-q']) == 0\n"
+        "assert 'numba.np.arraymath' in sys.modules\n"
+        "assert 'scipy.linalg' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=300)
