@@ -30,6 +30,8 @@ class Columns(NamedTuple):
     gap_s: Floats
     seconds_per_bit: Floats
     overhead_s: Floats
+    operator_cores: Floats
+    limits_operators: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +60,8 @@ class Flow:
     gap_s, seconds_per_bit, overhead_s
         (L,) LogP: seconds that a link needs per message and per bit, and CPU seconds of one core
         per message at either end (with ``nic``: at the link's own end).
+    operator_cores
+        (V,) number of cores of its device that an operator can use; None: 1 each.
 
     Raises
     ------
@@ -78,11 +82,14 @@ class Flow:
     gap_s: Floats
     seconds_per_bit: Floats
     overhead_s: Floats
+    operator_cores: Floats = None  # type: ignore[assignment]  # ones, set below
 
     def __post_init__(self) -> None:
         operators, streams, devices = len(self.instructions), len(self.source), len(self.capacity)
+        if self.operator_cores is None:
+            object.__setattr__(self, "operator_cores", np.ones(operators))
         links = 2 * devices if self.nic else devices * devices
-        lengths = dict.fromkeys(("source_tuples", "instructions"), operators)
+        lengths = dict.fromkeys(("source_tuples", "instructions", "operator_cores"), operators)
         lengths |= dict.fromkeys(("source", "target", "selectivity", "bits"), streams)
         lengths |= dict.fromkeys(("capacity", "cores"), devices)
         lengths |= dict.fromkeys(("gap_s", "seconds_per_bit", "overhead_s"), links)
@@ -92,6 +99,8 @@ class Flow:
             raise ValueError("a flow needs at least one operator and one device")
         if not (np.all(self.capacity > 0) and np.all(self.cores > 0)):
             raise ValueError("capacity and cores must be above 0")
+        if not np.all(self.operator_cores > 0):
+            raise ValueError("operator_cores must be above 0")
         for ends in (self.source, self.target):
             if streams and (ends.min() < 0 or ends.max() >= operators):
                 raise ValueError("source and target must be operator indices")
@@ -133,6 +142,11 @@ class Flow:
     def work(self) -> Floats:
         """(V,) instructions/s of each operator at the offered rate."""
         return self.operator_tuples * self.instructions
+
+    @cached_property
+    def limits_operators(self) -> bool:
+        """Whether some operator cannot use all cores of some device; see `sim.threads`."""
+        return bool(self.cores.max() > self.operator_cores.min())
 
     @cached_property
     def columns(self) -> Columns:

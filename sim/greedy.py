@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from sim.flow import Columns, Floats, Flow, Ints
 from sim.jit import kernel
 from sim.links import ends_of, seconds_on
+from sim.threads import own_utilisation
 
 
 def greedy(flow: Flow, allowed: NDArray[np.bool_], row_of: Ints) -> Ints:
@@ -96,4 +97,4 @@ def _raise(
             link[receives] += sign * crossing
             added += crossing
             highest = max(highest, link[receives])
-    return max(highest, device[b]), added
+    return max(highest, device[b], own_utilisation(flow, v, b)), added

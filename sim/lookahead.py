@@ -65,6 +65,7 @@ class LookaheadBatch(NamedTuple):
     reference: Floats  # (P,) utilisation
     unit: Floats  # (P,) utilisation that counts as 1 in the `offered` features
     work: Floats  # (V,) instructions/s
+    operator_cores: Floats  # (V,) cores of its device that each operator can use
     first_end: Ints  # (V + 1,) index of each operator's first stream end
     other: Ints  # (2E,) the operator at the other end
     stream: Ints  # (2E,)
@@ -135,6 +136,7 @@ def collate(problems: Sequence[LookaheadProblem]) -> LookaheadBatch:
         reference=reference,
         unit=np.array([problem.unit for problem in problems]),
         work=np.concatenate([flow.work for flow in flows]),
+        operator_cores=np.concatenate([flow.operator_cores for flow in flows]),
         first_end=np.concatenate([*first_ends, 2 * streams[-1:]]).astype(np.int32),
         other=np.concatenate([other for _, other, _, _ in ends]),
         stream=np.concatenate(
@@ -318,8 +320,8 @@ def _change_loads(
 ) -> tuple[float, float, float, float, float, float]:
     """Add operator v to device b, or remove it (sign -1).
 
-    Returns the largest utilisation among the resources it loads, that among devices and that among
-    links, the traffic within the device, its heaviest stream, and the traffic to other devices.
+    Returns the largest utilisation among the resources it loads, that among devices and the cores
+    that v can use, that among links, the traffic within the device, its heaviest stream, and the traffic to other devices.
     """
     p = partial.problem[r]
     o, first, base = problems.first_operator[p], problems.first_device[p], problems.first_link[p]
@@ -349,6 +351,10 @@ def _change_loads(
             link[receives] += sign * tuples * seconds_on(problems, base + receives, e)
             on_links = max(on_links, link[receives])
         highest = max(highest, device[a])
+    usable, cores = problems.operator_cores[o + v], problems.cores[first + b]
+    if usable < cores:  # as `sim.threads.own_utilisation`
+        own = problems.work[o + v] * cores / (problems.capacity[first + b] * usable)
+        highest = max(highest, own)
     highest = max(highest, device[b])
     return max(highest, on_links), highest, on_links, local, heaviest, crossing
 

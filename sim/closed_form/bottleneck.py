@@ -1,6 +1,7 @@
 """Closed form with backpressure: the largest utilisation throttles all sources equally.
 
-throughput = source rate * min(1, 1 / largest utilisation of a device or link)
+throughput = source rate * min(1, 1 / largest utilisation of a device, link or operator), where
+operators have a utilisation of their own on devices with more cores than they can use.
 """
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from sim.flow import Columns, Floats, Flow, Ints, as_rows, checked
 from sim.jit import kernel
 from sim.links import ends_of, seconds_on
+from sim.threads import fastest, largest_own, raise_to_own
 
 LANES = 4  # placements scored together, which hides the latency of adding to one device
 NOTHING = 1e-100  # smaller utilisations count as none, since dividing by them may overflow
@@ -21,7 +23,7 @@ def throughput(flow: Flow, placements: NDArray[np.integer]) -> Floats:
 
 
 def worst_utilisation(flow: Flow, placements: NDArray[np.integer]) -> Floats:
-    """Return the largest utilisation of any device or link, (K,), at the offered rate.
+    """Return the largest utilisation of any device, link or operator, (K,), at the offered rate.
 
     Parameters
     ----------
@@ -42,17 +44,19 @@ def worst_utilisation(flow: Flow, placements: NDArray[np.integer]) -> Floats:
     streams = (flow.source, flow.target, *flow.pair_weights)
     if not _worst_pair(unsigned, flow.work, *streams, flow.devices, worst):
         checked(flow, rows)
+    if flow.limits_operators:
+        raise_to_own(checked(flow, rows), flow.columns, worst)
     return worst
 
 
 def lowest_utilisation(flow: Flow) -> float:
-    """Return a lower bound on the utilisation of the busiest device of any placement.
+    """Return a lower bound on the largest utilisation of any placement.
 
-    max(total CPU / total capacity, largest operator / fastest device); 1 if there is practically
-    no work.
+    max(total CPU / total capacity, largest utilisation of an operator that is alone on the device
+    that suits it best); 1 if there is practically no work.
     """
-    total, largest = float(flow.work.sum()), float(flow.work.max())
-    lowest = max(total / float(flow.capacity.sum()), largest / float(flow.capacity.max()))
+    total, largest = float(flow.work.sum()), float((flow.work / fastest(flow)).max())
+    lowest = max(total / float(flow.capacity.sum()), largest)
     return lowest if lowest > NOTHING else 1.0
 
 
@@ -101,7 +105,7 @@ def _worst_general(placements: Ints, flow: Columns, worst: Floats) -> None:
         device[:] = 0.0
         link[:] = 0.0
         add_utilisations(placements[k], flow, device, link)
-        worst[k] = max(device.max(), link.max())
+        worst[k] = max(device.max(), link.max(), largest_own(placements[k], flow))
 
 
 @kernel

@@ -4,6 +4,7 @@ import numpy as np
 
 from sim.flow import Floats, Flow, Ints
 from sim.jit import kernel
+from sim.threads import fastest
 
 DEEPEST = 3  # largest k of the counting argument
 
@@ -11,11 +12,12 @@ DEEPEST = 3  # largest k of the counting argument
 def least_utilisation(flow: Flow, unit_of: Ints, *, links_count: bool) -> float:
     """Return a lower bound on the largest utilisation of any placement.
 
-    The bound is the largest of three: total CPU work over total capacity; the largest unit on the
-    fastest device; and a counting argument: among the k * D + 1 heaviest units, k + 1 share a
+    The bound is the largest of four: total CPU work over total capacity; the largest operator on
+    the device whose cores suit it best; the largest unit on the fastest device; and a counting
+    argument: among the k * D + 1 heaviest units, k + 1 share a
     device. If links count, a stream that would load the best link by more than u must stay within
     a device for the largest utilisation to be at most u. Its ends are then one unit, to which the
-    same three bounds apply. The result is the smallest u consistent with its own bounds.
+    same bounds apply. The result is the smallest u consistent with its own bounds.
 
     Parameters
     ----------
@@ -26,7 +28,8 @@ def least_utilisation(flow: Flow, unit_of: Ints, *, links_count: bool) -> float:
         ``path-average``.
     """
     total = float(flow.work.sum() / flow.capacity.sum())
-    least = max(total, _crowded(flow, _unit_work(flow, unit_of)))
+    alone = float((flow.work / fastest(flow)).max())
+    least = max(total, alone, _crowded(flow, _unit_work(flow, unit_of)))
     if not links_count or not len(flow.source) or flow.devices == 1:
         return least
     crossing = _least_crossing(flow)

@@ -13,6 +13,7 @@ from sim.closed_form.bottleneck import utilisations
 from sim.flow import Columns, Floats, Flow, Ints
 from sim.jit import kernel
 from sim.links import Crossed, nothing_crossed, number_links
+from sim.threads import largest_own
 
 STEPS = 100
 HALVINGS = 40
@@ -34,7 +35,8 @@ def solve_by_newton(flow: Flow, placement: Ints, residual: float) -> Floats | No
     links = number_links(placement, columns, crossed)
     if flow.operators * links > MOST_SLOPES:
         return None
-    start = 1.0 / max(1.0, utilisations(flow, placement)[0].max())
+    busiest = max(utilisations(flow, placement)[0].max(), largest_own(placement, columns))
+    start = 1.0 / max(1.0, busiest)
 
     def evaluate(log_scale: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         scale = np.exp(log_scale)

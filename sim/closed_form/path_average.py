@@ -1,6 +1,6 @@
 """Closed form without network backpressure, as in CEPSim and the published numbers.
 
-Sources run at r = R * min(1, 1 / largest device utilisation). Every link scales the flows on it by
+Sources run at r = R * min(1, 1 / largest utilisation of a device or operator). Every link scales the flows on it by
 s = min(1, 1 / utilisation offered to it). The offered utilisation depends on the scales of upstream
 links, so s solves a system of equations. Throughput is
 R * (tuples/s reaching the sinks) / (tuples/s reaching them if nothing is throttled).
@@ -16,6 +16,7 @@ from sim.closed_form.newton import solve_by_newton
 from sim.flow import Columns, Floats, Flow, Ints, checked
 from sim.jit import bare, kernel
 from sim.links import Crossed, nothing_crossed, number_links
+from sim.threads import largest_own
 
 RESIDUAL = 1e-12  # largest |s - min(1, 1 / offered utilisation)| of a solution
 ROUNDS = 100_000
@@ -86,7 +87,7 @@ def _sink_tuples(placements: Ints, flow: Columns, sinks: Ints, reached: Floats) 
         device[:] = 0.0
         link[:] = 0.0
         add_utilisations(placement, flow, device, link)
-        start = 1.0 / max(1.0, device.max())
+        start = 1.0 / max(1.0, device.max(), largest_own(placement, flow))
         links = number_links(placement, flow, crossed)
         if not solve(flow, start, links, crossed, equations):
             return k

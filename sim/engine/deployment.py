@@ -48,7 +48,10 @@ def lay_out(
         d = placement[v]
         operators[v].device = d
         operators[v].send_cost = 0.0
-        operators[v].source_cost = flow.instructions[v] / flow.capacity[d]
+        operators[v].own_cost = flow.instructions[v] / flow.capacity[d]
+        operators[v].source_cost = operators[v].own_cost
+        usable = flow.operator_cores[v]
+        operators[v].own_share = usable / flow.cores[d] if usable < flow.cores[d] else np.inf
     for e in range(streams.shape[0]):
         v, w = flow.source[e], flow.target[e]
         a, b = placement[v], placement[w]

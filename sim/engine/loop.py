@@ -44,7 +44,7 @@ def _offer(state: EngineState, tick: int) -> None:
 
 @bare
 def _begin_tick(state: EngineState, rules: Rules, tick: int) -> None:
-    """Set every device's seconds and every operator's share of them."""
+    """Set the seconds that devices and operators have in this tick."""
     row = 0
     while row + 1 < state.speed.shape[0] and state.speed_from[row + 1] <= tick:
         row += 1
@@ -55,6 +55,7 @@ def _begin_tick(state: EngineState, rules: Rules, tick: int) -> None:
     for v in range(state.operators.shape[0]):
         fast = state.devices[state.operators[v].device].fast
         state.operators[v].grant = state.operators[v].share * rules.tick_s * fast
+        state.operators[v].own_left = state.operators[v].own_share * rules.tick_s * fast
         state.operators[v].held = 0.0
         state.operators[v].unmet = 0.0
 

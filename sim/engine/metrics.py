@@ -155,6 +155,16 @@ class RunMetrics:
         return self._gained("operators", "busy_s") / self.seconds
 
     @cached_property
+    def own_utilisation(self) -> Floats:
+        """(V,) share of time that each operator kept the cores busy that it can use.
+
+        It is 0 for operators that can use all cores of their device.
+        """
+        flow = self.simulation.flow
+        usable, cores = flow.operator_cores, flow.cores[self.trace.devices]
+        return np.where(usable < cores, self.operator_utilisation * cores / usable, 0.0)
+
+    @cached_property
     def operator_blocked(self) -> Floats:
         """(V,) share of each operator's possible work that full queues prevented."""
         return self._gained("operators", "blocked_s") / self.seconds

@@ -16,8 +16,8 @@ TINY = 1e-300
 def run_operator(state: EngineState, rules: Rules, v: int, budget: float, tick: int) -> float:
     """Let operator v use up to `budget` seconds of its device; return the seconds used.
 
-    It takes the same share of the tuples waiting on all its inputs, limited by its budget and by
-    the queues downstream. `unmet` is set to the additional seconds that it could have used, and
+    It takes the same share of the tuples waiting on all its inputs, limited by its budget, by the
+    cores that it can use and by the queues downstream. `unmet` is set to the additional seconds that it could have used, and
     `held` to the share of its possible work that full queues downstream prevented.
     """
     state.operators[v].unmet = 0.0
@@ -34,13 +34,18 @@ def run_operator(state: EngineState, rules: Rules, v: int, budget: float, tick: 
     share = 1.0
     if not windowed and rules.queue < np.inf:
         share = _share_that_fits(state, rules, v, tuples, tick)
+    fits, most, own = share, 1.0, tuples * state.operators[v].own_cost
+    if own > state.operators[v].own_left:
+        most = state.operators[v].own_left / own
+        share = min(share, most)
     if share * seconds > budget:
         state.operators[v].unmet += share * seconds - budget
         share = budget / seconds
-    elif share < 1.0:
-        state.operators[v].held = 1.0 - share * max(1.0, seconds / max(budget, TINY))
+    elif fits < most:
+        state.operators[v].held = 1.0 - share * max(1.0 / most, seconds / max(budget, TINY))
     if share <= 0.0:
         return used
+    state.operators[v].own_left -= share * own
     processed, total = share * tuples, state.scratch
     births = _take_inputs(state, v, share, tick * rules.tick_s, total)
     state.operators[v].processed += processed

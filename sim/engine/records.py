@@ -36,6 +36,9 @@ OPERATOR = np.dtype(
         ("share", "f8"),  # share of its device
         ("source_cost", "f8"),  # seconds of its device per tuple that it emits as a source
         ("send_cost", "f8"),  # part of the cost that is sending
+        ("own_cost", "f8"),  # seconds of its device per tuple that its instructions take
+        ("own_share", "f8"),  # share of its device that its cores are; inf: it can use all cores
+        ("own_left", "f8"),  # seconds of its device that its instructions may still take now
         ("processed", "f8"),  # tuples processed so far
         ("busy_s", "f8"),  # seconds of its device used so far
         ("blocked_s", "f8"),  # seconds held up by full queues so far

@@ -171,6 +171,7 @@ class Simulation:
             stream=self._ends[1],
             latency=state.latency,
             arrived=state.arrived,
+            devices=checked(self.flow, placement)[0],
             due=due,
             lost=lost,
         )

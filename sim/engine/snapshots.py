@@ -103,6 +103,7 @@ class RunTrace:
     stream: Ints  # (columns,) stream, or -1 for a sink that is a source
     latency: Floats  # (ticks, columns) mean seconds
     arrived: Floats  # (ticks, columns) tuples
+    devices: Ints  # (V,) the placement
     due: Flow  # average flow during the measured time if nothing was throttled
     lost: float  # largest unaccounted share of a stream's or operator's tuples
 

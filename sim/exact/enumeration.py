@@ -14,7 +14,7 @@ from sim.exact.partial import Partial, may_go, partial, put, take_back
 from sim.flow import Columns, Floats, Ints
 from sim.jit import bare, kernel
 from sim.links import ends_of, seconds_on
-from sim.search.instance import Instance
+from sim.search.instance import Instance, own_load
 
 
 class Walk(NamedTuple):
@@ -109,6 +109,10 @@ def _most_at_sinks(
     now, devices, busiest = at.now, instance.capacity.shape[0], 0.0
     for d in range(devices):
         busiest = max(busiest, now.load[depth, d])
+    if instance.limits_operators:
+        for u in range(now.on.shape[0]):
+            if now.on[u] >= 0:
+                busiest = max(busiest, own_load(instance, u, now.on[u]))
     start = 1.0 / max(1.0, busiest * instance.reference)
     for v in range(at.rate.shape[0]):
         at.rate[v] = flow.source_tuples[v] * start

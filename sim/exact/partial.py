@@ -10,7 +10,7 @@ import numpy as np
 from sim.flow import Floats, Ints
 from sim.jit import bare
 from sim.links import ends_of
-from sim.search.instance import Instance
+from sim.search.instance import Instance, own_load
 
 
 class Partial(NamedTuple):
@@ -85,7 +85,7 @@ def highest(instance: Instance, now: Partial, depth: int, u: int, d: int) -> flo
         sent += now.load[depth, devices + d]
         received += now.load[depth, 2 * devices + d]
         top = max(top, sent, received)
-    largest: float = max(top, own)
+    largest: float = max(top, own, own_load(instance, u, d))
     return largest
 
 

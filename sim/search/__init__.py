@@ -3,7 +3,7 @@
 from sim.search.anneal import Schedule, anneal
 from sim.search.anneal_path_average import anneal_path_average
 from sim.search.coarsen import coarsened, joined
-from sim.search.instance import Instance, instance
+from sim.search.instance import Instance, instance, own_loads
 from sim.search.moves import SearchState, search_state
 from sim.search.traffic import reduce_traffic
 
@@ -16,6 +16,7 @@ __all__ = [
     "coarsened",
     "instance",
     "joined",
+    "own_loads",
     "reduce_traffic",
     "search_state",
 ]

@@ -116,12 +116,15 @@ def _links(instance: Instance, flow: Columns, sinks: Ints, now: SearchState) -> 
 
 @bare
 def _start(instance: Instance, now: SearchState, trying: bool) -> float:
-    """Return the share of the offered rate that the devices admit, optionally with the trial."""
+    """Return the share that devices and operators admit, optionally with the trial."""
+    devices, links = instance.capacity.shape[0], instance.gap_s.shape[0]
     highest = 0.0
-    for d in range(instance.capacity.shape[0]):
-        load = now.load[d]
-        if trying and now.listed_in[d] == now.tally[1]:
-            load += now.change[d]
+    for r in range(now.load.shape[0]):
+        if devices <= r < devices + links:
+            continue
+        load = now.load[r]
+        if trying and now.listed_in[r] == now.tally[1]:
+            load += now.change[r]
         highest = max(highest, load)
     return 1.0 / max(1.0, highest * instance.reference)
 

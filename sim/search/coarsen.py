@@ -50,6 +50,7 @@ def coarsened(instance: Instance, group: Ints) -> Instance:
     by_group = np.argsort(rivals, kind="stable")
     return instance._replace(
         work=np.bincount(group, instance.work, groups).astype(np.float64),
+        thread_work=_largest(instance.thread_work, group, groups),
         first_end=first_end,
         other=other,
         outward=outward,
@@ -65,6 +66,13 @@ def coarsened(instance: Instance, group: Ints) -> Instance:
         migration_cost=np.zeros(groups),
         migration_budget=np.inf,
     )
+
+
+def _largest(rows: Floats, group: Ints, groups: int) -> Floats:
+    """Return the largest values of the rows of each group, (groups, columns)."""
+    largest = np.zeros((groups, rows.shape[1]))
+    np.maximum.at(largest, group, rows)
+    return largest
 
 
 @kernel

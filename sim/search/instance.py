@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.flow import Floats, Flow, Ints, by_operator
+from sim.jit import bare, kernel
 
 Bools = NDArray[np.bool_]
 
@@ -26,6 +27,9 @@ class Instance(NamedTuple):
     bits: Floats  # (N,) bit/s on the stream / reference
     capacity: Floats  # (D,) instructions/s
     cores: Floats  # (D,)
+    threads: Floats  # (C,) the distinct numbers of cores that operators can use
+    thread_work: Floats  # (U, C) the largest such operator of each unit, instructions/s / reference
+    limits_operators: bool  # whether some operator cannot use all cores of some device
     nic: bool
     gap_s: Floats  # (L,)
     seconds_per_bit: Floats  # (L,)
@@ -70,6 +74,9 @@ def instance(
         Groups of units, no two of which may share a device.
     """
     units = int(unit_of.max()) + 1
+    threads, thread_of = np.unique(flow.operator_cores, return_inverse=True)
+    thread_work = np.zeros((units, len(threads)))
+    np.maximum.at(thread_work, (unit_of, thread_of.reshape(-1)), flow.work / reference)
     source, target = unit_of[flow.source], unit_of[flow.target]
     apart = np.flatnonzero((source != target) & (flow.stream_tuples > 0))
     source, target = source[apart], target[apart]
@@ -87,6 +94,9 @@ def instance(
         bits=np.tile(flow.stream_bits[apart] / reference, 2)[order],
         capacity=flow.capacity,
         cores=flow.cores,
+        threads=threads,
+        thread_work=thread_work,
+        limits_operators=flow.limits_operators,
         nic=flow.nic,
         gap_s=flow.gap_s,
         seconds_per_bit=flow.seconds_per_bit,
@@ -104,3 +114,27 @@ def instance(
         migration_cost=np.zeros(units),
         migration_budget=np.inf,
     )
+
+
+@bare
+def own_load(instance: Instance, u: int, d: int) -> float:
+    """Return the largest load of an operator of unit u on the cores of device d that it can use.
+
+    Operators that can use all cores do not count; see `sim.threads`.
+    """
+    largest, cores = 0.0, instance.cores[d]
+    for c in range(instance.threads.shape[0]):
+        if instance.threads[c] < cores:
+            load = instance.thread_work[u, c] * cores
+            largest = max(largest, load / (instance.capacity[d] * instance.threads[c]))
+    return largest
+
+
+@kernel
+def own_loads(instance: Instance) -> Floats:
+    """Return `own_load` of each unit on each device, (U, D)."""
+    loads = np.empty((instance.work.shape[0], instance.capacity.shape[0]))
+    for u in range(loads.shape[0]):
+        for d in range(loads.shape[1]):
+            loads[u, d] = own_load(instance, u, d)
+    return loads

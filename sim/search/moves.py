@@ -1,6 +1,7 @@
 """Moves of units, and their effect on the loads of devices and links.
 
-Devices and links share one numbering of *resources*: device d is resource d, link l is D + l.
+Devices, links and units share one numbering of *resources*: device d is resource d, link l is D + l,
+and unit u, whose operators may be unable to use all cores of a device, is D + L + u.
 """
 
 from typing import NamedTuple
@@ -10,7 +11,7 @@ import numpy as np
 from sim.flow import Floats, Ints
 from sim.jit import bare, kernel
 from sim.links import ends_of
-from sim.search.instance import Bools, Instance
+from sim.search.instance import Bools, Instance, own_load
 from sim.search.rng import Word, below, uniform
 
 RETURNING = 0.5  # share of a moved unit's changes that move it back, if migration is limited
@@ -21,14 +22,14 @@ class SearchState(NamedTuple):
     """A placement of units, its loads, the change being tried, and the best placement so far."""
 
     on: Ints  # (U,) device of each unit
-    load: Floats  # (D + L,) utilisation / reference
+    load: Floats  # (R,) utilisation / reference; R = D + L, or D + L + U if operators are limited
     used: Floats  # (D,) bytes
     best: Ints  # (U,)
     moved: Ints  # (U,) units moved since the best; the first `tally[2]` entries are valid
     marked: Bools  # (U,) whether a unit is among `moved`
-    change: Floats  # (D + L,) load change of the trial; valid for listed resources only
-    listed: Ints  # (D + L,) resources that the trial changes; the first `tally[0]` are valid
-    listed_in: Ints  # (D + L,) number of the trial that last listed the resource
+    change: Floats  # (R,) load change of the trial; valid for listed resources only
+    listed: Ints  # (R,) resources that the trial changes; the first `tally[0]` are valid
+    listed_in: Ints  # (R,) number of the trial that last listed the resource
     paid: Floats  # (1,) migration cost of the units that have moved
     tally: Ints  # (3,) number of listed resources; number of the trial; number of moved units
 
@@ -46,7 +47,7 @@ class Move(NamedTuple):
 def search_state(instance: Instance, on: Ints) -> SearchState:
     """Return the search state of a placement of units, (U,), which is also its best."""
     units, devices = len(instance.work), len(instance.capacity)
-    resources = devices + len(instance.gap_s)
+    resources = devices + len(instance.gap_s) + (units if instance.limits_operators else 0)
     made = SearchState(
         on=on.astype(np.int32),
         load=np.zeros(resources),
@@ -78,6 +79,8 @@ def weigh(instance: Instance, now: SearchState) -> None:
     for u in range(instance.work.shape[0]):
         a = now.on[u]
         now.load[a] += instance.work[u] / instance.capacity[a]
+        if instance.limits_operators:
+            now.load[devices + instance.gap_s.shape[0] + u] = own_load(instance, u, a)
         for i in range(instance.first_end[u], instance.first_end[u + 1]):
             b = now.on[instance.other[i]]
             if a == b or not instance.outward[i]:
@@ -236,6 +239,9 @@ def _shift(instance: Instance, now: SearchState, u: int, b: int) -> None:
     a = now.on[u]
     _change(now, a, -instance.work[u] / instance.capacity[a])
     _change(now, b, instance.work[u] / instance.capacity[b])
+    if instance.limits_operators:
+        resource = instance.capacity.shape[0] + instance.gap_s.shape[0] + u
+        _change(now, resource, own_load(instance, u, b) - own_load(instance, u, a))
     for i in range(instance.first_end[u], instance.first_end[u + 1]):
         c = now.on[instance.other[i]]
         if c != a:

@@ -38,6 +38,7 @@ def from_form(form: GraphForm, name: str = "") -> StreamGraph:
                 o.memory_bytes,
                 tuple(o.requires),
                 o.instance_of or "",
+                o.cores,
             )
             for o in form.operators
         ],
@@ -108,6 +109,8 @@ def _operator_to(operator: Operator) -> dict[str, Any]:
         value["requires"] = list(operator.requires)
     if operator.instance_of:
         value["instance_of"] = operator.instance_of
+    if operator.cores > 1:
+        value["cores"] = operator.cores
     return value
 
 

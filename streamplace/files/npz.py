@@ -27,7 +27,10 @@ COLUMNS = {  # name: dtype, number of axes
     "memory_bytes": ("float64", 1),
     "selectivity": ("float64", 1),
     "stream_payload_bytes": ("float64", 1),
+    "cores": ("float64", 1),
 }
+OPTIONAL = {"cores"}
+"""Columns that are written only if some value differs from its default."""
 
 
 Index = Annotated[str, Field(pattern=r"^\d{1,9}$")]
@@ -61,6 +64,8 @@ def write_columns(graph: StreamGraph, file: IO[bytes]) -> None:
         "ends": np.stack([graph.stream_source, graph.stream_target], axis=1),
     }
     columns = {name: own[name] if name in own else getattr(graph, name) for name in COLUMNS}
+    if (graph.cores == 1).all():
+        del columns["cores"]
     np.savez(file, **columns)  # type: ignore[arg-type]  # no column has the name of an option
 
 
@@ -93,6 +98,7 @@ def read_columns(path: str | Path) -> StreamGraph:
             columns["payload_bytes"],
             ends,
             memory_bytes=columns["memory_bytes"],
+            cores=columns.get("cores"),
             requires=requires,
             instance_of={int(v): name for v, name in header.instance_of.items()},
             selectivity=columns["selectivity"],
@@ -110,11 +116,11 @@ def _load(data: bytes, where: str) -> dict[str, NDArray[np.generic]]:
         columns = read_arrays(data)
     except ValueError as error:
         raise FormatError(f"{where}: not a readable .npz graph: {error}") from None
-    if wrong := sorted(COLUMNS.keys() ^ columns.keys()):
+    if wrong := sorted((COLUMNS.keys() ^ columns.keys()) - (OPTIONAL - columns.keys())):
         kind = "missing" if wrong[0] in COLUMNS else "unknown"
         raise FormatError(f"{where}: {kind} column {wrong[0]!r:.40}")
-    for name, (dtype, axes) in COLUMNS.items():
-        found = columns[name]
+    for name, found in columns.items():
+        dtype, axes = COLUMNS[name]
         if found.dtype != dtype or found.ndim != axes:
             plural = "axis" if axes == 1 else "axes"
             raise FormatError(f"{where}: column {name!r} must be {dtype} with {axes} {plural}")

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from streamplace.problem.columns import MOST_CORES
 from streamplace.problem.objective import Model
 
 VERSION = 1
@@ -55,6 +56,9 @@ class OperatorForm(Form):
     instance_of: Name | None = Field(
         None, description="the operator that it is a parallel instance of"
     )
+    cores: int = Field(
+        1, ge=1, le=MOST_CORES, description="cores of its device that it can use at once"
+    )
 
 
 class StreamForm(Form):
@@ -97,7 +101,7 @@ class DeviceForm(Form):
 
     name: Name
     mips: Positive = Field(description="million instructions/s of one core")
-    cores: int = Field(1, ge=1, le=1_000_000)
+    cores: int = Field(1, ge=1, le=MOST_CORES)
     memory_bytes: Number | None = Field(None, description="null: no limit")
     labels: list[Name] = []
 

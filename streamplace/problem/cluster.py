@@ -15,13 +15,13 @@ from streamplace.display.mixins import Displayable, StableRepr, TruncatedRepr
 from streamplace.display.text import number
 from streamplace.display.view import Cell, Grid, Names, View
 from streamplace.errors import ClusterError
+from streamplace.problem.columns import MOST_CORES
 from streamplace.util.arrays import Floats
 from streamplace.util.checks import check_number, check_str, check_type
 from streamplace.util.suggest import did_you_mean
 from streamplace.util.text import counted
 
 LEAST, MOST = 1e-9, 1e15  # limits of speeds and bandwidths; beyond them arithmetic overflows
-MOST_CORES = 10**6
 MOST_MEMORY = 1e30
 KINDS_SHOWN = 4
 MOST_DEVICES = 2048  # pair links are a D x D matrix

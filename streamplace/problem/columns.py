@@ -8,6 +8,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,10 @@ class NumberColumn:
         Value if not specified; None if the number is required.
     may_be_unknown
         Whether NaN may stand for a number that is not yet known.
+    least, most
+        Smallest and largest value allowed.
+    whole
+        Whether values must be whole numbers.
     added
         Whether a version after 0.2 added it. Columns of version 0.2 are always hashed.
     """
@@ -32,13 +37,20 @@ class NumberColumn:
     name: str
     default: float | None = None
     may_be_unknown: bool = False
+    least: float = 0.0
+    most: float = inf
+    whole: bool = False
     added: bool = False
 
+
+MOST_CORES = 1_000_000
+"""The largest number of cores of a device, and that an operator can use."""
 
 OPERATOR_NUMBERS = (
     NumberColumn("instructions", may_be_unknown=True),
     NumberColumn("payload_bytes", may_be_unknown=True),
     NumberColumn("memory_bytes", default=0.0),
+    NumberColumn("cores", default=1.0, least=1.0, most=MOST_CORES, whole=True, added=True),
 )
 SELECTIVITY = NumberColumn("selectivity", default=1.0, may_be_unknown=True)
 STREAM_PAYLOAD = NumberColumn("payload_bytes", may_be_unknown=True)

@@ -61,6 +61,7 @@ def to_instances(logical: LogicalGraph) -> StreamGraph:
         graph.payload_bytes[owner],
         ends,
         memory_bytes=graph.memory_bytes[owner],
+        cores=graph.cores[owner],
         requires={
             i: graph.requires[v] for i, v in enumerate(owner.tolist()) if v in graph.requires
         },
@@ -79,8 +80,8 @@ def to_instances(logical: LogicalGraph) -> StreamGraph:
 def to_operators(logical: LogicalGraph) -> StreamGraph:
     """Return the graph in which each operator stays one operator, whatever its parallelism.
 
-    Its memory is that of all its instances together. Its other numbers, which are per tuple, do not
-    change.
+    Its memory and cores are those of all its instances together. Its other numbers, which are per
+    tuple, do not change.
 
     Raises
     ------
@@ -88,10 +89,12 @@ def to_operators(logical: LogicalGraph) -> StreamGraph:
         If memory overflows.
     """
     count = _counts(logical)
-    if not (logical.graph.memory_bytes[count > 1]).any():
+    if (count == 1).all():
         return logical.graph
     with np.errstate(over="ignore"):  # the graph refuses infinity
-        graph, _ = logical.graph.with_numbers(memory_bytes=logical.graph.memory_bytes * count)
+        graph, _ = logical.graph.with_numbers(
+            memory_bytes=logical.graph.memory_bytes * count, cores=logical.graph.cores * count
+        )
     return graph
 
 

@@ -74,7 +74,7 @@ class StreamGraph(Displayable):
         The names of the V operators, in order.
     index
         Operator name -> its index.
-    instructions, payload_bytes, memory_bytes
+    instructions, payload_bytes, memory_bytes, cores
         (V,) float64, see `Operator`; NaN if unknown.
     requires
         Operator index -> labels, for operators that require any.
@@ -99,6 +99,7 @@ class StreamGraph(Displayable):
     instructions: Floats
     payload_bytes: Floats
     memory_bytes: Floats
+    cores: Floats
 
     def __init__(
         self,
@@ -141,6 +142,7 @@ class StreamGraph(Displayable):
         ends: ArrayLike,
         *,
         memory_bytes: ArrayLike | None = None,
+        cores: ArrayLike | None = None,
         requires: Mapping[int, tuple[str, ...]] | None = None,
         instance_of: Mapping[int, str] | None = None,
         selectivity: ArrayLike | None = None,
@@ -152,13 +154,13 @@ class StreamGraph(Displayable):
     ) -> "StreamGraph":
         """Return a graph from columns; this is faster than rows for large graphs.
 
-        The other parameters are those of the class. Memory defaults to 0, selectivity to 1.
+        The other parameters are those of the class. Memory defaults to 0, cores and selectivity to 1.
 
         Parameters
         ----------
         names
             The names of the V operators.
-        instructions, payload_bytes, memory_bytes
+        instructions, payload_bytes, memory_bytes, cores
             (V,) numbers, see `Operator`.
         ends
             (E, 2) operator indices, source and target.
@@ -189,6 +191,7 @@ class StreamGraph(Displayable):
                 "instructions": instructions,
                 "payload_bytes": payload_bytes,
                 "memory_bytes": np.zeros(count) if memory_bytes is None else memory_bytes,
+                "cores": np.ones(count) if cores is None else cores,
             },
             {
                 "selectivity": np.ones(streams) if selectivity is None else selectivity,
@@ -244,6 +247,7 @@ class StreamGraph(Displayable):
         instructions: ArrayLike | None = None,
         payload_bytes: ArrayLike | None = None,
         memory_bytes: ArrayLike | None = None,
+        cores: ArrayLike | None = None,
         selectivity: ArrayLike | None = None,
         stream_payload_bytes: ArrayLike | None = None,
         source_rate: float | None = None,
@@ -256,7 +260,7 @@ class StreamGraph(Displayable):
 
         Parameters
         ----------
-        instructions, payload_bytes, memory_bytes
+        instructions, payload_bytes, memory_bytes, cores
             (V,) numbers, see `Operator`.
         selectivity
             (E,) numbers, see `Stream`.
@@ -287,6 +291,7 @@ class StreamGraph(Displayable):
                 "instructions": instructions,
                 "payload_bytes": payload_bytes,
                 "memory_bytes": memory_bytes,
+                "cores": cores,
             },
         )
         if source_rate is not None:
@@ -380,6 +385,7 @@ class StreamGraph(Displayable):
             float(self.memory_bytes[v]),
             self.requires.get(v, ()),
             self.instance_of.get(v, ""),
+            int(self.cores[v]),
         )
 
     def _stream(self, e: int) -> Stream:

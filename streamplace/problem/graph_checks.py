@@ -92,7 +92,7 @@ def own_payload(i: int, stream: Stream) -> float:
 
 
 def column_of(rows: str, column: NumberColumn, values: ArrayLike, length: int) -> Floats:
-    """Return a column of finite numbers of at least 0; `rows` begins messages."""
+    """Return a column of finite numbers in the column's range; `rows` begins messages."""
     name, read = column.name, np.asarray(values)
     if read.dtype.kind == "O" and read.shape == (length,):
         for i, value in enumerate(read.tolist()):
@@ -101,16 +101,20 @@ def column_of(rows: str, column: NumberColumn, values: ArrayLike, length: int) -
     if read.shape != (length,) or (length and read.dtype.kind not in "iuf"):
         raise GraphError(f"{rows}: {name} must be a column of {length} numbers")
     numbers = read.astype(np.float64) + 0.0  # turns -0 into 0
-    fine = np.isfinite(numbers) & (numbers >= 0)
+    fine = np.isfinite(numbers) & (numbers >= column.least) & (numbers <= column.most)
+    if column.whole:
+        fine &= numbers == np.floor(numbers)
     if column.may_be_unknown:
         numbers[np.isnan(numbers)] = UNKNOWN  # one bit pattern, since the graph is hashed
         fine |= np.isnan(numbers)
     wrong = np.flatnonzero(~fine)
     if len(wrong):
         first = wrong[0]
-        raise GraphError(
-            f"{rows}[{first}].{name}: must be finite and at least 0 (got {numbers[first]:g})"
-        )
+        limits = f"at least {column.least:g}"
+        if column.most < np.inf:
+            limits = f"{column.least:g} to {column.most:,.0f}"
+        wanted = f"a whole number, {limits}" if column.whole else f"finite and {limits}"
+        raise GraphError(f"{rows}[{first}].{name}: must be {wanted} (got {numbers[first]:g})")
     return numbers
 
 

@@ -11,15 +11,15 @@ if TYPE_CHECKING:
     import networkx
 
 
-OF_NODES = ("instructions", "payload_bytes", "memory_bytes", "requires", "instance_of")
+OF_NODES = ("instructions", "payload_bytes", "memory_bytes", "requires", "instance_of", "cores")
 OF_EDGES = ("selectivity", "payload_bytes")
 
 
 def to_networkx(graph: StreamGraph) -> "networkx.DiGraph[str]":
     """Return a networkx graph whose nodes are operator names.
 
-    Nodes have the attributes ``instructions``, ``payload_bytes``, ``memory_bytes``, ``requires``
-    and, for instances, ``instance_of``; edges have ``selectivity`` and ``payload_bytes``; the graph
+    Nodes have the attributes ``instructions``, ``payload_bytes``, ``memory_bytes``, ``requires``,
+    ``cores`` if above 1 and, for instances, ``instance_of``; edges have ``selectivity`` and ``payload_bytes``; the graph
     has ``name``, ``source_rate`` and ``source_shares``. The result is a MultiDiGraph if two streams
     join the same two operators, otherwise a DiGraph. Constraints are not converted.
     """
@@ -43,6 +43,8 @@ def to_networkx(graph: StreamGraph) -> "networkx.DiGraph[str]":
         )
         if operator.instance_of:
             made.nodes[operator.name]["instance_of"] = operator.instance_of
+        if operator.cores > 1:
+            made.nodes[operator.name]["cores"] = operator.cores
     for stream in graph.streams:
         made.add_edge(
             stream.source,
@@ -82,6 +84,7 @@ def from_networkx(graph: "networkx.DiGraph[Any]") -> StreamGraph:
                 data.get("memory_bytes", 0.0),
                 data.get("requires", ()),
                 data.get("instance_of", ""),
+                data.get("cores", 1),
             )
         )
     streams = [

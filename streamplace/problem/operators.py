@@ -29,6 +29,9 @@ class Operator(TruncatedRepr):
         Labels that its device must have.
     instance_of
         Name of the engine's operator of which this is a parallel instance; empty if it is not one.
+    cores
+        Number of cores of its device that it can use at once. Stream engines run an instance in one
+        thread, so the default is 1.
     """
 
     name: str
@@ -37,6 +40,7 @@ class Operator(TruncatedRepr):
     memory_bytes: float = 0.0
     requires: tuple[str, ...] = ()
     instance_of: str = ""
+    cores: int = 1
 
 
 @dataclass(frozen=True, slots=True, repr=False)

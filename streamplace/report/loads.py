@@ -17,8 +17,9 @@ def sums_of(placement: Placement) -> dict[str, Any]:
     -------
     dict
         ``work``: instructions on each device, D numbers; ``operators``: number of operators on each
-        device, D numbers; ``links``: [link, tuples, bits] of each link that tuples cross, numbered
-        as in `Flow`.
+        device, D numbers; ``own``: for each device [instructions per core, name] of the operator
+        with the most of them that cannot use all cores, [0, None] without one; ``links``: [link,
+        tuples, bits] of each link that tuples cross, numbered as in `Flow`.
     """
     arrays, devices = flow(placement.problem), placement.devices
     rate, count = arrays.source_rate, len(placement.problem.cluster.devices)
@@ -33,11 +34,29 @@ def sums_of(placement: Placement) -> dict[str, Any]:
     return {
         "work": work.tolist(),
         "operators": np.bincount(devices, minlength=count).tolist(),
+        "own": _largest_own(placement),
         "links": [[int(i), float(tuples[i]), float(bits[i])] for i in np.flatnonzero(tuples)],
     }
 
 
-def heaviest_work(problem: Problem) -> float:
-    """Return the instructions of the heaviest operator for one tuple at the sources."""
+def heaviest_work(problem: Problem) -> list[tuple[float, float]]:
+    """Return [cores, instructions for one source tuple] of the heaviest operators.
+
+    There is one for each number of cores that operators can use.
+    """
     arrays = flow(problem)
-    return float(arrays.work.max() / arrays.source_rate)
+    return [
+        (float(c), float(arrays.work[arrays.operator_cores == c].max() / arrays.source_rate))
+        for c in np.unique(arrays.operator_cores)
+    ]
+
+
+def _largest_own(placement: Placement) -> list[tuple[float, str | None]]:
+    arrays, devices = flow(placement.problem), placement.devices
+    made: list[tuple[float, str | None]] = [(0.0, None)] * arrays.devices
+    per_core = arrays.work / arrays.operator_cores / arrays.source_rate
+    limited = arrays.operator_cores < arrays.cores[devices]
+    for v in np.argsort(-per_core, kind="stable")[::-1].tolist():
+        if limited[v] and per_core[v] > 0:
+            made[devices[v]] = (float(per_core[v]), placement.problem.graph.names[v])
+    return made

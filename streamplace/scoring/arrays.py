@@ -41,6 +41,7 @@ def make_flow(graph: StreamGraph, cluster: Cluster, objective: Throughput) -> Fl
         gap_s=cluster.link_column("gap_s") / share,
         seconds_per_bit=1e-6 / cluster.link_column("bandwidth_mbps") / share,
         overhead_s=cluster.link_column("overhead_s") / share,
+        operator_cores=graph.cores,
     )
     with np.errstate(over="ignore", invalid="ignore"):
         _check_loads(graph, flow.operator_tuples, flow.stream_tuples)

@@ -6,6 +6,7 @@ from typing import ClassVar
 from sim.closed_form import bottleneck, path_average
 from sim.closed_form.bottleneck import utilisations
 from sim.flow import Flow
+from sim.threads import own_utilisations
 from streamplace.errors import SimulationError
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
@@ -43,8 +44,9 @@ class ClosedFormEvaluator(ThroughputEvaluator):
         """Return the score of one placement, (V,), at the worst of the source rates."""
         problem = self.worst_case(devices)
         throughput = float(self.throughput_at(problem, devices)[0])
-        loads = utilisations(compiled(problem).flow, devices)
-        return score_at(problem, devices, throughput, *loads)
+        flow = compiled(problem).flow
+        own = own_utilisations(flow, devices)
+        return score_at(problem, devices, throughput, *utilisations(flow, devices), own)
 
     @property
     def best_possible(self) -> float:

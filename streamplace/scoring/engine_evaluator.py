@@ -48,7 +48,7 @@ class EngineEvaluator(ThroughputEvaluator):
 
 def score_of_run(placement: Placement, run: RunMetrics) -> EngineScore:
     """Return the score of a placement from a run at its problem's source rate."""
-    loads = (run.device_utilisation, run.link_utilisation)
+    loads = (run.device_utilisation, run.link_utilisation, run.own_utilisation)
     closed = score_at(placement.problem, placement.devices, run.throughput, *loads)
     shared = {field.name: getattr(closed, field.name) for field in fields(closed)}
     return EngineScore(

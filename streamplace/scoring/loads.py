@@ -15,14 +15,15 @@ LINKS_SHOWN = 8
 
 @dataclass(frozen=True, repr=False)
 class Bottleneck(RoundedRepr):
-    """The device or link with the largest utilisation, even if that is below 1.
+    """The device, link or operator with the largest utilisation, even if that is below 1.
 
     Parameters
     ----------
     kind
-        ``device`` or ``link``.
+        ``device``, ``link`` or ``operator``. An operator is the bottleneck if it fills the cores
+        that it can use before its device is full.
     name
-        Name of the device, or of the link as in `LinkLoad`.
+        Name of the device or operator, or of the link as in `LinkLoad`.
     utilisation
         At the offered rate, as a share of the full capacity; may exceed 1.
     """

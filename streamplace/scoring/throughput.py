@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.closed_form.bottleneck import utilisations
+from sim.threads import own_utilisations
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
@@ -71,8 +72,9 @@ def at_worst_rate(placement: Placement) -> Placement:
 def busiest(placement: Placement) -> Bottleneck:
     """Return the bottleneck of a placement at its worst rate, from loads at the offered rate."""
     placed = at_worst_rate(placement)
-    loads = utilisations(compiled(placed.problem).flow, placed.devices)
-    return bottleneck_at(placed.problem, *loads)
+    flow = compiled(placed.problem).flow
+    own = own_utilisations(flow, placed.devices)
+    return bottleneck_at(placed.problem, *utilisations(flow, placed.devices), own)
 
 
 def bound(problem: Problem) -> float:

@@ -143,11 +143,17 @@ class ThroughputEvaluator(ABC):
 
 
 def score_at(
-    problem: Problem, devices: Placements, throughput: float, on_device: Floats, on_link: Floats
+    problem: Problem,
+    devices: Placements,
+    throughput: float,
+    on_device: Floats,
+    on_link: Floats,
+    own: Floats,
 ) -> ThroughputScore:
-    """Return a score from a throughput in tuples/s and from utilisations, (D,) and (L,).
+    """Return a score from a throughput in tuples/s and from utilisations, (D,), (L,) and (V,).
 
-    Utilisations are relative to the usable capacity; those in the score to the full capacity.
+    `own` has the utilisations of the cores that each operator can use, 0 if it can use all cores of
+    its device. Utilisations are relative to the usable capacity; those in the score to the full capacity.
     """
     cluster, share = problem.cluster, problem.target_utilisation
     operators = np.bincount(devices, minlength=len(on_device))
@@ -156,7 +162,7 @@ def score_at(
         source_rate=rate,
         throughput=throughput,
         relative_throughput=throughput / rate,
-        bottleneck=bottleneck_at(problem, on_device, on_link),
+        bottleneck=bottleneck_at(problem, on_device, on_link, own),
         devices=tuple(
             DeviceLoad(name, float(u * share), int(n))
             for name, u, n in zip(cluster.names, on_device, operators, strict=True)
@@ -171,10 +177,14 @@ def score_at(
     )
 
 
-def bottleneck_at(problem: Problem, on_device: Floats, on_link: Floats) -> Bottleneck:
-    """Return the bottleneck from utilisations relative to the usable capacity, (D,) and (L,)."""
+def bottleneck_at(
+    problem: Problem, on_device: Floats, on_link: Floats, own: Floats
+) -> Bottleneck:
+    """Return the bottleneck from utilisations relative to the usable capacity; see `score_at`."""
     cluster, share = problem.cluster, problem.target_utilisation
-    device, link = int(on_device.argmax()), int(on_link.argmax())
+    device, link, v = int(on_device.argmax()), int(on_link.argmax()), int(own.argmax())
+    if own[v] > max(on_device[device], on_link[link]):
+        return Bottleneck("operator", problem.graph.names[v], float(own[v] * share))
     if on_link[link] > on_device[device]:
         loaded = LinkLoad(*cluster.link_ends(link), float(on_link[link] * share))
         return Bottleneck("link", loaded.name, loaded.utilisation)

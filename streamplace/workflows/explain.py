@@ -7,6 +7,7 @@ import numpy as np
 from sim.closed_form import bottleneck
 from sim.flow import Flow
 from sim.links import links_crossed
+from sim.threads import own_utilisations
 from streamplace.problem.objective import Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -67,7 +68,7 @@ class _Load(NamedTuple):
     arrays: Flow
     of_operators: Floats  # (V,) work of operators; 0 if the bottleneck is a link
     of_streams: Floats  # (E,)
-    device: int | None  # None: the bottleneck is a link
+    device: int | None  # of the bottleneck; None: it is a link
 
 
 def _load(placement: Placement, top: Bottleneck) -> _Load:
@@ -82,6 +83,10 @@ def _load(placement: Placement, top: Bottleneck) -> _Load:
         for end, link in zip(ends, crossed, strict=True):
             here = (link >= 0) & (devices[end] == device)
             of_streams[here] = arrays.overhead_s[link[here]] / arrays.cores[device]
+    elif top.kind == "operator":
+        v = problem.graph.index[top.name]
+        device = int(devices[v])
+        of_operators[v] = own_utilisations(arrays, devices)[v] / arrays.work[v]
     else:
         device = None
         busiest = int(bottleneck.utilisations(arrays, devices)[1].argmax())

@@ -13,7 +13,7 @@ from streamplace.workflows.improving_moves import COUNTS, ImprovingMove, move_gr
 
 @dataclass(frozen=True)
 class Contribution:
-    """The load of one operator or stream on the bottleneck device or link.
+    """The load of one operator or stream on the bottleneck.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class Explanation(Displayable):
             one = self.contributions[i]
             return " -> ".join(one.names), f"{one.utilisation:.1%}", f"{one.share:.1%}"
 
-        kind = "operator" if self.score.bottleneck.kind == "device" else "stream"
+        kind = "stream" if self.score.bottleneck.kind == "link" else "operator"
         return Grid(
             (kind, "utilisation", "share"),
             len(self.contributions),

@@ -7,6 +7,7 @@ from math import inf
 import numpy as np
 
 from sim.closed_form.bottleneck import lowest_utilisation, worst_utilisation
+from sim.threads import fastest
 from streamplace.errors import InfeasibleError, ProblemError, UsageError
 from streamplace.placers.search.annealing import Budget, check_limits
 from streamplace.placers.search.search import best_of_chains, starts
@@ -150,7 +151,7 @@ def _is_last(rows: Sequence[PlanRow], problem: Problem) -> bool:
     nothing.
     """
     row, arrays = rows[-1], flow(problem)
-    of_one = problem.source_rate * arrays.capacity[0] / max(1e-300, float(arrays.work.max()))
+    of_one = problem.source_rate / max(1e-300, float((arrays.work / fastest(arrays)).max()))
     if row.keeps_up or row.max_source_rate >= of_one * CLOSE:
         return True
     return len(rows) > STALLED and rows[-1 - STALLED].max_source_rate >= row.max_source_rate * CLOSE

@@ -26,6 +26,7 @@ NODE = (
     "memory_bytes",
     "requires",
     "instance_of",
+    "cores",
     "source_share",
     "device",
 )
@@ -89,6 +90,8 @@ def _node(operator: Operator) -> Attributes:
         attributes["requires"] = json.dumps(list(operator.requires))
     if operator.instance_of:
         attributes["instance_of"] = operator.instance_of
+    if operator.cores > 1:
+        attributes["cores"] = str(operator.cores)
     return attributes
 
 
@@ -150,6 +153,9 @@ def from_attributed_graph(attributed: AttributedGraph, where: str) -> StreamGrap
 
 def _operator(name: str, attributes: Attributes, place: str) -> Operator:
     memory = _number(attributes, "memory_bytes", place)
+    cores = _number(attributes, "cores", place)
+    if not isnan(cores) and not (cores >= 1 and cores.is_integer()):
+        raise FormatError(f"{place}: cores: must be a whole number of at least 1 (got {cores:g})")
     labels: list[str] = []
     if "requires" in attributes:
         try:
@@ -165,6 +171,7 @@ def _operator(name: str, attributes: Attributes, place: str) -> Operator:
         0.0 if isnan(memory) else memory,
         tuple(labels),
         attributes.get("instance_of", ""),
+        1 if isnan(cores) else int(cores),
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sim.search import Instance
+from sim.search import Instance, own_loads
 from streamplace.errors import UsageError
 from streamplace.placers.exact.decision import DecisionProblem, Outcome
 from streamplace.placers.search.annealing import Budget
@@ -80,10 +80,11 @@ class Model:
     def _place_units(self) -> None:
         """Put every unit on one allowed device, within its memory, apart from excluded units."""
         instance = self._instance
+        too_slow = own_loads(instance) > self._decision.limit
         for u, row in enumerate(self._on):
             self._model.add_exactly_one(row)
             for d, x in enumerate(row):
-                if not instance.allowed[instance.row_of[u], d]:
+                if too_slow[u, d] or not instance.allowed[instance.row_of[u], d]:
                     self._model.add(x == 0)
                 self._cost([x], {d: instance.work[u] / instance.capacity[d]})
             for v in instance.rival[instance.first_rival[u] : instance.first_rival[u + 1]]:

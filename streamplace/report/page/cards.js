@@ -16,6 +16,11 @@ SP.cards = (() => {
 
   function nameOf({ bottleneck: full, links }, called, length, half) {
     if (full.kind === "device") return called.devices(full.device, length);
+    if (full.kind === "operator") {
+      return full.operator === null
+        ? SP.text.shortened(full.name, length)
+        : called.operators(full.operator, length);
+    }
     const link = links.find((load) => load.link === full.link);
     return SP.text.linked(link, called.devices, half);
   }

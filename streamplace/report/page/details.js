@@ -30,6 +30,12 @@ SP.details = (() => {
         ["Processes", `${number(flow.tuples[v] * setting.rate)} tuples/s`],
         ["Work", `${number(row.instructions)} instructions per tuple, ${number(work / 1e6)} MIPS`],
         ["Device use", percent(work / capacity)],
+        [
+          "Use of its cores",
+          cluster.devices[d].cores > flow.cores[v]
+            ? `${percent((work * cluster.devices[d].cores) / (capacity * flow.cores[v]))} of ${counted(flow.cores[v], "core")}`
+            : null,
+        ],
         ["Emits", `${number(row.payload_bytes ?? 0)} bytes per tuple`],
         ["Memory", row.memory_bytes ? `${number(row.memory_bytes)} bytes` : null],
         ["Requires", row.requires ? name(row.requires.join(", ")) : null],

@@ -29,6 +29,7 @@ SP.model = (() => {
       streamTuples: source.map((u, e) => tuples[u] * selectivity[e]),
       instructions: file.operators.map((operator) => operator.instructions),
       memory: file.operators.map((operator) => operator.memory_bytes ?? 0),
+      cores: file.operators.map((operator) => operator.cores ?? 1),
       work: file.operators.map((operator, v) => tuples[v] * operator.instructions),
     };
   }
@@ -53,9 +54,14 @@ SP.model = (() => {
     return link < devices ? [link, null] : [null, link - devices];
   }
 
-  /** Return the loads of devices and links under an assignment (device of each operator). */
-  function sumsOf(flow, assignment, devices, nic) {
+  /**
+   * Return the loads of devices and links under an assignment (device of each operator). `own` is,
+   * for each device, the most instructions per core of an operator that cannot use all cores.
+   */
+  function sumsOf(flow, assignment, cluster, nic) {
+    const devices = cluster.devices.length;
     const work = new Float64Array(devices);
+    const own = cluster.devices.map(() => [0, null]);
     const memory = new Float64Array(devices);
     const operators = new Float64Array(devices);
     const links = new Map();
@@ -63,6 +69,10 @@ SP.model = (() => {
       work[d] += flow.work[v];
       memory[d] += flow.memory[v];
       operators[d] += 1;
+      const perCore = flow.work[v] / flow.cores[v];
+      if (flow.cores[v] < cluster.devices[d].cores && perCore > own[d][0]) {
+        own[d] = [perCore, flow.names[v], v];
+      }
     });
     flow.source.forEach((u, e) => {
       const a = assignment[u];
@@ -75,7 +85,7 @@ SP.model = (() => {
         links.set(link, load);
       }
     });
-    return { work, memory, operators, links };
+    return { work, memory, operators, own, links };
   }
 
   /** Return a network with its overrides by link number. */
@@ -128,7 +138,8 @@ SP.model = (() => {
       });
     }
     links.sort((x, y) => x.link - y.link);
-    const bottleneck = busiest(devices, links, cluster);
+    const own = sums.own.map(([perCore], d) => (rate * perCore) / (setting.mips[d] * 1e6));
+    const bottleneck = busiest(devices, links, own, sums, cluster);
     const relative = Math.min(1, most / bottleneck.utilisation);
     return {
       rate,
@@ -141,13 +152,22 @@ SP.model = (() => {
     };
   }
 
-  function busiest(devices, links, cluster) {
-    let device = 0;
-    devices.forEach((u, d) => {
-      if (u > devices[device]) device = d;
-    });
+  function busiest(devices, links, own, sums, cluster) {
+    const device = largest(devices);
+    const alone = largest(own);
     let top = null;
     for (const load of links) if (top === null || load.utilisation > top.utilisation) top = load;
+    if (own[alone] > Math.max(devices[device], top === null ? 0 : top.utilisation)) {
+      const [, name, operator] = sums.own[alone];
+      return {
+        kind: "operator",
+        name,
+        utilisation: own[alone],
+        device: alone,
+        link: null,
+        operator: operator ?? null,
+      };
+    }
     if (top !== null && top.utilisation > devices[device]) {
       const name = linkName(top, cluster);
       return { kind: "link", name, utilisation: top.utilisation, device: null, link: top.link };
@@ -156,18 +176,42 @@ SP.model = (() => {
     return { kind: "device", name, utilisation: devices[device], device, link: null };
   }
 
+  function largest(values) {
+    let found = 0;
+    values.forEach((value, i) => {
+      if (value > values[found]) found = i;
+    });
+    return found;
+  }
+
   function linkName({ from, to }, cluster) {
     const name = (end) => (end === null ? "" : cluster.devices[end].name);
     return `${name(from)}->${name(to)}`;
   }
 
-  /** Return a bound on throughput in tuples/s, from CPU alone: total work and heaviest operator. */
+  /**
+   * Return a bound on throughput in tuples/s, from CPU alone: total work, and the heaviest operators,
+   * [cores that it can use, instructions], each on the device that suits it best.
+   */
   function cpuBound(totalWork, heaviest, cluster, setting, most) {
     const capacity = cluster.devices.map((d, i) => setting.mips[i] * 1e6 * d.cores * most);
     const total = capacity.reduce((sum, c) => sum + c, 0);
-    const least = Math.max(totalWork / total, heaviest / Math.max(...capacity));
+    const alone = heaviest.map(([cores, work]) => {
+      const speeds = cluster.devices.map((d, i) => setting.mips[i] * 1e6 * Math.min(cores, d.cores));
+      return work / (Math.max(...speeds) * most);
+    });
+    const least = Math.max(totalWork / total, ...alone);
     return Math.min(setting.rate, 1 / least);
   }
 
-  return { flowOf, sumsOf, networkOf, scoreOf, cpuBound, linkName, linksBetween };
+  /** Return the heaviest work of the operators by the number of cores that they can use. */
+  function heaviestOf(flow) {
+    const found = new Map();
+    flow.work.forEach((work, v) => {
+      found.set(flow.cores[v], Math.max(work, found.get(flow.cores[v]) ?? 0));
+    });
+    return [...found];
+  }
+
+  return { flowOf, heaviestOf, sumsOf, networkOf, scoreOf, cpuBound, linkName, linksBetween };
 })();

@@ -21,7 +21,7 @@ SP.view = (() => {
         ...row.sums,
         links: new Map(row.sums.links.map(([l, t, b]) => [l, [t, b]])),
       },
-      heaviest: flow ? Math.max(...flow.work) : row.heaviest,
+      heaviest: flow ? model.heaviestOf(flow) : row.heaviest,
     };
     const first = {
       assignment: row.assignment ?? [],
@@ -39,7 +39,7 @@ SP.view = (() => {
   function viewOf({ problem, edits, first = null }, setting) {
     const { cluster, network, flow } = problem;
     const most = problem.target_utilisation;
-    const sums = problem.sums ?? model.sumsOf(flow, setting.assignment, network.count, network.nic);
+    const sums = problem.sums ?? model.sumsOf(flow, setting.assignment, cluster, network.nic);
     const score = model.scoreOf(sums, cluster, network, setting, most);
     const boundIsFull = state.sameMachines(setting, edits.first);
     const work = sums.work.reduce((sum, value) => sum + value, 0);
