@@ -321,7 +321,8 @@ def _change_loads(
     """Add operator v to device b, or remove it (sign -1).
 
     Returns the largest utilisation among the resources it loads, that among devices and the cores
-    that v can use, that among links, the traffic within the device, its heaviest stream, and the traffic to other devices.
+    that v can use, that among links, the traffic within the device, its heaviest stream, and the
+    traffic to other devices.
     """
     p = partial.problem[r]
     o, first, base = problems.first_operator[p], problems.first_device[p], problems.first_link[p]

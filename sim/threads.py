@@ -6,6 +6,7 @@ device whose cores it can all use, the utilisation of the device is at least as 
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sim.flow import Columns, Floats, Flow, Ints
 from sim.jit import bare, kernel
@@ -41,7 +42,7 @@ def raise_to_own(placements: Ints, flow: Columns, worst: Floats) -> None:
         worst[k] = max(worst[k], largest_own(placements[k], flow))
 
 
-def own_utilisations(flow: Flow, placement: Ints) -> Floats:
+def own_utilisations(flow: Flow, placement: NDArray[np.integer]) -> Floats:
     """Return the utilisation of the cores that each operator can use, (V,).
 
     It is 0 for operators that can use all cores of their device.

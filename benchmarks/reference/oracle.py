@@ -60,6 +60,18 @@ def utilisations(
     return on_device, on_link
 
 
+def own_utilisations(problem: Problem, devices: Sequence[int]) -> dict[str, Fraction]:
+    """Return the utilisation of the cores that each operator may use, if they are not all cores."""
+    place, rates = _place(problem, devices), operator_rates(problem)
+    own = {}
+    for operator in problem.graph.operators:
+        device = place[operator.name]
+        if operator.cores < device.cores:
+            speed = Fraction(device.mips) * 1_000_000 * operator.cores
+            own[operator.name] = rates[operator.name] * Fraction(operator.instructions) / speed
+    return own
+
+
 def throughput(problem: Problem, devices: Sequence[int]) -> float:
     """Return the throughput (tuples/s) under the problem's model, ignoring headroom."""
     if problem.model == "bottleneck":
@@ -70,7 +82,8 @@ def throughput(problem: Problem, devices: Sequence[int]) -> float:
 def bottleneck(problem: Problem, devices: Sequence[int]) -> Fraction:
     """Return the throughput (tuples/s) if the largest utilisation throttles all sources equally."""
     on_device, on_link = utilisations(problem, devices)
-    worst = max([*on_device.values(), *on_link.values()])
+    own = own_utilisations(problem, devices)
+    worst = max([*on_device.values(), *on_link.values(), *own.values()])
     return Fraction(problem.source_rate) / max(Fraction(1), worst)
 
 
@@ -95,7 +108,8 @@ class Equations:
     def __init__(self, problem: Problem, devices: Sequence[int]) -> None:
         place = _place(problem, devices)
         on_device, _ = utilisations(problem, devices)
-        throttle = float(max(Fraction(1), *on_device.values()))
+        own = own_utilisations(problem, devices)
+        throttle = float(max(Fraction(1), *on_device.values(), *own.values()))
         self.sources = {v: float(r) / throttle for v, r in source_rates(problem).items()}
         self.names: list[str] = []
         self.streams: list[tuple[str, str, float, list[tuple[str, float]]]] = []

@@ -27,6 +27,7 @@ def operators(draw: st.DrawFn, max_size: int = 9) -> list[Operator]:
             instructions=draw(st.integers(0, 40)) * 1e4,
             payload_bytes=draw(st.integers(0, 50)) * 500.0,
             memory_bytes=draw(st.integers(0, 4)) * 1e6,
+            cores=draw(st.sampled_from([1, 1, 2, 3])),
         )
         for i in range(count)
     ]

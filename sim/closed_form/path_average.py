@@ -1,9 +1,9 @@
 """Closed form without network backpressure, as in CEPSim and the published numbers.
 
-Sources run at r = R * min(1, 1 / largest utilisation of a device or operator). Every link scales the flows on it by
-s = min(1, 1 / utilisation offered to it). The offered utilisation depends on the scales of upstream
-links, so s solves a system of equations. Throughput is
-R * (tuples/s reaching the sinks) / (tuples/s reaching them if nothing is throttled).
+Sources run at r = R * min(1, 1 / largest utilisation of a device or operator). Every link scales
+the flows on it by s = min(1, 1 / utilisation offered to it). The offered utilisation depends on the
+scales of upstream links, so s solves a system of equations. Throughput is R * (tuples/s reaching
+the sinks) / (tuples/s reaching them if nothing is throttled).
 """
 
 from typing import NamedTuple

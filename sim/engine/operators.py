@@ -17,8 +17,9 @@ def run_operator(state: EngineState, rules: Rules, v: int, budget: float, tick: 
     """Let operator v use up to `budget` seconds of its device; return the seconds used.
 
     It takes the same share of the tuples waiting on all its inputs, limited by its budget, by the
-    cores that it can use and by the queues downstream. `unmet` is set to the additional seconds that it could have used, and
-    `held` to the share of its possible work that full queues downstream prevented.
+    cores that it can use and by the queues downstream. `unmet` is set to the additional seconds
+    that it could have used, and `held` to the share of its possible work that full queues
+    downstream prevented.
     """
     state.operators[v].unmet = 0.0
     state.operators[v].held = 0.0

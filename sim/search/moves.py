@@ -1,7 +1,7 @@
 """Moves of units, and their effect on the loads of devices and links.
 
-Devices, links and units share one numbering of *resources*: device d is resource d, link l is D + l,
-and unit u, whose operators may be unable to use all cores of a device, is D + L + u.
+Devices, links and units share one numbering of *resources*: device d is resource d, link l is D +
+l, and unit u, whose operators may be unable to use all cores of a device, is D + L + u.
 """
 
 from typing import NamedTuple

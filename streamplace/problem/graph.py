@@ -154,7 +154,8 @@ class StreamGraph(Displayable):
     ) -> "StreamGraph":
         """Return a graph from columns; this is faster than rows for large graphs.
 
-        The other parameters are those of the class. Memory defaults to 0, cores and selectivity to 1.
+        The other parameters are those of the class. Memory defaults to 0, cores and selectivity to
+        1.
 
         Parameters
         ----------

@@ -19,9 +19,10 @@ def to_networkx(graph: StreamGraph) -> "networkx.DiGraph[str]":
     """Return a networkx graph whose nodes are operator names.
 
     Nodes have the attributes ``instructions``, ``payload_bytes``, ``memory_bytes``, ``requires``,
-    ``cores`` if above 1 and, for instances, ``instance_of``; edges have ``selectivity`` and ``payload_bytes``; the graph
-    has ``name``, ``source_rate`` and ``source_shares``. The result is a MultiDiGraph if two streams
-    join the same two operators, otherwise a DiGraph. Constraints are not converted.
+    ``cores`` if above 1 and, for instances, ``instance_of``; edges have ``selectivity`` and
+    ``payload_bytes``; the graph has ``name``, ``source_rate`` and ``source_shares``. The result is
+    a MultiDiGraph if two streams join the same two operators, otherwise a DiGraph. Constraints are
+    not converted.
     """
     import networkx  # noqa: PLC0415 - heavy
 

@@ -15,16 +15,20 @@ Placements = NDArray[np.integer]
 
 @dataclass(frozen=True)
 class Trace:
-    """Loads of devices and links under K placements, relative to their usable capacity.
+    """Loads of devices, links and operators under K placements, relative to usable capacity.
 
     Parameters
     ----------
     device_loads, link_loads
         (K, D) and (K, L) utilisations at the highest source rate; they may exceed 1.
+    operator_loads
+        (K, V) the same for the cores that each operator can use; 0 if it can use all cores of its
+        device.
     """
 
     device_loads: Floats
     link_loads: Floats
+    operator_loads: Floats
 
 
 class Evaluator(Protocol):
@@ -44,7 +48,7 @@ class Evaluator(Protocol):
         ...
 
     def trace(self, devices: Placements) -> Trace:
-        """Return the loads of devices and links under each placement."""
+        """Return the loads of devices, links and operators under each placement."""
         ...
 
     def score(self, devices: Placements) -> Score:

@@ -8,6 +8,7 @@ import numpy as np
 from sim.closed_form.bottleneck import utilisations, worst_utilisation
 from sim.flow import as_rows
 from sim.links import links_crossed
+from sim.threads import own_utilisations
 from streamplace.problem.objectives import text_of
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import at_all_rates, compiled
@@ -124,11 +125,12 @@ class ThroughputEvaluator(ABC):
             return np.where(quality < 1.0, 1.0 / quality, np.minimum(top, 1.0))
 
     def trace(self, devices: Placements) -> Trace:
-        """Return the loads of devices and links under each placement."""
+        """Return the loads of devices, links and operators under each placement."""
         flow = self._compiled.flow
-        loads = [utilisations(flow, row) for row in as_rows(flow, devices)]
+        rows = as_rows(flow, devices)
+        loads = [utilisations(flow, row) for row in rows]
         device, link = (np.stack(columns) for columns in zip(*loads, strict=True))
-        return Trace(device, link)
+        return Trace(device, link, np.stack([own_utilisations(flow, row) for row in rows]))
 
     def worst_case(self, devices: Placements) -> Problem:
         """Return the problem at the source rate where one placement, (V,), does worst.
@@ -153,7 +155,8 @@ def score_at(
     """Return a score from a throughput in tuples/s and from utilisations, (D,), (L,) and (V,).
 
     `own` has the utilisations of the cores that each operator can use, 0 if it can use all cores of
-    its device. Utilisations are relative to the usable capacity; those in the score to the full capacity.
+    its device. Utilisations are relative to the usable capacity; those in the score to the full
+    capacity.
     """
     cluster, share = problem.cluster, problem.target_utilisation
     operators = np.bincount(devices, minlength=len(on_device))
@@ -177,9 +180,7 @@ def score_at(
     )
 
 
-def bottleneck_at(
-    problem: Problem, on_device: Floats, on_link: Floats, own: Floats
-) -> Bottleneck:
+def bottleneck_at(problem: Problem, on_device: Floats, on_link: Floats, own: Floats) -> Bottleneck:
     """Return the bottleneck from utilisations relative to the usable capacity; see `score_at`."""
     cluster, share = problem.cluster, problem.target_utilisation
     device, link, v = int(on_device.argmax()), int(on_link.argmax()), int(own.argmax())

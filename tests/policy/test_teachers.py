@@ -46,8 +46,10 @@ def utilisations_with(problem: Problem, on: On, operator: int, device: int) -> t
     """
     part, devices = part_of(problem, {**on, operator: device})
     of_devices, of_links = oracle.utilisations(part, devices)
+    own = oracle.own_utilisations(part, devices)
     names = [one.name for one in problem.cluster.devices]
     graph, involved = problem.graph, [of_devices[names[device]]]
+    involved.append(own.get(problem.graph.names[operator], Fraction(0)))
     for stream in graph.streams:
         source, target = graph.names.index(stream.source), graph.names.index(stream.target)
         if target == operator and on.get(source, device) != device:
@@ -55,7 +57,8 @@ def utilisations_with(problem: Problem, on: On, operator: int, device: int) -> t
             nic = problem.cluster.network.kind == "nic"
             links = (f"{start}->", f"->{end}") if nic else (f"{start}->{end}",)
             involved += [of_devices[start], *(of_links.get(link, Fraction(0)) for link in links)]
-    return float(max([*of_devices.values(), *of_links.values()])), float(max(involved))
+    every = [*of_devices.values(), *of_links.values(), *own.values()]
+    return float(max(every)), float(max(involved))
 
 
 def best_devices(problem: Problem, on: On, operator: int) -> list[bool]:

@@ -12,7 +12,7 @@ from streamplace.problem import graph as graph_module
 from streamplace.problem.columns import OPERATOR_NUMBERS, NumberColumn, graph_hash
 from streamplace.util.added import added_field, telling_fields
 
-ADDED = NumberColumn("cores", default=1.0, added=True)
+ADDED = NumberColumn("threads", default=1.0, added=True)
 HEADER: list[object] = [["a", "b"], []]
 ALWAYS = (np.arange(3.0),)
 BEFORE = graph_hash(HEADER, ALWAYS, {})
@@ -61,7 +61,7 @@ def test_reprs_of_clusters_are_those_of_version_0_2() -> None:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Threaded(sp.Operator):
-    cores: float = 1.0
+    threads: float = 1.0
 
 
 def test_an_added_number_does_not_change_the_hash_of_graphs_without_it(
@@ -72,7 +72,7 @@ def test_an_added_number_does_not_change_the_hash_of_graphs_without_it(
     monkeypatch.setattr(graph_module, "OPERATOR_NUMBERS", (*OPERATOR_NUMBERS, ADDED))
     plain = sp.StreamGraph([Threaded(*row) for row in rows], ends)
     assert plain.sha256 == before
-    threaded = sp.StreamGraph([Threaded("a", 1, 2, cores=4.0), Threaded("b", 3, 4)], ends)
+    threaded = sp.StreamGraph([Threaded("a", 1, 2, threads=4.0), Threaded("b", 3, 4)], ends)
     assert threaded.sha256 != before
     columns = sp.StreamGraph.from_columns(["a", "b"], [1, 3], [2, 4], [[0, 1]])
     assert columns.sha256 == before

@@ -68,11 +68,13 @@ def test_loss_under_bottleneck_is_the_largest_utilisation(seed: int) -> None:
     problem, rows = drawn(seed, "bottleneck")
     scored = evaluator(problem)
     trace = scored.trace(rows)
-    largest = np.maximum(trace.device_loads.max(axis=1), trace.link_loads.max(axis=1))
+    loads = (trace.device_loads, trace.link_loads, trace.operator_loads)
+    largest = np.max([load.max(axis=1) for load in loads], axis=0)
     assert np.allclose(scored.loss(rows), largest, rtol=1e-12)
     for row, loss in zip(rows[:6], scored.loss(rows[:6]), strict=True):
         on_device, on_link = oracle.utilisations(problem, row.tolist())
-        busiest = max(map(float, [*on_device.values(), *on_link.values()]))
+        own = oracle.own_utilisations(problem, row.tolist())
+        busiest = max(map(float, [*on_device.values(), *on_link.values(), *own.values()]))
         assert loss * problem.target_utilisation == pytest.approx(busiest, rel=1e-9)
 
 

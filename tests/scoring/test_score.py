@@ -83,9 +83,10 @@ def test_agrees_with_the_oracle(case: Case) -> None:
     for loads, expected in ((score.devices, on_device), (score.links, on_link)):
         found: dict[str, Any] = {load.name: load.utilisation for load in loads}
         assert found == pytest.approx({k: float(u) for k, u in expected.items()}, rel=1e-12)
-    worst = max([*on_device.values(), *on_link.values()])
+    own = oracle.own_utilisations(problem, devices)
+    worst = max([*on_device.values(), *on_link.values(), *own.values()])
     assert score.bottleneck.utilisation == pytest.approx(float(worst), rel=1e-12)
-    named = on_device if score.bottleneck.kind == "device" else on_link
+    named = {"device": on_device, "link": on_link, "operator": own}[score.bottleneck.kind]
     assert float(named[score.bottleneck.name]) == pytest.approx(float(worst), rel=1e-12)
     assert score.throughput == pytest.approx(float(oracle.bottleneck(problem, devices)), rel=1e-12)
     assert score.relative_throughput <= 1

@@ -54,7 +54,8 @@ def test_bottleneck_by_its_definition(case: Case, share: float) -> None:
     """Throughput is source rate * min(1, U / largest utilisation of the full capacity)."""
     problem, devices = case
     on_device, on_link = oracle.utilisations(problem, devices)
-    worst = float(max([*on_device.values(), *on_link.values()]))
+    own = oracle.own_utilisations(problem, devices)
+    worst = float(max([*on_device.values(), *on_link.values(), *own.values()]))
     score = simulate(Placement(remade(problem, target_utilisation=share), devices))
     expected = problem.source_rate * (min(1.0, share / worst) if worst else 1.0)
     assert score.throughput == pytest.approx(expected, rel=1e-12)

@@ -60,6 +60,10 @@ class PlainEngine:
         used = [0.0] * self.flow.devices
         self.links.held = {}
         self.now: dict[tuple[int, int], list[EventSet]] = {}
+        self.own_left = [
+            share * self.tick_s * fast[d]
+            for share, d in zip(self.wiring.own_share, self.device, strict=True)
+        ]
         grant = {v: self.wiring.share[v] * self.tick_s * fast[self.device[v]] for v in self.order}
         for turn in range(8):
             unmet = self._pass(tick, fast, grant, used, first=turn == 0)
@@ -164,13 +168,17 @@ class PlainEngine:
             return sent, short
         share = 1.0 if v in self.windows else self._share_that_fits(v, tuples)
         left = budget - sent
+        own = tuples * self.wiring.own_cost[v]
+        by_cores = min(1.0, self.own_left[v] / own) if own else 1.0
+        fits, share = share, min(share, by_cores)
         unmet = max(0.0, share * seconds - left)
         if unmet:
             share = left / seconds
-        elif share < 1:
-            could = min(1.0, left / seconds) if seconds else 1.0
+        elif fits < by_cores:
+            could = min(by_cores, left / seconds) if seconds else by_cores
             self.held = 1.0 - share / could if could else 0.0
         if share > 0:
+            self.own_left[v] -= share * own
             self._work_on(v, share, waiting, tick)
         return sent + share * seconds, unmet + short
 

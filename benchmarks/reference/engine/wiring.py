@@ -31,6 +31,8 @@ class Wiring:
         self.order = self._order()
         self.send_cost = [0.0] * flow.operators
         self.source_cost = [0.0] * flow.operators
+        self.own_cost = [0.0] * flow.operators
+        self.own_share = [inf] * flow.operators
         self._costs()
         self.share = self._shares()
         self._queues()
@@ -62,7 +64,9 @@ class Wiring:
         flow = self.flow
         for v in range(flow.operators):
             d = self.device[v]
-            own = float(flow.instructions[v] / flow.capacity[d])
+            own = self.own_cost[v] = float(flow.instructions[v] / flow.capacity[d])
+            if flow.operator_cores[v] < flow.cores[d]:
+                self.own_share[v] = float(flow.operator_cores[v] / flow.cores[d])
             for out in self.outputs[v]:
                 if out.links:
                     overhead = float(flow.overhead_s[out.links[0]] / flow.cores[d])

@@ -44,7 +44,8 @@ def scales(problem: Problem, devices: Sequence[int]) -> dict[str, float]:
     crossed, room = crossings.nothing_crossed(flow.columns), path_average.unsolved(flow.columns)
     count = crossings.number_links(placement, flow.columns, crossed)
     device, _ = oracle.utilisations(problem, devices)
-    start = 1 / float(max([Fraction(1), *device.values()]))
+    own = oracle.own_utilisations(problem, devices)
+    start = 1 / float(max([Fraction(1), *device.values(), *own.values()]))
     assert path_average.solve(flow.columns, start, count, crossed, room)
     links = np.flatnonzero(crossed.number)
     ends = [problem.cluster.link_ends(int(i)) for i in links]

@@ -11,6 +11,7 @@ from benchmarks.hardening.campaigns.invariants.numbered_problems import drawn
 from benchmarks.reference import oracle
 from benchmarks.reference.changes import remade
 from sim.closed_form import bottleneck
+from sim.threads import own_utilisations
 from streamplace import Problem
 from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import CLOSED_FORMS
@@ -58,9 +59,13 @@ def difference(problem: Problem, row: Ints) -> float:
     """Return the largest relative difference between utilisations and those of the oracle."""
     device, link = bottleneck.utilisations(flow(problem), row)
     of_device, of_link = oracle.utilisations(problem, row.tolist())
+    of_operator = oracle.own_utilisations(problem, row.tolist())
     names, ends = problem.cluster.names, problem.cluster.link_ends
     pairs = [(float(u), float(of_device[name])) for u, name in zip(device, names, strict=True)]
     for i, found in enumerate(link.tolist()):
         a, b = ends(i)
         pairs.append((found, float(of_link.get(f"{a or ''}->{b or ''}", 0))))
+    own = own_utilisations(flow(problem), row).tolist()
+    operators = zip(own, problem.graph.names, strict=True)
+    pairs += [(found, float(of_operator.get(name, 0))) for found, name in operators]
     return largest_difference(relative_difference(a, b) for a, b in pairs)
