@@ -31,7 +31,8 @@ def canonical_order(flow: Flow) -> Ints:
 
 def _hashes(flow: Flow) -> Hashes:
     """Return a hash of every operator, (V,)."""
-    own = _mixed(_bits(flow.instructions) ^ _mixed(_bits(flow.source_tuples)))
+    own = _bits(flow.instructions) ^ _mixed(_bits(flow.source_tuples))
+    own = _mixed(own ^ _mixed(_bits(flow.operator_cores - 1.0)))  # one core does not change hashes
     stream = _mixed(_bits(flow.selectivity) ^ _mixed(_bits(flow.bits)))
     for _ in range(ROUNDS):
         above, below = np.zeros_like(own), np.zeros_like(own)

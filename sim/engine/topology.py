@@ -39,6 +39,7 @@ class Places(NamedTuple):
             flow,
             source_tuples=flow.source_tuples[self.operator],
             instructions=flow.instructions[self.operator],
+            operator_cores=flow.operator_cores[self.operator],
             source=self.of_operator[flow.source][self.stream],
             target=self.of_operator[flow.target][self.stream],
             selectivity=flow.selectivity[self.stream],
