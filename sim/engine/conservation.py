@@ -62,7 +62,7 @@ def count_tuples(
             came[v] = source.offered - source.dropped - source.backlog
     for e in range(count):
         came[target[e]] += state.streams[e].taken
-    for which in range(state.lists.shape[0] - 1):
+    for which in range(state.first_backlog):
         i = state.lists[which].head
         while i != NOTHING:
             e = state.sets[i].stream

@@ -52,11 +52,14 @@ def lay_out(
         operators[v].source_cost = operators[v].own_cost
         usable = flow.operator_cores[v]
         operators[v].own_share = usable / flow.cores[d] if usable < flow.cores[d] else np.inf
+        operators[v].service_s = operators[v].own_cost * max(1.0, flow.cores[d] / usable)
     for e in range(streams.shape[0]):
         v, w = flow.source[e], flow.target[e]
         a, b = placement[v], placement[w]
         streams[e].sends = streams[e].receives = streams[e].delay = 0
         streams[e].cost = flow.instructions[w] / flow.capacity[b]
+        streams[e].service_s = operators[w].service_s
+        streams[e].travel_s = 0.0
         if a == b:
             continue
         sends, receives = ends_of(flow.nic, devices, a, b)
@@ -68,8 +71,13 @@ def lay_out(
         streams[e].sends, streams[e].receives = number[sends], number[receives]
         streams[e].send_s = seconds_on(flow, sends, e)
         streams[e].receive_s = seconds_on(flow, receives, e)
-        latency = latency_s[sends] + (latency_s[receives] if flow.nic else 0.0)
+        latency = max(latency_s[sends], latency_s[receives])
         streams[e].delay = int(min(latency / tick_s + 1e-9, FOREVER))
+        streams[e].most += nominal[e] * latency  # so that L does not limit throughput
+        streams[e].travel_s = flow.overhead_s[sends] + streams[e].send_s + latency
+        if flow.nic:
+            streams[e].travel_s += streams[e].receive_s
+        streams[e].service_s += flow.overhead_s[receives]
         overhead = flow.selectivity[e] * flow.overhead_s[sends] / flow.cores[a]
         operators[v].send_cost += overhead
         streams[e].cost += flow.overhead_s[receives] / flow.cores[b]

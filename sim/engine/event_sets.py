@@ -6,7 +6,7 @@ latency, and adds to the latency whenever the timestamp moves. There, timestamp 
 only when sets are merged, by a mean weighted by size; with sums, merging is plain addition.
 
 Lists: E queues, E wires (the tuples of a stream that links have sent and that have not arrived
-yet), then links. The last list contains the free sets, and its tail is their number.
+yet), links, then sources. The last list contains the free sets, and its tail is their number.
 """
 
 from functools import lru_cache

@@ -72,12 +72,12 @@ def _serve(state: EngineState, link: int, tick: int, tick_s: float) -> None:
             left -= needed
             full = left <= 0.0 and i != NOTHING
             while state.lists[at].head != i:
-                _pass_on(state, remove_first(state, at), receiving, tick)
+                _pass_on(state, remove_first(state, at), receiving, tick, tick_s)
         else:
             full = i != NOTHING or needed - left > CRUMB * tick_s
             k, share, left = state.lists[at].head, left / needed, 0.0
             while k != i:
-                _pass_on(state, split(state, k, share), receiving, tick)
+                _pass_on(state, split(state, k, share), receiving, tick, tick_s)
                 k = state.sets[k].after
     state.links[link].busy_s += tick_s - left
     state.links[link].stalled_s += state.links[link].held * left
@@ -87,7 +87,7 @@ def _serve(state: EngineState, link: int, tick: int, tick_s: float) -> None:
 
 
 @bare
-def _pass_on(state: EngineState, i: int, receiving: bool, tick: int) -> None:
+def _pass_on(state: EngineState, i: int, receiving: bool, tick: int, tick_s: float) -> None:
     """Pass a set to the receiver's link, to the wire, or to its queue."""
     e, count = state.sets[i].stream, state.streams.shape[0]
     if not receiving and state.streams[e].receives != state.streams[e].sends:
@@ -101,22 +101,25 @@ def _pass_on(state: EngineState, i: int, receiving: bool, tick: int) -> None:
         state.sets[i].since = tick + state.streams[e].delay
         append(state, count + e, i)
     else:
-        _arrive(state, i)
+        _arrive(state, i, tick_s)
 
 
 @bare
-def land(state: EngineState, tick: int) -> None:
+def land(state: EngineState, tick: int, tick_s: float) -> None:
     """Move the sets that have arrived by this tick from wires to queues."""
     count = state.streams.shape[0]
     for e in range(count):
         wire = count + e
         while state.lists[wire].head != NOTHING and state.sets[state.lists[wire].head].since < tick:
-            _arrive(state, remove_first(state, wire))
+            _arrive(state, remove_first(state, wire), tick_s)
 
 
 @bare
-def _arrive(state: EngineState, i: int) -> None:
+def _arrive(state: EngineState, i: int, tick_s: float) -> None:
+    """Move a set into its queue; its latency has its exact travel time instead of whole ticks."""
     e = state.sets[i].stream
     append(state, e, i)
+    ticks_s = (1 + state.streams[e].delay) * tick_s
+    state.sets[i].births += state.sets[i].size * (ticks_s - state.streams[e].travel_s)
     state.streams[e].in_flight -= state.sets[i].size
     state.streams[e].waiting += state.sets[i].size

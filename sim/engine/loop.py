@@ -1,6 +1,6 @@
 """The loop over the ticks of a run."""
 
-from sim.engine.event_sets import free_sets
+from sim.engine.event_sets import append, free_sets, new_set
 from sim.engine.links import CRUMB, MOST_NEW, land, serve_all
 from sim.engine.operators import run_operator, waiting_for
 from sim.engine.state import EngineState, Rules
@@ -17,11 +17,11 @@ def run_ticks(state: EngineState, rules: Rules, begin: int, end: int) -> int:
     It is before `end` only if more sets are needed.
     """
     for tick in range(begin, end):
-        if free_sets(state) <= MOST_NEW * state.streams.shape[0]:
+        if free_sets(state) <= MOST_NEW * state.streams.shape[0] + state.sources.shape[0]:
             return tick
         if rules.delays:
-            land(state, tick)
-        _offer(state, tick)
+            land(state, tick, rules.tick_s)
+        _offer(state, rules, tick)
         _begin_tick(state, rules, tick)
         for turn in range(MOST_PASSES if rules.dynamic else 1):
             _run_operators(state, rules, tick, turn == 0)
@@ -34,12 +34,18 @@ def run_ticks(state: EngineState, rules: Rules, begin: int, end: int) -> int:
 
 
 @bare
-def _offer(state: EngineState, tick: int) -> None:
-    """Offer every source its tuples."""
+def _offer(state: EngineState, rules: Rules, tick: int) -> None:
+    """Offer every source its tuples, which are born in the middle of the tick on average."""
     column = min(tick, state.offered.shape[1] - 1)
     for s in range(state.sources.shape[0]):
-        state.sources[s].offered += state.offered[s, column]
-        state.sources[s].backlog += state.offered[s, column]
+        tuples = state.offered[s, column]
+        state.sources[s].offered += tuples
+        state.sources[s].backlog += tuples
+        if rules.source_wait and tuples > 0.0:
+            i = new_set(state, 0, tuples, tuples * (tick + 0.5) * rules.tick_s)
+            for k in range(state.totals.shape[1]):
+                state.totals[i, k] = 0.0
+            append(state, state.first_backlog + s, i)
 
 
 @bare
@@ -159,6 +165,11 @@ def _account(state: EngineState, rules: Rules) -> None:
         if excess > 0.0:
             state.sources[s].dropped += excess
             state.sources[s].backlog = rules.source_queue
+            if rules.source_wait:
+                last = state.lists[state.first_backlog + s].tail
+                kept = max(0.0, 1.0 - excess / state.sets[last].size)
+                state.sets[last].size *= kept
+                state.sets[last].births *= kept
     if not rules.pushes:
         for e in range(state.streams.shape[0]):
             state.streams[e].left = state.streams[e].waiting
@@ -166,12 +177,11 @@ def _account(state: EngineState, rules: Rules) -> None:
 
 @bare
 def _record(state: EngineState, rules: Rules, tick: int) -> None:
-    """Record arrivals at sinks, timed at the end of their device's work in the tick."""
+    """Record arrivals at sinks, in the middle of the tick on average."""
     for c in range(state.arrivals.shape[0]):
         arrived = state.arrivals[c].tuples
         if arrived > 0.0:
-            d = state.operators[state.arrivals[c].operator].device
-            done = tick * rules.tick_s + state.devices[d].used_s / state.devices[d].fast
+            done = (tick + 0.5) * rules.tick_s
             state.arrived[tick, c] = arrived
             state.latency[tick, c] = done - state.arrivals[c].births / arrived
             state.arrivals[c].tuples = 0.0

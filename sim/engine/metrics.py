@@ -49,10 +49,19 @@ class RunMetrics:
 
     Rates (tuples/s) and utilisations (shares of time) are means over the measured time; queue
     lengths are those at its end.
+
+    Parameters
+    ----------
+    stands
+        False if half the tick may still change the throughput; see `sim.engine.refinement`.
+    coarser
+        The same run with twice the tick, if the tick was chosen by its comparison.
     """
 
     simulation: Simulation
     trace: RunTrace
+    stands: bool = True
+    coarser: "RunMetrics | None" = None
 
     @property
     def seconds(self) -> float:
@@ -96,8 +105,8 @@ class RunMetrics:
     def latency_s(self, sink: int | None = None) -> dict[str, float] | None:
         """Return mean, p50 and p99 of the latency from sources to one sink or all, in seconds.
 
-        Latency starts when the source takes a tuple, as in CEPSim, so it excludes waiting at the
-        source. Every tuple counts once; tuples that arrive by one input in one tick count with
+        Latency starts when a tuple is offered to its source, or with `Settings.source_wait` False,
+        as in CEPSim, when the source takes it. Every tuple counts once; tuples that arrive by one input in one tick count with
         their mean. None if nothing arrived.
 
         Parameters
@@ -186,13 +195,13 @@ class RunMetrics:
 
     @cached_property
     def settled(self) -> bool:
-        """Whether a longer run would give the same result: steady, and no queue grows or empties.
+        """Whether a longer or finer run would give the same: steady, and no queue grows or empties.
 
         On every stream, the tuples waiting and in flight may change by 1% of the expected tuples.
         With unbounded queues, or without backpressure over links, an overloaded run never settles.
         """
         changed = np.abs(self._growth) <= STEADY * self.trace.due.stream_tuples * self.seconds
-        return self.steady and bool(changed.all())
+        return self.stands and self.steady and bool(changed.all())
 
     @cached_property
     def steady(self) -> bool:

@@ -48,7 +48,7 @@ def run_operator(state: EngineState, rules: Rules, v: int, budget: float, tick: 
         return used
     state.operators[v].own_left -= share * own
     processed, total = share * tuples, state.scratch
-    births = _take_inputs(state, v, share, tick * rules.tick_s, total)
+    births = _take_inputs(state, rules, v, share, tick, total)
     state.operators[v].processed += processed
     if state.operators[v].sink >= 0:
         for s in range(total.shape[0]):
@@ -100,12 +100,15 @@ def _share_that_fits(state: EngineState, rules: Rules, v: int, tuples: float, ti
 
 
 @bare
-def _take_inputs(state: EngineState, v: int, share: float, now: float, total: Floats) -> float:
+def _take_inputs(
+    state: EngineState, rules: Rules, v: int, share: float, tick: int, total: Floats
+) -> float:
     """Take a share of the tuples waiting for operator v, and set `total` (S,) to their totals.
 
-    Returns the sum of their births; tuples taken by a source are born now. Tuples taken by a sink
-    are recorded as arrivals.
+    Returns the sum of their births, moved back by the time that v takes per tuple. Tuples taken by
+    a sink are recorded as arrivals.
     """
+    fast = state.devices[state.operators[v].device].fast
     births, is_sink = 0.0, state.operators[v].sink >= 0
     column = state.operators[v].arrival
     for s in range(total.shape[0]):
@@ -114,7 +117,11 @@ def _take_inputs(state: EngineState, v: int, share: float, now: float, total: Fl
     if source >= 0:
         emitted = share * state.sources[source].backlog
         state.sources[source].backlog -= emitted
-        births = now * emitted
+        births = (tick + 0.5) * rules.tick_s * emitted
+        if rules.source_wait:
+            backlog = state.first_backlog + source
+            births = take(state, backlog, emitted if share < 1.0 else np.inf, total)
+        births -= emitted * state.operators[v].service_s / fast
         if is_sink:
             state.arrivals[column].tuples += emitted
             state.arrivals[column].births += births
@@ -126,6 +133,7 @@ def _take_inputs(state: EngineState, v: int, share: float, now: float, total: Fl
         if waiting > 0.0:
             amount = share * waiting
             part = take(state, e, amount if share < 1.0 else np.inf, total)
+            part -= amount * state.streams[e].service_s / fast
             births += part
             state.streams[e].taken += amount
             if is_sink:
@@ -173,9 +181,10 @@ def _send_windows(state: EngineState, rules: Rules, v: int, budget: float, tick:
                     total[s] = share * state.out_totals[w, s]
                     state.out_totals[w, s] -= total[s]
                 births = share * state.windows[w].out_births
+                state.windows[w].out_births -= births
+                births += share * tuples * 0.5 * rules.tick_s  # windows close at the tick's start
                 _emit(state, v, share * tuples, births, total, tick)
                 used += share * seconds
-                state.windows[w].out_births -= births
                 state.windows[w].out = tuples - share * tuples
         if state.windows[w].out <= 0.0 and tick >= state.windows[w].due:
             close_window(state, w)

@@ -25,6 +25,8 @@ STREAM = np.dtype(
         ("sends", "u4"),  # number of the first link; 0: stays on its device
         ("receives", "u4"),  # number of the second link, or again the first
         ("delay", "i4"),  # ticks on the wire beyond the next tick
+        ("travel_s", "f8"),  # seconds from its source to its target's queue without waiting
+        ("service_s", "f8"),  # seconds that its target takes per tuple
         ("latest", "u4"),  # the set that last joined a link
         ("latest_key", "i8"),  # 2 * tick + 1 if `latest` joined the first link, + 2 if the second
     ],
@@ -36,6 +38,7 @@ OPERATOR = np.dtype(
         ("share", "f8"),  # share of its device
         ("source_cost", "f8"),  # seconds of its device per tuple that it emits as a source
         ("send_cost", "f8"),  # part of the cost that is sending
+        ("service_s", "f8"),  # seconds that it takes per tuple that it emits as a source
         ("own_cost", "f8"),  # seconds of its device per tuple that its instructions take
         ("own_share", "f8"),  # share of its device that its cores are; inf: it can use all cores
         ("own_left", "f8"),  # seconds of its device that its instructions may still take now

@@ -9,6 +9,7 @@ Scheduler = Literal["default", "dynamic"]
 Allocation = Literal["uniform", "weighted"]
 
 MOST_TICKS = 100_000_000
+FIRST_TICK_S = 0.1
 SETTLING_S = 20.0  # initial seconds that are not measured, or a third of a shorter run
 
 
@@ -18,9 +19,12 @@ class Settings:
 
     Parameters
     ----------
-    duration_s, tick_s
-        Simulated seconds, in whole ticks, and seconds per tick. The engine uses shorter ticks if
-        twice the tuples of a tick would not fit into a bounded queue, or if a window is shorter.
+    duration_s
+        Simulated seconds, in whole ticks.
+    tick_s
+        Seconds per tick. The engine uses shorter ticks if twice the tuples of a tick would not fit
+        into a bounded queue, or if a window is shorter. None: `Simulation.run` begins with 0.1 s
+        and halves the tick until the throughput no longer changes; see `sim.engine.refinement`.
     scheduler
         ``default``: an operator has its fixed share of its device in every tick, used or not.
         ``dynamic``: operators that have work share what others leave unused.
@@ -36,16 +40,19 @@ class Settings:
         dropped. 0: unbounded.
     measure_from_s
         Second at which measuring begins; None: 20, or a third of a shorter run.
+    source_wait
+        Whether latency includes the time that tuples wait at their source. In CEPSim it does not.
     """
 
     duration_s: float = 61.0
-    tick_s: float = 0.1
+    tick_s: float | None = FIRST_TICK_S
     scheduler: Scheduler = "default"
     allocation: Allocation = "weighted"
     queue: float = 2048.0
     backpressure: bool = True
     source_queue: float = 0.0
     measure_from_s: float | None = None
+    source_wait: bool = True
 
     def __post_init__(self) -> None:
         for name, allowed in (("scheduler", Scheduler), ("allocation", Allocation)):
@@ -58,12 +65,13 @@ class Settings:
                 raise ValueError(f"{field.name}: must be finite and at least 0 (got {value:g})")
         if self.duration_s == 0:
             raise ValueError("duration_s: must be above 0 (got 0)")
-        if not 0 < self.tick_s <= self.duration_s:
+        tick_s = self.first_tick_s
+        if not 0 < tick_s <= self.duration_s:
             raise ValueError(
                 f"tick_s: must be above 0 and at most the duration, {self.duration_s:g} s "
-                f"(got {self.tick_s:g})"
+                f"(got {tick_s:g})"
             )
-        if self.measured_from_s > self.duration_s - self.tick_s * (self.measure_from_s is not None):
+        if self.measured_from_s > self.duration_s - tick_s * (self.measure_from_s is not None):
             raise ValueError(
                 f"measure_from_s: must be at least one tick before the end, {self.duration_s:g} s "
                 f"(got {self.measured_from_s:g})"
@@ -71,11 +79,16 @@ class Settings:
         for name in ("queue", "source_queue"):
             if 0 < getattr(self, name) < 1:
                 raise ValueError(f"{name}: must be 0 or at least 1 (got {getattr(self, name):g})")
-        if self.duration_s / self.tick_s > MOST_TICKS:
+        if self.duration_s / tick_s > MOST_TICKS:
             raise ValueError(
-                f"duration_s: must be at most {MOST_TICKS:,} ticks of {self.tick_s:g} s "
+                f"duration_s: must be at most {MOST_TICKS:,} ticks of {tick_s:g} s "
                 f"(got {self.duration_s:g} s)"
             )
+
+    @property
+    def first_tick_s(self) -> float:
+        """Seconds per tick of the first run, before the tick is shortened for queues or windows."""
+        return min(FIRST_TICK_S, self.duration_s) if self.tick_s is None else self.tick_s
 
     @property
     def measured_from_s(self) -> float:

@@ -127,13 +127,20 @@ class Simulation:
             )
         return mean
 
-    def run(self, placement: NDArray[np.integer], every_s: float | None = None) -> RunTrace:
-        """Simulate one placement.
+    def run(
+        self,
+        placement: NDArray[np.integer],
+        every_s: float | None = None,
+        tick_s: float | None = None,
+    ) -> RunTrace:
+        """Simulate one placement with one tick; see `sim.engine.refinement.run` for several.
 
         Parameters
         ----------
         placement
             (V,) device indices.
+        tick_s
+            Seconds per tick; None: those of `tick_for`.
         every_s
             Seconds between the snapshots of the time series, which includes the end; None: no time
             series.
@@ -148,7 +155,7 @@ class Simulation:
         EngineError
             If the run could not be finished.
         """
-        state, rules, timing, link = self._ready(checked(self.flow, placement)[0])
+        state, rules, timing, link = self._ready(checked(self.flow, placement)[0], tick_s)
         due = self.due(timing)
         kept: set[int] = set()
         if every_s is not None:
@@ -176,10 +183,13 @@ class Simulation:
             lost=lost,
         )
 
-    def _ready(self, placement: Ints) -> tuple[EngineState, Rules, Timed, Ints]:
+    def _ready(
+        self, placement: Ints, tick_s: float | None = None
+    ) -> tuple[EngineState, Rules, Timed, Ints]:
         """Return state, rules and timing of a run, and the flow's index of each link crossed."""
-        tick_s = self._tick_for(placement)
-        timing = self._default_timing if tick_s == self.settings.tick_s else self.timed(tick_s)
+        tick_s = self._tick_for(placement) if tick_s is None else tick_s
+        is_first = tick_s == self.settings.first_tick_s
+        timing = self._default_timing if is_first else self.timed(tick_s)
         state, link = self._state(placement[self.places.operator], timing)
         settings = self.settings
         rules = Rules(
@@ -190,6 +200,7 @@ class Simulation:
             source_queue=settings.source_queue or np.inf,
             nic=self.flow.nic,
             delays=bool(state.streams["delay"].any()),
+            source_wait=settings.source_wait,
         )
         return state, rules, timing, link
 
@@ -211,6 +222,7 @@ class Simulation:
         flow, wiring = self.inner, self.wiring
         columns = wiring.carried.shape[1]
         operators, streams = copied(self.operators), copied(self.streams)
+        streams["most"] = self._queues(timing.tick_s)
         links = blank(records.LINK, min(len(flow.gap_s), 2 * len(streams)) + 1)
         number = np.zeros(len(flow.gap_s), np.int32)
         count = lay_out(
@@ -228,7 +240,8 @@ class Simulation:
         )
         link = np.zeros(count, np.int32)
         link[number[number > 0]] = np.flatnonzero(number)
-        lists = 2 * len(streams) + count
+        first_backlog = 2 * len(streams) + count
+        lists = first_backlog + self.sources
         sets, totals, heads = make_sets(max(LEAST_ROOM, ROOM * len(streams)), lists, columns)
         state = EngineState(
             out_stream=wiring.out_stream,
@@ -246,6 +259,7 @@ class Simulation:
             reached=np.zeros((len(wiring.sinks), columns)),
             sets=sets,
             totals=totals,
+            first_backlog=first_backlog,
             lists=heads,
             scratch=np.zeros(columns),
             offered=timing.offered,
@@ -259,7 +273,7 @@ class Simulation:
     @cached_property
     def _default_timing(self) -> Timed:
         """The timing with the tick of the settings."""
-        return self.timed(self.settings.tick_s)
+        return self.timed(self.settings.first_tick_s)
 
     def timed(self, tick_s: float) -> Timed:
         """Return the timing of a run with this tick."""
@@ -311,10 +325,9 @@ class Simulation:
     def _streams(self) -> Records:
         made = blank(records.STREAM, len(self.inner.source))
         made["selectivity"] = self.inner.selectivity
-        made["most"] = self._queues()
         return made
 
-    def _queues(self) -> Floats:
+    def _queues(self, tick_s: float) -> Floats:
         """Return the largest number of tuples that may wait on each stream, (E,).
 
         A stream's queue is smaller than that of the operator's busiest input in proportion to the
@@ -328,12 +341,12 @@ class Simulation:
         np.maximum.at(busiest, target, tuples)
         share = np.divide(tuples, busiest[target], out=np.ones(len(target)), where=tuples > 0)
         peak = max([1.0, *(max(p.factor) for p in self.scene.profiles.values())])
-        at_once = 2.0 * peak * tuples * self._gathering_s()[self.inner.source]
+        at_once = 2.0 * peak * tuples * self._gathering_s(tick_s)[self.inner.source]
         return np.minimum(self.settings.queue, np.maximum(share * self.settings.queue, at_once))
 
-    def _gathering_s(self) -> Floats:
+    def _gathering_s(self, tick_s: float) -> Floats:
         """Return the seconds for which each operator's output may be gathered, (V,)."""
-        longest = np.full(self.flow.operators, self.settings.tick_s)
+        longest = np.full(self.flow.operators, tick_s)
         for v, window in self.scene.windows.items():
             longest[self.places.of_operator[v]] = window.advance_s
         if self.scene.windows:

@@ -29,6 +29,7 @@ class EngineState(NamedTuple):
     reached: Floats  # (sinks, S) source tuples per path
     sets: Records
     totals: Floats  # (sets, S) source tuples per path
+    first_backlog: int  # the list of the first source's backlog
     lists: Records  # see `sim.engine.event_sets`
     scratch: Floats  # (S,)
     offered: NDArray  # type: ignore[type-arg]  # (sources, ticks or 1) tuples
@@ -48,3 +49,4 @@ class Rules(NamedTuple):
     source_queue: float  # tuples, inf: unbounded
     nic: bool  # whether devices have network interfaces instead of pair links
     delays: bool  # whether the latency of any link exceeds a tick
+    source_wait: bool  # whether latency includes the time that tuples wait at their source

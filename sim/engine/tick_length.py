@@ -82,7 +82,7 @@ def longest_tick(
         Number of sources.
     """
     advances = [window.advance_s for window in scene.windows.values()]
-    longest, queue = min([settings.tick_s, *advances]), settings.queue
+    longest, queue = min([settings.first_tick_s, *advances]), settings.queue
     factors = [max(profile.factor) for profile in scene.profiles.values()]
     peak = max([*factors, *[1.0] * (sources > len(factors))])
     most = peak * float(flow.stream_tuples.max(initial=0.0))

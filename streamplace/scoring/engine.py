@@ -2,7 +2,15 @@
 
 from collections.abc import Sequence
 
-from sim.engine import EngineError, RunMetrics, Scene, SceneError, Settings, Simulation
+from sim.engine import (
+    EngineError,
+    RunMetrics,
+    Scene,
+    SceneError,
+    Settings,
+    Simulation,
+    refinement,
+)
 from streamplace.errors import ProblemError, SimulationError
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -30,7 +38,7 @@ def simulation(
     ProblemError
         If the scene does not fit the problem.
     """
-    settings = settings or problem.objective.engine or Settings()
+    settings = settings or problem.objective.engine or Settings(tick_s=None)
     parts = compiled(problem)
     try:
         if scene is None:
@@ -67,7 +75,7 @@ def run(
     """
     simulated = simulation(placement.problem, settings, scene)
     try:
-        return RunMetrics(simulated, simulated.run(placement.devices, every_s))
+        return refinement.run(simulated, placement.devices, every_s)
     except SceneError as error:
         raise ProblemError(f"scene: {error}") from None
     except EngineError as error:
