@@ -97,7 +97,7 @@ def _graph(rng: np.random.Generator, count: int) -> StreamGraph:
         np.array(ends, dtype=np.int64).reshape(-1, 2),
         selectivity=rng.choice([0.25, 0.5, 1.0, 1.0, 1.0, 1.5, 3.0], size=len(ends)),
         memory_bytes=rng.integers(0, 5, size=count) * 1e6,
-        cores=rng.choice([1, 1, 1, 2, 4], size=count),
+        cores=rng.spawn(1)[0].choice([1, 1, 1, 2, 4], size=count),
     )
 
 

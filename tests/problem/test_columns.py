@@ -24,7 +24,7 @@ def test_an_added_column_enters_the_hash_only_if_it_differs_from_its_default() -
 
 
 def test_the_hash_distinguishes_columns_by_name() -> None:
-    other = NumberColumn("threads", default=1.0, added=True)
+    other = NumberColumn("price", default=1.0, added=True)
     numbers = np.array([1.0, 2.0])
     assert graph_hash(HEADER, ALWAYS, {ADDED: numbers}) != graph_hash(
         HEADER, ALWAYS, {other: numbers}
