@@ -19,8 +19,9 @@ from streamplace.generate import Recipe
 from streamplace.report.data import DRAWN, entry
 from streamplace.report.html import report_html
 
-TIMES = 5
+TIMES = 5  # first pictures
 DRAGS = 20
+# records the ms of each frame in `frames_`
 FRAMES = """() => {
     window.frames_ = [];
     let last = performance.now();

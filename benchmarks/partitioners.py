@@ -29,14 +29,14 @@ Partitioner = Callable[[Problem], Ints]
 
 
 class Edges(NamedTuple):
-    """A graph in the format of partitioners: both directions of every edge, by vertex.
+    """N vertices and E edges in the format of partitioners: every edge is listed at both ends.
 
     Attributes
     ----------
     weights
-        (N,) of the vertices.
+        (N,) weights of the vertices.
     starts
-        (N + 1,) where the neighbours of each vertex begin.
+        (N + 1,) where the neighbours of each vertex begin in the two lists below.
     neighbours, traffic
         (2E,) the other end and the weight of each edge.
     """

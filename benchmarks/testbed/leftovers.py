@@ -59,7 +59,7 @@ def _inside(namespace: str) -> list[int]:
 
 
 def _wait_until_empty(namespace: str) -> None:
-    until = time.monotonic() + groups.PATIENCE_S
+    until = time.monotonic() + groups.TIMEOUT_S
     while (left := _inside(namespace)) and time.monotonic() < until:
         for pid in left:
             groups.kill(pid)

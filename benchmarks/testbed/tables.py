@@ -23,7 +23,7 @@ from benchmarks.testbed.scaling import Machine, Scaled, scale
 from streamplace import Cluster, Device, Network, Operator, Problem, Stream, StreamGraph
 from streamplace.problem.cluster import NetworkKind
 
-RATE, MIPS, LINK_MBPS = 200.0, 500.0, 20.0
+RATE, MIPS, LINK_MBPS = 200.0, 500.0, 20.0  # tuples/s; speed of a device; bandwidth of a link
 FULL = MIPS * 1e6 / RATE  # instructions per tuple that need a whole device
 LIGHT = 0.05  # share of a device
 SMALL, BIG_T2, BIG_T3, BIG_T4 = 100.0, 25_000.0, 40_000.0, 12_500.0  # bytes
@@ -125,7 +125,7 @@ def scaled(row: Row, machine: Machine) -> Scaled:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the tables; return 0 if all ranks hold every time, simulated and measured."""
-    wanted = [row for row in rows() if row.table in arguments.only]
+    selected = [row for row in rows() if row.table in arguments.only]
     good = True
     for time in range(arguments.times):
         machine = calibrated_machine(Machine())
@@ -133,7 +133,7 @@ def run(arguments: argparse.Namespace) -> int:
         print("|---" * (len(COLUMNS) + 4) + "|")
         with ExitStack() as stack:
             emulators: dict[NetworkKind, Emulator] = {}
-            for row in wanted:
+            for row in selected:
                 small = scaled(row, machine)
                 if row.kind not in emulators:
                     made = Emulator(row.kind, small.shares, small.mbps)

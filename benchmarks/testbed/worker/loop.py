@@ -8,10 +8,10 @@ from benchmarks.testbed.worker.burning import Burner, clock
 from benchmarks.testbed.worker.operators import Operator
 from benchmarks.testbed.worker.wires import Queue, Receiver, Sender
 
-LONGEST_WAIT_S = 0.05
+MAX_WAIT_S = 0.05  # for the network, without other work
 SAMPLE_S = 0.1
 SLICE_NS = 500_000
-"""CPU time between two checks of the network. A real engine's network threads keep links busy
+"""CPU time between two checks of the network. The network threads of stream engines keep links busy
 during a long tuple; without these checks, the links would be idle."""
 Sample = tuple[float, list[int], int, int, int, int]
 """Seconds since the start, tuples processed by each operator, CPU ns used, CPU ns of operators'
@@ -100,10 +100,10 @@ class Loop:
         found = None
         for operator in self.operators:
             if not operator.ready(elapsed):
-                operator.waits = False
+                operator.had_work = False
                 continue
-            if not operator.waits:
-                operator.waits = True
+            if not operator.had_work:
+                operator.had_work = True
                 operator.share_ns = max(operator.share_ns, self._share_ns)
             if found is None or operator.share_ns < found.share_ns:
                 found = operator
@@ -115,11 +115,11 @@ class Loop:
     def _idle_s(self, elapsed: float) -> float:
         """Return the seconds until the next tuple of a source is due."""
         due = (source.next_due_s() - elapsed for source in self.sources)
-        return min((d for d in due if d > 0), default=LONGEST_WAIT_S)
+        return min((d for d in due if d > 0), default=MAX_WAIT_S)
 
     def _serve(self, timeout: float) -> bool:
         """Handle the events of the network; return whether there were any."""
-        events = self._poll.poll(min(timeout, LONGEST_WAIT_S))
+        events = self._poll.poll(min(timeout, MAX_WAIT_S))
         for number, event in events:
             if number == 0:
                 raise SystemExit(0)  # the run that started this device has ended
