@@ -328,10 +328,10 @@ def example() -> tuple[Problem, Ints]:
 def run_often(simulation: Simulation, placement: Ints, metrics: bool) -> None:
     """Run `REPEATS` times, and compute what a score needs if `metrics` is set."""
     for _ in range(REPEATS):
-        metrics = RunMetrics(simulation, simulation.run(placement))
+        result = RunMetrics(simulation, simulation.run(placement))
         if metrics:
-            metrics.latency_s()
-            metrics.throughput  # noqa: B018 - computed on access
+            result.latency_s()
+            result.throughput  # noqa: B018 - computed on access
 
 
 def run_plain(problem: Problem, placement: Ints, simulation: Simulation) -> None:

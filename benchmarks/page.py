@@ -53,9 +53,9 @@ def report(figure: str, times: list[float]) -> None:
 
 def _first_picture(browser: Browser, file: Path) -> float:
     page = _opened(browser, file)
-    found = float(page.evaluate("streamplace.timing().firstPicture"))
+    ms = float(page.evaluate("streamplace.timing().firstPicture"))
     page.close()  # an open page continues to draw
-    return found
+    return ms
 
 
 def _opened(browser: Browser, file: Path) -> Page:

@@ -49,16 +49,16 @@ class Edges(NamedTuple):
 
 def partitioners() -> dict[str, Partitioner]:
     """Return the installed partitioners by name; each returns the device of each operator, (V,)."""
-    found: dict[str, Partitioner] = {
+    by_name: dict[str, Partitioner] = {
         "METIS k-way": partial(placed, "metis"),
         "METIS recursive": partial(placed, "metis-recursive"),
     }
     if find_spec("kahip"):
-        found["KaHIP fast"] = partial(kahip, mode=FAST)
-        found["KaHIP eco"] = partial(kahip, mode=ECO)
+        by_name["KaHIP fast"] = partial(kahip, mode=FAST)
+        by_name["KaHIP eco"] = partial(kahip, mode=ECO)
     if find_spec("mtkahypar"):
-        found["Mt-KaHyPar"] = mt_kahypar
-    return found
+        by_name["Mt-KaHyPar"] = mt_kahypar
+    return by_name
 
 
 def placed(name: str, problem: Problem) -> Ints:

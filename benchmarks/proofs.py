@@ -103,10 +103,10 @@ def _checked(seed: int) -> Checked:
     reached = {}
     for name in OTHERS:
         try:
-            found = ready_placer(name, model)(problem, np.random.default_rng(seed))
+            placement = ready_placer(name, model)(problem, np.random.default_rng(seed))
         except PlacementError:  # simple placers may not find a feasible placement
             continue
-        reached[name] = float(throughput(problem, found.devices)[0])
+        reached[name] = float(throughput(problem, placement.devices)[0])
     proof = Exact(seconds=LIMIT_S).prove(problem, np.random.default_rng(seed))
     exact = float(throughput(problem, proof.placement.devices)[0])
     return Checked(

@@ -237,7 +237,7 @@ def print_alone(
 ) -> dict[tuple[int, str], dict[str, float]]:
     """Measure placements in separate processes; return the figures of `multilevel`."""
     print_head("one placement", ["relative throughput", "CPU s", "peak MB", "peak MB before it"])
-    found = {}
+    by_case = {}
     for count in (10**5, largest):
         for preset in PRESETS:
             setting, _ = prepared(Setting(preset, count, SEED))
@@ -252,8 +252,8 @@ def print_alone(
                 cells = [f"{x:{f}}" for x, f in zip(figures.values(), formats, strict=True)]
                 print_row(f"{name}, {count:,} {preset}", cells)
                 if name == MULTILEVEL:
-                    found[count, preset] = figures
-    return found
+                    by_case[count, preset] = figures
+    return by_case
 
 
 def measured_alone(name: str, **setting: object) -> dict[str, float]:

@@ -66,12 +66,12 @@ def roots() -> list[Path]:
 
 def existing() -> dict[str, list[Path]]:
     """Return the groups of all runs by prefix."""
-    found: dict[str, list[Path]] = {}
+    by_prefix: dict[str, list[Path]] = {}
     for root in roots():
         for folder in root.glob("streamplace-*"):
             if prefix := prefix_of(folder.name):
-                found.setdefault(prefix, []).append(folder)
-    return found
+                by_prefix.setdefault(prefix, []).append(folder)
+    return by_prefix
 
 
 def remove(folder: Path) -> None:

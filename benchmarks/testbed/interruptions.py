@@ -80,10 +80,12 @@ def remains(pid: int, links: set[str]) -> list[str]:
     others = {
         name for name in existing if is_alive(name) and not name.startswith(f"{PREFIX}{pid}-")
     }
-    found = [name for prefix, names in existing.items() if prefix not in others for name in names]
+    remaining = [
+        name for prefix, names in existing.items() if prefix not in others for name in names
+    ]
     parents = {prefix.split("-")[1] for prefix in others}
-    found += [f"process {worker}" for worker, parent in workers() if parent not in parents]
-    return sorted([*found, *(host_links() - links)])
+    remaining += [f"process {worker}" for worker, parent in workers() if parent not in parents]
+    return sorted([*remaining, *(host_links() - links)])
 
 
 def workers() -> Iterator[tuple[str, str]]:

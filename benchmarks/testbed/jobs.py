@@ -19,11 +19,11 @@ def phases(selectivities: list[float]) -> list[float]:
 
     With selectivities 1/3, 1/3, 1/3 each stream gets one tuple in turn.
     """
-    found, sum_ = [], 0.0
+    phases, sum_ = [], 0.0
     for selectivity in selectivities:
-        found.append(sum_ % 1.0)
+        phases.append(sum_ % 1.0)
         sum_ += selectivity
-    return found
+    return phases
 
 
 def queues(scaled: Scaled, limit: int) -> list[int]:

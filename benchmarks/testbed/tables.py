@@ -148,11 +148,11 @@ COLUMNS = ("closed form", "engine", "measured")
 
 def measure_row(row: Row, small: Scaled, emulator: Emulator) -> bool:
     """Run and print a row; return whether its ranks hold in every column."""
-    found = {
+    results = {
         name: compare(emulator, small, np.array(devices, dtype=np.int32), WARM_S, MEASURED_S)
         for name, devices in row.placements.items()
     }
-    reached = [_column(found, name) for name in ("closed", "engine", "measured")]
+    reached = [_column(results, name) for name in ("closed", "engine", "measured")]
     good = [row.holds(column) for column in reached]
     cells = [", ".join(f"{rate * RATE:.1f}" for rate in column.values()) for column in reached]
     verdict = "yes" if all(good) else "NO"
@@ -162,18 +162,18 @@ def measure_row(row: Row, small: Scaled, emulator: Emulator) -> bool:
     return all(good)
 
 
-def _column(found: Mapping[str, Compared], which: str) -> dict[str, float]:
-    return {name: float(getattr(one, which)) for name, one in found.items()}
+def _column(results: Mapping[str, Compared], which: str) -> dict[str, float]:
+    return {name: float(getattr(one, which)) for name, one in results.items()}
 
 
 def calibrated_machine(machine: Machine) -> Machine:
     """Calibrate the machine and print the result; return the machine with it."""
-    found = calibrate(machine)
-    calibrated = found.applied_to(machine)
+    calibration = calibrate(machine)
+    calibrated = calibration.applied_to(machine)
     print(
-        f"a device gets {found.delivered:.1%} of its share; a second of CPU is "
-        f"{found.rounds_s:,.0f} rounds of the hash; LogP's o is {calibrated.o_s * 1e6:.1f} us of "
-        f"CPU and {calibrated.o_s_byte * 1e9:.2f} ns per byte",
+        f"a device gets {calibration.delivered:.1%} of its share; a second of CPU is "
+        f"{calibration.rounds_s:,.0f} rounds of the hash; LogP's o is "
+        f"{calibrated.o_s * 1e6:.1f} us of CPU and {calibrated.o_s_byte * 1e9:.2f} ns per byte",
         flush=True,
     )
     return calibrated

@@ -97,7 +97,7 @@ class Loop:
 
     def _pick(self, elapsed: float) -> Operator | None:
         """Return the next operator. Operators without work do not accumulate unused CPU time."""
-        found = None
+        chosen = None
         for operator in self.operators:
             if not operator.ready(elapsed):
                 operator.had_work = False
@@ -105,12 +105,12 @@ class Loop:
             if not operator.had_work:
                 operator.had_work = True
                 operator.share_ns = max(operator.share_ns, self._share_ns)
-            if found is None or operator.share_ns < found.share_ns:
-                found = operator
-        if found is not None:
-            self._share_ns = found.share_ns
-            found.share_ns += found.cost_ns
-        return found
+            if chosen is None or operator.share_ns < chosen.share_ns:
+                chosen = operator
+        if chosen is not None:
+            self._share_ns = chosen.share_ns
+            chosen.share_ns += chosen.cost_ns
+        return chosen
 
     def _idle_s(self, elapsed: float) -> float:
         """Return the seconds until the next tuple of a source is due."""

@@ -38,9 +38,9 @@ def against_oracle(pairs: int, seed: int, form: Form = throughput) -> list[Devia
         rows = rows[: pairs - done]
         for model, tally in tallies.items():
             one = remade(problem, model=model)
-            for row, found in zip(rows, form(one, rows), strict=True):
+            for row, actual in zip(rows, form(one, rows), strict=True):
                 expected = oracle.throughput(one, row.tolist())
-                if not tally.record(relative_difference(float(found), expected)):
+                if not tally.record(relative_difference(float(actual), expected)):
                     tally.add_fault(pair_text(number, seed, row))
         for row in rows:
             if not loads.record(difference(problem, row)):
@@ -60,7 +60,7 @@ def difference(problem: Problem, row: Ints) -> float:
     of_device, of_link = oracle.utilisations(problem, row.tolist())
     names, ends = problem.cluster.names, problem.cluster.link_ends
     pairs = [(float(u), float(of_device[name])) for u, name in zip(device, names, strict=True)]
-    for i, found in enumerate(link.tolist()):
+    for i, utilisation in enumerate(link.tolist()):
         a, b = ends(i)
-        pairs.append((found, float(of_link.get(f"{a or ''}->{b or ''}", 0))))
+        pairs.append((utilisation, float(of_link.get(f"{a or ''}->{b or ''}", 0))))
     return largest_difference(relative_difference(a, b) for a, b in pairs)
