@@ -70,7 +70,9 @@ def report_lines(results: Results) -> list[str]:
         f"best of {', '.join(CONTENDERS)} in simulation is the fastest measured": [
             f"{wins[m][0]} of {len(results)}" for m in MODELS
         ],
-        "it is the fastest, or within 5% of the fastest": [f"{wins[m][1]} of {len(results)}" for m in MODELS],
+        "it is the fastest, or within 5% of the fastest": [
+            f"{wins[m][1]} of {len(results)}" for m in MODELS
+        ],
     }
     lines += [f"| {name} | {' | '.join(cells)} |" for name, cells in rows.items()]
     lines += ["", *against_metis(results), "", overdrawn(results)]
