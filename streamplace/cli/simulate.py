@@ -28,13 +28,13 @@ def simulate(
     objective: str | None,
     seed: int,
     as_json: bool,
-    **of_engine: Any,
+    **engine_values: Any,
 ) -> None:
     """Score a placement of a graph.
 
-    Options that you leave out take their values from the PLACEMENT file. CEPSim's files do
-    not store them; there, the source rate is the graph's, the cluster is 5x2500 and the model is
-    bottleneck.
+    Options that you leave out take their values from the PLACEMENT file. A placement in CEPSim's
+    format does not store them; the defaults are then the graph's source rate, the cluster 5x2500
+    and the bottleneck model.
 
     The options marked "Engine" require --model engine.
 
@@ -44,7 +44,7 @@ def simulate(
     streamplace simulate graph.json placement.json --model engine --plot run.png
     streamplace simulate graph.json placement.json --model engine --scene s.json --trace t.json
     """
-    chosen = {name: value for name, value in of_engine.items() if value is not None}
+    chosen = {name: value for name, value in engine_values.items() if value is not None}
     from streamplace.cli.numba_loading import load_numba  # noqa: PLC0415 - loaded when the command runs
 
     load_numba()

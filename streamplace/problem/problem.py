@@ -156,9 +156,9 @@ class Problem(Displayable):
         Raises
         ------
         ProblemError
-            If they name an unknown operator or device.
+            If the constraints name an unknown operator or device.
         InfeasibleError
-            If they, labels or memory provably allow no placement.
+            If constraints, labels or memory provably allow no placement.
         """
         return Problem(self.graph, self.cluster, objective=self.objective, constraints=constraints)
 

@@ -93,7 +93,7 @@ def link_grids(links: Sequence[LinkLoad]) -> tuple[Grid, ...]:
             ("link", "utilisation"),
             len(links),
             row,
-            most=LINKS_SHOWN,
+            max_rows=LINKS_SHOWN,
             left_out="and {} less busy",
         ),
     )
