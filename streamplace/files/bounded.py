@@ -124,8 +124,8 @@ def refuse_bomb(unzipped_bytes: int, zipped_bytes: int, max_bytes: float = MAX_B
         If the data are refused.
     """
     if unzipped_bytes > min(SPARE + MAX_RATIO * zipped_bytes, max_bytes):
-        sizes = f"from {zipped_bytes:,} to {unzipped_bytes:,} bytes or more"
-        raise RefusedError(errno.EFBIG, f"unzips {sizes}, as a decompression bomb does")
+        sizes = f"{unzipped_bytes:,} bytes or more from {zipped_bytes:,}"
+        raise RefusedError(errno.EFBIG, f"unzips to {sizes}, as a decompression bomb does")
 
 
 def read_failure(error: Exception) -> str:
