@@ -57,8 +57,8 @@ def compare(
 ) -> None:
     """Compare placers over the graphs of a dataset.
 
-    DATASET is a file or a folder of graphs, or dataset:real for the graphs that come with
-    streamplace. The table shows relative throughput (throughput / source rate) over the graphs.
+    DATASET is a file or a folder of graphs, or dataset:real for those that come with streamplace.
+    The table shows relative throughput (throughput / source rate) over the graphs.
 
     \b
     Examples:

@@ -118,8 +118,8 @@ def place(
     its scores at these rates.
 
     With --start, the placement in FILE is improved. Operators are matched by name, so its cluster,
-    source rate and graph may differ. Operators whose device is gone or no longer allowed have to
-    move; --max-moves or --move-cost limits the other moves.
+    source rate and graph may differ. Operators whose device is not in the cluster or no longer
+    allowed have to move; --max-moves or --move-cost limits the other moves.
 
     \b
     Examples:

@@ -84,7 +84,8 @@ def simulate(
         name = next(iter(chosen)).replace("_", "-")
         if stored.problem.model != "engine":
             raise click.UsageError(f"--{name} requires --model engine")
-        only_throughput(stored.problem.objective, f"--{name}: engine options score throughput")
+        reason = "engine options support only throughput"
+        only_throughput(stored.problem.objective, f"--{name}: {reason}")
     if as_json and chosen.get("trace") == "-":
         raise click.UsageError("cannot combine --trace - with --json: both write to stdout")
     inputs = (graph, placement, cluster_file)

@@ -20,7 +20,7 @@ DEVICES_SHOWN, NAMES_SHOWN = 4, 4
 
 
 class Placement(Displayable):
-    """A solution of a problem; it need not be feasible.
+    """An assignment of the operators of a problem to devices; it need not be feasible.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ def parameters_of(cls: type) -> dict[str, Any]:
     """Return the type of each parameter of a class.
 
     Without an annotation it is `str` if the default value is text, and otherwise `LITERAL`: the
-    value decides.
+    type is then that of the value.
     """
     try:
         known = inspect.signature(cls, eval_str=True).parameters.values()
