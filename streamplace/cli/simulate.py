@@ -78,8 +78,8 @@ def simulate(
         except OtherGraphError as error:
             raise FormatError(f"{error} (the graph is {name_of(graph)})") from None
         except UnknownDeviceError as error:
-            beside = f" (the cluster is {name_of(cluster_file)})" if cluster_file else ""
-            raise FormatError(f"{error}{beside}") from None
+            cluster_note = f" (the cluster is {name_of(cluster_file)})" if cluster_file else ""
+            raise FormatError(f"{error}{cluster_note}") from None
     if chosen:
         name = next(iter(chosen)).replace("_", "-")
         if stored.problem.model != "engine":

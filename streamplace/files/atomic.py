@@ -62,7 +62,7 @@ def atomic(
 
 
 def check_target(path: str | Path, make: bool = False) -> None:
-    """Raise FormatError if a file could not be written, so that no work is done in vain.
+    """Raise FormatError if a file cannot be written; called before the work starts.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ def valid_choices(word: str, names: Sequence[str], or_else: str = "") -> str:
     Parameters
     ----------
     or_else
-        What is valid besides the names, such as ``or a .toml file``.
+        What else is valid, such as ``or a .toml file``.
     """
     choices = ", ".join((*names, or_else) if or_else else names)
     return did_you_mean(word, names) or f"; choose from {choices}"
