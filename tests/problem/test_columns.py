@@ -10,7 +10,7 @@ from streamplace.display.mixins import StableRepr
 from streamplace.files import clusters
 from streamplace.problem import graph as graph_module
 from streamplace.problem.columns import OPERATOR_NUMBERS, NumberColumn, graph_hash
-from streamplace.util.added import added_field, telling_fields
+from streamplace.util.added import added_field, distinguishing_fields
 
 ADDED = NumberColumn("threads", default=1.0, added=True)
 HEADER: list[object] = [["a", "b"], []]
@@ -39,8 +39,8 @@ class Machine(StableRepr):
 
 
 def test_an_added_field_is_shown_only_if_it_differs_from_its_default() -> None:
-    assert [field.name for field in telling_fields(Machine("a"))] == ["name", "cores"]
-    assert [field.name for field in telling_fields(Machine("a", price=2.0))][-1] == "price"
+    assert [field.name for field in distinguishing_fields(Machine("a"))] == ["name", "cores"]
+    assert [field.name for field in distinguishing_fields(Machine("a", price=2.0))][-1] == "price"
     assert repr(Machine("a")) == "Machine(name='a', cores=1)"
     assert repr(Machine("a", price=2.0)) == "Machine(name='a', cores=1, price=2.0)"
     assert clusters._fields_of(Machine("a")) == {"name": "a", "cores": 1}

@@ -174,7 +174,7 @@ def test_a_server_is_named_when_it_fails() -> None:
         "file not named"
     ]
     assert faults_of(FLINK, failed, ["out.json"]) == ["left files"]
-    kept = f"{failed.err.strip()}; the measurements up to then are in /folder/out.json\n"
+    kept = f"{failed.err.strip()}; the measurements made before that are in /folder/out.json\n"
     assert faults_of(FLINK, replace(failed, err=kept), ["out.json"]) == []
     assert not case("place").command.reads_server
 

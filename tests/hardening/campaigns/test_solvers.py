@@ -204,7 +204,8 @@ def test_a_solver_that_never_starts_is_an_error() -> None:
 def test_a_placement_that_breaks_a_rule_is_invalid() -> None:
     rules = Constraints(colocate=[["a", "b"]])
     placement = Placement(Problem(chain_graph(1.0, 1.0), "2x1000", constraints=rules), [0, 1])
-    assert answer_fault(placement) == "operator 'a' is not with the operators it is colocated with"
+    reason = "is not on the device of the operators that it is colocated with"
+    assert answer_fault(placement) == f"operator 'a' {reason}"
     assert answer_fault(Placement(placement.problem, [1, 1])) is None
     assert answer_fault([0, 1]) == "returned a list"
 
